@@ -31,7 +31,13 @@ PART = "part-0.parquet"
 PENDING = ".pending-latest"
 """Becomes visible together with a version and goes when `latest` and the catalogue have followed."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,127}")
+LONGEST = 128
+"""Most characters of a name."""
+
+LONGEST_OF_FILES = 200
+"""The same of a file in a version, whose name may begin with that of its data set."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _RESERVED = {LATEST, CATALOG, MANIFEST}
 
 
@@ -50,15 +56,16 @@ def check_name(name: str, what: str) -> str:
     UnsafeNameError
         The name could leave the root, hide, or be mistaken for a file of the store.
     """
-    if not is_name(name):
+    most = LONGEST_OF_FILES if what == "file" else LONGEST
+    if not is_name(name, most):
         raise UnsafeNameError(
-            f"{what} {name!r}: use at most 128 letters, digits and . _ + - that begin with a letter or digit, "
-            f"without '..', and none of {', '.join(sorted(_RESERVED))}"
+            f"{what} {name[: 2 * LONGEST_OF_FILES]!r}: use at most {most} letters, digits and . _ + - that begin with "
+            f"a letter or digit, without '..', and none of {', '.join(sorted(_RESERVED))}"
         )
     return name
 
 
-def is_name(name: str) -> bool:
+def is_name(name: str, most: int = LONGEST) -> bool:
     """Return whether ``check_name`` accepts a name."""
     # Lower case, because file systems of macOS take LATEST for latest.
-    return bool(_NAME.fullmatch(name)) and ".." not in name and name.lower() not in _RESERVED
+    return len(name) <= most and bool(_NAME.fullmatch(name)) and ".." not in name and name.lower() not in _RESERVED

@@ -26,9 +26,9 @@ def describe(trace: Trace) -> dict[str, Any]:
     Returns
     -------
     dict
-        Jobs, quarantined lines, machine, period, users, offered load, medians of the main times, jobs by queue and
-        status, and how many values each column lacks. Figures that cannot be computed are None. If the compressed file
-        had no checksum, ``unverified`` says so.
+        Jobs, quarantined lines, lines merged into others if there are any, machine, period, users, offered load,
+        medians of the main times, jobs by queue and status, and how many values each column lacks. Figures that cannot
+        be computed are None. If the compressed file had no checksum, ``unverified`` says so.
 
     Notes
     -----
@@ -55,6 +55,7 @@ def describe(trace: Trace) -> dict[str, Any]:
         "acknowledgement": list(trace.header.acknowledgements),
         "jobs": len(trace),
         "quarantined_lines": len(trace.quarantine),
+        **({"merged_lines": len(trace.merged)} if len(trace.merged) else {}),
         "processors": trace.processors,
         **({"anomalies": trace.provenance["anomalies"]} if "anomalies" in trace.provenance else {}),
         "start": trace.header.start.isoformat() if trace.header.start else None,

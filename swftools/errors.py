@@ -24,6 +24,10 @@ class LogFormatError(SwfToolsError, ValueError):
     """A log is in no known format, in several, or its format needs an option to be read."""
 
 
+class DateOrderError(LogFormatError):
+    """Nothing shows whether the day or the month comes first in a log's dates, or they are in two orders."""
+
+
 class UnreadableLogError(SwfToolsError, OSError):
     """A log's bytes cannot be read: missing, truncated, corrupt, or larger than the limit once decompressed."""
 
@@ -122,3 +126,7 @@ class PolicyError(SwfToolsError, RuntimeError):
 
 class PolicyWarning(UserWarning):
     """A scheduling policy cannot be compiled and is interpreted."""
+
+
+class DecisionWarning(UserWarning):
+    """A decision that ``Stepper.skip`` brought is passed by ``advance`` with nothing done, so that all jobs wait."""

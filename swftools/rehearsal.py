@@ -21,7 +21,7 @@ from swftools.fields.definition import UTILITY
 from swftools.formats.accounting.gathering import halve
 from swftools.formats.loadleveler.kernel import last_header
 from swftools.formats.read_log import read_log
-from swftools.formats.slurm.kernel import last_start
+from swftools.formats.slurm.reader import Slurm
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
 from swftools.kernel import rehearsed
@@ -101,7 +101,7 @@ def _read_slurm() -> None:
     head = b"JobID|MaxRSS|TotalCPU|State|Submit|Start|End|NCPUS|ReqMem\n"
     row = b"1||00:01|COMPLETED|2024-01-01T00:00:00|2024-01-01T00:00:01|2024-01-01T00:00:09|1|1G\n"
     read_log(io.BytesIO(head + row + b"1.0|1K" + row[2:]), "slurm", time_zone="UTC")
-    last_start(head + row, 0)  # as above
+    Slurm().parting()(head + row)  # as above
     read_log(io.BytesIO(b'{"jobs": [{}]}'), "slurm")
 
 

@@ -96,6 +96,8 @@ def cleaned(log: str) -> tuple[Trace, Any]:
 def table_output(table: str) -> Iterator[Any]:
     """Yield what a table is made of, but for the wording."""
     for f in TABLES[table]:
+        if f.optional:  # without which files are what they were
+            continue
         yield [f.name, str(f.type), f.unit, f.missing, f.swf_position, f.minimum, f.maximum]
 
 

@@ -37,7 +37,7 @@ def test_the_recipe_requires_what_setup_does() -> None:
     """Name by name, bound by bound."""
     wanted = {}
     for line in setup()["options"]["install_requires"].strip().splitlines():
-        name, bound = re.fullmatch(r"([\w.-]+) (>= [\w.]+)(?:;.*)?", line).groups()  # type: ignore[union-attr]
+        name, bound = re.fullmatch(r"([\w.-]+) (>= [\w.]+(?:, < [\w.]+)?)(?:;.*)?", line).groups()  # type: ignore[union-attr]
         wanted[CONDA_NAMES.get(name, name)] = bound.replace(" ", "")
     recipe = read("recipe/recipe.yaml")
     given = dict(line.split(" ", 1) for line in recipe["requirements"]["run"])

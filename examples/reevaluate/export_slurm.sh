@@ -11,5 +11,5 @@ name=sacct-$(date -u +%Y-%m-%d).txt
 trap 'rm -f "$inbox/.$name"' EXIT
 TZ=UTC sacct --allusers --duplicates --parsable2 --starttime "now-${days}days" --endtime now --format=JobID,User,Group,Account,\
 Partition,QOS,Cluster,State,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,NNodes,ReqCPUS,NCPUS,AllocTRES,ReqTRES,\
-ReqMem,MaxRSS,TotalCPU,ConsumedEnergyRaw,ExitCode,Restarts,NodeList,JobName > "$inbox/.$name"
+ReqMem,MaxRSS,TotalCPU,ConsumedEnergyRaw,ExitCode,NodeList,JobName > "$inbox/.$name"
 mv "$inbox/.$name" "$inbox/$name"

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic_core import ErrorDetails
 
 from pipelines.catalog.cards import did_you_mean
-from pipelines.catalog.strict_yaml import KeyPath, lines_of
+from swftools.parameters.strict_yaml import KeyPath, lines_of
 
 Problem = tuple[KeyPath, str]
 

@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from pipelines.catalog.cards import RESOURCES, Catalog, did_you_mean
 from pipelines.catalog.problems import Problem, message_of, path_of, report
-from pipelines.catalog.strict_yaml import KeyPath, read_yaml_file
 from swftools.errors import CatalogError, ParameterError
 from swftools.formats.registry import list_formats
+from swftools.parameters.strict_yaml import KeyPath, read_yaml_file
 
 INHERITED = frozenset(
     {"producer", "acknowledgement", "citation", "licence", "format", "options", "machine", "queues", "alternatives"}

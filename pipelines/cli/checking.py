@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from swftools.simulator.validation.report import ValidationReport
     from swftools.trace import Trace
 
+FITS = 0.9
+"""A policy fits a schedule well if it makes at least this share of its starts."""
+
 
 @click.command(short_help="Check whether a schedule is possible.", name="check-schedule")
 @click.argument("schedule")
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--least-run-time", type=Number(0), default=0.0, show_default=True, help="Runs shorter than this last this long, s."
+)
+@click.option(
+    "--requests", default="logged", show_default=True, help="What jobs asked for: logged, factor:factor=2, tsafrir."
 )
 @click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
 @json_option
@@ -70,7 +76,7 @@ def check_schedule(
         from swftools.simulator.questions.fitting import fit_semantics
 
         policies = None if policy is None else [policy]
-        chosen = {name: options[name] for name in ("overrun", "tolerance")}
+        chosen = {name: options[name] for name in ("overrun", "requests", "tolerance")}
         fitted = fit_semantics(schedule, trace, policies=policies, **chosen)
     if as_json:
         fits = {} if fitted is None else {"fit": fitted.to_dict("records")}
@@ -105,9 +111,8 @@ def print_report(report: ValidationReport, *, err: bool = False) -> None:
 
 def _fit_lines(fitted: pd.DataFrame) -> list[str]:
     """Return which policies and semantics make how many of a schedule's starts, as a terminal shows it."""
-    best = fitted.iloc[0]
-    told = f"{best['policy']} under semantics {best['semantics']}: {best['same']:,} of {best['jobs']:,} starts"
-    lines = [f"fits best: {told}", f"  {'policy':<24}{'semantics':<11}{'same starts':>12}  first other start"]
+    lines = [_verdict(fitted), f"  {'policy':<24}{'semantics':<11}{'same starts':>12}  first other start"]
+    lines.append(f"  {'every job at once':<24}{'':<11}{fitted['at_once'].iloc[0]:>12.1%}")
     for row in fitted.to_dict("records"):
         other = ""
         if row["first_start"] == row["first_start"]:
@@ -115,3 +120,17 @@ def _fit_lines(fitted: pd.DataFrame) -> list[str]:
         name = str(row["policy"])
         lines.append(f"  {name:<24}{row['semantics']:<11}{row['share']:>12.1%}{other}")
     return lines
+
+
+def _verdict(fitted: pd.DataFrame) -> str:
+    """Return in a sentence what fits best, and whether that is any good."""
+    best = fitted.iloc[0]
+    told = f"{best['policy']} under semantics {best['semantics']}: {best['same']:,} of {best['jobs']:,} starts"
+    if best["share"] == 1.0 or best["share"] >= max(best["at_once"], FITS):
+        return f"fits best: {told}"
+    if best["share"] > best["at_once"]:
+        return f"fits best, but not well: {told}, {best['share']:.1%}; so other rules made this schedule"
+    return (
+        f"nothing fits: the best is {told}, {best['share']:.1%}, and {best['at_once']:.1%} of the jobs start at their "
+        "submission, which any policy gets right as easily"
+    )

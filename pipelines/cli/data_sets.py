@@ -177,26 +177,47 @@ def promote(data_set: str, version: str, data_root: str) -> None:
     click.echo(f"{data_set}: latest is now {root.promote(data_set, version)}")
 
 
-@click.command(short_help="Check the files of a version by their checksums.")
+@click.command(short_help="Check the files of a version, and the keys of a history.")
 @click.argument("data_set", shell_complete=complete_data_set)
 @click.argument("version", default=LATEST, shell_complete=complete_version)
+@click.option("--mend", "mends", is_flag=True, help="Publish a mended version of a history whose keys are wrong.")
 @json_option
 @data_root
-def verify(data_set: str, version: str, as_json: bool, data_root: str) -> None:
+def verify(data_set: str, version: str, mends: bool, as_json: bool, data_root: str) -> None:
     """Check every file of a published version against the manifest's checksums; exit with 1 if one differs.
 
-    VERSION may be a tag, or the beginning of a version's name.
+    Of a history also that each job has a key of its own, and that the counts of its files come to its jobs. VERSION may
+    be a tag, or the beginning of a version's name. --mend is of the latest version; the damaged one stays.
     """
     root = open_root(data_root, data_set)
     version = root.resolve(data_set, version)
-    problems = root.verify(data_set, version)
+    if mends and version != root.latest(data_set):
+        raise click.UsageError("--mend is of the latest version; leave VERSION out")
+    problems = list(root.verify(data_set, version))
+    damage: list[str] = []
+    if not problems and "records" in root.manifest(data_set, version)["tables"]:
+        from pipelines.history.damage import damage_of
+
+        damage = damage_of(root, data_set, version)
+    mended = None
+    if mends and damage:
+        from pipelines.history.mending import mend
+
+        mended = mend(root, data_set)
+    is_wrong = bool(problems or damage) and mended is None
     if as_json:
-        print_json({"data_set": data_set, "version": version, "ok": not problems, "problems": list(problems)})
-        sys.exit(FOUND_FAULTS if problems else 0)
-    for problem in problems:
+        told = {"data_set": data_set, "version": version, "ok": not problems and not damage}
+        print_json({**told, "problems": [*problems, *damage], **({"mended": mended} if mends else {})})
+        sys.exit(FOUND_FAULTS if is_wrong else 0)
+    for problem in (*problems, *damage):
         click.echo(shown(problem))
-    click.echo(f"{data_set} {version}: {f'{len(problems)} problems' if problems else 'sound'}")
-    sys.exit(FOUND_FAULTS if problems else 0)
+    count = len(problems) + len(damage)
+    click.echo(f"{data_set} {version}: {f'{count} problems' if count else 'sound'}")
+    if mended:
+        click.echo(f"{data_set}: mended; latest is now {mended}")
+    elif damage:
+        click.echo(f"publish a mended version beside it by: swftools verify {data_set} --mend")
+    sys.exit(FOUND_FAULTS if is_wrong else 0)
 
 
 @click.command(short_help="Remove old versions and work files.")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import click
@@ -115,8 +116,8 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
     names = list(dict.fromkeys(found["policy"]))
     click.echo("".join([f"{'':<40}", *(f"{shown(name):>16}" for name in names)]))
     for measure, statistic, unit in order:
-        values = wide.loc[(measure, statistic, unit), names]
-        cells = "".join(f"{value:>16,.6g}" if value == value else f"{'-':>16}" for value in values)  # noqa: PLR0124
+        values: list[float] = wide.loc[[(measure, statistic, unit)], names].to_numpy().ravel().tolist()
+        cells = "".join(f"{'-':>16}" if math.isnan(value) else f"{value:>16,.6g}" for value in values)
         click.echo(f"{f'{measure} {statistic} ({unit})':<40}{cells}")
     if output:
         click.echo(f"{shown(output)}: written")

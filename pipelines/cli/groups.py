@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sys
 from typing import Any, TextIO
 
@@ -13,6 +12,7 @@ import click
 from pipelines.exit_statuses import FAILED, INTERRUPTED, status_of
 from swftools.errors import SwfToolsError
 from swftools.output.shown_text import shown_lines
+from swftools.output.standard_output import lose_the_rest
 
 
 class Commands(click.Group):
@@ -106,7 +106,7 @@ class _Silent:
         try:
             return self._stream.write(text)
         except BrokenPipeError:
-            self._give_up()
+            lose_the_rest(self._stream)
             return len(text)
 
     def flush(self) -> None:
@@ -114,13 +114,7 @@ class _Silent:
         try:
             self._stream.flush()
         except BrokenPipeError:
-            self._give_up()
-
-    def _give_up(self) -> None:
-        """Let all that comes go nowhere, also what the interpreter flushes at its end, and what children write."""
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, self._stream.fileno())
-        os.close(nowhere)
+            lose_the_rest(self._stream)
 
 
 class closed_pipes_are_silent:  # noqa: N801 (a context, as those of contextlib)

@@ -104,12 +104,13 @@ def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
     elif outcome.version is None:
         click.echo(f"history {task.chosen.history}: no job has come yet; nothing was published")
     else:
-        new, merged, quarantined = (
-            sum(int(row[name]) for row in outcome.taken) for name in ("new", "merged", "quarantined")
+        new, merged, joined, quarantined = (
+            sum(int(row[name]) for row in outcome.taken) for name in ("new", "merged", "joined", "quarantined")
         )
         files = f"{len(outcome.taken)} file{'s' * (len(outcome.taken) != 1)}"
         what = (
-            f"{files} taken: {new:,} new job{'s' * (new != 1)}, {merged:,} merged, {quarantined:,} "
+            f"{files} taken: {new:,} new job{'s' * (new != 1)}, {merged:,} merged, "
+            f"{f'{joined:,} lines joined to other records, ' if joined else ''}{quarantined:,} "
             f"line{'s' * (quarantined != 1)} quarantined by reading; of all jobs of the history cleaning removed "
             f"{_removed(task, outcome):,}"
             if outcome.is_new

@@ -216,6 +216,7 @@ def _findings(loaded: LoadedLog, lines: int) -> dict[str, Any]:
     return {
         "jobs": len(loaded.trace),
         "to_quarantine": len(quarantine),
+        "merged": len(loaded.trace.merged),
         "anomalies": loaded.trace.provenance.get("anomalies", {}),
         "unverified": loaded.trace.provenance.get("unverified"),
         "steps": report.steps.to_dict("records") if report else [],
@@ -226,7 +227,8 @@ def _findings(loaded: LoadedLog, lines: int) -> dict[str, Any]:
 def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
     """Print what was found in a log, by rule, with some lines of each."""
     quarantine, report = loaded.trace.quarantine, loaded.report
-    click.echo(f"{shown(log)}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine")
+    merged = f", {len(loaded.trace.merged):,} merged into others" if len(loaded.trace.merged) else ""
+    click.echo(f"{shown(log)}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine{merged}")
     for told, count in loaded.trace.provenance.get("anomalies", {}).items():
         click.echo(f"  odd: {shown(told)}: {count:,}")
     if "unverified" in loaded.trace.provenance:
@@ -299,4 +301,5 @@ def convert(
 
         with create_file(names) as file:
             file.write(trace.names.to_csv(index=False).encode())
-    click.echo(f"{shown(target)}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out")
+    merged = f"; {len(trace.merged):,} merged into others" if len(trace.merged) else ""
+    click.echo(f"{shown(target)}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out{merged}")

@@ -13,9 +13,10 @@ from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
-from pipelines.catalog.strict_yaml import read_yaml_file
 from pipelines.cli.durations import seconds_of
 from swftools.errors import ParameterError
+from swftools.parameters.small_files import require_small
+from swftools.parameters.strict_yaml import read_yaml_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,6 +149,7 @@ def requests_of(settings: SitesSettings, sites: list[Site]) -> pd.DataFrame:
     if asked.file:
         path = settings.folder / asked.file
         try:
+            require_small(path)
             table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
         except (OSError, ValueError) as error:
             raise ParameterError(f"{path}: not readable as a table: {error}") from error

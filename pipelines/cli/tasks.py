@@ -34,8 +34,8 @@ _HELP = ("--help", "-h")
 
 def settings_of(settings: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Return parameters by augmentation from words like ``utility.globmax=2``; values are read as YAML."""
-    from pipelines.catalog.strict_yaml import read_value
     from swftools.errors import ParameterError
+    from swftools.parameters.strict_yaml import read_value
 
     chosen: dict[str, dict[str, Any]] = {}
     for word in settings:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -20,21 +21,26 @@ if TYPE_CHECKING:
 
 
 class _Job(click.ParamType):  # type: ignore[type-arg]  # as of which version it takes any
-    """A job, as processors=64,time=4h."""
+    """A job, as processors=64,time=4h or processors=64,time=4h,priority=7000."""
 
     name = "job"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float] | Any:
-        """Return its processors and its requested time (s); fail if it is none."""
+        """Return its processors, its requested time (s), and its priority if it has one; fail if it is none."""
         if isinstance(value, dict):
             return value
         given = dict(part.partition("=")[::2] for part in str(value).replace(" ", "").split(","))
-        if set(given) != {"processors", "time"}:
-            self.fail(f"{value!r}: write a job as processors=64,time=4h", param, ctx)
+        if set(given) - {"priority"} != {"processors", "time"}:
+            self.fail(f"{value!r}: write a job as processors=64,time=4h, or with priority=7000", param, ctx)
         seconds = seconds_of(given["time"])
         if not given["processors"].isdecimal() or not seconds:
             self.fail(f"{value!r}: give whole processors, and a time such as 4h, 30m or 04:00:00", param, ctx)
-        return {"processors": int(given["processors"]), "requested_time": seconds}
+        asked = {"processors": int(given["processors"]), "requested_time": seconds}
+        if "priority" not in given:
+            return asked
+        if not given["priority"].isdecimal() or not int(given["priority"]):
+            self.fail(f"{value!r}: give a whole priority above 0, as squeue --format=%Q prints it", param, ctx)
+        return {**asked, "priority": float(given["priority"])}
 
 
 class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
@@ -69,7 +75,7 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
     type=_Job(),
     multiple=True,
     required=True,
-    help="Job to submit: processors=64,time=4h; may be repeated.",
+    help="Job to submit: processors=64,time=4h[,priority=7000]; may be repeated.",
 )
 @click.option("--policies", default="easy", help="Policies, separated by commas; default: easy.")
 @click.option("--longest", type=Duration(), help="Time limit of jobs that have none, such as 7d.")
@@ -87,10 +93,12 @@ def whatif(
     """Say when a job submitted now would start under some policies, given what runs and waits at the moment.
 
     Assumes that every job runs as long as it may, and that no other job comes. The queue is the output of squeue or
-    sacct, as text or by --json. No policy knows beforehand that processors go away (--away); jobs on them start over.
+    sacct, as text or by --json. Jobs wait in the order of their priorities; a job without priority= comes last. Jobs
+    that cannot start yet (held, dependent, ...) are left out and counted. No policy knows beforehand that processors go
+    away (--away); jobs on them start over.
 
     \b
-    Example: squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt
+    Example: squeue --array --format="%i|%T|%C|%l|%M|%V|%S|%Q|%r" > now.txt
              swftools whatif --running now.txt --processors 128 \\
                  --job processors=64,time=4h --policies easy,conservative
     """
@@ -105,7 +113,14 @@ def whatif(
     found = what_if(queue.running, queue.waiting, jobs, processors - less, asked, away=away)
     windows = free_windows(queue.running, processors - less)
     if as_json:
-        told = {"running": len(queue.running), "waiting": len(queue.waiting), "others": queue.others}
+        told = {
+            "running": len(queue.running),
+            "waiting": len(queue.waiting),
+            "others": queue.others,
+            "suspended": queue.suspended,
+            "held": dict(queue.held),
+            "later": dict(queue.later),
+        }
         answers = [
             {name: None if value == math.inf else value for name, value in row.items()}
             for row in found.to_dict("records")
@@ -123,8 +138,7 @@ def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, pro
         for jobs, one, several in ((queue.running, "job runs", "jobs run"), (queue.waiting, "waits", "wait"))
     )
     yield f"{run} and {wait}; {free}"
-    if queue.others:
-        yield f"jobs in other states, passed over: {queue.others:,}"
+    yield from _left_out(queue)
     yield ""
     yield f"{'policy':<24} {'processors':>10} {'for':>12} {'starts in':>12}  behind"
     columns = (found[name] for name in ("policy", "processors", "requested_time", "wait", "behind"))
@@ -135,3 +149,19 @@ def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, pro
     yield "free processors, if running jobs end as requested and no job starts:"
     for time, free_then in windows.head(8).itertuples(index=False, name=None):
         yield f"  {'now' if time == 0 else f'in {clock(time)}':<16} {free_then:>10,}"
+
+
+def _left_out(queue: QueueSnapshot) -> Iterator[str]:
+    """Yield which jobs of the queue have no part in the answer, and why."""
+    for what, counts in (
+        ("waiting jobs left out that only a person can let start", queue.held),
+        ("waiting jobs left out that need more than processors first", queue.later),
+    ):
+        if counts:
+            yield f"{what}: {sum(counts.values()):,}"
+            words = ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
+            yield from textwrap.wrap(words, 78, initial_indent="  ", subsequent_indent="  ")
+    if queue.suspended:
+        yield f"suspended jobs, which hold no processors: {queue.suspended:,}"
+    if queue.others:
+        yield f"jobs in other states, passed over: {queue.others:,}"

@@ -14,12 +14,12 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
-from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.experiments.axes import AXES, cells_of
 from pipelines.keys import canonical_json
 from pipelines.names import check_name
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
+from swftools.parameters.strict_yaml import read_yaml_file
 
 COMMON = ("augment", "parameters", "rules", "metrics", "unmeasured_queues", "shake_seconds")
 """Parameters of a simulation, or of its measurement, that all cells of an experiment share."""
@@ -151,15 +151,9 @@ def _content_of(source: Any) -> tuple[Any, str]:
     if isinstance(source, str) and source.startswith("{"):
         try:
             return json.loads(source), "experiment"
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise ParameterError(f"experiment: not readable as JSON: {error}") from error
-    path = Path(source)
-    try:
-        return read_yaml(path.read_bytes()), str(source)
-    except OSError as error:
-        raise ParameterError(f"experiment {source}: {error.strerror}; give the path of a YAML file") from error
-    except NotYamlError as error:
-        raise ParameterError(f"{source}: {error}") from error
+    return read_yaml_file(source, ParameterError, "give the path of a YAML file")[1], str(source)
 
 
 def _each_log(logs: Any, where: str) -> list[Any]:
@@ -187,8 +181,8 @@ def _check_only_one(path: Path, name: str) -> None:
         if other.resolve() == path.resolve():
             continue
         try:
-            content = read_yaml(other.read_bytes())
-        except (OSError, NotYamlError):
+            content = read_yaml_file(other, ParameterError, "")[1]
+        except ParameterError:
             continue
         if isinstance(content, Mapping) and content.get("name") == name and "policies" in content:
             raise ParameterError(f"{path}: {other} is called {name!r} too; give one of them another name")

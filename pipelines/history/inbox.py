@@ -9,17 +9,20 @@ file that changes while it is read, or whose last line has no end yet, is left, 
 from __future__ import annotations
 
 import hashlib
+import io
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pipelines.history.endings import is_closed
 from pipelines.logs.file_cache import GRAIN_NS
 from pipelines.store.locations import open_storage
 from swftools.errors import SwfToolsError, UnknownLogError, UnreadableLogError
 from swftools.formats.compression import open_log
+from swftools.formats.parquet_head import MAGIC, parquet_head
 from swftools.formats.several import HEAD, natural
 
 _PIECE = 1 << 22
@@ -74,13 +77,15 @@ class Arrival:
     length : int
         Of that, in bytes.
     ended : int
-        Bytes to the end of the last line that has one; not before ``resumes``.
+        Bytes to the end of the last line that has one; not before ``resumes``. Of JSON that is whole, all.
     head : bytes
-        The first 64 KiB.
+        The first 64 KiB; of Parquet what ``parquet_head`` says.
     resumes : Beginning
         The longest text that is known and it begins with, from the end of which on it is read.
     known : Beginning or None
         The longest that was wholly taken.
+    is_whole : bool
+        Whether its end says that it is: Parquet with its footer, and JSON of which all brackets are closed.
     """
 
     name: str
@@ -91,6 +96,7 @@ class Arrival:
     head: bytes
     resumes: Beginning
     known: Beginning | None
+    is_whole: bool = False
 
     @property
     def is_new(self) -> bool:
@@ -181,6 +187,8 @@ class Inbox:
             before = self._stamp(name)
             with self._open(name) as stream:
                 arrival = _scan(name, stream, beginnings, self._most_bytes)
+            if arrival.known is None or arrival.known.length < arrival.length:
+                arrival = self._with_end(arrival)
             after = self._stamp(name)
         except MemoryError:
             raise
@@ -191,6 +199,21 @@ class Inbox:
         if not arrival.length:
             return Unreadable(arrival.name, "it is empty", arrival.sha256, "empty")
         return arrival
+
+    def _with_end(self, arrival: Arrival) -> Arrival:
+        """Return a file with what its end says of whether it is whole: of JSON and Parquet, which need no last line."""
+        if arrival.head.startswith(MAGIC):
+            with self._open(arrival.path) as stream:
+                whole = io.BytesIO(stream.read())
+            try:
+                head = parquet_head(whole, arrival.name)
+            except UnreadableLogError:
+                return arrival
+            return replace(arrival, head=head or arrival.head, ended=arrival.length, is_whole=True)
+        if arrival.head.lstrip()[:1] not in (b"{", b"["):
+            return arrival
+        with self._open(arrival.path) as stream:
+            return replace(arrival, ended=arrival.length, is_whole=True) if is_closed(stream) else arrival
 
     def new_part(self, arrival: Arrival, context: int) -> NewPart | None:
         """Read what is new of a file, and some bytes before it; None where the file is another one by now."""
@@ -260,10 +283,10 @@ class Inbox:
     @contextmanager
     def _open(self, name: str) -> Iterator[Any]:
         if self._is_local:
-            with open_log(self._path(name), max_bytes=_ANY) as stream:
+            with open_log(self._path(name), max_bytes=_ANY, is_text=False) as stream:
                 yield stream
             return
-        with self._storage.open(name) as raw, open_log(raw, max_bytes=_ANY) as stream:
+        with self._storage.open(name) as raw, open_log(raw, max_bytes=_ANY, is_text=False) as stream:
             yield stream
 
 

@@ -13,26 +13,27 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pipelines.history.inbox import CHANGED, CONTEXT, Arrival, Beginning, Inbox, NewPart, Seen, Unreadable
+from pipelines.history.inbox import CHANGED, CONTEXT, NOTHING, Arrival, Beginning, Inbox, NewPart, Seen, Unreadable
 from pipelines.history.monthly_files import MonthlyFiles
 from pipelines.history.state import State
 from pipelines.logs.how_read import HowRead
-from swftools.errors import HistoryError, LogFormatError, SwfFormatError
+from swftools.errors import DateOrderError, HistoryError, LogFormatError, SwfFormatError, SwfToolsError
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.detect import detect
+from swftools.formats.parquet_head import MAGIC
 from swftools.formats.registry import LogFormat, find_format
 from swftools.history.book import HistoryBook
 from swftools.history.copies import without_copies
 from swftools.history.provisional import FilePart, Provisional
 from swftools.history.records import FileRecords, file_records
 from swftools.tables import empty_frame, to_arrow
-from swftools.trace import Trace
 
 UNFINISHED = "unfinished"
 
@@ -57,6 +58,8 @@ class Night:
         Of the new files.
     taken : list of dict
         Rows of the table ``ingested`` for the new files.
+    dates : dict of str to str
+        Of each format the order of day and month that its files have shown: dmy or mdy.
     """
 
     state: State
@@ -68,6 +71,7 @@ class Night:
     outdated: dict[int, int] = field(default_factory=dict)
     headers: list[Any] = field(default_factory=list)
     taken: list[dict[str, Any]] = field(default_factory=list)
+    dates: dict[str, str] = field(default_factory=dict)
 
     @property
     def waiting_table(self) -> pd.DataFrame:
@@ -153,7 +157,7 @@ def ingest(
         Files are taken in the order of their first submissions, so that it does not matter which was found first.
     """
     arrivals, unreadable = looked
-    night = Night(state, state.book(MonthlyFiles(folder / "records")), state.provisional(), state.ingested)
+    night = Night(state, state.book(MonthlyFiles(folder / "records")), state.provisional(), state.ingested.copy())
     for each in unreadable:
         night.waiting.append(_waits(each.name, each.sha256, each.outcome, each.reason))
     left_before = {
@@ -163,23 +167,32 @@ def ingest(
         )
         if outcome == UNFINISHED
     }
+    night.dates.update(state.manifest.get("dates", {}))
     read: dict[str, tuple[tuple[Any, ...], Path]] = {}
-    for place, arrival in enumerate(arrivals):
-        tell(place, len(arrivals))
-        is_finished = arrival.ended == arrival.length or (arrival.name, arrival.sha256) in left_before
-        end = arrival.length if is_finished else arrival.ended
-        if end > arrival.ended and inbox.has_longer(arrival):  # a copy that was cut: the line is whole there
-            end = arrival.ended
-        if not is_finished:
-            missing = f"its last line has no end: {arrival.length - arrival.ended:,} bytes are left for the next run"
-            night.waiting.append(_waits(arrival.name, arrival.sha256, UNFINISHED, missing))
+    later: list[Arrival] = []  # what their dates mean may be told by those of the others
+    for place, arrived in enumerate(chain(arrivals, later)):
+        is_again = place >= len(arrivals)
+        tell(min(place, len(arrivals)), len(arrivals))
+        is_document = _is_document(arrived, how)
+        nowhere = Beginning(0, NOTHING, 0, 0, is_whole=False)
+        arrival = replace(arrived, resumes=nowhere) if is_document else arrived
+        was_left = (arrival.name, arrival.sha256) in left_before
+        is_finished = (arrival.is_whole if is_document else arrival.ended == arrival.length) or was_left
+        end = arrival.length if is_finished else 0 if is_document else arrival.ended
+        if end > arrival.ended and not is_document and inbox.has_longer(arrival):
+            end = arrival.ended  # a copy that was cut: the line is whole there
+        if not is_finished and not is_again:
+            night.waiting.append(_waits(arrival.name, arrival.sha256, UNFINISHED, _missing(arrival, is_document)))
         if end <= (arrival.known.length if arrival.known else 0):
             continue
         try:
-            found = _read(inbox, arrival, end, how)
+            found = _read(inbox, arrival, end, how, night.dates)
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 (a fence: no file keeps the others out)
+            if isinstance(error, DateOrderError) and not is_again:
+                later.append(arrival)
+                continue
             night.waiting.append(_left(arrival.name, arrival.sha256, inbox.reason(arrival.path, error)))
             continue
         if found is None:
@@ -208,12 +221,11 @@ def _take(night: Night, read: _Read) -> None:
     known = read.known.file_number if read.known else 0
     part = FilePart(read.records, number, read.row["resumes_lines"], known)
     try:
-        taken, withdrawn = night.provisional.take(night.book, part)
+        taken = night.provisional.take(night.book, part)
     except HistoryError as error:
         night.waiting.append(_left(read.name, read.sha256, str(error)))
         return
-    if known:
-        night.outdated[known] = read.resumes_lines
+    _outdate(night, known, read.resumes_lines)
     rejected = read.records.rejected
     if len(rejected):
         night.rejected.append(rejected.assign(file_number=pd.array([number] * len(rejected), dtype="Int64")))
@@ -231,7 +243,7 @@ def _take(night: Night, read: _Read) -> None:
             "quarantined": taken.quarantined,
             "not_ended": taken.not_ended,
             "joined": taken.joined,
-            "withdrawn": withdrawn,
+            "withdrawn": taken.gone,
             "computer": header.computer,
             "processors": header.max_procs or header.max_nodes,
             "widest": None if pd.isna(widest) else int(widest),
@@ -241,8 +253,26 @@ def _take(night: Night, read: _Read) -> None:
     )
 
 
-def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | None:
+def _outdate(night: Night, number: int, lines: int) -> None:
+    """Take back what was rejected behind some line of a text, the first part of which is a file, by all parts of it.
+
+    Such a line belongs to a record that is read anew: it counts as joined to it.
+    """
+    while number:
+        night.outdated[number] = lines
+        row = night.ingested["file_number"] == number
+        if night.ingested.loc[row, "quarantined"].sum():
+            rejected = night.state.rejected_of(number)
+            again = int(((rejected["file_number"] == number) & (rejected["line_number"] > lines)).sum())
+            night.ingested.loc[row, "quarantined"] -= again
+            night.ingested.loc[row, "joined"] += again
+        number = int(night.ingested.loc[row, "continues"].sum())
+
+
+def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead, dates: dict[str, str]) -> _Read | None:
     """Read the new part of a file up to an end; None where the file has changed meanwhile.
+
+    ``dates`` has of each format the order of day and month that files have shown, and gets what this one shows.
 
     Raises
     ------
@@ -258,10 +288,14 @@ def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | Non
     preface = _preface(reader, arrival, part)
     text = part.text[: end - part.starts]
     before = preface + part.context
-    trace = HowRead(name, how.anonymise).read(_Named(before + text, arrival.name))
+    known = dates.get(kind.NAME)
+    source = _Named(before + text, arrival.name)
+    trace = HowRead(name, how.anonymise).read(source, dates=known, for_publication=True)
+    if shown := trace.provenance.get("dates"):
+        dates.setdefault(kind.NAME, shown)
     resumes = arrival.resumes.lines
     lines = before.count(b"\n")
-    records, copies = without_copies(_behind(trace, lines, resumes - lines))
+    records, copies = without_copies(file_records(trace, resumes - lines, lines))
     to_arrow(
         records.records.assign(file_number=1, job_occurrence=1), "records"
     )  # lest what no table holds be found later
@@ -277,21 +311,44 @@ def _read(inbox: Inbox, arrival: Arrival, end: int, how: HowRead) -> _Read | Non
             f"not one of {len(records.rejected)} lines is a job; line {first['line_number']}: {first['reason']}"
         )
     whole = text[: max(arrival.ended - part.starts, 0)]
-    cut = max(reader.parting()(before + whole) - len(before), 0)
-    cut = whole.rfind(b"\n", 0, cut) + 1
+    if reader.preface(arrival.head) is None:  # a document: if it is whole it does not grow, else it is read anew
+        cut = len(text) if arrival.is_whole else 0
+        numbered = [int(each["line_number"].max()) for each in (records.records, records.rejected) if len(each)]
+        lines_read = max([text.count(b"\n") + 1, *numbered]) if arrival.is_whole else 0
+    else:
+        cut = max(reader.parting()(before + whole) - len(before), 0)
+        cut = whole.rfind(b"\n", 0, cut) + 1
+        lines_read = resumes + text.count(b"\n", 0, cut)
     row = {
         "file": arrival.name,
         "sha256": part.hash_to(end),
         "bytes": end,
         "resumes_sha256": part.hash_to(part.starts + cut),
         "resumes_bytes": part.starts + cut,
-        "resumes_lines": resumes + text.count(b"\n", 0, cut),
+        "resumes_lines": lines_read,
         "continues": arrival.known.file_number if arrival.known else 0,
         "format": name,
     }
     submit = records.records["submit_time"]
     begins = float(submit.min()) if len(submit) else np.inf
     return _Read(arrival.name, arrival.sha256, arrival.known, resumes, row, records, copies, trace.header, begins)
+
+
+def _is_document(arrival: Arrival, how: HowRead) -> bool:
+    """Whether a file can only be read from its beginning to its end: Parquet, and JSON that is one object or list."""
+    try:
+        kind, options = find_format(how.format or detect(arrival.head, arrival.name)[0])
+        return kind(**options).preface(arrival.head) is None
+    except SwfToolsError:  # which reading will tell
+        return arrival.head.startswith(MAGIC)
+
+
+def _missing(arrival: Arrival, is_document: bool) -> str:
+    """Return why a file is not, or not wholly, read in this run."""
+    if is_document:
+        return "it has no end yet, as if it were on its way: it is left for the next run"
+    left = arrival.length - arrival.ended
+    return f"its last line has no end: {left:,} byte{' is' if left == 1 else 's are'} left for the next run"
 
 
 def _preface(reader: LogFormat, arrival: Arrival, part: NewPart) -> bytes:
@@ -302,16 +359,6 @@ def _preface(reader: LogFormat, arrival: Arrival, part: NewPart) -> bytes:
     if preface is None:
         raise LogFormatError("its beginning is in the history, and the rest cannot be read without it")
     return preface
-
-
-def _behind(trace: Trace, lines: int, lines_before: int) -> FileRecords:
-    """Return the records behind the first lines of a trace, which were read for what they say of later ones."""
-    if not lines:
-        return file_records(trace, lines_before)
-    quarantine, merged = (each[each["line_number"] > lines] for each in (trace.quarantine, trace.merged))
-    found = file_records(replace(trace, quarantine=quarantine, merged=merged), lines_before)
-    records, rejected = (each[each["line_number"] > lines + lines_before] for each in (found.records, found.rejected))
-    return replace(found, records=records.reset_index(drop=True), rejected=rejected.reset_index(drop=True))
 
 
 def _too_old(first: float, begins: float) -> str:

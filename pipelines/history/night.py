@@ -21,11 +21,12 @@ from pipelines.history.horizon import Horizon, Month, horizon_of
 from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.settings import Settings, privacy_of
-from pipelines.history.state import MADE_BY, State
+from pipelines.history.state import MADE_BY, State, block_of
 from pipelines.history.waits import Waits, options_of, part_of, replay_months, state_file, waits_key
 from pipelines.history.watching import code_of_policies, drift_of, policies_of
 from pipelines.keys import content_key, schema_of
 from pipelines.logs.find import catalog_in_use
+from pipelines.store.order import key_of_files
 from pipelines.store.parts import PartedTable, Shared
 from pipelines.tasks.facts import account_of, software
 from swftools.drift import JOB_COLUMNS
@@ -45,8 +46,6 @@ ALWAYS = (
 """The tables that every version has."""
 
 DAY = 86_400.0
-BLOCK = 100
-"""Files whose rejected lines are one part."""
 
 
 @dataclass
@@ -107,8 +106,15 @@ class Run:
             "privacy": self.privacy,
             "history": self.settings.history,
             "schema_version": schema_of([*ALWAYS, *self._some_have]),
+            **self.taking,
         }
         return content_key("reevaluate", CODE_VERSION, inputs)
+
+    @property
+    def taking(self) -> dict[str, Any]:
+        """How the records were taken that the table of files does not tell of."""
+        version, mended = self.state.records_version, self.state.manifest.get("mended", [])
+        return {**({"records_version": version} if version > 1 else {}), **({"mended": mended} if mended else {})}
 
     @property
     def _some_have(self) -> dict[str, pd.DataFrame]:
@@ -295,9 +301,9 @@ class Run:
         """Return the rejected lines by blocks of files, of which those that got some are new."""
         parts: dict[str, Any] = {label: Shared(str(self.state.version)) for label in self.state.labels("rejected")}
         came = pd.concat(self.night.rejected, ignore_index=True) if self.night.rejected else None
-        touched = {_block(number) for number in self.night.outdated} & parts.keys()
+        touched = {block_of(number) for number in self.night.outdated} & parts.keys()
         if came is not None:
-            touched |= {_block(int(number)) for number in came["file_number"].unique()}
+            touched |= {block_of(int(number)) for number in came["file_number"].unique()}
         if not self.state.is_of_this_schema("rejected"):
             touched |= parts.keys()
         for label in sorted(touched):
@@ -305,11 +311,11 @@ class Run:
             for number, line in self.night.outdated.items():
                 rows = rows[~((rows["file_number"] == number) & (rows["line_number"] > line))]
             if came is not None:
-                here = came[came["file_number"].map(lambda number: _block(int(number))) == label]
+                here = came[came["file_number"].map(lambda number: block_of(int(number))) == label]
                 rows = pd.concat([rows, here[list(rows.columns)].astype(rows.dtypes.to_dict())], ignore_index=True)
             parts[label] = to_arrow(rows, "rejected")
         # A table without a file could not be read by others.
-        return parts or {_block(1): to_arrow(empty_frame("rejected"), "rejected")}
+        return parts or {block_of(1): to_arrow(empty_frame("rejected"), "rejected")}
 
     @cached_property
     def accounts(self) -> dict[str, Any]:
@@ -333,14 +339,16 @@ class Run:
             "version": self.version,
             "log": {
                 "name": self.settings.history,
-                "key": content_key("files", 1, {"files": list(self.night.ingested["sha256"])}),
+                "key": key_of_files(list(self.night.ingested["sha256"])),
             },
             "header": self.making.header.to_lines(),
             "machine_processors": self.making.processors,
             "says_when": self.night.book.says_when,
+            **({"dates": dict(sorted(self.night.dates.items()))} if self.night.dates else {}),
             "until": self.until,
             "files_ingested": len(self.night.ingested),
             "jobs_key": self.making.key,
+            **self.taking,
             "waits": {
                 waits.method: {
                     "key": waits.key,
@@ -369,11 +377,6 @@ class Run:
 def last_days(days: float) -> str:
     """Return what a period of some days before the end is called."""
     return f"last {days:g} day{'s' * (days != 1)}"
-
-
-def _block(number: int) -> str:
-    """Return the label of the part with the rejected lines of a file."""
-    return f"{(number - 1) // BLOCK:06d}"
 
 
 def summed(accounts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Count, Name, Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
-from pipelines.catalog.strict_yaml import read_yaml_file
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter, ReplayOptionsParameter
@@ -24,6 +23,7 @@ from pipelines.tasks.replay_predictor import groups_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.cleaning import resolve_rules
 from swftools.errors import ParameterError, SwfToolsError
+from swftools.parameters.strict_yaml import read_yaml_file
 
 _CLOSED = ConfigDict(extra="forbid")
 _Share = Annotated[float, Field(gt=0, lt=1)]
@@ -231,6 +231,11 @@ def _check_together(settings: Settings) -> None:
     ParametersParameter().normalize(settings.augment)
     if settings.waits.days and list(settings.waits.days) != sorted(settings.waits.days):
         raise ParameterError("waits.days: give the shortest first")
+
+
+def settings_of(plan: Mapping[str, Any], history: str) -> Settings:
+    """Return the settings that made a version, from the plan in its manifest."""
+    return _build(f"manifest of {history}", b"", {**plan, "history": history})
 
 
 def privacy_of(settings: Settings) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pipelines.history.inbox import Beginning
-from pipelines.names import MANIFEST
+from pipelines.names import LATEST
 from pipelines.store.data_root import DataRoot
 from pipelines.store.manifest import version_of_table
 from pipelines.store.parts import Measured, label_of, measured_column, part_name
@@ -25,8 +26,21 @@ from swftools.tables import empty_frame, to_pandas
 
 MADE_BY = "ReevaluateLogs"
 
+RECORDS_VERSION = 2
+"""Raised when equal files come to other records. What a history has stays as it was taken, so a history keeps the
+version that it was begun with, and its versions do not move: 1 is not written into its manifest, nor into its key."""
+
 _KEYS_SINCE = 9
 """The schema version since which the key of a run that ended has its start in it."""
+
+
+BLOCK = 100
+"""Files whose rejected lines are one part."""
+
+
+def block_of(number: int) -> str:
+    """Return the label of the part with the rejected lines of a file."""
+    return f"{(number - 1) // BLOCK:06d}"
 
 
 @dataclass(frozen=True)
@@ -61,9 +75,14 @@ class State:
         StorageError
             Its manifest is damaged.
         """
-        version = root.latest(name)
-        if version is None or not root.storage.exists(f"{name}/{version}/{MANIFEST}"):
+        if not root.is_settled(name):
+            if there := root.settled_versions(name):
+                raise HistoryError(
+                    f"{root.storage.address(f'{name}/{LATEST}')} is lost, or names no version that is there; let it "
+                    f"name the right one by swftools promote {name} VERSION; published last: {there[-1]}"
+                )
             return cls(root, name)
+        version = str(root.latest(name))
         manifest = root.manifest(name, version)
         if manifest.get("made_by") != MADE_BY:
             raise HistoryError(
@@ -134,6 +153,16 @@ class State:
         """The files of the inbox that it does not have, or not wholly."""
         return self.table("waiting")
 
+    def rejected_of(self, number: int) -> pd.DataFrame:
+        """Return the rejected lines of the files among which one stands, by its number."""
+        label = block_of(number)
+        return self.table("rejected", [label] if label in self.labels("rejected") else [])
+
+    @property
+    def records_version(self) -> int:
+        """The version of the rules by which its records were taken, since it was begun."""
+        return RECORDS_VERSION if self.version is None else int(self.manifest.get("records_version", 1))
+
     @property
     def beginnings(self) -> Iterator[Beginning]:
         """Every text that it has, and where reading it resumes."""
@@ -167,8 +196,16 @@ class State:
 
     def _month(self, label: str) -> pd.DataFrame:
         records = self.table("records", [label])
-        if version_of_table(self.manifest, "records") >= _KEYS_SINCE:
+        is_older = version_of_table(self.manifest, "records") < _KEYS_SINCE
+        # Rows without an id were once told apart by the numbers that each file gave to its names.
+        if not is_older and (self.records_version >= RECORDS_VERSION or records["log_id"].notna().all()):
             return records
         is_swf = dict(zip(self.ingested["file_number"], self.ingested["format"] == "swf", strict=True))
-        keys = record_keys(records, records["file_number"].map(is_swf).to_numpy(dtype=bool))
-        return settle(records.assign(record_key=pd.array(keys, dtype="Int64"))).reset_index(drop=True)
+        of_swf, names = records["file_number"].map(is_swf).to_numpy(dtype=bool), self.table("names")
+        if not is_older and of_swf.all():
+            return records
+        keys = record_keys(records, of_swf, names)
+        if not is_older:
+            is_row = ~of_swf & records["log_id"].isna().to_numpy(dtype=bool)
+            keys = np.where(is_row, keys, records["record_key"].to_numpy(np.int64))
+        return settle(records.assign(record_key=pd.array(keys, dtype="Int64")), names).reset_index(drop=True)

@@ -160,12 +160,12 @@ class ReevaluateLogs(StageTask):
         """Whether the history has all that the inbox has, by the same settings."""
         if self.outcome is not None:
             return True
-        if (latest := self.root.latest(self.chosen.history)) and not self.root.is_published(
-            self.chosen.history, latest
-        ):
-            return False
         self._looked = self._look()
         state, looked = self._looked
+        if state.version is not None:
+            if not self.root.is_published(self.chosen.history, state.version):
+                return False
+            self.root.check_whole(self.chosen.history, state.version, tables_only=True)  # the rest is mended
         if any(arrival.is_new for arrival in looked[0]) or state.version is None:
             return False
         with self._staging() as folder:

@@ -143,7 +143,7 @@ def replay_months(
 
 def waits_key(settings: Settings, making: Making, method: str) -> str:
     """Return the content key of what determines predictions by a method beside jobs."""
-    inputs = {
+    inputs: dict[str, Any] = {
         "jobs": making.key,
         "method": method,
         "own_method": hash_of_module(type(find_method(method)).__module__),

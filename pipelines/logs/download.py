@@ -13,8 +13,11 @@ import errno
 import logging
 import os
 import socket
+import time
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -33,6 +36,9 @@ BACKOFF = 0.5
 
 LONGEST_WAIT = 120.0
 """Most seconds between two attempts, whatever the server asks for."""
+
+LEAST_BYTES = 1 << 10
+"""Bytes that have to come in the time in which a server must answer: one that trickles would never end."""
 
 _PIECE = 1 << 14  # what a broken connection or a kill may lose of what came
 
@@ -72,7 +78,8 @@ def download(
     retries : int
         Further attempts after one that failed by connection, time, truncation, a busy or a failing server.
     timeout : float
-        Seconds to wait for a connection, and for each piece of the answer.
+        Seconds to wait for a connection, and for each piece of the answer. An answer that brings less than
+        ``LEAST_BYTES`` in as many seconds is broken off like one that brings nothing.
 
     Raises
     ------
@@ -199,7 +206,9 @@ def _attempt(session: requests.Session, url: str, part: Path, limit: int, timeou
             part.open("ab" if start else "wb") as file,
             tqdm(total=total, initial=start, unit="B", unit_scale=True, disable=None) as bar,
         ):
-            for block in response.raw.stream(_PIECE, decode_content=False):
+            pace = _Pace(timeout)
+            for block in _pieces(response.raw):
+                pace.take(len(block))
                 if max(file.tell() + len(block), total or 0) > limit:
                     part.unlink()
                     raise requests.HTTPError(f"{length}, more than the limit of {limit:,}")
@@ -208,6 +217,30 @@ def _attempt(session: requests.Session, url: str, part: Path, limit: int, timeou
             file.flush()
             os.fsync(file.fileno())
     return start > 0
+
+
+def _pieces(raw: Any) -> Iterator[bytes]:
+    """Yield what has come, as soon as something has: a whole piece may take hours."""
+    while block := raw.read1(_PIECE, decode_content=False):
+        yield block
+
+
+class _Pace:
+    """Watches how fast an answer comes."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience, self._began, self._count = patience, time.monotonic(), 0
+
+    def take(self, count: int) -> None:
+        """Take note of so many bytes; raise ProtocolError where there were too few for too long."""
+        self._count += count
+        now = time.monotonic()
+        if now - self._began < self._patience:
+            return
+        if self._count < LEAST_BYTES:
+            told = f"{self._count} bytes in {now - self._began:.0f} s"
+            raise urllib3.exceptions.ProtocolError(f"too slow: {told}, and at least {LEAST_BYTES:,} are expected")
+        self._began, self._count = now, 0
 
 
 def _cause(error: BaseException) -> str:

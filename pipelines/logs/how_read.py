@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pipelines.config import setting
-from swftools.errors import ParameterError, UnreadableLogError
+from pipelines.logs.file_cache import FileCache
+from swftools.errors import ParameterError, SwfToolsError, UnreadableLogError
 from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import LogSource, Progress
+from swftools.formats.detect import detect
 from swftools.formats.read_log import open_as, read_as
-from swftools.formats.registry import Reading, find_format
-from swftools.formats.several import LogFiles
+from swftools.formats.registry import LogFormat, Reading, find_format
+from swftools.formats.several import LogFiles, log_files
+from swftools.parameters.small_files import hash_of_file
 from swftools.trace import Trace
 
 SWF = "swf"
@@ -67,6 +70,7 @@ class HowRead:
         if self.format not in ("", SWF):
             said["format"] = self.format
             kind, given = find_format(self.format)
+            said |= reader_version(kind)
             if beside := [_sha256(path) for path in kind(**given).files_beside]:
                 said["files_beside"] = beside
         if self.anonymise != "no":
@@ -82,11 +86,44 @@ class HowRead:
         return files
 
     def read(
-        self, source: LogSource, *, strict: bool = False, progress: Progress | None = None, called: str | None = None
+        self,
+        source: LogSource,
+        *,
+        strict: bool = False,
+        progress: Progress | None = None,
+        called: str | None = None,
+        dates: str | None = None,
+        for_publication: bool = False,
     ) -> Trace:
-        """Read a log; ``called`` is its name where that is not the source's."""
-        how = Reading(strict=strict, privacy=self.privacy, progress=progress)
+        """Read a log.
+
+        ``called`` is its name where that is not the source's, ``dates`` is as ``Reading`` has it; what may be a secret
+        is not read ``for_publication``.
+        """
+        privacy = replace(self.privacy, for_publication=for_publication)
+        how = Reading(strict=strict, privacy=privacy, progress=progress, dates=dates)
         return read_as(source, self.format or None, {}, how, called)
+
+
+def reader_version(kind: type[LogFormat]) -> dict[str, int]:
+    """Return what a key says of the reader of a format: nothing while it reads what it always did."""
+    return {"reader": kind.READER_VERSION} if kind.READER_VERSION > 1 else {}
+
+
+def recognised_version(path: Path) -> dict[str, int]:
+    """Return the same for a log whose format is not given; nothing where it is not recognised."""
+    try:
+        return dict(_recognised(path))
+    except (SwfToolsError, OSError):
+        return {}
+
+
+def _read_version(path: Path) -> dict[str, int]:
+    name, _ = detect(log_files(str(path)).head(0), path.name)
+    return reader_version(find_format(name)[0])
+
+
+_recognised = FileCache(_read_version)
 
 
 def _sha256(path: Path) -> str:
@@ -98,6 +135,6 @@ def _sha256(path: Path) -> str:
         It cannot be read.
     """
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hash_of_file(path)
     except OSError as error:
         raise UnreadableLogError(f"{path}: cannot be read ({error.strerror}); the format's options name it") from error

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from tqdm import tqdm
 
 from pipelines.logs.find import Log, catalog_in_use, find_log, is_stream
@@ -31,6 +32,9 @@ from swftools.output.shown_text import shown
 from swftools.trace import Trace
 
 progress = logging.getLogger("pipelines")
+
+REPEATS = "duplicates"
+"""The cleaning rule that leaves out lines which repeat another."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,7 @@ def load_log(
     if clean:
         begun = time.perf_counter()
         trace, report = clean_trace(trace, rules_of(log, rules))
+        say_merged(report.steps, log)
         progress.debug("%s cleaned: %d jobs kept, %.1f s", log.name, len(trace), time.perf_counter() - begun)
     if processors is not None:
         trace = replace(trace, machine_processors=processors)
@@ -181,13 +186,27 @@ def is_table(path: Path) -> bool:
 
 
 def say_format(trace: Trace, log: Log) -> None:
-    """Say how a log was read, unless it is in SWF; and what is odd in it."""
+    """Say how a log was read, unless it is in SWF; what is odd in it; and how many lines became part of others."""
     if "format" not in trace.provenance:
         return
     because = trace.provenance.get("recognised_by")
     progress.info("%s: read as %s%s", log.name, trace.provenance["format"], f" (it has {because})" if because else "")
     for told, count in trace.provenance.get("anomalies", {}).items():
         progress.info("  %s: %s", f"{count:,}", told)
+    if count := len(trace.merged):
+        progress.info("  %s: line%s merged into the record of another", f"{count:,}", "s" * (count != 1))
+
+
+def say_merged(steps: pd.DataFrame, log: Log) -> None:
+    """Say how many lines cleaning merged into others, or left out because they repeat one; nothing of none."""
+    for step in steps.to_dict("records"):
+        if step["merged"] and step["rule"] != "read":  # which say_format told
+            progress.info(
+                "%s: %s lines merged into others (cleaning rule %s)", log.name, f"{step['merged']:,}", step["rule"]
+            )
+        if step["rule"] == REPEATS and step["quarantined"]:
+            told = "%s: %s lines repeat an earlier one and are left out (cleaning rule %s)"
+            progress.info(told, log.name, f"{step['quarantined']:,}", step["rule"])
 
 
 @contextmanager

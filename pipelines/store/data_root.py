@@ -153,6 +153,24 @@ class DataRoot(PublishedData):
         self._point(data_set, version, settles_all=True)
         return version
 
+    def restore_latest(self, data_set: str) -> str:
+        """Let `latest`, which was lost or damaged, name the version published last, and return that.
+
+        Raises
+        ------
+        VersionNotFoundError
+            Nothing is published under that name.
+        """
+        self._require(data_set)
+        newest = (self.settled_versions(data_set) or list(self._published(data_set)))[-1]
+        self._point(data_set, newest, settles_all=True)
+        progress.warning(
+            "warning: %s was lost or damaged; it names %s again, the version published last",
+            self.storage.address(f"{data_set}/{LATEST}"),
+            newest,
+        )
+        return newest
+
     def rollback(self, data_set: str, version: str | None = None) -> str:
         """Move `latest` back and return the version it now names.
 

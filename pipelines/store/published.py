@@ -19,11 +19,12 @@ import pyarrow as pa
 
 from pipelines.names import LATEST, MANIFEST, PART, PENDING, REPORT, check_name, is_name
 from pipelines.store.locations import open_storage
+from pipelines.store.order import COUNT, places_of
 from pipelines.store.parse_manifest import parse_manifest
 from pipelines.store.storage import Storage
 from pipelines.store.table_files import concat_parts, read_part
 from pipelines.store.tags import Tag, list_tags, read_tag
-from swftools.errors import StorageError, VersionNotFoundError
+from swftools.errors import StorageError, SwfToolsError, VersionNotFoundError
 
 MEND = "restore it from a copy, or remove the version's directory and publish it again"
 
@@ -98,6 +99,45 @@ class PublishedData:
         manifest, pending = self.storage.modified([f"{key}/{MANIFEST}", f"{key}/{PENDING}"])
         return manifest is not None and pending is None
 
+    def is_settled(self, data_set: str) -> bool:
+        """Return whether `latest` names a version that is there."""
+        try:
+            latest = self._pointed(data_set)
+        except ValueError:
+            return False
+        return latest is not None and self.is_there(data_set, latest)
+
+    def settled_versions(self, data_set: str) -> list[str]:
+        """Return the versions that `latest` has followed, by the time of their publication."""
+        times = self._published(data_set)
+        markers = self.storage.modified(f"{data_set}/{name}/{PENDING}" for name in times)
+        settled = [name for name, pending in zip(times, markers, strict=True) if pending is None]
+        return sorted(settled, key=lambda name: (times[name], name))
+
+    def check_whole(self, data_set: str, version: str, *, tables_only: bool = False) -> None:
+        """Raise if a version, by its whole name, lacks a file, or has one of another size than its manifest says.
+
+        ``verify`` hashes the files as well, which takes as long as reading them.
+
+        Raises
+        ------
+        StorageError
+            Names what is wrong first, and the remedy; or the manifest is damaged.
+        """
+        manifest, key = self.manifest(data_set, version), self._key(data_set, version)
+        present = self.storage.files(key)
+        faults = []
+        for name, told in manifest["files"].items():
+            if tables_only and name.partition("/")[0] not in manifest["tables"]:
+                continue
+            if name not in present:
+                faults.append(f"{name} is missing")
+            elif present[name] != told["bytes"]:
+                faults.append(f"{name} has {present[name]:,} bytes, and {told['bytes']:,} by the manifest")
+        if faults:
+            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            raise StorageError(f"{self.storage.address(key)}: damaged: {faults[0]}{more}; {MEND}")
+
     def report_path(self, data_set: str, version: str) -> str:
         """Return where the report on a version is, by the version's whole name, or would be."""
         return self.storage.address(self._key(data_set, version) + REPORT)
@@ -128,7 +168,7 @@ class PublishedData:
         return [name for name in self.storage.directories() if is_name(name) and self._published(name)]
 
     def versions(self, data_set: str) -> list[PublishedVersion]:
-        """Return a data set's versions, newest first.
+        """Return a data set's versions, newest first: of a history by its files, of others by their publication.
 
         Raises
         ------
@@ -138,7 +178,7 @@ class PublishedData:
         self._require(data_set)
         latest = self.latest(data_set)
         tags = self.tags(data_set)
-        found = []
+        found, manifests = [], {}
         for version, published_at in self._published(data_set).items():
             jobs, damage = None, None
             try:
@@ -148,11 +188,17 @@ class PublishedData:
             except ValueError as error:
                 size, damage = sum(self.storage.files(f"{data_set}/{version}").values()), str(error)
             else:
+                manifests[version] = manifest
                 jobs = manifest["tables"].get("jobs", {}).get("rows")
                 size = sum(file["bytes"] for file in manifest["files"].values())
             names = tuple(tag.name for tag in tags if tag.version == version)
             found.append(PublishedVersion(version, published_at, version == latest, jobs, size, damage, names))
-        return sorted(found, key=lambda each: _age(each.published_at, each.version, latest), reverse=True)
+        places = self._places(manifests, latest)
+        return sorted(
+            found,
+            key=lambda each: (places.get(each.version, -1), *_age(each.published_at, each.version, latest)),
+            reverse=True,
+        )
 
     def latest(self, data_set: str) -> str | None:
         """Return the version that `latest` names, None if the data set has none.
@@ -187,7 +233,7 @@ class PublishedData:
         return time
 
     def previous(self, data_set: str) -> str:
-        """Return the version that was published just before the one that `latest` names; damaged ones do not count.
+        """Return the version just before the one that `latest` names, by ``versions``; damaged ones do not count.
 
         Raises
         ------
@@ -198,6 +244,9 @@ class PublishedData:
         latest = self.latest(data_set)
         times = self._published(data_set)
         names = sorted(times, key=lambda name: _age(times[name], name, latest), reverse=True)
+        with suppress(ValueError, VersionNotFoundError):
+            if latest is not None and COUNT in self._manifest(data_set, latest):
+                names = [each.version for each in self.versions(data_set)]
         for name in names[names.index(latest) + 1 :] if latest in names else []:
             with suppress(ValueError, VersionNotFoundError):  # damaged, or removed since it was listed
                 return str(self._manifest(data_set, name)["version"])
@@ -355,6 +404,15 @@ class PublishedData:
                 f"{self.location}: no data set {data_set!r}; there are {listing(self.data_sets())} "
                 "(list them with `swftools versions`)"
             )
+
+    def _places(self, manifests: Mapping[str, Mapping[str, Any]], latest: str | None) -> dict[str, int]:
+        """Return where versions of a history stand by their files; nothing of others, or where that cannot be read."""
+        try:
+            return places_of(
+                manifests, latest, lambda each: self.read_described(each, "ingested", columns=["sha256"])[0].to_pylist()
+            )
+        except (SwfToolsError, KeyError):
+            return {}
 
     def _manifest(self, data_set: str, version: str) -> dict[str, Any]:
         """Return a version's manifest; ValueError tells how it is damaged, VersionNotFoundError that it is gone."""

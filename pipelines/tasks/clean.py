@@ -14,7 +14,7 @@ import luigi
 import pandas as pd
 
 from pipelines.keys import content_key
-from pipelines.logs.load import rules_of
+from pipelines.logs.load import rules_of, say_merged
 from pipelines.tasks.acquire import text_tasks
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.one_look import once_a_look
@@ -103,6 +103,7 @@ class CleanTrace(RulesTask):
     def run(self) -> None:
         """Clean the trace."""
         trace, report = clean(self.source.load(), self.plan)
+        say_merged(report.steps, self.found)
         if self.processors:  # rules judge by the machine of the log
             trace = replace(trace, machine_processors=self.processors)
         tables = {"cleaning_report": report.steps, "repairs": report.repairs}

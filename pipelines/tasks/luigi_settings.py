@@ -132,13 +132,19 @@ class _PlainErrors(logging.Filter):
     """Replaces the traceback of an error that a user can mend by its message.
 
     luigi logs a failed task with the exception, but a task that cannot be scheduled with a formatted traceback
-    in the text. What it says of a log that is missing is dropped: LogFile has said more.
+    in the text. What it says of a log that is missing is dropped: LogFile has said more. So is an error that it says
+    twice, once while it schedules a task and once at its end.
     """
+
+    _last: BaseException | None = None
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.getMessage().startswith("Data for LogFile("):
             return False
         error = record.exc_info[1] if record.exc_info else None
+        if error is not None and error is self._last:
+            return False
+        self._last = error
         message = str(error) if isinstance(error, SwfToolsError | ParameterException) else None
         _, found, text = record.getMessage().rpartition(f"\n{SwfToolsError.__module__}.")
         if found:

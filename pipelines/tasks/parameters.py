@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import luigi
 
-from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.keys import canonical_json
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_assignments, read_entries, write_entry
+from swftools.parameters.strict_yaml import read_yaml_file
 
 AUGMENTATIONS: dict[str, type[Any]] = {}
 """The tasks of augmentations by name, in the order in which they are defined; their base class fills this."""
@@ -156,8 +155,8 @@ def from_json(what: str, text: str, opening: str) -> Any:
         return None
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ParameterError(f"{what}={text!r} is not JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"{what}={text[:200]!r} is not JSON: {error}") from error
 
 
 def assignments(what: str, value: Any) -> Any:
@@ -177,11 +176,7 @@ def _load_parameters(text: str) -> Any:
     """Return what a JSON text, or a JSON or YAML file, holds."""
     if not text.strip():
         return {}
-    try:
-        if text.lstrip().startswith("{"):
-            return json.loads(text)
-        return read_yaml(Path(text).read_bytes())
-    except (json.JSONDecodeError, OSError) as error:
-        raise ParameterError(f"parameters {text!r}: {error}; give JSON or the path of a JSON or YAML file") from error
-    except NotYamlError as error:
-        raise ParameterError(f"{text}, {error}") from error
+    told = from_json("parameters", text, "{")
+    if told is not None:
+        return told
+    return read_yaml_file(text, ParameterError, "give JSON, or the path of a JSON or YAML file")[1]

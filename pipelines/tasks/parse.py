@@ -10,6 +10,7 @@ import luigi
 
 from pipelines.keys import content_key
 from pipelines.logs.generated import MODELS, generate_log
+from pipelines.logs.how_read import recognised_version
 from pipelines.logs.load import as_its_log, say_format
 from pipelines.logs.published import read_version
 from pipelines.tasks.acquire import AcquireLog, open_text, text_tasks
@@ -38,8 +39,14 @@ class ParseLog(LogTask):
         """Content key of the output."""
         card = self.found.card
         machine = card.machine.processors if card else None
-        inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key}
+        inputs = {"log": self.log_key, "machine_processors": machine, **self.found.how.key, **self._reader}
         return content_key("parse", self.code_version, inputs)
+
+    @property
+    def _reader(self) -> dict[str, int]:
+        """What the key says of the reader of a log that is recognised from its text."""
+        found = self.found
+        return {} if found.how.format or found.version or found.path is None else recognised_version(found.path)
 
     def requires(self) -> AcquireLog | list[luigi.Task]:
         """Require the log's text."""
@@ -56,7 +63,8 @@ class ParseLog(LogTask):
             if found.version:
                 trace = read_version(path)
             else:
-                trace = found.how.read(str(path), progress=self._tell_bytes, called=str(found.path or found.name))
+                called = str(found.path or found.name)
+                trace = found.how.read(str(path), progress=self._tell_bytes, called=called, for_publication=True)
         say_format(trace, found)
         trace = as_its_log(trace, found)
         # How a log is compressed does not count in what is made of it.
@@ -73,9 +81,9 @@ class ParseLog(LogTask):
             self.tell(min(done, size), size)
 
     def load(self) -> Trace:
-        """Return the trace, with the lines it was read from, unless names are withheld or it was a table."""
+        """Return the trace, with the lines it was read from, unless words are withheld or it was a table."""
         trace = load_trace(self.output().path)
-        if self.anonymise != "no" or self.found.version:
+        if self.anonymise != "no" or self.found.version or trace.provenance.get("withholds_text"):
             return trace
         path = self.clone(AcquireLog).path
         is_swf = "format" not in trace.provenance

@@ -179,8 +179,8 @@ class PublishExperiment(CellsTask):
             The data set of that name is not an experiment.
         """
         root, name = self.output().root, self.data_set_name
-        latest = root.latest(name)
-        if latest and (made_by := root.manifest(name, latest)["made_by"]) != self.get_task_family():
+        made_by = root.manifest(name)["made_by"] if root.is_settled(name) else self.get_task_family()
+        if made_by != self.get_task_family():
             raise OtherSourceError(
                 f"data set {name!r} was made by {made_by}, and is no experiment; give the experiment another name"
             )

@@ -30,8 +30,12 @@ from pipelines.tasks.clean import RulesTask
 from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, UnsafeNameError
 from swftools.output.shown_text import WIDTH, shown
+from swftools.output.standard_output import print_out
+
+_TOLD = {luigi.Event.SUCCESS: "published", luigi.Event.DEPENDENCY_PRESENT: "already complete"}
+"""What is said of a version, by the event."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,6 @@ class PublishingTask(StageTask):
     main_table: str
     """The table that most users read."""
 
-    tables_used: tuple[str, ...]
-    """The tables that it publishes, and those in which its stages hand it what it publishes: their schema versions are
-    in its key."""
-
     what = "A workload trace of a parallel machine"
     """What kind of data set it is."""
 
@@ -87,6 +87,14 @@ class PublishingTask(StageTask):
             from pipelines.reports import check_libraries  # noqa: PLC0415 (it imports what reports are made of)
 
             check_libraries()
+
+    @property
+    def tables_used(self) -> tuple[str, ...]:
+        """The tables that it publishes, and those in which its stages hand it what it publishes.
+
+        Their schema versions are in its key.
+        """
+        raise NotImplementedError
 
     @property
     def default_name(self) -> str:
@@ -117,10 +125,17 @@ class PublishingTask(StageTask):
     @property
     def data_set_name(self) -> str:
         """Name of the data set."""
-        return check_name(self.data_set or self.default_name, "data set")
+        if self.data_set:
+            return check_name(self.data_set, "data set")
+        try:
+            return check_name(self.default_name, "data set")
+        except UnsafeNameError as error:
+            raise UnsafeNameError(
+                f"{error}; this one comes from the name of the log: give another by --data-set NAME (data_set=)"
+            ) from error
 
     def requires(self) -> list[luigi.Task]:
-        """Require the stages; nothing if the version is there, and lacks but its report."""
+        """Require the stages; nothing if the version is there, and all that is to do is beside it."""
         return [] if self._is_published() else self.stages()
 
     def output(self) -> VersionTarget:
@@ -129,23 +144,38 @@ class PublishingTask(StageTask):
 
     def is_done(self) -> bool:
         """Whether the version is published, and its report is there if one is wanted; without its log it is not."""
-        if self.version == MISSING_INPUT or not super().is_done():
+        if self.version == MISSING_INPUT:
             return False
-        return not self.report or self.output().root.has_report(self.data_set_name, self.version)
+        target = self.output()
+        if not target.exists() or not target.is_settled():
+            return False
+        return not self.report or target.root.has_report(target.data_set, target.version)
 
     def _is_published(self) -> bool:
-        """Whether only the report is to do."""
-        return self.report and self.version != MISSING_INPUT and self.output().exists()
+        """Whether the version is there, whole."""
+        return self.version != MISSING_INPUT and self.output().exists()
 
     def run(self) -> None:
         """Publish the version, and write the report on it if one is wanted."""
         if not self._is_published():
             self._publish()
+        if not self.output().is_settled():
+            self.output().root.restore_latest(self.data_set_name)
         if self.report:
             from pipelines.reports import put_report  # noqa: PLC0415 (it imports what reports are made of)
 
             give_back_memory()
             put_report(self.output().root, self.data_set_name, self.version)
+
+    def trigger_event(self, event: str, *args: Any, **kwargs: Any) -> None:
+        """Do what luigi does at an event; of a version that is published, or was found so, tell its user.
+
+        luigi goes on after an error of an event handler. Here one is an error of the task, which ends with its status:
+        what cannot be read, or cannot be told, is not well.
+        """
+        super().trigger_event(event, *args, **kwargs)
+        if event in _TOLD:
+            _say(self, _TOLD[event])
 
     def _publish(self) -> None:
         """Assemble tables and files, and publish them."""
@@ -227,16 +257,6 @@ def writer_of(text: str) -> Callable[[Path], None]:
     return write
 
 
-@PublishingTask.event_handler(luigi.Event.SUCCESS)
-def _say_published(task: PublishingTask) -> None:
-    _say(task, "published")
-
-
-@PublishingTask.event_handler(luigi.Event.DEPENDENCY_PRESENT)
-def _say_complete(task: PublishingTask) -> None:
-    _say(task, "already complete")
-
-
 def _say(task: PublishingTask, what: str) -> None:
     """Print what the version holds, where it is and how to read it."""
     target = task.output()
@@ -260,4 +280,4 @@ def _say(task: PublishingTask, what: str) -> None:
         "  import pandas as pd",
         f'  {task.main_table} = pd.read_parquet("{target.path}/{task.main_table}")',
     ]
-    print(heading + "\n".join(lines))  # noqa: T201 (this is the task's answer to its user)
+    print_out(heading + "\n".join(lines))

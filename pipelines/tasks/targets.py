@@ -67,5 +67,18 @@ class VersionTarget(luigi.Target):
         return self.root.path(self.data_set, self.version)
 
     def exists(self) -> bool:
-        """Whether the version is published whole."""
-        return self.root.is_published(self.data_set, self.version)
+        """Whether the version is published.
+
+        Raises
+        ------
+        StorageError
+            It is, and a file that its manifest names is gone or of another size.
+        """
+        if not self.root.is_published(self.data_set, self.version):
+            return False
+        self.root.check_whole(self.data_set, self.version)
+        return True
+
+    def is_settled(self) -> bool:
+        """Whether ``latest`` of its data set names a version that is there."""
+        return self.root.is_settled(self.data_set)

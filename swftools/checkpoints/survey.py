@@ -27,9 +27,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.by_job import in_one_order
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.fields.definition import MAX_TIME
 from swftools.output.whole_files import create_file
+from swftools.parameters.small_files import PRINTED_LIMIT, read_small_file
 
 CHOICES = (
     "yes: performs checkpointing",
@@ -215,6 +217,7 @@ def summarize_checkpoint_survey(choice: npt.ArrayLike, processor_hours: npt.Arra
     >>> summarize_checkpoint_survey([0, 1, 1], [30, 10, np.nan])["processor_hours_share"].tolist()[:2]
     [0.75, 0.25]
     """
+    choice, processor_hours = in_one_order(choice=choice, processor_hours=processor_hours)
     choices = np.asarray(choice, np.int64)
     responses = np.bincount(choices, minlength=len(CHOICES))
     hours = np.bincount(choices, np.nan_to_num(np.asarray(processor_hours, float)), len(CHOICES)).astype(float)
@@ -321,7 +324,7 @@ def read_commented_csv(path_or_file: str | Path | IO[Any], what: str) -> Comment
     name = getattr(path_or_file, "name", what) if hasattr(path_or_file, "read") else path_or_file
     name = str(name)
     try:
-        data = path_or_file.read() if hasattr(path_or_file, "read") else Path(path_or_file).read_bytes()
+        data = path_or_file.read() if hasattr(path_or_file, "read") else read_small_file(path_or_file, PRINTED_LIMIT)
         text = data if isinstance(data, str) else data.decode()
     except OSError as error:
         raise UnreadableLogError(f"{name}: {what} cannot be read: {error.strerror or error}") from error

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.errors import RuleError
+from swftools.by_job import in_order_of
+from swftools.errors import ParameterError, RuleError
 from swftools.fields.definition import BOOL, INT64
 from swftools.fields.jobs import JOB_NUMBER, JOBS, SWF_FIELDS
 
@@ -130,11 +131,10 @@ def check_decision(decision: object, jobs: pd.DataFrame) -> CheckedDecision:
 def _by_job(values: npt.ArrayLike | pd.Series[Any], jobs: pd.DataFrame, what: str) -> pd.Series[Any]:
     """Return values as a series on the index of the jobs."""
     if isinstance(values, pd.Series):
-        if not values.index.equals(jobs.index):
-            if not values.index.is_unique or set(values.index) != set(jobs.index):
-                raise RuleError(f"the index of its {what} is not that of the jobs it was given")
-            return values.reindex(jobs.index)
-        return values
+        try:
+            return pd.Series(in_order_of(jobs.index, values, what))
+        except ParameterError as error:
+            raise RuleError(f"the index of its {what} is not that of the jobs it was given") from error
     array = values if isinstance(values, pd.api.extensions.ExtensionArray) else np.asarray(values)
     if array.shape != (len(jobs),):
         raise RuleError(f"its {what} has the shape {array.shape}; {len(jobs)} jobs need ({len(jobs)},)")

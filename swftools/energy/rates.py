@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError, UnreadableLogError
+from swftools.parameters.small_files import require_small
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -153,15 +154,21 @@ def read_rates(
     return Rates(name, seconds, np.asarray(values, np.float64), float(seconds[-1] + step))
 
 
+_MOST_SHOWN, _LONGEST_SHOWN = 20, 80
+"""Names of columns that a message shows, and letters of each."""
+
+
 def _frame_of(source: Any) -> tuple[str, pd.DataFrame]:
     """Return what messages call a series, and its table, in which an index of times is a column."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         try:
+            require_small(path)
             is_parquet = path.suffix.lower() == ".parquet"
             frame = pd.read_parquet(path) if is_parquet else pd.read_csv(path)
         except (OSError, ValueError) as error:
-            raise UnreadableLogError(f"{path}: cannot be read as a series ({error})") from error
+            why = getattr(error, "strerror", None) or error
+            raise UnreadableLogError(f"{path}: cannot be read as a series ({why})") from error
         return path.name, frame
     frame = source.to_frame("rate" if source.name is None else source.name) if isinstance(source, pd.Series) else source
     if not isinstance(frame, pd.DataFrame):
@@ -207,7 +214,8 @@ def _values_of(name: str, frame: pd.DataFrame, column: str | None, time: Any) ->
 def _only(name: str, what: str, found: list[str], frame: pd.DataFrame, option: str) -> str:
     """Return the only column of a kind."""
     if len(found) != 1:
-        of_them = ", ".join(found or map(str, frame)) or "none at all"
+        names = [str(each)[:_LONGEST_SHOWN] for each in found or frame]
+        of_them = ", ".join(names[:_MOST_SHOWN]) + ", ..." * (len(names) > _MOST_SHOWN) or "none at all"
         raise ParameterError(f"{name}: {len(found)} columns are of {what}; name one by {option}= of {of_them}")
     return found[0]
 

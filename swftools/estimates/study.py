@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.by_job import in_order_of
 from swftools.cleaning.rules import CANCELLED, FAILED
 from swftools.errors import ParameterError
 from swftools.estimates.groups import GROUPINGS, groups_of
@@ -154,7 +155,7 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
     """
     if not is_whole(most_used, 1):
         raise ParameterError(f"study_estimates: most_used={most_used!r} is not an integer of 1 or more")
-    given = _checked(estimated, len(trace))
+    given = _checked(estimated, trace.jobs.index)
     known, arrays = is_studied(trace), trace.views
     requested, run_time, status = arrays.requested_time[known], arrays.run_time[known], arrays.status[known]
     groups = [(ALL, [ALL], np.zeros(len(requested), np.int64))]
@@ -181,16 +182,19 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
     )
 
 
-def _checked(estimated: npt.ArrayLike | None, jobs: int) -> FloatArray | None:
+def _checked(estimated: npt.ArrayLike | None, index: pd.Index[Any]) -> FloatArray | None:
     """Return estimates as an array; refuse those that are none."""
     if estimated is None:
         return None
     try:
-        given = pd.Series(np.asarray(estimated)).to_numpy(dtype=np.float64, na_value=np.nan)
+        values = np.asarray(in_order_of(index, estimated, "study_estimates: estimated"))
+        given = pd.Series(values).to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"study_estimates: estimated are not seconds: {error}") from error
-    if len(given) != jobs:
-        raise ParameterError(f"study_estimates: {len(given):,} estimates for {jobs:,} jobs; give each one, or NaN")
+    if len(given) != len(index):
+        raise ParameterError(
+            f"study_estimates: {len(given):,} estimates for {len(index):,} jobs; give each one, or NaN"
+        )
     if (wrong := np.flatnonzero(~np.isnan(given) & ~((given > 0) & (given < np.inf)))).size:
         raise ParameterError(
             f"study_estimates: the estimate of row {wrong[0]} is {given[wrong[0]]:g} s; give a time above 0, or NaN"

@@ -33,7 +33,8 @@ class Field:
 
     ``stable_under_growth`` is False where further jobs of a trace give old jobs other values, because the column is
     fitted to the whole trace. ``known`` is when the machine knows it of a job, or could: nobody is told it before. What
-    a model drew from a run time, or a wait, is known when these are.
+    a model drew from a run time, or a wait, is known when these are. ``optional`` columns are in a file only where its
+    log tells them: files without them are what they were before there were such columns, so no version is raised.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Field:
     maximum: float | None = None
     minimum: float | None = None
     stable_under_growth: bool = True
+    optional: bool = False
     known: Known = field(kw_only=True)
 
     @property

@@ -42,7 +42,7 @@ RECORDS = (
         known="never",
     ),
     FILE_NUMBER,
-    *(_since_1970(column) for column in JOBS if column.stage == "read"),
+    *(_since_1970(column) for column in JOBS if column.stage == "read" and not column.optional),
     replace(JOB_OCCURRENCE, stage=_STAGE),
 )
 

@@ -32,6 +32,12 @@ else:
 TEXT_LIMIT = 2 << 30
 """Most bytes that a compressed log may decompress to, unless the caller says otherwise."""
 
+DENSEST = 200
+"""Most bytes of text that a byte of a compressed log stands for, beyond ``NEVER_DENSE``: logs have 5 to 50."""
+
+NEVER_DENSE = 1 << 26
+"""Bytes of text up to which that is not looked at."""
+
 LogSource = str | os.PathLike[str] | BinaryIO
 
 Progress = Callable[[int, int | None], None]
@@ -84,7 +90,9 @@ class LogStream:
         compression: str | None,
         max_bytes: int | None,
         report: Callable[[], None] | None = None,
+        stored: Callable[[], int] | None = None,
     ) -> None:
+        self._stored = stored  # tells the bytes of the file that have been read
         self._stream, self._name, self._compression, self._max_bytes = stream, name, compression, max_bytes
         self._head = b""
         self._report = report  # called after each piece
@@ -127,6 +135,12 @@ class LogStream:
                 f"{self._name}: more than {self._max_bytes:,} bytes{' once decompressed' * bool(self._compression)}; "
                 "pass a larger max_bytes if you trust the source"
             )
+        if self._stored and self._count > max(NEVER_DENSE, DENSEST * self._stored()):
+            raise UnreadableLogError(
+                f"{self._name}: {self._stored():,} bytes become more than {self._count:,} once decompressed, as no log "
+                "does: it was made to fill a memory, or is damaged; decompress it by hand, or pass max_bytes, if you "
+                "trust the source"
+            )
         if self._report:
             self._report()
         return part
@@ -144,7 +158,8 @@ def open_log(
         Plain, gzip, bzip2, xz or Zstandard. A file object is read from its present position and stays open; it may be
         a pipe, such as ``sys.stdin.buffer``.
     max_bytes : int
-        Largest size of the text once decompressed; a plain file may be larger.
+        Largest size of the text once decompressed; a plain file may be larger. By default a text is refused too that
+        is more than ``DENSEST`` times as large as the file.
     progress : callable, optional
         Called during reading with the bytes of the file read so far (as stored, that is, compressed) and the size of
         the file (None for a pipe). An exception from it stops the reading.
@@ -198,7 +213,9 @@ def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress |
         _check_suffix(name, head)
     report = None if progress is None else lambda: progress(counted.count, size)
     if compression:
-        return LogStream(Members(_Rejoined(head, counted), compression), name, compression, max_bytes, report)
+        stored = (lambda: counted.count) if max_bytes == TEXT_LIMIT else None
+        text = Members(_Rejoined(head, counted), compression)
+        return LogStream(text, name, compression, max_bytes, report, stored)
     if is_file and isinstance(raw, io.FileIO) and not report:
         raw.seek(-len(head), io.SEEK_CUR)  # which spares a copy of the text
         return LogStream(raw, name, None, None)

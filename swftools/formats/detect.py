@@ -26,7 +26,9 @@ import swftools.formats.tables.published.spot
 import swftools.formats.tables.published.supercloud
 import swftools.formats.tables.published.wta  # noqa: F401 (imported for what they register)
 from swftools.errors import LogFormatError
+from swftools.formats.outputs import find_output
 from swftools.formats.registry import Fit, list_formats
+from swftools.formats.slurm.other_json import what_json
 from swftools.formats.tables.heads import head_of
 
 _TABLE = 4
@@ -48,8 +50,17 @@ def detect(head: bytes, name: str) -> tuple[str, str]:
     LogFormatError
         It looks like none of the formats, which are listed with what is missing for each; or like several.
     """
+    foreign = what_json(head)
+    if foreign is not None:
+        raise LogFormatError(f"{name}: no accounting log of a batch system: {foreign.what}; {foreign.remedy}")
     fits: dict[str, Fit] = {kind: form.recognise(head) for kind, form in list_formats().items()}
     found = {kind: fit.why for kind, fit in fits.items() if fit.fits}
+    output = find_output(head) if len(found) != 1 else None
+    if output is not None:
+        instead = list_formats()[output.instead].COMMAND if output.instead in list_formats() else output.instead
+        raise LogFormatError(
+            f"{name}: {output.what}, not a log of jobs that ended; what can be read is written by\n  {instead}"
+        )
     if len(found) == 1:
         return next(iter(found.items()))
     if ".swf" in name.lower() and (not found or "swf" in found):

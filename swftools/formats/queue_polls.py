@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import LogFormatError, UnreadableLogError
+from swftools.parameters.small_files import require_small
 
 _TIMES = {"poll_time": "poll_time", "submit_time": "submit_time", "start_time": "start_time"}
 _NUMBERS = {
@@ -28,6 +29,16 @@ _NUMBERS = {
 }
 _NAMES = {"job_unique_id": "log_id", "partition_id_x": "partition", "account_id": "group", "state": "logged_state"}
 _STATES = ("q_", "r_")
+
+_WHOSE = ("", "p_", "a_", "p_a_")
+_COUNTED = ("jobs", "cores", "mem", "core_hours", "gpus", "gpu_hours")
+_AT_POLL = tuple(f"{where}{whose}{what}_above" for where in _STATES for what in _COUNTED for whose in _WHOSE)
+"""What a poll counts: jobs ahead in the queue and running ones, of all, of the partition, of the account, of both.
+
+Their hours are by time limits. The tables have hours by run times as well (``q_core_run_hours`` and seven others):
+those of jobs that had not begun at the poll, so nobody knew them.
+"""
+
 _SHARES = ("raw_share_poll", "norm_share_poll", "raw_use_poll", "effect_use_poll", "level_fs_poll", "norm_use_poll")
 
 
@@ -41,7 +52,8 @@ class QueuePolls:
         A row for each job that waited at a poll: log_id, poll_time and submit_time (s since 1970 by the clock of the
         file), waited and wait_ahead (s, before and after the poll), requested_time and run_time (s), processors,
         partition, group, logged_state; and, under their own names, the state of the queue ahead of the job
-        (``q_...``), of the machine (``r_...``) and the shares of its account.
+        (``q_...``), of the machine (``r_...``) and the shares of its account. Not all of them were known at the poll:
+        see ``features``.
     quarantine : pandas.DataFrame
         Impossible rows: line_number, reason.
     """
@@ -51,9 +63,13 @@ class QueuePolls:
 
     @property
     def features(self) -> list[str]:
-        """The columns that were known at a poll: what was asked for, and the state of queue, machine and shares."""
-        asked = ["requested_time", "processors", "waited"]
-        return asked + [name for name in map(str, self.rows) if name.startswith(_STATES) or name in _SHARES]
+        """The columns that were known at a poll: what was asked for, and the state of queue, machine and shares.
+
+        They are listed by name: a column that is not among them may be of the future, as run times of jobs ahead are.
+        """
+        known = {"requested_time", "processors", "waited", *_AT_POLL, *_SHARES}
+        first = ["requested_time", "processors", "waited"]
+        return first + [name for name in map(str, self.rows) if name in known and name not in first]
 
 
 def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
@@ -84,6 +100,7 @@ def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
     """
     name = os.fsdecode(path)
     try:
+        require_small(path, 1 << 34)
         frame = pd.read_csv(path, dtype=dict.fromkeys((*_TIMES, *_NAMES), "str"), low_memory=False)
     except (OSError, ValueError, UnicodeDecodeError) as error:
         raise UnreadableLogError(f"{name}: cannot be read as a table of polls ({error})") from error

@@ -152,7 +152,5 @@ def open_as(
     kind, given = find_format(name)
     refuse_unknown(kind.NAME, options, kind.names())
     reader = kind(**given | options)
-    if files.are_several and kind.JOINS:
-        times = [reader.first_time(head) for head in heads]
-        files.sort_by(lambda number: (times[number] is None, times[number] or 0.0, number))
+    reader.put_in_order(files, heads)
     return files, reader, why

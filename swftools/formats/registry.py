@@ -8,7 +8,7 @@ subclass of ``accounting.format.AccountingFormat``, which leaves no more to be w
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -46,6 +46,8 @@ class Reading:
         As in ``open_log``.
     chunk_bytes : int
         About how much text is read at once, where a log is read in pieces.
+    dates : str, optional
+        The order of day and month that other files of the same source have shown: dmy or mdy.
     """
 
     strict: bool = False
@@ -53,6 +55,7 @@ class Reading:
     max_bytes: int = TEXT_LIMIT
     progress: Progress | None = None
     chunk_bytes: int = 1 << 22
+    dates: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class LogFormat(Parameters):
     TITLE: ClassVar[str]
     COMMAND: ClassVar[str]
     JOINS: ClassVar[bool] = True
+    READER_VERSION: ClassVar[int] = 1
+    """Raised when logs of the format are read as something else: then what was published of them is made anew."""
 
     @classmethod
     @abstractmethod
@@ -120,6 +125,15 @@ class LogFormat(Parameters):
         By default this is ``cut``. Override it if the answer depends on earlier text, such as a header far above.
         """
         return self.cut
+
+    def put_in_order(self, files: LogFiles, heads: Sequence[bytes]) -> None:
+        """Put the files of a log into the order of their first records, where they may be parts of one log.
+
+        ``heads`` are the beginnings of their texts.
+        """
+        if files.are_several and self.JOINS:
+            times = [self.first_time(head) for head in heads]
+            files.sort_by(lambda number: (times[number] is None, times[number] or 0.0, number))
 
     def first_time(self, head: bytes) -> float | None:  # noqa: ARG002 (for formats that can tell)
         """Return the time of the first records of a file; the files of a log are sorted by it."""

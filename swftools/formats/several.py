@@ -45,6 +45,8 @@ class LogFiles:
     """The first line of each file, as far as they have been read."""
     unit: str = "line"
     """What is counted: lines, or rows of files that have none."""
+    dates: str | None = None
+    """Whether the day or the month comes first in dates, as far as the beginnings of the files show it: dmy or mdy."""
     _places: dict[int, int] = field(default_factory=dict)
     """Where each stream stood at first."""
     _beginnings: dict[int, bytes] = field(default_factory=dict)

@@ -27,7 +27,10 @@ INTERACTIVE = "interactive"
 
 @dataclass(frozen=True)
 class Taken:
-    """What became of the records of a file."""
+    """What became of the records of a file.
+
+    ``gone`` counts jobs that the history had and that are none any more: one with another, or of a line that was cut.
+    """
 
     records: int
     new: int
@@ -36,6 +39,7 @@ class Taken:
     quarantined: int
     not_ended: int
     joined: int
+    gone: int = 0
 
 
 class HistoryBook:
@@ -128,51 +132,59 @@ class HistoryBook:
         """
         self.check(file)
         records = self._named(file).assign(file_number=pd.array([number] * len(file.records), dtype="Int64"))
-        records = settle(records).reset_index(drop=True)
+        records = settle(records, self.names).reset_index(drop=True)
         places = {label: part.index.to_numpy() for label, part in by_month(records)}
         known = {label: find_known(self.month(label), records.iloc[rows]) for label, rows in places.items()}
-        is_new = np.ones(len(records), np.bool_)
+        had, is_known = np.full(len(records), -1, np.int64), np.zeros(len(records), np.bool_)
         for label, rows in places.items():
-            is_new[rows] = known[label] < 0
+            there = known[label] >= 0
+            had[rows[there]] = self.month(label)["job_number"].to_numpy(np.int64, na_value=-1)[known[label][there]]
+            is_known[rows] = there
+        is_new = ~is_known
         if not file.is_numbered:
-            records = self._numbered(records, is_new)
+            records = self._numbered(records, is_new, had)
         occurrences = np.zeros(len(records), np.int64)
-        occurrences[is_new] = self._occurrences(records["job_number"][is_new])
+        occurrences[is_new] = self.next_occurrences(records["job_number"][is_new])
         records["job_occurrence"] = pd.array(occurrences, dtype="Int64")
-        new, merged, replaced = 0, len(file.records) - len(records), 0
+        new, merged, replaced, gone = 0, len(file.records) - len(records), 0, 0
         for label, rows in places.items():
             month = self.month(label)
-            found = merge_month(month, records.iloc[rows].reset_index(drop=True), known[label])
+            found = merge_month(month, records.iloc[rows].reset_index(drop=True), self.names, known[label])
             if found.records is not month:
                 self.put(label, found.records)
             new, merged, replaced = new + found.new, merged + found.merged, replaced + found.replaced
+            gone += found.gone
         if len(records):
             self.says_when = file.begins_in is not None
-        return Taken(file.count, new, merged, replaced, len(file.rejected), file.not_ended, file.joined)
+        return Taken(file.count, new, merged, replaced, len(file.rejected), file.not_ended, file.joined, gone)
 
-    def _numbered(self, records: pd.DataFrame, is_new: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    def _numbered(
+        self, records: pd.DataFrame, is_new: npt.NDArray[np.bool_], had: npt.NDArray[np.int64]
+    ) -> pd.DataFrame:
         """Return records of an accounting log, the new ones numbered as they stand, behind all that there are."""
         last = self.last_number
-        numbers: Any = records["job_number"].to_numpy(np.int64, copy=True)
-        by_reader = numbers[is_new]
+        by_reader: Any = records["job_number"].to_numpy(np.int64)
+        numbers = had.copy()
         numbers[is_new] = np.arange(last + 1, last + 1 + int(is_new.sum()), dtype=np.int64)
-        of_reader = dict(zip(by_reader.tolist(), numbers[is_new].tolist(), strict=True))
-        # A job of another file, or one that the history has already, has another number there than its reader gave.
+        # A job of another file has another number in the history than its reader gave.
+        of_reader = dict(zip(by_reader.tolist(), numbers.tolist(), strict=True))
         before = records["preceding_job_number"].map(of_reader).astype("Int64")
         return records.assign(job_number=pd.array(numbers, dtype="Int64"), preceding_job_number=before)
 
-    def _occurrences(self, numbers: pd.Series[Any]) -> npt.NDArray[np.int64]:
-        """Return how many jobs of its number come before each new one: in the history, then in the file."""
+    def next_occurrences(self, numbers: pd.Series[Any]) -> npt.NDArray[np.int64]:
+        """Return the next free occurrence of each job number: behind those of the history, then in their own order."""
         found: Any = numbers.groupby(numbers).cumcount().to_numpy(np.int64)
         if not len(numbers):
             return found
         least, most = int(numbers.min()), int(numbers.max())
+        last = pd.Series(-1, numbers.dropna().unique())
         for label, (low, high) in self._numbers.items():
             if high >= least and low <= most:
-                stands = self.month(label)["job_number"]
-                counts = stands[stands.isin(numbers)].value_counts()
-                found = found + numbers.map(counts).fillna(0).to_numpy(np.int64)
-        return found
+                stands = self.month(label)[["job_number", "job_occurrence"]]
+                here = stands[stands["job_number"].isin(numbers)].groupby("job_number")["job_occurrence"].max()
+                last = last.combine(here.reindex(last.index).fillna(-1).astype(np.int64), max)
+        behind: Any = numbers.map(last + 1).to_numpy(np.int64, na_value=0)
+        return found + behind
 
     def _named(self, file: FileRecords) -> pd.DataFrame:
         """Return the records of a file with the history's own numbers for its names."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.history.records import NUMBERED, has_ended, job_keys
+from swftools.history.records import NUMBERED, has_ended, job_keys, names_of
 
 _RUN = ["submit_time", "record_key"]
 _PLACE = ("file_number", "line_number")
@@ -27,22 +27,34 @@ _GIVEN = ("preceding_job_number", "think_time", *NUMBERED.values())
 
 
 class Merged(NamedTuple):
-    """What became of the records of a file: the month with them, and how many were new, merged, replaced."""
+    """What became of the records of a file: the month with them, and how many were new, merged, replaced.
+
+    ``gone`` counts jobs that the month had and that turned out to be one with another.
+    """
 
     records: pd.DataFrame
     new: int
     merged: int
     replaced: int
+    gone: int
 
 
-def settle(records: pd.DataFrame) -> pd.DataFrame:
-    """Return the records that count, of some of one month or file; of equal ones the first."""
+def settle(records: pd.DataFrame, names: pd.DataFrame) -> pd.DataFrame:
+    """Return the records that count, of some of one month or file; of equal ones the first.
+
+    Parameters
+    ----------
+    records : pandas.DataFrame
+        With the history's own numbers for names.
+    names : pandas.DataFrame
+        The table ``names``: what these numbers stand for. It is empty where the numbers are the log's.
+    """
     runs = pd.MultiIndex.from_frame(records[_RUN])
     stays = np.ones(len(records), np.bool_)
     if (several := runs.duplicated(keep=False)).any():
         among = records[several]
         rank = np.empty(len(among), np.int64)
-        rank[np.lexsort([-np.arange(len(among)), *reversed(_decisive(among))])] = np.arange(len(among))
+        rank[np.lexsort([-np.arange(len(among)), *reversed(_decisive(among, names))])] = np.arange(len(among))
         of_run = runs[several].factorize()[0]
         stays[several] = rank == pd.Series(rank).groupby(of_run).transform("max").to_numpy()
         restarts = records["restarts"].copy()
@@ -85,7 +97,9 @@ def find_known(month: pd.DataFrame, records: pd.DataFrame) -> npt.NDArray[np.int
     return found
 
 
-def merge_month(month: pd.DataFrame, records: pd.DataFrame, rows: npt.NDArray[np.intp] | None = None) -> Merged:
+def merge_month(
+    month: pd.DataFrame, records: pd.DataFrame, names: pd.DataFrame, rows: npt.NDArray[np.intp] | None = None
+) -> Merged:
     """Put records of one file into a month.
 
     Parameters
@@ -94,6 +108,8 @@ def merge_month(month: pd.DataFrame, records: pd.DataFrame, rows: npt.NDArray[np
         Its records so far, settled, in order.
     records : pandas.DataFrame
         Of the file, all of this month, settled; with the same columns.
+    names : pandas.DataFrame
+        As for ``settle``.
     rows : ndarray, optional
         What ``find_known`` returns of these, where it is known.
 
@@ -110,14 +126,14 @@ def merge_month(month: pd.DataFrame, records: pd.DataFrame, rows: npt.NDArray[np
     touched[rows[there]] = True
     again = records[there].assign(**{name: month[name].array[rows[there]] for name in _KEPT})
     before, columns = month[touched], list(month.columns)
-    counts = settle(_joined([before, again], columns)) if len(before) or len(again) else before[columns]
+    counts = settle(_joined([before, again], columns), names) if len(before) or len(again) else before[columns]
     replaced = int((counts.index >= len(before)).sum())
     whole = _with_restarts(_joined([month[~touched], counts, records[~there]], columns))
     whole = whole.sort_values(["submit_time", "job_number", "job_occurrence"], kind="stable", ignore_index=True)
     new = len(records) - len(again)
     if not new and not replaced and whole["restarts"].equals(month["restarts"]):
-        return Merged(month, 0, len(again), 0)
-    return Merged(whole, new, len(again), replaced)
+        return Merged(month, 0, len(again), 0, 0)
+    return Merged(whole, new, len(again), replaced, len(month) + new - len(whole))
 
 
 def _joined(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
@@ -131,16 +147,22 @@ def _jobs(records: pd.DataFrame) -> pd.MultiIndex:
     return pd.MultiIndex.from_arrays([records["submit_time"], job_keys(records)])
 
 
-def _decisive(records: pd.DataFrame) -> list[npt.NDArray[Any]]:
-    """Return what decides which of several records counts, the first thing first; the larger value wins."""
+def _decisive(records: pd.DataFrame, names: pd.DataFrame) -> list[npt.NDArray[Any]]:
+    """Return what decides which of several records counts, the first thing first; the larger value wins.
+
+    A job before another has a number of the history's own too: it decides behind all that the log says.
+    """
     wait, run = (_numbers(records[name], missing=-1.0) for name in ("wait_time", "run_time"))
     own = [name for name in records.columns if name not in (*_RUN, *_PLACE, *_KEPT, *_GIVEN, "restarts")]
+    told = [names_of(records[column], names, kind).to_numpy(dtype=np.str_) for kind, column in NUMBERED.items()]
+    given = _GIVEN if names.empty else ("think_time", *_GIVEN)
     values = [
         records[name].fillna("").to_numpy(dtype=np.str_)
         if pd.api.types.is_string_dtype(records[name].dtype)
         else _numbers(records[name], missing=-np.inf)
-        for name in (*own, *_GIVEN)
+        for name in (*own, *given)
     ]
+    values[len(own) : len(own)] = told
     return [has_ended(records), wait + run, records[own].notna().sum(axis=1).to_numpy(), *values]
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.history.book import HistoryBook, Taken
+from swftools.history.keys import KEYS, keep_keys
 from swftools.history.merging import find_known, merge_month, settle
 from swftools.history.months import by_month
 from swftools.history.records import FileRecords
@@ -24,8 +25,6 @@ from swftools.tables import empty_frame
 
 _WHICH = ["file_number", "line_number", "submit_time", "record_key"]
 """A record: its line may be that of many, as in a document without line ends."""
-
-_NUMBERS = ("job_number", "job_occurrence")
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,18 @@ class Provisional:
     def __init__(self, rows: pd.DataFrame, resumes: Mapping[int, int]) -> None:
         self.rows, self._resumes = rows, dict(resumes)
 
-    def take(self, book: HistoryBook, file: FilePart) -> tuple[Taken, int]:
-        """Put the records of a file into the book; return what became of them, and how many were taken back."""
+    def take(self, book: HistoryBook, file: FilePart) -> Taken:
+        """Put the records of a file into the book, and return what became of them.
+
+        A job that was there before keeps its key, whatever is lifted, hidden and put back meanwhile.
+        """
         withdrawn = self.rows[self._is_open(self.rows) & (self.rows["file_number"] == file.continues)]
         book.check(file.records)
         self.rows = _without(self.rows, withdrawn)
         # Records of one job have one submission: no others have to do with these.
-        submits = np.union1d(file.records.records["submit_time"], withdrawn["submit_time"])
+        submits = pd.Series(np.union1d(file.records.records["submit_time"], withdrawn["submit_time"]))
+        is_moved = len(withdrawn) > 0 or bool(self.rows["submit_time"].isin(submits).any())
+        stood = _rows_at(book, submits if is_moved else submits.iloc[:0])
         others = self._lift(book, withdrawn, submits)
         moved = pd.concat([withdrawn, others]) if len(others) else withdrawn
         last = book.last_number
@@ -79,7 +83,6 @@ class Provisional:
         own_submits = file.records.records.loc[is_open, "submit_time"]
         before = _rows_at(book, own_submits)
         taken = book.take(file.records, file.number)
-        again = _renumbered(book, moved, file, last)
         own = _rows_at(book, own_submits)
         self._hide(_without(before, own))
         self._keep(own[self._is_open(own) & (own["file_number"] == file.number)])
@@ -90,8 +93,26 @@ class Provisional:
             self._hide(_without(before, _rows_at(book, some["submit_time"])))
         for label, _ in by_month(moved):
             book.drop_empty(label)
-        counted = replace(taken, new=taken.new - again, merged=taken.merged + again)
-        return counted, sum(int((find_known(book.month(label), rows) < 0).sum()) for label, rows in by_month(withdrawn))
+        if moved.empty:
+            return taken
+        stands = _rows_at(book, submits)
+        new, gone = keep_keys(book, stood, stands, last, is_numbered=file.records.is_numbered)
+        self.follow_keys(book, submits)
+        of_file = taken.new + taken.merged
+        # What was hidden may come back as more jobs than the file has records: they count as read again.
+        more = max(new - of_file, 0)
+        return replace(taken, records=taken.records + more, new=new, merged=of_file + more - new, gone=gone)
+
+    def follow_keys(self, book: HistoryBook, submits: pd.Series[Any]) -> None:
+        """Give records that are kept here the keys of their jobs."""
+        here = self.rows["submit_time"].isin(submits).to_numpy(dtype=bool)
+        rows, stands = self.rows[here], _rows_at(book, submits)
+        at = find_known(stands, rows)
+        keys = {name: self.rows[name].copy() for name in KEYS}
+        places = np.flatnonzero(here)[at >= 0]
+        for name, values in keys.items():
+            values.iloc[places] = stands[name].iloc[at[at >= 0]].array
+        self.rows = self.rows.assign(**keys)
 
     def _is_open(self, rows: pd.DataFrame) -> npt.NDArray[np.bool_]:
         """Whether each record stands behind the place from which its file is read anew."""
@@ -99,7 +120,7 @@ class Provisional:
         found: npt.NDArray[np.bool_] = (rows["line_number"].astype(float) > ends.astype(float)).to_numpy(dtype=bool)
         return found
 
-    def _lift(self, book: HistoryBook, withdrawn: pd.DataFrame, submits: npt.NDArray[Any]) -> pd.DataFrame:
+    def _lift(self, book: HistoryBook, withdrawn: pd.DataFrame, submits: pd.Series[Any]) -> pd.DataFrame:
         """Take what may change out of the book, put back what it hid, and return the records that are to be put in."""
         if self.rows.empty and withdrawn.empty:
             return withdrawn
@@ -133,43 +154,9 @@ class Provisional:
 def _merge(book: HistoryBook, label: str, rows: pd.DataFrame) -> None:
     """Put records, of which no two are the same job, into a month."""
     month = book.month(label)
-    merged = merge_month(month, settle(rows).reset_index(drop=True)).records
+    merged = merge_month(month, settle(rows, book.names).reset_index(drop=True), book.names).records
     if merged is not month:
         book.put(label, merged)
-
-
-def _renumbered(book: HistoryBook, lifted: pd.DataFrame, file: FilePart, last: int) -> int:
-    """Give jobs that the file has, and whose records were lifted, the numbers that they had; return how many there are.
-
-    The numbers behind ``last`` that the book gave to the file's new jobs close up.
-    """
-    again: dict[int, tuple[int, int]] = {}
-    for label, rows in by_month(lifted):
-        month = book.month(label)
-        if month.empty:
-            continue
-        places = find_known(month, rows)
-        found = (places >= 0) & (month["file_number"].to_numpy()[places] == file.number)
-        new = month["job_number"].iloc[places[found]].astype(int)
-        had = (rows[name][found].astype(int) for name in _NUMBERS)
-        again |= dict(zip(new, zip(*had, strict=True), strict=True))
-    if file.records.is_numbered or not again:
-        return len(again)
-    freed = np.sort(np.array(list(again)))
-    for label in sorted({label for label, _ in by_month(file.records.records)}):
-        month = book.month(label).copy()
-        of_file = (month["file_number"] == file.number).to_numpy(dtype=bool)
-        for name in ("preceding_job_number", "job_number"):
-            given: Any = month[name].to_numpy(np.int64, na_value=0)
-            kept = np.where(of_file & (given > last), given - np.searchsorted(freed, given), given)
-            for new, (old, occurrence) in again.items():
-                kept[of_file & (given == new)] = old
-                if name == "job_number":
-                    month.loc[of_file & (given == new), "job_occurrence"] = occurrence
-            month[name] = pd.Series(kept, month.index, dtype="Int64").where(month[name].notna())
-        order = ["submit_time", "job_number", "job_occurrence"]
-        book.put(label, month.sort_values(order, kind="stable", ignore_index=True))
-    return len(again)
 
 
 def _rows_at(book: HistoryBook, submits: pd.Series[Any]) -> pd.DataFrame:

@@ -3,7 +3,8 @@
 
 A job is known by its submission and, of accounting logs, its id, else its number. One that was queued again has
 several runs, and each that ended is known by its start besides; a partial execution (status 2, 3 or 4) by its run time
-too. Where neither id nor number is told a job is known by what is logged of it, and equal ones of a file count through.
+too. Where neither id nor number is told a job is known by all that is logged of it, and equal ones of a file count
+through: of equal rows a history has as many as the file that has most of them, so that files may overlap.
 """
 
 from __future__ import annotations
@@ -38,7 +39,20 @@ _CONTENT = (
     *("wait_time", "run_time", "allocated_processors", "requested_processors", "requested_time", "status", "user_id"),
     *("group_id", "queue_id", "array_index"),
 )
-"""What tells jobs of one submission time apart where ids are withheld."""
+"""What tells jobs of one submission time apart in a log in SWF that gives them no number."""
+
+_ROW = (
+    *("wait_time", "run_time", "allocated_processors", "average_cpu_time", "used_memory", "requested_processors"),
+    *("requested_time", "requested_memory", "status", "eligible_time", "allocated_nodes", "requested_nodes"),
+    *("fewest_processors", "allocated_gpus", "requested_gpus", "exact_processors", "exact_gpus", "exit_code"),
+    *("exit_signal", "logged_state", "array_number", "array_index", "soft_requested_time", "estimated_wait_time"),
+    *("energy", "mean_power", "max_power"),
+)
+"""What tells rows apart that have no id, beside their names: all that logs say of a job. These columns stay, whatever
+others come: identities are written into histories."""
+
+_OPEN = r"^(?:[^:]*: )?not ended"
+_PART = r"^(?:[^:]*: )?belongs to the record of line (\d+), which is no job$"
 
 
 @dataclass(frozen=True)
@@ -76,8 +90,18 @@ class FileRecords:
         return len(self.records) + len(self.rejected) + self.not_ended + self.joined
 
 
-def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
-    """Return the records of a file, from the trace as it was read; ``lines_before`` were not read again."""
+def file_records(trace: Trace, lines_before: int = 0, behind: int = 0) -> FileRecords:
+    """Return the records of a file.
+
+    Parameters
+    ----------
+    trace : Trace
+        As it was read.
+    lines_before : int
+        Lines of the file that were not read again.
+    behind : int
+        Lines that were, for what they say of later ones alone: nothing of them is returned.
+    """
     start = trace.header.unix_start_time
     jobs = trace.jobs.reset_index(drop=True)
     is_numbered = "format" not in trace.provenance
@@ -89,10 +113,12 @@ def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
     beyond = ((jobs["submit_time"] > LATEST) | (jobs["eligible_time"] > LATEST)).fillna(False).astype(bool)
     nowhere = jobs["submit_time"].isna() | beyond
     quarantine = trace.quarantine
-    is_open = (
-        quarantine["reason"].str.contains(r"^(?:[^:]*: )?not ended", regex=True).fillna(False).to_numpy(dtype=bool)
-    )
-    rejected = [quarantine[~is_open]]
+    is_open = quarantine["reason"].str.contains(_OPEN, regex=True).fillna(False).to_numpy(dtype=bool)
+    # Steps of a job that goes on, or a Q record of one that ends on another day, are left to the end of it too.
+    into = quarantine["reason"].str.extract(_PART)[0]
+    is_part = into.isin(quarantine.loc[is_open, "line_number"].astype(str)).to_numpy(dtype=bool)
+    is_new = (quarantine["line_number"] > behind).to_numpy(dtype=bool)
+    rejected = [quarantine[is_new & ~is_open & ~is_part]]
     if nowhere.any():
         lines = jobs.loc[nowhere, "line_number"]
         why = np.where(beyond[nowhere], _TOO_LATE, "no submission time, so that it has no place in a history")
@@ -101,16 +127,19 @@ def file_records(trace: Trace, lines_before: int = 0) -> FileRecords:
         jobs = jobs[~nowhere].reset_index(drop=True)
     form = empty_frame("quarantine")
     parts = [part.reindex(columns=form.columns).astype(form.dtypes.to_dict()) for part in rejected if len(part)]
-    jobs["record_key"] = pd.array(record_keys(jobs, is_numbered), dtype="Int64")
+    jobs["record_key"] = pd.array(record_keys(jobs, is_numbered, trace.names), dtype="Int64")
     rejects = pd.concat(parts, ignore_index=True) if parts else form
+    jobs, rejects = (
+        each[each["line_number"] > behind].reset_index(drop=True) if behind else each for each in (jobs, rejects)
+    )
     for frame in (jobs, rejects):
         frame["line_number"] += lines_before
     return FileRecords(
         jobs,
         rejects,
         trace.names,
-        int(is_open.sum()),
-        len(trace.merged),
+        int((is_open & is_new).sum()),
+        int((trace.merged["line_number"] > behind).sum()) + int((is_part & is_new).sum()),
         is_numbered,
         start,
     )
@@ -136,7 +165,9 @@ def has_ended(records: pd.DataFrame) -> npt.NDArray[np.bool_]:
     return known | records["status"].isin(_ENDED).to_numpy(dtype=bool)
 
 
-def record_keys(records: pd.DataFrame, is_numbered: bool | npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def record_keys(
+    records: pd.DataFrame, is_numbered: bool | npt.NDArray[np.bool_], names: pd.DataFrame
+) -> npt.NDArray[np.int64]:
     """Return what tells each record of a file from the others of its submission time.
 
     It is the key of the job and a mark of its run, added, so that one follows from the other (``job_keys``).
@@ -147,17 +178,45 @@ def record_keys(records: pd.DataFrame, is_numbered: bool | npt.NDArray[np.bool_]
         In the order of lines.
     is_numbered : bool or ndarray of bool
         Whether job numbers are those of the log, and no reader's.
+    names : pandas.DataFrame
+        The table ``names``: what the numbers of names in the records stand for.
     """
+    of_log = np.broadcast_to(is_numbered, len(records))
+    told = records["log_id"].notna().to_numpy()
+    has_number = of_log & records["job_number"].notna().to_numpy()
+    key = np.where(told, _hashed(records["log_id"].fillna("")), _hashed(records["job_number"]))
+    for rows, parts in ((of_log, _swf_parts), (~of_log, _row_parts)):
+        if (rows := rows & ~told & ~has_number).any():
+            key[rows] = _counted_through(records[rows], parts(records[rows], names))
+    return (key + _marks(records)).view(np.int64)
+
+
+def _swf_parts(records: pd.DataFrame, _: pd.DataFrame) -> list[npt.NDArray[np.uint64]]:
+    """Return hashes of what a line of a log in SWF says."""
+    return [_hashed(records[name]) for name in _CONTENT]
+
+
+def _row_parts(records: pd.DataFrame, names: pd.DataFrame) -> list[npt.NDArray[np.uint64]]:
+    """Return hashes of what a row of another log says; of names as they are, since each file numbers them anew."""
+    named = [_hashed(names_of(records[column], names, kind)) for kind, column in NUMBERED.items()]
+    return [*(_hashed(records[name]) for name in _ROW), *named]
+
+
+def _counted_through(records: pd.DataFrame, parts: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+    """Return a hash of all parts; that of a record that is equal to earlier ones has their number in it."""
     key = np.zeros(len(records), np.uint64)
-    for name in _CONTENT:
-        key = _mixed(key, _hashed(records[name]))
+    for part in parts:
+        key = _mixed(key, part)
     same = pd.DataFrame({"submit": records["submit_time"].to_numpy(), "key": key})
     again = same.groupby(["submit", "key"], sort=False).cumcount().to_numpy()
-    key = np.where(again > 0, _mixed(key, again.astype(np.uint64)), key)
-    key = np.where(is_numbered & records["job_number"].notna().to_numpy(), _hashed(records["job_number"]), key)
-    told = records["log_id"].notna().to_numpy()
-    key = np.where(told, _hashed(records["log_id"].fillna("")), key)
-    return (key + _marks(records)).view(np.int64)
+    return np.where(again > 0, _mixed(key, again.astype(np.uint64)), key)
+
+
+def names_of(numbers: pd.Series[Any], names: pd.DataFrame, kind: str) -> pd.Series[Any]:
+    """Return the names that numbers of a kind stand for, by the table ``names``; "" where there is none."""
+    here = names[names["kind"] == kind]
+    book = dict(zip(here["number"].astype(int), here["name"], strict=True))
+    return pd.Series([book.get(number, "") for number in numbers.fillna(-1).astype(int)], numbers.index, dtype=object)
 
 
 def job_keys(records: pd.DataFrame) -> npt.NDArray[np.int64]:

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Callable
 from functools import cache
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +20,7 @@ from swftools.learning.network import Network, calling_module
 from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, Seen, empty_seen, observe
 from swftools.learning.rules import CHOICES
 from swftools.parameters import is_whole
+from swftools.parameters.small_files import hash_of_file
 from swftools.simulator.engine.entry import machine_at
 from swftools.simulator.one_call import simulate
 from swftools.simulator.stepping.python_policies import python_policy
@@ -93,7 +92,7 @@ def agent_policy(
 def _hash_of(path: str | PathLike[str]) -> str:
     """Return the hash of a file."""
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return hash_of_file(path)
     except OSError as error:
         raise ParameterError(f"weights={str(path)!r}: cannot be read: {error.strerror}") from error
 

@@ -70,7 +70,7 @@ def demonstrate(env: SchedulingEnv, policy: str | Policy, *, seed: int = 0, **op
         raise ParameterError(
             f"policy {chosen.name!r} cannot go on where {decides[0].name!r} decided the warm-up; give warm_up=0"
         )
-    order = [start for start in _starts_of(slot, policy, seed) if start[1] >= slot.machine.clock[NOW]]
+    order = slot.starts_of_policy() if slot.rules.warm_up else _starts_of(slot, policy, seed)
     parts: list[tuple[Any, ...]] = []
     over, last, mask = False, slot.rules.k, info["action_mask"]
     while not over:

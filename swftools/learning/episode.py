@@ -250,15 +250,19 @@ def cost_of(episode: Episode, machine: Machine, coming: Coming, job: int, begins
 
 @inside
 def warm_up(episode: Episode, run: Any) -> None:
-    """Let the policy decide the first jobs, so that the machine is not empty at the first decision from outside."""
+    """Let the policy decide the first jobs, so that the machine is not empty at the first decision from outside.
+
+    No other job is there for it: of jobs that come at one instant, it decides the first, and those behind come when it
+    has decided.
+    """
     replay, jobs = replay_at(episode.replay), episode.kinds[WARM_UP]
+    coming = coming_at(episode.coming)
     if jobs > 0:
-        coming = coming_at(episode.coming)
         replay.until[0] = coming.submit_time[coming.row[jobs - 1]]
-        replay.counts[STEPS], replay.counts[LEFT] = 0, _MANY
+        replay.counts[STEPS], replay.counts[LEFT], replay.counts[COMING] = 0, _MANY, jobs
         call_kernel(episode.engine, run)
-        replay.until[0], replay.counts[BEYOND] = np.inf, 0
-    episode.counts[COUNTED] = len(coming_at(episode.coming).row) - replay.log.size[0]
+        replay.until[0], replay.counts[BEYOND], replay.counts[COMING] = np.inf, 0, len(coming.row)
+    episode.counts[COUNTED] = len(coming.row) - replay.log.size[0]
 
 
 @inside

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
+from zlib import error
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,10 @@ INPUTS = FEATURES + FEATURES - 1
 
 EQUAL = 1e-9
 """Scores that differ by no more are equal: libraries sum in another order, which changes the last bits."""
+
+
+_WRONG = (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, RuntimeError, MemoryError, error)
+"""What goes wrong in reading a file that is none of numpy's, or says that it is larger than it is."""
 
 
 class Network(NamedTuple):
@@ -88,8 +93,8 @@ class Network(NamedTuple):
         try:
             with Path(path).open("rb") as file:
                 arrays = dict(np.load(file, allow_pickle=False))
-        except (OSError, ValueError, TypeError, EOFError, BadZipFile) as error:
-            raise ParameterError(f"{path}: cannot be read as weights: {error}") from error
+        except _WRONG as wrong:
+            raise ParameterError(f"{path}: cannot be read as weights: {wrong}") from wrong
         if set(arrays) != set(cls._fields):
             raise ParameterError(f"{path}: has the arrays {sorted(arrays)}, not {sorted(cls._fields)}")
         read = cls(**{name: np.array(arrays[name], np.float64) for name in cls._fields})

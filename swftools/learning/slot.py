@@ -11,6 +11,7 @@ from swftools.kernel.layout import Layout
 from swftools.kernel.outside import Lent, place_of_compiled
 from swftools.learning.costs import LEAST_RUN_TIME
 from swftools.learning.episode import (
+    COUNTED,
     REFERENCE,
     THRESHOLD,
     TOTAL,
@@ -31,13 +32,14 @@ from swftools.simulator.engine.replay import (
     DECIDING,
     LEFT,
     STEPS,
+    TO_DECIDE,
     Ends,
     Replay,
     begin_replay,
     coming_at,
     replay_at,
 )
-from swftools.simulator.machine.state import Machine, empty_machine
+from swftools.simulator.machine.state import WAITING, Machine, empty_machine
 from swftools.simulator.machine.waiting_queue import empty_queue
 from swftools.simulator.outcome import schedule_of, what_was_done
 from swftools.simulator.schedule import Schedule
@@ -102,18 +104,31 @@ class Slot:
         self.episode.numbers[TOTAL] = self.rules.cost.of_schedule(self.schedule())
         return -float(self.episode.numbers[TOTAL])
 
+    def starts_of_policy(self) -> list[tuple[int, float]]:
+        """Return which jobs the policy starts behind its warm-up, and when (s), in order; then begin anew."""
+        self._go_on_by_policy()
+        log = self.replay.log
+        first, size = len(self.coming.row) - int(self.episode.counts[COUNTED]), int(log.size[0])
+        starts = list(zip(log.job[first:size].tolist(), log.start[first:size].tolist(), strict=True))
+        self.begin(self.first)
+        return starts
+
     def schedule(self) -> Schedule:
         """Return the schedule of the episode with its warm-up; whoever has not started is started by the policy."""
+        self._go_on_by_policy()
+        return self._schedule()
+
+    def _go_on_by_policy(self) -> None:
+        """Let the policy decide from here to the end, also where an agent has begun to."""
         counts = self.replay.counts
         counts[STEPS], counts[LEFT] = 0, 2**62
         if counts[DECIDING]:
-            counts[DECIDING] = DECIDED
+            counts[DECIDING] = TO_DECIDE if self.machine.counts[WAITING] else DECIDED
         engine, run = self.episode.engine, self.episode.run
         if self.is_compiled:
             engine_kernel().compiled(run)
         else:
             engine(run)
-        return self._schedule()
 
     def _schedule(self) -> Schedule:
         """Return the schedule of what was done, all jobs having ended."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import index
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,6 +21,7 @@ from swftools.parameters import is_whole
 
 need_gymnasium()
 from gymnasium import spaces  # noqa: E402
+from gymnasium.utils.seeding import np_random  # noqa: E402
 from gymnasium.vector import AutoresetMode, VectorEnv  # noqa: E402
 from gymnasium.vector.utils import batch_space  # noqa: E402
 
@@ -72,17 +74,32 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         self._playing: list[Slot] = []
         self._places: Any = np.zeros(num_envs, np.int64)
         self._rewards, self._over = np.zeros(num_envs), np.zeros(num_envs, np.int64)
+        self._own_random: dict[int, np.random.Generator] = {}
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode in each; ``seed`` and ``options`` as for ``SchedulingEnv.reset``.
+        """Begin an episode in each.
 
-        ``log`` and ``first`` are each one value for all, or one for each environment.
+        Parameters
+        ----------
+        seed : int or sequence of (int or None), optional
+            One integer: the episodes of all environments are drawn from it together. A sequence has one for each, which
+            then plays the episodes that ``SchedulingEnv`` plays with this seed; None: it goes on as it did.
+        options : mapping, optional
+            As for ``SchedulingEnv.reset``; ``log`` and ``first`` are each one value for all, or one for each.
+
+        Raises
+        ------
+        ParameterError
+            There is not one seed for each, or one is not an integer of 0 or more.
         """
-        if isinstance(seed, Sequence):
-            raise ParameterError("seed: give one integer, from which the episodes of all environments are drawn")
-        super().reset(seed=seed)
+        if np.ndim(seed) > 0:  # type: ignore[arg-type]
+            self._seed_each(np.asarray(seed).tolist())
+        else:
+            one = _checked_seed(seed)
+            super().reset(seed=one)
+            self._own_random = self._own_random if one is None else {}
         given = {name: self._for_each(name, value) for name, value in (options or {}).items()}
         each = [{name: values[i] for name, values in given.items()} for i in range(self.num_envs)]
         self._playing = [self._begin(i, each[i]) for i in range(self.num_envs)]
@@ -129,9 +146,18 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
             raise ParameterError(f"options: {name} has {len(value)} values; give one, or {self.num_envs}")
         return np.asarray(value).tolist()
 
+    def _seed_each(self, seeds: list[int | None]) -> None:
+        """Let environments draw from seeds of their own, those that have one."""
+        if len(seeds) != self.num_envs:
+            raise ParameterError(f"seed has {len(seeds)} values; give one, or {self.num_envs}")
+        own = {i: np_random(seed)[0] for i, seed in enumerate(map(_checked_seed, seeds)) if seed is not None}
+        super().reset(seed=None)
+        self._own_random = {**self._own_random, **own}
+
     def _begin(self, which: int, options: Mapping[str, Any]) -> Slot:
         """Begin an episode in one of them."""
-        number, first = self.logs.draw(self.np_random, self.rules.length, options)
+        random = self._own_random.get(which) or self.np_random
+        number, first = self.logs.draw(random, self.rules.length, options)
         slots = self._slots[which]
         if number not in slots:
             slots[number] = Slot(self.logs[number], self.rules, self._parts[which])
@@ -158,3 +184,16 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
     def _shown(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return an array as it is handed out."""
         return array.copy() if self._copies else array
+
+
+def _checked_seed(seed: object) -> int | None:
+    """Return what draws begin from; refuse what none do."""
+    if seed is None:
+        return None
+    try:
+        number = -1 if isinstance(seed, bool) else index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ParameterError(f"seed={seed!r} is not an integer of 0 or more")
+    return number

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swftools.by_job import in_order_of
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.keyed_random import generator
@@ -156,7 +157,7 @@ def price(
     utility = np.array(measures["utility"]()[rows])
     hours = np.array(measures["useful_work"]()[rows]) / HOUR
     sale = Sale(schedule, trace, rows, utility, hours, Work(processes, kept, progress))
-    found = _checked(chosen.name, chosen.set_prices(sale, given), len(rows))
+    found = _checked(chosen.name, chosen.set_prices(sale, given), schedule.jobs.index[rows])
     reason = NO_FUNCTION if "utility" in chosen.needs else NONE_SET
     why = np.where(np.isnan(utility), reason, NONE_SET)
     table = schedule.jobs[["job_number", "job_occurrence"]].iloc[rows].reset_index(drop=True)
@@ -204,8 +205,11 @@ def _rows(schedule: Schedule, jobs: pd.DataFrame | None, sample: int | None, see
     return rows
 
 
-def _checked(name: str, found: Any, count: int) -> FloatArray:
-    """Return prices as numbers; raise ParameterError where they are something else."""
+def _checked(name: str, found: Any, index: pd.Index[Any]) -> FloatArray:
+    """Return prices as numbers, those of a Series by the jobs; raise ParameterError where they are something else."""
+    count = len(index)
+    if not (isinstance(found, pd.Series) and found.index.equals(pd.RangeIndex(count))):
+        found = in_order_of(index, found, f"price mechanism {name!r}: what it returned")
     try:
         prices = np.array(found, dtype=np.float64)
     except (TypeError, ValueError) as error:

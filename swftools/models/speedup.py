@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.by_job import in_one_order, in_order_of
 from swftools.errors import ParameterError
 from swftools.kernel import kernel
 
@@ -72,6 +73,7 @@ def downey_speedup(n: npt.ArrayLike, a: npt.ArrayLike, sigma: npt.ArrayLike) -> 
     >>> downey_speedup([1, 4, 19, 100], 10, 1).round(3).tolist()
     [1.0, 3.478, 10.0, 10.0]
     """
+    n, a, sigma = in_one_order(n=n, a=a, sigma=sigma)
     widths, curve = _checked("n", n, 1), np.array(DOWNEY)
     return _broadcast(_speedups, n=widths, curve=curve, a=_checked("a", a, 1), sigma=_checked("sigma", sigma, 0))
 
@@ -99,6 +101,7 @@ def downey_maximum_processors(a: npt.ArrayLike, sigma: npt.ArrayLike) -> IntArra
     >>> downey_maximum_processors([10, 3.7, 10], [0.5, 1, 2]).tolist()
     [19, 7, 28]
     """
+    a, sigma = in_one_order(a=a, sigma=sigma)
     return _whole(_broadcast(downey_maximum_at, a=_checked("a", a, 1), sigma=_checked("sigma", sigma, 0)))
 
 
@@ -135,6 +138,7 @@ def downey_working_set(a: npt.ArrayLike, sigma: npt.ArrayLike) -> IntArray:
     >>> downey_working_set(10, [0, 0.8, 1, 2]).tolist()
     [10, 13, 19, 14]
     """
+    a, sigma = in_one_order(a=a, sigma=sigma)
     return _whole(_broadcast(_downey_working_sets, a=_checked("a", a, 1), sigma=_checked("sigma", sigma, 0)))
 
 
@@ -171,6 +175,7 @@ def simple_speedup(n: npt.ArrayLike, optimal: npt.ArrayLike) -> FloatArray:
     >>> simple_speedup([4, 8, 12, 16, 32], 8).round(6).tolist()
     [3.2, 5.2, 5.8, 6.4, 6.4]
     """
+    n, optimal = in_one_order(n=n, optimal=optimal)
     widths, curve = _checked("n", n, 1), np.array(SIMPLE)
     return _broadcast(_speedups, n=widths, curve=curve, optimal=_checked("optimal", optimal, 1), sigma=np.array(0))
 
@@ -208,7 +213,7 @@ def run_time(n: npt.ArrayLike, columns: pd.DataFrame, *, whole_seconds: bool = F
     >>> run_time([[4, 8, 16]], columns).round(6).tolist()
     [[162.5, 100.0, 81.25], [nan, 100.0, nan]]
     """
-    widths, curves = _widths(n, len(columns)), _curves(columns)
+    widths, curves = _widths(in_order_of(columns.index, n, "n"), len(columns)), _curves(columns)
     names = ("run_time", "sequential_run_time")
     own, sequential = (_checked(name, _column(columns, name), 0, missing=True) for name in names)
     times = _of_jobs(widths, curves)
@@ -235,7 +240,7 @@ def efficiency(n: npt.ArrayLike, columns: pd.DataFrame) -> FloatArray:
     >>> efficiency([[4, 8, 16]], columns).round(6).tolist()
     [[0.8, 0.65, 0.4]]
     """
-    widths = _widths(n, len(columns))
+    widths = _widths(in_order_of(columns.index, n, "n"), len(columns))
     result = _of_jobs(widths, _curves(columns)) / widths
     return result if np.ndim(n) == 2 else result[:, 0]
 

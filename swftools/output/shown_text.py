@@ -19,6 +19,8 @@ _INVISIBLE = "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\uf
 """What turns the order of what follows, ends a line or is not seen."""
 
 _UNSHOWN = re.compile(f"[{_CONTROLS}{_INVISIBLE}\ud800-\udfff]")
+_OF_PAGES = re.compile(r"<(?=/|!--|script)", re.IGNORECASE)
+"""What ends a script in a page, or begins another: JSON-LD stands in one."""
 _UNSHOWN_BUT_LINES = re.compile(f"(?!\n)[{_CONTROLS}{_INVISIBLE}\ud800-\udfff]")
 _MARKUP = re.compile(r"[\\`*\[\]|#]")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -66,7 +68,7 @@ def shown_in_markdown(text: object) -> str:
 
 
 def shown_in_json(text: str) -> str:
-    r"""Return JSON that reads back as the same, without what a terminal would obey.
+    r"""Return JSON that reads back as the same, without what a terminal would obey, or a web page that it is put into.
 
     Parameters
     ----------
@@ -77,8 +79,10 @@ def shown_in_json(text: str) -> str:
     --------
     >>> print(shown_in_json('{"queue": "\u202etac"}'))
     {"queue": "\u202etac"}
+    >>> print(shown_in_json('{"queue": "</script>"}'))
+    {"queue": "\u003c/script>"}
     """
-    return _UNSHOWN_BUT_LINES.sub(_as_json, text)
+    return _OF_PAGES.sub(_as_json, _UNSHOWN_BUT_LINES.sub(_as_json, text))
 
 
 def can_be_shown(text: str) -> bool:

@@ -78,6 +78,24 @@ class Names(Generic[T]):
             raise ParameterError(f"no {self.one} {rest!r}; there are: {there_are}{did_you_mean([rest], self.known)}")
         return self.known[rest]
 
+    def registered(self, name: str) -> T:
+        """Return a thing that is registered already, by name or ``module:name``; nothing is imported.
+
+        So is looked up what a file names: whoever passes a file on must not choose which code runs.
+
+        Raises
+        ------
+        ParameterError
+            None is registered under that name, or another module did.
+        """
+        module, _, rest = name.rpartition(":")
+        if rest in self.known and module in ("", self._sources[rest].__module__):
+            return self.known[rest]
+        raise ParameterError(
+            f"no {self.one} {name!r} is registered here, and nothing is imported because a file names it; import the "
+            f"module that registers it first, or pass {self.one}="
+        )
+
     def module_of(self, name: str) -> tuple[ModuleType | None, str]:
         """Import the module of ``module:name``; return it, None without one, and the name.
 

@@ -42,6 +42,8 @@ class AskedCluster:
         Its number.
     kept, known : int
         How many values it keeps, and how many it ever had.
+    was_kept : int
+        How many it kept when the state was saved.
     first_time : float
         When the first value that it keeps became known, s; NaN before any.
     new : list of float
@@ -55,6 +57,7 @@ class AskedCluster:
         self.place = self.cluster_of(x)
         self.least, self.table = least, table
         self.kept, self.known = int(history.kept[self.place]), int(history.known[self.place])
+        self.was_kept = self.kept
         self.first_time = float(history.first_time[self.place])
         self.new: list[float] = []
         self.is_renewed = False

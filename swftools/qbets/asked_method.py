@@ -18,6 +18,7 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
+from swftools.parameters import is_number
 from swftools.qbets.asked_cluster import AskedCluster
 from swftools.qbets.order_statistics import largest_quantile, needed_waits, upper_rank
 
@@ -145,6 +146,12 @@ class AskedBinomial(AskedMethod):
     tells_any = True
 
     def __init__(self, waits: list[float], given: dict[str, Any]) -> None:
+        if set(given) != {"quantile", "confidence", "side", "approximation"} or not all(
+            is_number(given[name]) and 0.0 < given[name] < 1.0 for name in ("quantile", "confidence")
+        ):
+            raise ParameterError(f"binomial takes no {given!r:.80}")
+        if given["side"] != "upper" or given["approximation"] not in ("exact", "large-sample"):
+            raise ParameterError(f"binomial takes no {given!r:.80}")
         self.waits = waits
         self.quantile: float = given["quantile"]
         self.confidence: float = given["confidence"]
@@ -186,9 +193,10 @@ class AskedBound(AskedMethod):
     """
 
     def __init__(self, text: str, state: FloatArray, cluster: AskedCluster, quantile: float) -> None:
-        from swftools.qbets.bounds import find_bound  # noqa: PLC0415 (takes a second)
+        from swftools.qbets.methods import registered_method  # noqa: PLC0415 (takes a second)
 
-        self._bound = find_bound(text)
+        self._bound = registered_method(text)
+        self._bound.check_state(state, cluster.was_kept)
         self.quantile = getattr(self._bound, "quantile", quantile)
         self.confidence = getattr(self._bound, "confidence", None)
         self.tells_any = self._bound.reads_any_quantile

@@ -15,11 +15,12 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
-from swftools.parameters import did_you_mean
+from swftools.parameters import did_you_mean, is_number, is_whole
 from swftools.parameters.as_text import read_entry
 from swftools.qbets.asked_cluster import AskedCluster, kept_waits
 from swftools.qbets.asked_method import FIRST_WAIT, AskedBinomial, AskedBound, AskedMethod, AskedObject
-from swftools.qbets.known_queue import KnownQueue
+from swftools.qbets.change_points import rare_events
+from swftools.qbets.known_queue import KnownQueue, check_numbers, nothing_known
 from swftools.qbets.saved_state import SavedState
 
 SHOWN = 20
@@ -50,8 +51,56 @@ def check_state(saved: SavedState, method: object) -> None:
             f"{saved.name} was made with an object, {about['name']}, which is not in the file: in Python, pass "
             "method= to predict_wait"
         )
-    if about["method"] is not None and method is not None:
-        raise ParameterError(f"{saved.name} was saved with {about['method']}: leave method= out")
+    if method is not None:
+        from swftools.qbets.methods import check_given  # noqa: PLC0415 (takes a second)
+
+        check_given(saved.name, about["method"], method)
+    with saved.refusing():
+        check_parameters(about["parameters"])
+
+
+def check_parameters(chosen: Mapping[str, Any]) -> None:
+    """Refuse parameters of a saved state that no predictor has, by ParameterError.
+
+    They are those of ``ReplayParameters``, which takes a second to load.
+    """
+    if set(chosen) != {*_FRACTIONS, *_TRUTHS, *_WHOLE, *_WORDS, "rare_events"}:
+        raise ParameterError(f"parameters {sorted(chosen)} are others than a predictor has")
+    checks = (
+        (_FRACTIONS, lambda value, _: is_number(value) and 0.0 < value < 1.0),
+        (_TRUTHS, lambda value, _: isinstance(value, bool)),
+        (_WHOLE, lambda value, name: is_whole(value, *_WHOLE[name])),
+        (_WORDS, lambda value, name: value in _WORDS[name]),
+    )
+    for names, is_fine in checks:
+        for name in names:
+            if not is_fine(chosen[name], name):
+                raise ParameterError(f"{name}={chosen[name]!r:.40} is none that a predictor has")
+    rare_events(chosen["rare_events"])
+    for name, confidence in (("quantile", chosen["confidence"]), ("availability_quantile", 0.95)):
+        if math.log1p(-confidence) / math.log(chosen[name]) > _MOST_WAITS:
+            raise ParameterError(f"{name}={chosen[name]!r}: a bound needs more waits than a log has")
+
+
+_FRACTIONS = ("quantile", "confidence", "availability_quantile")
+_TRUTHS = ("trimming", "clustering", "availability")
+_WHOLE = {"cluster_every": (1, 10**9), "most_clusters": (1, 100), "training": (0, 10**9)}
+_WORDS = {"explanatory": tuple(OPTIONS), "unavailable_if": ("either", "both")}
+_MOST_WAITS = 10**7
+
+
+def known_of(saved: SavedState, label: str) -> KnownQueue:
+    """Return what is known of a group.
+
+    Raises
+    ------
+    StateError
+        No replay leaves that.
+    """
+    known: KnownQueue = saved.known(label, nothing_known())
+    with saved.refusing(f"group {label!r}: "):
+        check_numbers(known)
+    return known
 
 
 def label_of(saved: SavedState, group: str | Mapping[str, object] | None) -> str:
@@ -115,13 +164,14 @@ def method_of(saved: SavedState, known: KnownQueue, cluster: AskedCluster, metho
     begin = int(known.history.places[: cluster.place].sum())
     state = known.history.states[begin : begin + int(known.history.places[cluster.place])]
     quantile = saved.about["parameters"]["quantile"]
-    if method is not None:
+    if saved.about["method"] is None:
         kept = cluster.newest() if cluster.is_renewed else [*state[FIRST_WAIT:].tolist(), *cluster.new]
         return AskedObject(method, kept, quantile)
-    name, given = read_entry(saved.about["method"])
-    if name == "binomial":
-        return AskedBinomial(kept_waits(cluster, state[FIRST_WAIT:]), given)
-    return AskedBound(saved.about["method"], state, cluster, quantile)
+    with saved.refusing():
+        name, given = read_entry(saved.about["method"])
+        if name == "binomial":
+            return AskedBinomial(kept_waits(cluster, state[FIRST_WAIT:]), given)
+        return AskedBound(saved.about["method"], state, cluster, quantile)
 
 
 def date_of(saved: SavedState, seconds: float) -> str | None:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from swftools.by_job import in_one_order
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import is_whole
@@ -90,7 +91,7 @@ def cluster(values: npt.ArrayLike, waits: npt.ArrayLike, *, most: int = MOST, le
     >>> cluster(values, waits, most=3)
     array([100., 200.,  inf])
     """
-    column, seconds = np.asarray(values, np.float64), np.asarray(waits, np.float64)
+    column, seconds = (np.asarray(each, np.float64) for each in in_one_order(values=values, waits=waits))
     if column.ndim != 1 or column.shape != seconds.shape:
         raise ParameterError(f"values and waits differ in shape: {column.shape} and {seconds.shape}")
     if not (np.isfinite(column).all() and np.isfinite(seconds).all() and (seconds >= 0).all()):

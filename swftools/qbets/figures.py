@@ -15,6 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from swftools.by_job import in_one_order
 from swftools.errors import ParameterError
 from swftools.parameters import is_number
 
@@ -63,7 +64,7 @@ def prediction_figures(
     (0.25, 0.5, 0.75, 0.75)
     """
     check_deadline(deadline)
-    waits, told = (np.asarray(each, np.float64) for each in (wait, predicted))
+    waits, told = (np.asarray(each, np.float64) for each in in_one_order(wait=wait, predicted=predicted))
     if waits.shape != told.shape or waits.ndim != 1:
         raise ParameterError(f"waits of shape {waits.shape} and predictions of {told.shape}; give one of each a job")
     known = ~np.isnan(waits) & ~np.isnan(told)

@@ -18,7 +18,7 @@ import numpy as np
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, kernel
 from swftools.qbets.bounds.binomial import BinomialBound
-from swftools.qbets.bounds.registry import Bound
+from swftools.qbets.bounds.registry import Bound, check_count
 from swftools.qbets.queue_state import OVER, Answers, QueueState, Rules, Submissions, compiled_asking
 
 COUNT, SHOWN, LIST = range(3)
@@ -48,6 +48,11 @@ class ListedWaits(Bound):
     def places(self, waits: int) -> int:
         """Return the length of a state."""
         return LIST + waits
+
+    def check_state(self, state: FloatArray, waits: int) -> None:
+        """Refuse a state of another number of waits, or of what is no number."""
+        super().check_state(state, waits)
+        check_count(state, waits)
 
     def settled(self, state: FloatArray, waits: int) -> FloatArray:
         """Return a state of which no object was shown anything: objects do not outlive a replay."""

@@ -52,3 +52,36 @@ def find_method(method: Any, **parameters: Any) -> Any:
         there_are = ", ".join(list_methods())
         raise ParameterError(f"no method {inner!r}; there are: {there_are}{did_you_mean([inner], list_methods())}")
     return (find_rival if inner in list_rivals() else find_bound)(method, **parameters)
+
+
+def registered_method(text: str) -> Any:
+    """Return a bound or rival that is registered already, as a saved state names it; nothing is imported.
+
+    Raises
+    ------
+    ParameterError
+        None is registered under that name, or it takes no such parameter.
+    """
+    name, _ = read_entry(text, list_methods())
+    if name not in list_methods():
+        raise ParameterError(
+            f"no method {name!r} is registered here, and nothing is imported because a file names it; import the "
+            "module that registers it first, or pass method="
+        )
+    return find_method(text)
+
+
+def check_given(name: str, saved: str | None, method: Any) -> None:
+    """Refuse a method that is given for a state, unless it is the one that it was saved with; one may be needed.
+
+    Raises
+    ------
+    ParameterError
+        It was saved with an object and none is given, or with another method.
+    """
+    if saved is None and method is None:
+        raise ParameterError(f"{name} was saved with an object, which is not in the file: pass method=")
+    if saved is not None and method is not None:
+        given = find_method(method) if isinstance(method, str) else method
+        if not isinstance(given, Bound | Rival) or given.to_text().split(":")[0] != saved.split(":")[0]:
+            raise ParameterError(f"{name} was saved with {saved}: leave method= out, or pass that one")

@@ -22,13 +22,13 @@ from swftools.qbets.asked_state import (
     check_state,
     date_of,
     explanatory_of,
+    known_of,
     label_of,
     method_of,
     start_until,
     starts_of,
 )
 from swftools.qbets.change_points import rare_events
-from swftools.qbets.known_queue import KnownQueue, nothing_known
 from swftools.qbets.order_statistics import needed_waits
 from swftools.qbets.saved_state import SavedState, read_state
 
@@ -176,7 +176,7 @@ def predict_wait(
     _check_job(processors, requested_time, deadline, quantiles or ())
     check_state(saved, method)
     label = label_of(saved, group)
-    known: KnownQueue = saved.known(label, nothing_known())
+    known = known_of(saved, label)
     clusters = len(known.history.end)
     value = explanatory_of(saved, chosen["explanatory"], processors, requested_time, is_needed=clusters > 1)
     time = math.inf if now is None else _checked_time(now, known.last)

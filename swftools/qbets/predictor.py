@@ -29,14 +29,15 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import Parameters, choice, number, truth, whole
+from swftools.qbets.asked_state import check_parameters, known_of
 from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction
 from swftools.qbets.change_points import RareEvents, rare_events
 from swftools.qbets.history import newest_needed, trimming_by
 from swftools.qbets.in_python import Asked, ListedWaits
-from swftools.qbets.known_queue import KnownQueue, nothing_known
+from swftools.qbets.known_queue import KnownQueue
 from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
-from swftools.qbets.methods import find_method
+from swftools.qbets.methods import check_given, find_method, registered_method
 from swftools.qbets.queue_state import (
     BOTH,
     EITHER,
@@ -48,10 +49,10 @@ from swftools.qbets.queue_state import (
     empty_queue,
     no_answers,
 )
-from swftools.qbets.resumed import known_after, nobody_waits, resume
+from swftools.qbets.resumed import check_states, known_after, nobody_waits, resume
 from swftools.qbets.rivals.at_submission import read_submitted
 from swftools.qbets.rivals.registry import Rival
-from swftools.qbets.rivals.replaying import nothing_submitted, replay_rival
+from swftools.qbets.rivals.replaying import check_submitted, nothing_submitted, replay_rival
 from swftools.qbets.saved_state import read_state, write_state
 from swftools.simulator.engine.aside import run_aside
 from swftools.simulator.schedule import Schedule
@@ -253,7 +254,9 @@ class WaitPredictor:
         path : str or path
             What ``save`` wrote.
         method : object, optional
-            The bound, if it is an object of your own, which files do not hold. It learns the kept waits again.
+            The bound, if it is an object of your own, which files do not hold; it learns the kept waits again. Or a
+            bound or rival of your own that the file names, such as ``my_bounds:mine``, if its module was not imported
+            before: nothing is imported because a file names it.
 
         Raises
         ------
@@ -264,14 +267,31 @@ class WaitPredictor:
         """
         state = read_state(path)
         about = state.about
-        if (about["method"] is None) != (method is not None):
-            had = "an object: pass method=" if method is None else f"{about['method']}: leave method= out"
-            raise ParameterError(f"{os.fspath(path)} was saved with {had}")
-        made = cls(about["method"] or method, about["by"], **about["parameters"])
-        form = nothing_submitted() if isinstance(made.method, Rival) else nothing_known()
-        made.known = {label: state.known(label, form) for label in state.labels}
+        check_given(os.fspath(path), about["method"], method)
+        with state.refusing():
+            check_parameters(about["parameters"])
+            saved = method if about["method"] is None else registered_method(about["method"])
+            made = cls(saved, about["by"], **about["parameters"])
+            if isinstance(made.method, Rival):
+                made.known = {label: state.known(label, nothing_submitted()) for label in state.labels}
+                for known in made.known.values():
+                    check_submitted(known)
+            else:
+                made.known = {label: known_of(state, label) for label in state.labels}
+                for known in made.known.values():
+                    made._check_states(known)
         made.start, made._text = about["start"], about["name"]
         return made
+
+    def _check_states(self, known: KnownQueue) -> None:
+        """Refuse states of bounds in a saved file that kernels cannot trust, by ValueError."""
+        series = BinomialBound(self.parameters.availability_quantile)
+        check_states(known.history, self.bound)
+        for one in (known.arrivals, known.gaps):
+            if len(one.states):
+                check_states(one, series)
+            elif one.size[0] or one.kept.any():
+                raise ValueError("a series without a bound")
 
     def _about(self) -> dict[str, Any]:
         """Return what a saved state says about its predictor."""

@@ -59,6 +59,12 @@ def resume(known: KnownQueue, queue: QueueState, bound: Bound) -> None:
     queue.counts[[SUBMITTED, ARRIVALS, IS_DOWN]] = np.concatenate([known.submitted, known.came, known.is_down])
 
 
+def check_states(known: KnownHistory, bound: Bound) -> None:
+    """Refuse clusters whose bounds do not know as many waits as are kept, by ValueError."""
+    for state, kept in zip(np.split(known.states, np.cumsum(known.places)[:-1]), known.kept.tolist(), strict=True):
+        bound.check_state(state, kept)
+
+
 def _known_history(history: History, bound: Bound, *, is_whole: bool) -> KnownHistory:
     """Return a history in no more room than it takes: with all values, or the newest."""
     size, clusters = history.counts[[VALUES, CLUSTERS]].tolist()

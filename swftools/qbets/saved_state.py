@@ -16,14 +16,16 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from swftools.errors import StateError, StateNotFoundError
+from swftools.errors import ParameterError, StateError, StateNotFoundError, SwfToolsError
 from swftools.output.whole_files import create_file
+from swftools.parameters import is_whole
 from swftools.qbets.known_queue import KnownQueue, check_known
 
 if sys.version_info >= (3, 14):
@@ -39,11 +41,19 @@ VERSION = 3
 ABOUT = {"method", "name", "by", "start", "parameters", "groups"}
 """What a state says about its predictor, and of the arrays of each group of jobs."""
 
+MOST_LENGTH = 2**40
+
+MOST_BYTES, MOST_TIMES = 2**28, 1000
+"""Bytes of a group that are not compressed: so many, or so many times those that they are read from."""
+
 IN_STEPS = ("time", "submit")
 """Names of arrays that mostly rise: the file has the differences of their bits, which take half the room."""
 
 DTYPES = {kind.str: kind for kind in map(np.dtype, ("<f8", "<i8", "|b1", "|u1"))}
 """Of arrays in files."""
+
+_WRONG = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, MemoryError, zstd.ZstdError)
+"""What goes wrong in Python where a file says what is not so."""
 
 Array = npt.NDArray[Any]
 Columns = list[tuple[str, np.dtype[Any], int]]
@@ -85,16 +95,26 @@ class SavedState:
         StateError
             It has no such form.
         """
-        try:
+        with self.refusing(f"group {label!r}: "):
             columns, content = self._groups[label]
-            arrays = _arrays(columns, zstd.decompress(content))
+            arrays = _arrays(columns, _decompressed(content, sum(count * kind.itemsize for _, kind, count in columns)))
             made = _remade(form, "", arrays)
             _refuse_more(arrays)
             if isinstance(made, KnownQueue):
                 check_known(made)
-        except (KeyError, TypeError, ValueError, zstd.ZstdError) as error:
-            raise _not_ours(self.name, f"group {label!r}: {error}") from error
         return made
+
+    @contextmanager
+    def refusing(self, where: str = "") -> Iterator[None]:
+        """Make of whatever goes wrong with what the file says the one error about a file that is not ours."""
+        try:
+            yield
+        except SwfToolsError as error:
+            if not isinstance(error, ParameterError):
+                raise
+            raise _not_ours(self.name, f"{where}{error}") from error
+        except _WRONG as error:
+            raise _not_ours(self.name, f"{where}{error}") from error
 
 
 def write_state(path: str | os.PathLike[str], about: Mapping[str, Any], known: Mapping[str, Any]) -> None:
@@ -154,11 +174,11 @@ def read_state(path: str | os.PathLike[str]) -> SavedState:
         groups: dict[str, tuple[Columns, bytes]] = {}
         begin = 0
         for group in about.pop("groups"):
-            end = begin + group["bytes"]
-            columns = [(str(name), DTYPES[kind], int(count)) for name, kind, count in group["arrays"]]
+            end = begin + _length(group["bytes"])
+            columns = [(str(name), DTYPES[kind], _length(count)) for name, kind, count in group["arrays"]]
             groups[str(group["label"])] = columns, bodies[begin:end]
             begin = end
-    except (KeyError, TypeError, ValueError) as error:
+    except (*_WRONG, RecursionError) as error:
         raise _not_ours(name, error) from error
     return SavedState(name, about, groups)
 
@@ -168,9 +188,36 @@ def _not_ours(name: str, reason: object) -> StateError:
     return StateError(f"{name}: is not what this swftools writes: {reason}; replay the logs again")
 
 
-def _check_about(about: object) -> None:
+def _length(count: object) -> int:
+    """Return a length; refuse what is none, before anything is made of it."""
+    if not is_whole(count, 0, MOST_LENGTH):
+        raise ValueError(f"a length of {count!r:.40}")
+    return count  # type: ignore[return-value]
+
+
+def _decompressed(content: bytes, size: int) -> bytes:
+    """Return what a group's bytes hold; refuse other lengths than its arrays have, before there is room for them."""
+    if size > max(MOST_BYTES, MOST_TIMES * len(content)):
+        raise ValueError(f"{size:,} bytes of {len(content):,} compressed ones")
+    stream = zstd.ZstdDecompressor()
+    raw = stream.decompress(content, size + 1)
+    if len(raw) != size:
+        raise ValueError(f"arrays of {size:,} bytes, of which {len(raw):,} are there")
+    return raw
+
+
+def _check_about(about: Any) -> None:
     """Refuse what does not say about a predictor what it must."""
-    if not isinstance(about, dict) or set(about) != ABOUT:
+    is_so = isinstance(about, dict) and set(about) == ABOUT
+    if not is_so or not (
+        isinstance(about["method"], str | None)
+        and isinstance(about["name"], str)
+        and isinstance(about["by"], list)
+        and all(isinstance(name, str) for name in about["by"])
+        and (about["start"] is None or is_whole(about["start"], -MOST_LENGTH, MOST_LENGTH))
+        and isinstance(about["parameters"], dict)
+        and isinstance(about["groups"], list)
+    ):
         raise ValueError(f"about the predictor it says {about!r:.200}")
 
 

@@ -17,13 +17,14 @@ from swftools.qbets.asked_state import (
     check_state,
     date_of,
     explanatory_of,
+    known_of,
     label_of,
     method_of,
     start_until,
     starts_of,
 )
 from swftools.qbets.change_points import rare_events
-from swftools.qbets.known_queue import KnownQueue, nothing_known
+from swftools.qbets.known_queue import KnownQueue
 from swftools.qbets.order_statistics import needed_waits
 from swftools.qbets.saved_state import SavedState, read_state
 from swftools.reservations.start_table import MOST, StartTable, rising
@@ -67,7 +68,7 @@ class KnownStarts:
         check_state(saved, method)
         self.saved, self.label = saved, label_of(saved, group)
         self.chosen: Mapping[str, Any] = saved.about["parameters"]
-        known: KnownQueue = saved.known(self.label, nothing_known())
+        known = known_of(saved, self.label)
         time = math.inf if now is None else now
         starts = starts_of(known)
         self.until = max(known.last, float(starts.max(initial=-math.inf, where=starts <= time)))

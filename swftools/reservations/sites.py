@@ -379,8 +379,8 @@ class _Lockstep:
         for run in self.runs:
             run.settle()
         both = {name: as_submitted(run) for name, run in zip(self.names, self.runs, strict=True)}
-        schedules, traces = ({name: parts[which] for name, parts in both.items()} for which in (0, 1))
-        return SitesOutcome(table, copies, schedules, traces)
+        schedules = {name: schedule for name, (schedule, _) in both.items()}
+        return SitesOutcome(table, copies, schedules, {name: trace for name, (_, trace) in both.items()})
 
     def _paid(self, copy: _Copy) -> float:
         """Return the processor-seconds that a copy took."""

@@ -8,16 +8,33 @@ the other what is still to be known. Of a job the new number is its place among 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import IntArray
+from swftools.simulator.machine.state import SUBMITTED, Machine
 
 
 def carry_nothing(old: Any, new: Any, jobs: IntArray) -> None:
     """Copy nothing: for a memory that lasts for one decision only, or is rebuilt from the machine if it is empty."""
+
+
+def restore_by(carry: Callable[[Any, Any, IntArray], None]) -> Callable[[Any, Any, Machine], None]:
+    """Return what takes a memory out of a saved state: by what takes it along into a copy, of all jobs."""
+
+    def restore(old: Any, new: Any, machine: Machine) -> None:
+        carry(old, new, np.arange(machine.counts[SUBMITTED]))
+
+    return restore
+
+
+def check_sound(condition: object, what: str) -> None:
+    """Raise ValueError about what a saved memory says, unless a condition holds."""
+    if not condition:
+        raise ValueError(f"what the policy remembers: {what}")
 
 
 def renumber(some: npt.NDArray[Any], jobs: IntArray) -> IntArray:

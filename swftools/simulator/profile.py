@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.carrying import check_sound
 from swftools.simulator.instants import instant
 
 BLOCK = 64
@@ -115,6 +116,25 @@ def carry_profile(source: Profile, target: Profile) -> None:
     target.low[:blocks], target.high[:blocks] = np.minimum.reduceat(levels, begins), np.maximum.reduceat(levels, begins)
     target.offset[:blocks] = target.known[:blocks] = 0
     target.counts[BLOCKS], target.counts[USED], target.counts[SPARES] = blocks, blocks, 0
+
+
+def check_profile(profile: Profile) -> None:
+    """Refuse a profile of a saved state whose blocks are not in its room, by ValueError."""
+    count = int(profile.counts[BLOCKS])
+    check_sound(0 <= count <= len(profile.first), "a profile of more blocks than it has room for")
+    first, size = profile.first[:count], profile.size[:count]
+    check_sound(((size >= 1) & (size <= BLOCK)).all(), "a block of no length")
+    check_sound(((first >= 0) & (first + size <= len(profile.times))).all(), "a block outside its room")
+
+
+def steps_of(profile: Profile) -> tuple[FloatArray, IntArray]:
+    """Return the times of the steps of a profile (s), rising, and how many processors are free from each on."""
+    blocks = range(int(profile.counts[BLOCKS]))
+    parts = [slice(profile.first[i], profile.first[i] + profile.size[i]) for i in blocks]
+    times = np.concatenate([profile.times[part] for part in parts])
+    levels = np.concatenate([profile.levels[part] + profile.offset[i] for i, part in enumerate(parts)])
+    check_sound((times[1:] > times[:-1]).all(), "steps that are not in order")
+    return times, levels
 
 
 @kernel(allocates=False)

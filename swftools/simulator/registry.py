@@ -80,6 +80,10 @@ class Policy:
         Takes its memory, an empty memory, and jobs; writes into the empty one what it knows of these jobs, which have
         new numbers there (``swftools.simulator.carrying``). Without it, a policy with a memory, or one that draws,
         cannot be forked.
+    restore : callable, optional
+        For the memory that a saved state holds, of which nothing but the lengths of its arrays was looked at: takes it,
+        an empty memory, and the machine; writes into the empty one what is sound, and raises ValueError about the rest.
+        Without it ``carry`` does it, of all jobs; without either the memory is taken as it is.
     allocates : bool
         False: it makes no array, and calls no kernel that returns a new one. It then runs faster; see
         ``swftools.kernel.kernel``.
@@ -112,6 +116,7 @@ class Policy:
     restated_by: Mapping[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None
     carry: Callable[[Memory, Memory, Any], None] | None = None
+    restore: Callable[[Memory, Memory, Any], None] | None = None
     allocates: bool = True
     takes_long: str = ""
     version: int = 1
@@ -227,6 +232,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     restated_by: Mapping[str, tuple[str, Mapping[str, Any]]] | None = None,
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None,
     carry: Callable[[Memory, Memory, Any], None] | None = None,
+    restore: Callable[[Memory, Memory, Any], None] | None = None,
     allocates: bool = True,
     takes_long: str = "",
     version: int = 1,
@@ -272,6 +278,7 @@ def policy(  # noqa: PLR0913 (facts by name)
             restated_by=restated_by or {},
             notes=notes,
             carry=carry,
+            restore=restore,
             allocates=allocates,
             takes_long=takes_long,
             version=version,
@@ -335,6 +342,17 @@ def find_policy(name: str | Policy) -> Policy:
         There is none of that name, or no such module.
     """
     return name if isinstance(name, Policy) else _POLICIES.find(name)
+
+
+def registered_policy(name: str) -> Policy:
+    """Return a policy that is registered already, by name or ``module:name``; nothing is imported.
+
+    Raises
+    ------
+    ParameterError
+        None is registered under that name.
+    """
+    return _POLICIES.registered(name)
 
 
 def read_policy(policy: str | Policy, parameters: Mapping[str, Any] | None = None) -> tuple[Policy, dict[str, Any]]:

@@ -278,7 +278,7 @@ class Simulation:
         ----------
         jobs : pandas.DataFrame or array of bool, shape (jobs of the trace,)
             Keys, such as ``waiting`` and ``running`` have; ``job_occurrence`` is asked for where numbers repeat. Or a
-            mask over the trace's jobs.
+            mask over the trace's jobs: a Series by its index, an array in their order.
 
         Returns
         -------

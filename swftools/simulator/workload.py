@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.by_job import in_order_of
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences, uniforms
 from swftools.models.speedup import CURVES, NO_CURVE
@@ -117,7 +118,9 @@ def prepare(  # noqa: PLR0913 (options by name)
         The predictor raised an error, or foretells something else than a number for each job.
     """
     arrays = trace.views
-    run, request = arrays.run_time, np.asarray(requests.request(trace, seed), dtype=np.float64)
+    run = arrays.run_time
+    asked = in_order_of(trace.jobs.index, requests.request(trace, seed), f"what requests {requests.NAME!r} returned")
+    request = np.asarray(asked, dtype=np.float64)
     request = np.where(request > 0, request, np.nan)
     if cancelled != "drop":
         run = np.where(np.isnan(run), AT_ONCE if cancelled == "end-at-once" else request, run)

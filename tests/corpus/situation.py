@@ -51,8 +51,9 @@ class Situation:
 
 
 def situations() -> dict[str, Path]:
-    """Return every file of the corpus, by its folder and name."""
-    return {f"{path.parent.name}/{path.stem}": path for path in sorted(FOLDER.glob("*/*.yaml"))}
+    """Return every log of the corpus, by its folder and name; queues at a moment are in ``queue_situation``."""
+    found = sorted(FOLDER.glob("*/*.yaml"))
+    return {f"{path.parent.name}/{path.stem}": path for path in found if path.parent.name != "queue"}
 
 
 def load(path: Path) -> Situation:

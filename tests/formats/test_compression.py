@@ -221,3 +221,20 @@ def test_a_full_disk_is_one_clear_error(suffix: str, tmp_path: Path) -> None:
         create_log(path) as stream,
     ):
         stream.write(SMALL)
+
+
+@pytest.mark.parametrize("kind", ["gzip", "bz2", "xz", "zstd"])
+def test_text_that_is_too_dense_is_refused_early(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small file that becomes large is refused long before the limit, whole and in pieces, unless one is given."""
+    monkeypatch.setattr("swftools.formats.compression.NEVER_DENSE", 1 << 17)
+    monkeypatch.setattr("swftools.formats.compression._PIECE", 1 << 16)
+    bomb = COMPRESS[kind](b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n" * 30_000)
+    assert len(bomb) < 6_000
+    for read in (read_swf, lambda source: list(iter_swf(source, chunk_bytes=1 << 16))):
+        with pytest.raises(UnreadableLogError, match=r"once decompressed, as no log does: .*pass max_bytes"):
+            read(io.BytesIO(bomb))
+    assert len(read_swf(io.BytesIO(bomb), max_bytes=1 << 30)) == 30_000
+    ordinary = b"".join(
+        b"%d %d 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n" % (n, 7 * n * n % 99991) for n in range(5_000)
+    )
+    assert len(read_swf(io.BytesIO(COMPRESS[kind](ordinary)))) == 5_000

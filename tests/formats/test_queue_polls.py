@@ -12,9 +12,12 @@ from swftools.formats import read_queue_polls
 
 HEADER = (
     "n,job_unique_id,submit_time,partition_id_x,account_id,req_cpus,state,start_time,time_limit_sec,run_time_sec,"
-    "poll_time,poll_wait_sec,q_jobs_above,r_cores_above,norm_share_poll,other"
+    "poll_time,poll_wait_sec,q_jobs_above,r_cores_above,norm_share_poll,other,q_p_a_core_run_hours,r_later"
 )
-SOUND = "0,58123542,2021-05-03 00:10:39,46,1717,4,FAILED,2021-05-03 12:52:46,9000,25,2021-05-03 12:00:00,3166,7,9,0.5,x"
+SOUND = (
+    "0,58123542,2021-05-03 00:10:39,46,1717,4,FAILED,2021-05-03 12:52:46,9000,25,2021-05-03 12:00:00,3166,7,9,0.5,x,"
+    "1.5,8"
+)
 
 
 def _read(tmp_path: Path, *lines: str, header: str = HEADER):
@@ -40,6 +43,7 @@ def test_a_row(tmp_path: Path) -> None:
         "norm_share_poll",
     ] == polls.features
     assert "other" not in polls.rows
+    assert 1.5 == row["q_p_a_core_run_hours"]  # it is there; nobody knew it at the poll
     assert 0 == len(polls.quarantine)
 
 
@@ -79,12 +83,13 @@ def test_a_table_that_is_none(tmp_path: Path) -> None:
 def test_cedar(shared: Path) -> None:
     """The first thousand rows of Cedar: all are sound, and each waited at noon of one day."""
     polls = read_queue_polls(shared / "samples" / "modern" / "cedar_snapshot_1000.csv")
-    assert (1000, 0, 1, 65) == (
+    assert (1000, 0, 1, 57) == (
         len(polls.rows),
         len(polls.quarantine),
         polls.rows["poll_time"].nunique(),
         len(polls.features),
     )
+    assert not [name for name in polls.features if "run" in name or name not in polls.rows]
     assert (45727.0, 3166.0) == (
         polls.rows.loc[0, ["waited", "wait_ahead"]].sum(),
         polls.rows.loc[0, "wait_ahead"],

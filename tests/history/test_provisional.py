@@ -44,7 +44,7 @@ class History:
         self.resumes: dict[int, int] = {}
         self.changed: set[str] = set()
 
-    def take(self, file: FileRecords, resumes_lines: int = 99, continues: int = 0) -> tuple[Taken, int]:
+    def take(self, file: FileRecords, resumes_lines: int = 99, continues: int = 0) -> Taken:
         """Take the next file."""
         of_months = {
             label: (int(month["job_number"].min()), int(month["job_number"].max()))
@@ -80,8 +80,8 @@ def test_job_that_a_cut_line_invented(order: tuple[int, ...]) -> None:
         else:
             history.take(others[place])
     assert history.jobs("job_number", "run_time") == [(1, 5.0), (7, 30.0), (60, 600.0)]
-    told, withdrawn = history.take(records((5060, 100, 600)), continues=cut)
-    assert (told.new, withdrawn) == (1, 0), "the other file's job 60 is one still"
+    told = history.take(records((5060, 100, 600)), continues=cut)
+    assert (told.new, told.gone) == (1, 0), "the other file's job 60 is one still"
     assert history.jobs("job_number", "run_time") == [(1, 5.0), (7, 30.0), (60, 12.0), (5060, 600.0)]
     assert history.rows.empty
 
@@ -102,10 +102,10 @@ def test_two_that_may_change() -> None:
 def test_job_that_is_read_anew() -> None:
     """It is the same job, with its number and what it says now, even if that is less; those behind it count on."""
     history = History()
-    told, _ = history.take(exported((10, 30), (11, 40)), resumes_lines=2)
+    told = history.take(exported((10, 30), (11, 40)), resumes_lines=2)
     assert (told.new, told.merged) == (2, 0)
-    told, withdrawn = history.take(exported((11, 20), (12, 50), (13, 50)), resumes_lines=3, continues=1)
-    assert (told.new, told.merged, withdrawn) == (2, 1, 0)
+    told = history.take(exported((11, 20), (12, 50), (13, 50)), resumes_lines=3, continues=1)
+    assert (told.new, told.merged, told.gone) == (2, 1, 0)
     assert history.jobs("log_id", "job_number", "run_time") == [
         ("10", 1, 4800.0),
         ("11", 2, 4200.0),
@@ -121,7 +121,7 @@ def test_number_of_a_job_is_not_given_away() -> None:
     history.take(exported((10, 30)), resumes_lines=1)
     history.take(exported((12, 30), (14, 30)))
     assert history.jobs("log_id", "job_number") == [("10", 1), ("12", 2), ("14", 3)]
-    told, _ = history.take(exported((10, 20), (15, 20)))
+    told = history.take(exported((10, 20), (15, 20)))
     assert (told.new, told.merged) == (1, 1)
     assert history.jobs("log_id", "job_number", "run_time") == [
         ("10", 1, 4800.0),
@@ -137,7 +137,7 @@ def test_month_that_a_cut_line_invented() -> None:
     history.take(records((1, 40, 10), (2, 2 * MONTH, 10)))
     history.take(records((3, MONTH, 10)), resumes_lines=1)
     assert sorted(history.months) == ["2000-01", "2000-02", "2000-03"]
-    _, withdrawn = history.take(records((3, 50, 10)), continues=2)
-    assert withdrawn == 1
+    told = history.take(records((3, 50, 10)), continues=2)
+    assert told.gone == 1
     assert sorted(history.months) == ["2000-01", "2000-03"]
     assert history.changed >= {"2000-01", "2000-03"}

@@ -28,6 +28,19 @@ def crowded(seed: int = 0, jobs: int = JOBS, processors: int = 8) -> Trace:
     )
 
 
+def bursts(size: int = 10, number: int = 6) -> Trace:
+    """Return job arrays: so many single jobs at one instant, every ten minutes, on a machine that holds them all."""
+    jobs = size * number
+    return Trace.from_columns(
+        machine_processors=number * size,
+        job_number=np.arange(1, jobs + 1),
+        submit_time=np.repeat(np.arange(number) * 600, size),
+        run_time=np.arange(jobs) % 7 * 400,
+        requested_time=np.full(jobs, 3000),
+        requested_processors=np.ones(jobs, int),
+    )
+
+
 def part_of(log: EpisodeLog, first: int, jobs: int) -> Trace:
     """Return the jobs of an episode as a trace of their own."""
     rows = np.sort(log.coming.row[first : first + jobs])

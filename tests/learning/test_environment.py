@@ -13,11 +13,11 @@ from gymnasium.utils.env_checker import check_env
 import swftools.learning  # noqa: F401 (registers the environment)
 from swftools import Trace
 from swftools.errors import ParameterError
-from swftools.learning import EpisodeLog, SchedulingEnv
+from swftools.learning import EpisodeLog, SchedulingEnv, demonstrate
 from swftools.learning.observation import observe
 from swftools.simulator import Stepper, measure, measure_jobs, simulate, validate
 from swftools.simulator.machine.state import SUBMITTED
-from tests.learning.logs import JOBS, crowded, part_of, seen_by
+from tests.learning.logs import JOBS, bursts, crowded, part_of, seen_by
 
 SMALL = {"k": 6, "jobs": 30, "warm_up": 0}
 
@@ -343,23 +343,49 @@ def test_where_the_warm_up_ends(compiled: bool) -> None:
         assert play(env, head_or_wait)[1]["jobs"] == 4 - warm_up
 
 
-def test_an_episode_without_a_decision() -> None:
-    """Where the warm-up starts all, since all come at once, the first step is the last."""
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "sjf", "lxf", "lxf-backfill", "narrowest"])
+def test_where_jobs_come_at_once(policy: str, compiled: bool) -> None:
+    """The policy decides the jobs of the warm-up and no other: the agent gets all the rest, at the same instant."""
+    log = EpisodeLog(bursts(), policy=policy, reference=policy, compiled=compiled)
+    for warm_up in (0, 1, 9, 10, 11):
+        env = SchedulingEnv(log, k=4, jobs=12, warm_up=warm_up)
+        for first in (0, 7) if compiled else (7,):
+            seen, _ = env.reset(options={"first": first})
+            machine = env.slot.machine
+            assert machine.clock[0] == (first + warm_up) // 10 * 600  # where the agent's first job comes
+            assert machine.counts[SUBMITTED] > warm_up
+            assert env.slot.replay.log.size[0] == warm_up  # all of them fit
+            assert seen[0, 5] == 1
+            _, info = play(env, head_or_wait, first=first)
+            assert (info["jobs"], len(env.episode_schedule().jobs)) == (12, warm_up + 12)
+            assert min(info["cost"], info["reference_cost"]) >= 1.0
+
+
+def test_what_the_policy_decides_where_jobs_come_at_once() -> None:
+    """Under sjf the first two of a burst start, though a shorter one comes with them; one behind the other decides."""
     trace = Trace.from_columns(
-        machine_processors=9,
-        job_number=[1, 2, 3],
-        submit_time=[4, 4, 4],
-        run_time=[10, 10, 10],
-        requested_time=[10, 10, 10],
-        requested_processors=[1, 2, 1],
+        machine_processors=2,
+        job_number=[1, 2, 3, 4],
+        submit_time=[5, 5, 5, 5],
+        run_time=[10, 20, 1, 30],
+        requested_time=[10, 20, 1, 30],
+        requested_processors=[1, 1, 1, 1],
     )
-    env = SchedulingEnv(trace, k=2, jobs=1, warm_up=2)
-    _, info = env.reset()
-    assert info["action_mask"].tolist() == [0, 0, 1]
-    _, reward, over, _, info = env.step(2)
-    assert (reward, over, info["jobs"], info["cost"]) == (0.0, True, 0, 0.0)
-    with pytest.raises(ParameterError, match="is over"):
-        env.step(2)
+    env = SchedulingEnv(trace, k=2, jobs=2, warm_up=2, policy="sjf", reward="wait")
+    env.reset()
+    assert env.episode_schedule().jobs["start_time"].tolist() == [5, 5, 15, 16]
+    shown = demonstrate(env, "sjf")
+    assert (shown.actions.tolist(), shown.info["cost"], shown.info["jobs"]) == ([0, 0], 10.5, 2)
+    env = SchedulingEnv(trace, k=4, jobs=4, warm_up=0, policy="sjf")
+    env.reset()
+    assert env.episode_schedule().jobs["start_time"].tolist() == [5, 6, 5, 15]
+
+
+@pytest.mark.parametrize("warm_up", [0, 1, 25])
+def test_gymnasium_checks_bursts(warm_up: int) -> None:
+    """Its own check finds nothing, whatever the warm-up leaves."""
+    check_env(SchedulingEnv(bursts(), k=4, jobs=15, warm_up=warm_up), skip_render_check=True)
 
 
 @pytest.mark.parametrize("action", [-1, 7, 1.5, np.nan, "start", None])

@@ -15,7 +15,7 @@ import swftools.learning  # noqa: F401 (registers the environment)
 from swftools.errors import ParameterError
 from swftools.learning import EpisodeLog, SchedulingEnv, SchedulingVectorEnv, default_log
 from swftools.learning.costs import find_cost
-from tests.learning.logs import crowded
+from tests.learning.logs import bursts, crowded
 
 SMALL = {"k": 5, "jobs": 20, "warm_up": 4}
 
@@ -154,8 +154,53 @@ def test_bad_input() -> None:
     envs = SchedulingVectorEnv(2, crowded(1), **SMALL)
     with pytest.raises(ParameterError, match="no episode has begun"):
         envs.step(np.array([0, 0]))
-    with pytest.raises(ParameterError, match="one integer"):
-        envs.reset(seed=[1, 2])
+    for seed, words in (
+        ([1], "seed has 1 values; give one, or 2"),
+        ([1, -1], "seed=-1 is not"),
+        ([1.5, 1], "seed=1.5 is not"),
+        (-1, "seed=-1 is not"),
+        (True, "seed=True is not"),
+        ("5", "seed='5' is not"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            envs.reset(seed=seed)
+
+
+def test_a_seed_for_each() -> None:
+    """Each plays the episodes that it plays alone with this seed; without one it goes on as it did."""
+    alone = [SchedulingEnv(bursts(), **SMALL) for _ in range(3)]
+    envs = SchedulingVectorEnv(3, bursts(), **SMALL)
+    seen, info = envs.reset(seed=[4, 5, 4])
+    for env, seed, shown in zip(alone, (4, 5, 4), seen, strict=True):
+        np.testing.assert_array_equal(env.reset(seed=seed)[0], shown)
+    for _ in range(60):
+        actions = info["action_mask"].argmax(axis=1)
+        seen, _, over, _, info = envs.step(actions)
+        for i, env in enumerate(alone):
+            shown = env.step(int(actions[i]))[0]
+            np.testing.assert_array_equal(env.reset()[0] if over[i] else shown, seen[i])
+    firsts = []
+    for given in ([4, 5, 6], np.array([4, 5, 6]), (None, np.int64(5), None), 9, None, np.int64(9)):
+        envs.reset(seed=given)
+        firsts.append([slot.first for slot in envs._playing])
+    assert firsts[0] == firsts[1]
+    assert firsts[2][1] == firsts[0][1]
+    assert firsts[2][0] != firsts[0][0]
+    assert firsts[3] == firsts[5] != firsts[4]
+
+
+def test_bursts_leave_each_its_jobs() -> None:
+    """Where jobs come at once nobody's warm-up takes those of the agent."""
+    envs = SchedulingVectorEnv(4, bursts(), **SMALL, policy="sjf")
+    _, info = envs.reset(seed=1)
+    ended = 0
+    for _ in range(60):
+        _, _, over, _, info = envs.step(info["action_mask"].argmax(axis=1))
+        if over.any():
+            ended += over.sum()
+            assert (info["final_info"]["jobs"][over] >= SMALL["jobs"]).all()
+            assert (info["final_info"]["cost"][over] >= 1.0).all()
+    assert ended > 4
 
 
 @pytest.mark.parametrize("kind", [SchedulingEnv, SchedulingVectorEnv])

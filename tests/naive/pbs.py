@@ -40,6 +40,8 @@ class Job:
     left: tuple[int, str] | None = None
     was_deleted: bool = False
     restarts: int = 0
+    has_starts: bool = False
+    rerun: str | None = None
     place: int = 0
 
 
@@ -96,19 +98,40 @@ def slots_of(hosts: str | None) -> tuple[int | None, int | None]:
     if not hosts:
         return None, None
     total = 0
-    names = set()
-    for part in hosts.split("+"):
+    names: dict[str, int] = {}
+    for part in re.findall(r"(?:\[[^]]*\]|/[^+]*?(?=,[^0-9]|\+|$)|[^+,[/])+", hosts):
         name, _, places = part.partition("/")
-        names.add(name)
-        for place in places.split(",") if places else ["0"]:
-            if "*" in place:
-                total += int(place.split("*")[1])
-            elif "-" in place:
-                first, last = place.split("-")
-                total += int(last) - int(first) + 1
-            else:
-                total += 1
-    return total, len(names)
+        name, _, words = re.sub(r":(?=[0-9])", "\1", name).partition(":")
+        names[name] = _many(name)
+        own = re.search(r"(?:ppn|ncpus)=([0-9]+)", words)
+        total += names[name] * (int(own[1]) if own else _places(places))
+    return total, sum(names.values())
+
+
+def _many(name: str) -> int:
+    """Return how many hosts a name with ranges stands for."""
+    ranges = [name] if re.fullmatch(r"[0-9]+-[0-9]+", name) else re.findall(r"\[([^]]*)\]", name)
+    many = 1
+    for each in ranges:
+        inside = 0
+        for word in each.split(","):
+            first, _, last = word.partition("-")
+            inside += int(last or first) - int(first) + 1
+        many *= inside
+    return many
+
+
+def _places(places: str) -> int:
+    total = 0
+    for place in places.split(",") if places else ["0"]:
+        if "*" in place:
+            total += int(place.split("*")[1])
+        elif "-" in place:
+            first, last = place.split("-")
+            total += int(last) - int(first) + 1
+        else:
+            total += 1
+    return total
 
 
 def chunks_of(text: str | None, *, counted: bool) -> tuple[int, int, int | None] | None:
@@ -131,11 +154,12 @@ def chunks_of(text: str | None, *, counted: bool) -> tuple[int, int, int | None]
     return chunks, processors, gpus
 
 
-def read(text: bytes, time_zone: str = "UTC") -> Log:
+def read(text: bytes, time_zone: str = "UTC") -> Log:  # noqa: PLR0912 (a twin is one long function)
     """Read a whole log."""
     log = Log()
     going: dict[str, Job] = {}
     ended: dict[str, int] = {}
+    lost: set[int] = set()  # records of jobs that ran and have no start
     zone = ZoneInfo(time_zone)
 
     def moment(date: str) -> float:
@@ -197,10 +221,10 @@ def read(text: bytes, time_zone: str = "UTC") -> Log:
         if kind == "Q":
             job.queued = job.queued or (found["date"], message)
         elif kind in "ST":
-            job.runs, job.left = True, None
+            job.runs, job.left, job.has_starts = True, None, True
         elif kind == "R":
-            job.runs, job.left, job.was_deleted = False, None, False
-            job.restarts += 1
+            job.restarts += job.runs or job.rerun is None or not (job.has_starts or job.rerun == message)
+            job.runs, job.left, job.was_deleted, job.rerun = False, None, False, message
         elif kind in "DA":
             job.was_deleted |= kind == "D"
             if not job.runs and not job.left:
@@ -208,10 +232,24 @@ def read(text: bytes, time_zone: str = "UTC") -> Log:
         elif kind == "E":
             del going[job_id]
             ended[job_id] = number
-            settle(job, number, ended_job(job_id, job, values_of(message)))
+            if has_lost_its_start(values := values_of(message)):
+                lost.add(number)
+            settle(job, number, ended_job(job_id, job, values))
     for job_id in list(going):
         leave(job_id)
+    for number in lost:
+        del log.jobs[number]
+    log.quarantined |= lost | {line for line, into in log.merged.items() if into in lost}
+    log.merged = {line: into for line, into in log.merged.items() if into not in lost}
     return log
+
+
+def has_lost_its_start(values: dict[str, str]) -> bool:
+    """Return whether a job has no start and yet completed, or used anything."""
+    if float(values.get("start") or 0):
+        return False
+    used = [seconds_of(values.get("resources_used.cput")), kilobytes_of(values.get("resources_used.mem"))]
+    return any(used) or float(values.get("Exit_status") or 1) == 0
 
 
 def ended_job(job_id: str, job: Job, values: dict[str, str]) -> dict[str, Any]:
@@ -229,11 +267,14 @@ def ended_job(job_id: str, job: Job, values: dict[str, str]) -> dict[str, Any]:
     vnodes = chunks_of(values.get("exec_vnode"), counted=False)
     select = chunks_of(values.get("Resource_List.select"), counted=True)
     wanted = chunks_of(values.get("Resource_List.nodes"), counted=True)
-    processors = first(slots, vnodes[1] if vnodes else None, number("resources_used.ncpus"))
+    ncpus, used_ncpus = number("Resource_List.ncpus"), number("resources_used.ncpus")
+    if slots:
+        processors: float | None = max(slots, vnodes[1] if vnodes else 0, used_ncpus or 0, ncpus or 0)
+    else:
+        processors = first(vnodes[1] if vnodes else None, used_ncpus, ncpus if slots == 0 else None)
     if start is None:
         processors = nodes = None
-    ncpus = number("Resource_List.ncpus")
-    asked = first(ncpus, select[1]) if select else first(wanted[1] if wanted else None, ncpus)
+    asked = first(ncpus, select[1]) if select else max(wanted[1] if wanted else 0, ncpus or 0) or None
     limit, status = seconds_of(values.get("Resource_List.walltime")), number("Exit_status")
     result = None if status is None else 1 if status == 0 else 0
     if job.was_deleted and status != 0:

@@ -18,13 +18,14 @@ def read(text: bytes, options: dict[str, str] | None = None) -> NaiveTrace:
         options or {}
     )
     records: list[NaiveRecord] = []
+    attempts: list[tuple[NaiveRecord, Any]] = []
     waiting: list[tuple[int, tuple[bytes, bytes], float, float]] = []
-    earlier: dict[tuple[int, int], tuple[float, int]] = {}
+    earlier: dict[tuple[int, int], tuple[float, float, int]] = {}
     lines = text.split(b"\n")
     forms: set[int] = set()
     for place, raw in enumerate(lines, start=1):
         line = raw.rstrip(b"\r")
-        if len(line) <= 1 or line.startswith(b"#"):
+        if len(line) <= 1 or line.startswith(b"#") or first_field(line.split(b":")) is None:
             continue
         fields = fields_of(line)
         if fields is None:
@@ -37,27 +38,48 @@ def read(text: bytes, options: dict[str, str] | None = None) -> NaiveTrace:
         if fields["pe_taskid"].lower() != b"none":
             waiting.append((place, key, _or_zero(fields["cpu"]), _or_zero(fields["maxvmem"])))
             continue
-        mine = [part for part in waiting if part[1] == key]
-        waiting = [part for part in waiting if part[1] != key]
+        is_attempt = (
+            _or_zero(fields["failed"]) > 0 and _or_zero(fields["start_time"]) == 0 and _is_float(fields["start_time"])
+        )
+        mine = [] if is_attempt else [part for part in waiting if part[1] == key]
+        waiting = [part for part in waiting if part not in mine]
         record = record_of(place, fields, [part[2:] for part in mine], options)
         record.parts = [part[0] for part in mine]
         if is_cut or b"\0" in line:
             record.fault = "cut off, or with a byte of zero"
+        who = (key, fields["owner"])
+        for other, of_whom in list(attempts):
+            if of_whom == who:
+                record.parts += [*other.parts, other.line]
+                attempts.remove((other, of_whom))
+                records.remove(other)
         records.append(record)
+        if is_attempt:
+            attempts.append((record, who))
         _count_runs(record, key, earlier)
     return settle(records, [part[0] for part in waiting])
 
 
-def _count_runs(record: NaiveRecord, key: tuple[int, int], earlier: dict[Any, tuple[float, int]]) -> None:
+def _count_runs(record: NaiveRecord, key: tuple[int, int], earlier: dict[Any, tuple[float, float, int]]) -> None:
     values = record.values
-    at, before = earlier.get(key, (None, 0))
-    before = before if at == values["submit"] else 0
-    values["restarts"] = before or None
-    failed = values["failed"]
-    rescheduled = values["start"] is not None and (failed not in (0, 100) or values["exit_code"] == 99)
-    if rescheduled and not record.fault:
-        earlier[key] = (values["submit"], before + 1)
-    del values["failed"]
+    failed, submit = values.pop("failed"), values["submit"]
+    rescheduled = values["start"] is not None and (failed not in (0, 37, 100) or values["exit_code"] == 99)
+    rescheduled = rescheduled and not record.fault
+    values["restarts"] = None
+    at, last, before = earlier.pop(key, (None, None, 0))
+    if at is not None and submit is not None and at <= submit and (at == submit or submit - last <= 7 * 86400):
+        values["restarts"] = before
+    else:
+        before = 0
+    if rescheduled:
+        earlier[key] = (submit, max(submit, values["end"]), before + 1)
+
+
+def _is_float(field: bytes) -> bool:
+    try:
+        return number(field) is not None
+    except ValueError:
+        return False
 
 
 def _or_zero(value: bytes) -> float:
@@ -82,11 +104,57 @@ def fields_of(line: bytes) -> dict[str, bytes] | None:
     the numbers are numbers.
     """
     fields = line.split(b":")
-    for right in range(len(fields) - 42):
+    first = first_field(fields) or 0
+    return _fields_from(fields, first) or (_fields_from(fields, 0) if first else None)
+
+
+def first_field(fields: list[bytes]) -> int | None:
+    """Return which field is the queue, None if the line is one of reporting about something else."""
+    for place in range(min(3, len(fields) - 1)):
+        if _is_count(fields[place], 17) and len(fields[place]) >= 9:
+            if fields[place + 1] == b"acct":
+                return place + 2
+            if fields[place + 1].decode("latin-1") in _OTHERS:
+                return None
+    if len(fields) < 3:
+        return 0
+    grep = re.match(rb"accounting|reporting", fields[0]) or re.fullmatch(rb".+\.q", fields[1], re.DOTALL)
+    grep = bool(grep and not re.fullmatch(rb".+\.q", fields[0], re.DOTALL))
+    if grep or b"/" in fields[0] or _is_count(fields[0], 17):
+        return 1 + _is_count(fields[1], 9)
+    return 0
+
+
+_OTHERS = {
+    *("new_job", "job_log", "queue", "queue_consumable", "host", "host_consumable", "sharelog"),
+    *("new_ar", "ar_attribute", "ar_log", "ar_acct"),
+}
+
+
+def _address(fields: list[bytes]) -> int:
+    """Return how many fields from here on may be those of an IPv6 address, beyond the first."""
+    groups = []
+    for field in fields[:8]:
+        group = re.fullmatch(rb"\[?([0-9a-fA-F]{0,4}|[0-9a-fA-F]*(\.[0-9a-fA-F]*){3})(\]?)", field)
+        if not group:
+            break
+        groups.append(group[1])
+        if group[3]:
+            break
+    return len(groups) - 1 if len(groups) == 8 or (len(groups) > 1 and b"" in groups) else 0
+
+
+def _fields_from(fields: list[bytes], first: int) -> dict[str, bytes] | None:
+    most = _address(fields[first + 1 :])
+    for right in range(first, len(fields) - 42):
         rest = fields[right:]
         counts = _is_count(rest[11], 6) and _is_count(rest[12], 6) and all(_is_count(f, 9) for f in rest[34:36])
         numbers = all(map(_is_number, rest[7:31])) and all(map(_is_number, rest[36:39])) and not _is_number(rest[33])
-        job = [place for place in range(5, 6 + right) if _is_count(fields[place], 10)]
+        job: list[int] = []
+        for host in range(min(most, right - first), -1, -1):
+            job = job or [place for place in range(first + host + 5, 6 + right) if _is_count(fields[place], 10)]
+            if job:
+                break
         if counts and numbers and job:
             break
     else:
@@ -99,11 +167,20 @@ def fields_of(line: bytes) -> dict[str, bytes] | None:
             break
     else:
         return None
+    best = job[-1]
+    for place in reversed(job):
+        if int(fields[place]) > int(fields[best]) and len(fields[place]) <= 7:
+            best = place
     names = {"submission_time": 8, "start_time": 9, "end_time": 10, "failed": 11, "exit_status": 12}
     names |= {"ru_wallclock": 13, "project": 31, "department": 32, "slots": 34, "task_number": 35, "cpu": 36}
     found = {name: rest[place] for name, place in names.items()}
-    found |= {"qname": fields[0], "group": fields[2], "owner": fields[3], "job_number": fields[job[-1]]}
-    found |= {"job_name": b":".join(fields[4 : job[-1]]), "category": b":".join(rest[39 : 40 + more])}
+    behind = first + host
+    found |= {"qname": fields[first], "group": fields[behind + 2], "owner": fields[behind + 3]}
+    found |= {
+        "job_number": fields[best],
+        "job_name": b":".join(fields[behind + 4 : best]),
+        "category": b":".join(rest[39 : 40 + more]),
+    }
     found |= {
         "behind": b"%d" % (len(tail) - 3),
         "pe_taskid": tail[1],
@@ -187,7 +264,7 @@ def record_of(  # noqa: PLR0912 (a twin is one long function)
         "used_memory": memory,
         "status": status,
         "exit_code": code,
-        "exit_signal": None if code is None else code - 128 if failed == 100 and code > 128 else 0,
+        "exit_signal": None if code is None else code - 128 if failed in (37, 100) and code > 128 else 0,
         "array_number": int(fields["job_number"]) if task else None,
         "array_index": task or None,
         "log_id": decode(fields["job_number"] + (b"." + fields["task_number"] if task else b"")),

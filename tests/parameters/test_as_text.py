@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines.catalog.strict_yaml import read_value
 from swftools.errors import ParameterError
 from swftools.parameters.as_text import read_assignments, read_entries, read_entry, read_scalar, write_entry
+from swftools.parameters.strict_yaml import read_value
 
 NUMBERS = {"x": 1.5, "y": -2, "z": 1000.0}
 WORDS = {"x": "no", "y": "1:30", "z": "1,2", "u": "true", "v": "+1"}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +34,7 @@ from swftools.checkpoints.synthetic_survey import (
     synthetic_survey,
 )
 from swftools.parameters import Parameters
+from swftools.parameters.small_files import hash_of_file
 from swftools.tables import read_table, to_pandas
 from swftools.trace import Trace
 
@@ -90,7 +90,7 @@ class SurveyedCheckpoints(Parameters):
         """Return what determines the output: of a file its name and hash, of a synthetic survey its parameters."""
         values: dict[str, Any] = {"survey": "synthetic", **self.inference.to_mapping(), **self.synthesis.to_mapping()}
         if self.path:
-            sha256 = hashlib.sha256(self.path.read_bytes()).hexdigest()
+            sha256 = hash_of_file(self.path)
             values = {**self.inference.to_mapping(), "survey": {"name": self.path.name, "sha256": sha256}}
         return values
 

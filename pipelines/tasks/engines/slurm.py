@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from pipelines.tasks.engines.batches import Told
 from pipelines.tasks.engines.dask_cluster import Dask
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ClusterError, MissingLibraryError, ParameterError
 from swftools.parameters import did_you_mean
+from swftools.parameters.strict_yaml import read_yaml_file
 
 try:
     from dask_jobqueue import SLURMCluster
@@ -99,12 +98,7 @@ class Slurm(Dask):
 
 def _read(file: str) -> dict[str, Any]:
     """Return what a file says of the jobs."""
-    try:
-        content = read_yaml(Path(file).read_bytes())
-    except OSError as error:
-        raise ParameterError(f"cluster slurm:{file}: {error.strerror}; give the path of a YAML file") from error
-    except NotYamlError as error:
-        raise ParameterError(f"{file}: {error}") from error
+    _, content = read_yaml_file(file, ParameterError, "give --cluster slurm:FILE the path of a YAML file")
     if not isinstance(content, Mapping):
         raise ParameterError(f"{file}: it must be a mapping with the keys {', '.join(NEEDED)}")
     for key in content:

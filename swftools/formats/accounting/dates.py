@@ -3,10 +3,13 @@
 
 Read are ``Tue Jul 24 10:19:37 CDT 2007``, ``Thu 04 Dec 2008 10:27:23 AM EST``, ``jeu. 04 déc. 2008 00:05:23 CET``,
 ``07/24/2007 10:19:37``, ``24.07.2007 10:19``, ``2007-07-24T10:19:37-05:00``: words in any order, months by the first
-letters that they have in English, German, French, Spanish, Italian, Portuguese and Dutch.
+letters that they have in English, German, French, Spanish, Italian, Portuguese and Dutch. Whether the day or the month
+comes first before ``/2007`` or ``-2007`` no date of a small day tells: ``date_order.py`` finds it out.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +31,37 @@ _MONTHS = {
     11: "nov",
     12: "dec dez dic",
 }
+DAY_MONTH_YEAR, MONTH_DAY_YEAR, YEAR_MONTH_DAY = 1, 2, 3
+"""Orders in which the three numbers of a date stand; 0 where none is known."""
+
+DAY_FIRST, MONTH_FIRST, EITHER, SHORT_YEAR = 1, 2, 4, 8
+"""What a date tells of the order: the day comes first, or the month does, or it may be either; or its year has two
+digits. A date that is the same in both orders tells nothing."""
+
+
+class Dates(NamedTuple):
+    """Dates that have been read, a value each.
+
+    Parameters
+    ----------
+    seconds, offset : ndarray of float64
+        On the wall's clock from 1970 on, s; the offset from UTC, NaN where none is printed.
+    zone_start, zone_end : ndarray of int64
+        Where the zone stands; -1 where none is printed.
+    state : ndarray of int8
+        What became of it.
+    told : ndarray of uint8
+        What it tells of the order of day and month.
+    """
+
+    seconds: FloatArray
+    offset: FloatArray
+    zone_start: IntArray
+    zone_end: IntArray
+    state: StateArray
+    told: npt.NDArray[np.uint8]
+
+
 _FRENCH_SUMMER = 13  # juin, juillet: told apart by the fourth letter
 
 
@@ -123,14 +157,48 @@ def _clock(text: bytes, hour: int, at: int, end: int) -> tuple[float, int]:
 
 
 @kernel(allocates=False)
-def _wall_clock(text: bytes, start: int, end: int, table: npt.NDArray[np.int8]) -> tuple[float, float, int, int, int]:
+def _is_day(year: int, month: int, day: int) -> bool:
+    """Return whether the calendar has such a day."""
+    if not 1 <= month <= 12 or not 1 <= day <= 31 or not 1000 <= year <= 9999:
+        return False
+    return bool(days_of(year, month, day) < days_of(year + month // 12, month % 12 + 1, 1))
+
+
+@kernel(allocates=False)
+def _order_told(first: int, second: int, year: int) -> int:
+    """Return what the first two numbers of a date tell of the order of all dates."""
+    day_first, month_first = _is_day(year, second, first), _is_day(year, first, second)
+    if day_first and month_first:
+        return EITHER if first != second else 0
+    return DAY_FIRST if day_first else MONTH_FIRST if month_first else 0
+
+
+@kernel(allocates=False)
+def _whole_year(year: int) -> int:
+    """Return the year that two digits mean: from 1969 to 2068, as POSIX has it."""
+    return year + (1900 if year >= 69 else 2000)
+
+
+@kernel(allocates=False)
+def _is_short_day(first: int, second: int, third: int) -> bool:
+    """Return whether three numbers of two digits are a day in any order."""
+    year = _whole_year(third)
+    return _is_day(year, first, second) or _is_day(year, second, first) or _is_day(_whole_year(first), second, third)
+
+
+@kernel(allocates=False)
+def _wall_clock(
+    text: bytes, start: int, end: int, table: npt.NDArray[np.int8], order: int
+) -> tuple[float, float, int, int, int, int]:
     """Return a date's wall-clock seconds from 1970 on, its offset from UTC (s) or NaN, its zone's place, and its state.
 
-    The zone's start is -1 where none is printed.
+    The zone's start is -1 where none is printed. The last number is what the date tells of the order of dates with
+    slashes or dashes and the year behind; without an order slashes have the month first, and dashes the day.
     """
     nothing = np.nan, np.nan, -1, -1
+    told = 0
     if start < 0 or start == end:
-        return *nothing, ABSENT
+        return *nothing, ABSENT, told
     year, month, day, zone_start, zone_end = 0, 0, 0, -1, -1
     clock, offset = np.nan, np.nan
     half = 0  # 1 before noon, 2 after
@@ -148,18 +216,32 @@ def _wall_clock(text: bytes, start: int, end: int, table: npt.NDArray[np.int8]) 
             if mark == 58 and np.isnan(clock):
                 clock, at = _clock(text, value, at + 1, end)
                 if np.isnan(clock):
-                    return *nothing, DOUBTFUL
+                    return *nothing, DOUBTFUL, 0
             elif (mark == 47 or mark == 45 or mark == 46) and follows and year == 0:
                 second, at = _whole(text, at + 1, end)
                 if at >= end or text[at] != mark:
-                    return *nothing, DOUBTFUL
-                third, at = _whole(text, at + 1, end)
+                    return *nothing, DOUBTFUL, 0
+                behind = at + 1
+                third, at = _whole(text, behind, end)
                 if digits == 4:
                     year, month, day = value, second, third
-                elif mark == 47:
-                    month, day, year = value, second, third
+                elif at - behind == 2 and digits <= 2 and order > 0:
+                    told = SHORT_YEAR if _is_short_day(value, second, third) else 0
+                    if order == YEAR_MONTH_DAY:
+                        year, month, day = _whole_year(value), second, third
+                    elif order == MONTH_DAY_YEAR:
+                        month, day, year = value, second, _whole_year(third)
+                    else:
+                        day, month, year = value, second, _whole_year(third)
                 else:
-                    day, month, year = value, second, third
+                    if mark != 46:
+                        told = _order_told(value, second, third)
+                    if mark != 46 and (order == MONTH_DAY_YEAR or (order == 0 and mark == 47)):
+                        month, day, year = value, second, third
+                    elif order == YEAR_MONTH_DAY and mark != 46:
+                        year = third  # and no month: the year is not in front
+                    else:
+                        day, month, year = value, second, third
                 if at < end and text[at] | 32 == 116:  # T
                     at += 1
             elif digits == 4 and year == 0:
@@ -168,7 +250,7 @@ def _wall_clock(text: bytes, start: int, end: int, table: npt.NDArray[np.int8]) 
                 day = value
                 at += mark == 46
             else:
-                return *nothing, DOUBTFUL
+                return *nothing, DOUBTFUL, 0
         elif (byte == 43 or byte == 45) and not np.isnan(clock) and at + 1 < end and 48 <= text[at + 1] <= 57:
             value, stop = _whole(text, at + 1, end)
             minutes = 0
@@ -195,22 +277,21 @@ def _wall_clock(text: bytes, start: int, end: int, table: npt.NDArray[np.int8]) 
             elif zone_start < 0:
                 zone_start, zone_end = first, at
             else:
-                return *nothing, DOUBTFUL
-    if np.isnan(clock) or not 1 <= month <= 12 or not 1 <= day <= 31 or not 1000 <= year <= 9999:
-        return *nothing, DOUBTFUL
-    following = days_of(year + month // 12, month % 12 + 1, 1)
-    if days_of(year, month, day) >= following:
-        return *nothing, DOUBTFUL
+                return *nothing, DOUBTFUL, 0
+    if np.isnan(clock):
+        return *nothing, DOUBTFUL, 0
+    if not _is_day(year, month, day):
+        return *nothing, DOUBTFUL, told
     if half:
         if not 3600.0 <= clock < 46800.0:  # from 1 to 12 o'clock
-            return *nothing, DOUBTFUL
+            return *nothing, DOUBTFUL, 0
         if clock >= 43200.0:
             clock -= 43200.0
         if half == 2:
             clock += 43200.0
     elif clock >= 86401.0:
-        return *nothing, DOUBTFUL
-    return days_of(year, month, day) * 86400.0 + clock, offset, zone_start, zone_end, PLAIN
+        return *nothing, DOUBTFUL, 0
+    return days_of(year, month, day) * 86400.0 + clock, offset, zone_start, zone_end, PLAIN, told
 
 
 @kernel(allocates=False)
@@ -270,22 +351,13 @@ def plain_date(text: bytes, start: int, end: int) -> tuple[float, float]:
 
 @kernel(allocates=False)
 def fill_dates(
-    text: bytes,
-    start: IntArray,
-    end: IntArray,
-    table: npt.NDArray[np.int8],
-    seconds: FloatArray,
-    offset: FloatArray,
-    zone_start: IntArray,
-    zone_end: IntArray,
-    state: StateArray,
+    text: bytes, start: IntArray, end: IntArray, table: npt.NDArray[np.int8], order: int, dates: Dates
 ) -> None:
     """Read a date of each row."""
     for row in range(len(start)):
-        told, shift = plain_date(text, start[row], end[row])
-        if not np.isnan(told):
-            seconds[row], offset[row], zone_start[row], zone_end[row], state[row] = told, shift, -1, -1, PLAIN
-            continue
-        seconds[row], offset[row], zone_start[row], zone_end[row], state[row] = _wall_clock(
-            text, start[row], end[row], table
-        )
+        seconds, offset = plain_date(text, start[row], end[row])
+        zone_start, zone_end, state, told = -1, -1, PLAIN, 0
+        if np.isnan(seconds):
+            seconds, offset, zone_start, zone_end, state, told = _wall_clock(text, start[row], end[row], table, order)
+        dates.seconds[row], dates.offset[row], dates.state[row], dates.told[row] = seconds, offset, state, told
+        dates.zone_start[row], dates.zone_end[row] = zone_start, zone_end

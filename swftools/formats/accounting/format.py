@@ -8,31 +8,35 @@ pieces, numbers for names, the ledger of every record, the header, and the order
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from swftools.errors import LogFormatError, SwfFormatError
+from swftools.errors import DateOrderError, LogFormatError, SwfFormatError
 from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_end, log_header, merged_lines
+from swftools.formats.accounting.date_order import USUAL, DateOrder, OtherOrder
 from swftools.formats.accounting.digest import Digest
 from swftools.formats.accounting.gathering import Gathered
-from swftools.formats.accounting.ledger import Decision, Ledger, Part, decide
+from swftools.formats.accounting.ledger import Decision, Known, Ledger, Part, decide, told_apart
 from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.accounting.settling import Settled, carry_out, whole_column
 from swftools.formats.accounting.times import zone_named
 from swftools.formats.compression import source_name
 from swftools.formats.registry import LogFormat, Reading
 from swftools.formats.several import Joined, LogFiles, open_joined
-from swftools.kernel import FloatArray
+from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import text, whole
 from swftools.parameters.as_text import write_entry
 from swftools.tables import empty_frame
 from swftools.trace import Trace
+
+T = TypeVar("T")
 
 LONGEST_RECORD = 1 << 26
 """Bytes of a record beyond which no end of it is waited for."""
@@ -77,8 +81,12 @@ class AccountingFormat(LogFormat):
 
     NOTES: ClassVar[tuple[str, ...]] = ()
     """What the header should tell of the mapping to SWF."""
+    SETTLED_BY: ClassVar[tuple[str, ...]] = ()
+    """Columns, beside the times, by which it is settled what is of one job."""
     HAS_DATES: ClassVar[bool] = True
     """Whether its times count from 1970, or else from the beginning of the log."""
+    READER_VERSION: ClassVar[int] = 2
+    """1: of ids that came again the first was a predecessor, and rows without an id that were equal were one job."""
 
     time_zone: str | None = text(None, words="a zone of the tz database")
     computer: str | None = text(None)
@@ -117,18 +125,30 @@ class AccountingFormat(LogFormat):
 
     def read(self, files: LogFiles, how: Reading) -> Trace:
         """Read a whole log; see ``swftools.read_log``."""
-        ledger = Ledger(how.privacy)
+        return self._by_its_dates(files, how, lambda dates: self._read(files, how, dates))
+
+    def _read(self, files: LogFiles, how: Reading, dates: DateOrder) -> Trace:
+        """Read a whole log by an order of day and month."""
+        ledger = Ledger(how.privacy, files.are_several)
         gathered = Gathered()
         with Digest() as digest:
             tally = Tally(digest)
-            for part in self._parts(files, how, ledger, tally):
+            first_fault: Part | None = None
+            for part in self._parts(files, how, ledger, tally, dates):
                 if how.strict and len(part.quarantine):
-                    refuse(files, part)
+                    first_fault = part if first_fault is None else first_fault
+                    if not dates.is_open:  # else it may be none by the order that a later date shows
+                        refuse(files, first_fault)
                 gathered.add(part)
+            if first_fault is not None:
+                refuse(files, first_fault)
         gathered.close()
         pa.default_memory_pool().release_unused()
         parts = gathered.parts
-        decision = _decide(parts)
+        settled = self.settle(parts, ledger)
+        decision = _decide(parts, settled, files)
+        ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
+        self._carry_out(settled, parts, np.concatenate([part.line for part in parts]), files, how, 0)
         for part in parts:
             part.key = part.id_key = np.empty(0, np.uint64)
         self.look_over(parts, decision, ledger)
@@ -142,7 +162,9 @@ class AccountingFormat(LogFormat):
             "bytes": tally.count,
             "sha256": digest.hexdigest(),
             "format": self.origin.options,
+            **({"dates": dates.shown} if dates.shown else {}),
             **({"unverified": tally.unverified} if tally.unverified else {}),
+            **({"withholds_text": True} if ledger.withholds_text else {}),
             **({"anomalies": dict(sorted(ledger.anomalies.items()))} if ledger.anomalies else {}),
             **({"files": [Path(source_name(source)).name for source in files.sources]} if files.are_several else {}),
         }
@@ -152,17 +174,27 @@ class AccountingFormat(LogFormat):
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a log in chunks, twice: see ``swftools.iter_log``."""
         files.again()  # which also refuses at once what cannot be read twice
-        ledger = Ledger(how.privacy)
-        seen = [_outline(part) for part in self._parts(files, how, ledger, Tally())]
-        decision = _decide(seen)
+
+        def outlined(dates: DateOrder) -> tuple[list[Part], Ledger, DateOrder]:
+            ledger = Ledger(how.privacy, files.are_several)
+            parts = self._parts(files, how, ledger, Tally(), dates)
+            return [_outline(part, self.SETTLED_BY) for part in parts], ledger, dates
+
+        seen, ledger, dates = self._by_its_dates(files, how, outlined)
+        settled = self.settle(seen, ledger)
+        decision = _decide(seen, settled, files)
+        ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
         jobs_there = int((decision.number > 0).sum())
         header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
         row = 0
-        lines, ends = np.concatenate([part.line for part in seen]), ends_of(seen, decision)
+        lines = np.concatenate([part.line for part in seen])
+        carry_out(settled, seen, lines)
+        ends = ends_of(seen, decision)
         seen.clear()  # most of what is kept of a record
-        again = Ledger(how.privacy)
+        again = Ledger(how.privacy, files.are_several)
         files.again()
-        for part in self._parts(files, how, again, Tally()):
+        for part in self._parts(files, how, again, Tally(), dates):
+            self._carry_out(settled, [part], lines, files, how, row)
             rows = slice(row, row + len(part.line))
             own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
             row = rows.stop
@@ -179,15 +211,62 @@ class AccountingFormat(LogFormat):
                 names=again.names.table(how.privacy),
             )
 
+    @property
+    def date_order(self) -> str | None:
+        """Which of day and month comes first in dates with slashes; None where the log has to show it.
+
+        That is for formats whose dates are as a site or a locale has them (``WrittenDates``); by default none are.
+        """
+        return USUAL
+
+    def assuming(self, order: str) -> Self:  # noqa: ARG002 (as ``WrittenDates`` has it)
+        """Return this, to read dates with slashes by an order."""
+        return self
+
+    def _by_its_dates(self, files: LogFiles, how: Reading, read: Callable[[DateOrder], T]) -> T:
+        """Read a log, and once more if dates show another order of day and month than it was read by."""
+        try:
+            return read(DateOrder(self.date_order, how.dates, files.dates))
+        except OtherOrder as other:
+            order = other.order
+        try:
+            files.again()
+        except LogFormatError as error:
+            raise DateOrderError(
+                f"{files.name}: its dates turn out to be {order} only after its beginning, and this stream can be read "
+                f"only once; say dates={order} (--format {self.NAME}:dates={order}), or save it as a file"
+            ) from error
+        files.dates = order
+        if files.are_several:
+            self.put_in_order(files, files.heads())
+        return read(DateOrder(self.date_order, order, order))
+
+    def head_records(self, head: bytes) -> Iterator[Records]:
+        """Yield the records in the beginning of a file, as far as its lines are whole."""
+        yield from self.records([Stretch(head[: head.rfind(b"\n") + 1], 1, is_last=True)])
+
     def first_time(self, head: bytes) -> float | None:
         """Return when the records in the beginning of a file ended, or else were submitted: the median time."""
-        whole_lines = head[: head.rfind(b"\n") + 1]
-        for records in self.records([Stretch(whole_lines, 1, is_last=True)]):
+        for records in self.head_records(head):
             for name in ("end", "submit"):
                 times = records.number(name)
                 if np.isfinite(times).any():
                     return float(np.median(times[np.isfinite(times)]))
         return None
+
+    def settle(self, parts: list[Part], ledger: Ledger) -> Settled:  # noqa: ARG002 (what subclasses take)
+        """Return what the records of a whole log, or their ``SETTLED_BY``, change of each other; nothing by default."""
+        return Settled()
+
+    def _carry_out(
+        self, settled: Settled, parts: list[Part], lines: IntArray, files: LogFiles, how: Reading, first: int
+    ) -> None:
+        """Change parts as was settled; what is a line of no record then is refused where that was asked for."""
+        carry_out(settled, parts, lines, first)
+        if how.strict and settled.rejected:
+            for part in parts:
+                if len(part.quarantine):
+                    refuse(files, part)
 
     def look_over(self, parts: list[Part], decision: Decision, ledger: Ledger) -> None:
         """Count among the anomalies what only shows once the whole log is known; nothing by default."""
@@ -216,14 +295,17 @@ class AccountingFormat(LogFormat):
                 yield present[0], records
             tally.count, tally.unverified = stream.count, stream.unverified
 
-    def _parts(self, files: LogFiles, how: Reading, ledger: Ledger, tally: Tally) -> Iterator[Part]:
-        """Read a log piece by piece, and take each into the ledger."""
+    def _parts(self, files: LogFiles, how: Reading, ledger: Ledger, tally: Tally, dates: DateOrder) -> Iterator[Part]:
+        """Read a log piece by piece by an order of day and month, and take each piece into the ledger."""
+        may_quote = how.privacy.tells_words
         try:
-            for stretch, records in self.pieces(files, how, tally):
+            for stretch, records in self.assuming(dates.used).pieces(files, how, tally):
+                dates.take(records.dates, files.place, may_quote=may_quote)
                 yield ledger.take(records, stretch)
+            dates.require(files.place, may_quote=may_quote)
         except LogFormatError as error:
             told = str(error).replace("--format NAME:", f"--format {self.NAME}:")
-            raise LogFormatError(f"{files.name}: {told}") from error
+            raise type(error)(f"{files.name}: {told}") from error
 
     def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Digest | None) -> Iterator[Stretch]:
         """Yield a stream in pieces of whole records; at least one, which may be empty.
@@ -274,14 +356,25 @@ class AccountingFormat(LogFormat):
                 return
 
 
-def _decide(parts: list[Part]) -> Decision:
-    """Return what the records of all parts decide."""
+def _decide(parts: list[Part], settled: Settled, files: LogFiles) -> Decision:
+    """Return what the records of all parts decide; before it is carried out what was settled."""
+    asked = _preceding_keys(parts)
+    nothing = np.broadcast_to(np.nan, len(asked))
+    is_asked = asked.strides != (0,)
+    line, key, id_key = (np.concatenate([getattr(part, name) for part in parts]) for name in ("line", "key", "id_key"))
+    if files.are_several:
+        key = told_apart(key, id_key, line, files.begins)
     return decide(
-        np.concatenate([part.numbers.get("submit", np.full(len(part.line), np.nan)) for part in parts]),
-        np.concatenate([part.line for part in parts]),
-        np.concatenate([part.key for part in parts]),
-        np.concatenate([part.id_key for part in parts]),
-        _preceding_keys(parts),
+        Known(
+            whole_column(parts, "submit"),
+            whole_column(parts, "start") if is_asked else nothing,
+            whole_column(parts, "end") if is_asked else nothing,
+            line,
+            key,
+            id_key,
+            asked,
+            settled.into,
+        )
     )
 
 
@@ -293,9 +386,11 @@ def _preceding_keys(parts: list[Part]) -> npt.NDArray[np.uint64]:
     return np.concatenate(keys)
 
 
-def _outline(part: Part) -> Part:
+def _outline(part: Part, columns: tuple[str, ...]) -> Part:
     """Return of a part only what the whole is decided by."""
-    numbers: dict[str, FloatArray] = {name: part.numbers[name] for name in ("submit", "end") if name in part.numbers}
+    waits = part.preceding_key.strides != (0,)
+    wanted = ("submit", "end", *(("start",) if waits else ()), *columns)
+    numbers: dict[str, FloatArray] = {name: part.numbers[name] for name in wanted if name in part.numbers}
     nothing = np.empty(0, np.int64)
     return Part(
         part.line,
@@ -308,6 +403,7 @@ def _outline(part: Part) -> Part:
         empty_frame("quarantine"),
         nothing,
         nothing,
+        part.loose,
     )
 
 

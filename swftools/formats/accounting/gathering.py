@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from swftools.formats.accounting.ledger import Part
+from swftools.formats.accounting.ledger import LooseLines, Part
 from swftools.kernel import FloatArray, kernel, untouched_zeros
 
 _ROWS = 1 << 16
@@ -64,6 +64,7 @@ def _together(parts: list[Part]) -> Part:
         quarantine=pd.concat(quarantine, ignore_index=True) if quarantine else parts[0].quarantine,
         merged_line=_moved([part.merged_line for part in parts]),
         merged_into=_moved([part.merged_into for part in parts]),
+        loose=LooseLines.together([part.loose for part in parts]),
     )
 
 

@@ -21,6 +21,8 @@ class InOrder:
 
     def __init__(self) -> None:
         self.jobs = 0
+        self.repeats = 0
+        """Records that repeat an earlier one."""
         self.first = np.nan
         """The first submission."""
         self.last_end = np.nan
@@ -32,7 +34,8 @@ class InOrder:
     def take(self, part: Part) -> tuple[Decision, tuple[IntArray, Decision]] | None:
         """Return what is decided of the records of a part, and of these with those of its first second before it.
 
-        None where the part cannot be numbered so: it is out of order, jobs wait for others, or lines were merged.
+        None where the part cannot be numbered so: it is out of order, jobs wait for others, lines were merged, or rows
+        without an id are equal, which may be of files that overlap.
         """
         submit: FloatArray = part.numbers.get("submit", np.full(len(part.line), np.nan))
         if part.preceding_key.any() or len(part.merged_line) or not np.isfinite(submit).all():
@@ -44,6 +47,9 @@ class InOrder:
         is_same = pd.Series(keys).duplicated().to_numpy()
         into = np.zeros(len(keys), np.int64)
         if is_same.any():
+            if not part.id_key.all():
+                return None
+            self.repeats += int(is_same.sum())
             order = np.argsort(keys, kind="stable")
             into[is_same] = lines[order[np.searchsorted(keys[order], keys[is_same])]]
         number = np.zeros(len(keys), np.int64)

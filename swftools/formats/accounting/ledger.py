@@ -2,7 +2,8 @@
 """The ledger of an accounting log: every record becomes a job, part of a job, or a line of the quarantine.
 
 A format says what stands in each record (``records.py``). Here it is judged whether that can be, the same for all
-formats; names become numbers, and of records that say the same the first one counts.
+formats; names become numbers, and of records of one id that say the same the first one counts. Rows without an id are
+jobs, however alike: of several files, which may overlap, as many of equal rows count as the one that has most of them.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ import pyarrow.compute as pc
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
 from swftools.formats.accounting.names import NameBook, Privacy
+from swftools.formats.accounting.predecessors import find_predecessors
 from swftools.formats.accounting.records import (
     COUNTS,
     ENERGIES,
     ESTIMATES,
     NAMES,
+    PRIVATE,
     SECONDS,
     SHARES,
     SIZES,
@@ -42,7 +45,40 @@ _KEPT = 1 << 16
 MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
 """The largest values of the columns of jobs that have one."""
 
+REPEATS = "repeats an earlier record: merged into it"
+"""What is said of a record that is no job for that reason."""
+
 _KEY = ("submit", "start", "end", "status", "allocated_processors")
+
+
+@dataclass
+class LooseLines:
+    """Lines that are part of a record elsewhere in the log, as in ``Loose``, with hashes for ids.
+
+    Parameters
+    ----------
+    text : list of str or None
+        The text of each, None where words are withheld.
+    """
+
+    line: IntArray
+    key: npt.NDArray[np.uint64]
+    time: FloatArray
+    used_memory: FloatArray
+    cpu_time: FloatArray
+    text: list[str | None]
+
+    @classmethod
+    def together(cls, found: list[LooseLines | None]) -> LooseLines | None:
+        """Return those of several parts as one; None where there are none."""
+        there = [each for each in found if each is not None]
+        if not there:
+            return None
+        columns = {
+            name: np.concatenate([getattr(each, name) for each in there])
+            for name in ("line", "key", "time", "used_memory", "cpu_time")
+        }
+        return cls(**columns, text=[text for each in there for text in each.text])
 
 
 @dataclass
@@ -67,6 +103,8 @@ class Part:
         Lines that are not jobs.
     merged_line, merged_into : ndarray of int64
         Lines that became part of a record, and the line of that.
+    loose : LooseLines, optional
+        Lines that are part of a record elsewhere.
     """
 
     line: IntArray
@@ -79,6 +117,7 @@ class Part:
     quarantine: pd.DataFrame
     merged_line: IntArray
     merged_into: IntArray
+    loose: LooseLines | None = None
 
 
 @dataclass
@@ -89,29 +128,48 @@ class Ledger:
     ----------
     privacy : Privacy
         What may be told of its words.
+    are_several : bool
+        Whether it is a log of several files.
     """
 
     privacy: Privacy
+    are_several: bool = False
     names: NameBook = field(default_factory=NameBook)
     anomalies: Counter[str] = field(default_factory=Counter)
     _refused: set[int] = field(default_factory=set)
     """Lines of the records that are not jobs."""
+    refused_ids: dict[int, int] = field(default_factory=dict)
+    """Hashes of their ids, where lines elsewhere may be part of them, and the line of each."""
+    cut: list[dict[str, npt.NDArray[Any]]] = field(default_factory=list)
+    """Of records of a part of a run that went on: ``id_key``, and the times."""
+    withholds_text: bool = False
+    """Whether the text of lines was not told, since what is read is published and they may hold secrets."""
 
     def take(self, records: Records, stretch: Stretch) -> Part:
         """Judge the records of a stretch."""
         _find_zeros(records, stretch.text if records.text is None else records.text)
         _judge(records)
         records.count_doubts()
+        self.withholds_text |= records.is_private and self._is_withheld(records)
         self._note(records)
         faulty = records.is_faulty
         kept: Any = ~faulty
         ids = records.words.get("log_id")
-        id_key = _hashes(ids, len(records))
-        key = id_key.copy()
+        key = _hashes(ids, len(records))
+        id_key = _in_scope(key, records.scope)
         for name in _KEY:
             values = records.number(name)
             key = _mixed(key, np.where(np.isnan(values), -1.0, values).view(np.uint64))
+        if len(is_row := np.flatnonzero(id_key == 0)):
+            own = _row_keys(records) if self.are_several else _mixed(np.zeros_like(key), records.line.astype(np.uint64))
+            key[is_row] = own[is_row]
         of_faulty = faulty[records.merged_into]
+        if records.has_loose:
+            self.refused_ids.update(zip(id_key[faulty].tolist(), records.line[faulty].tolist(), strict=True))
+        if records.is_cut is not None and records.is_cut.any():
+            names = ("submit", "start", "end", "run_time")
+            times = {name: records.number(name)[records.is_cut] for name in names}
+            self.cut.append({"id_key": id_key[records.is_cut], **times})
         self._refused.update(records.line[faulty].tolist())
         late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
         words, numbers = dict(records.words), dict(records.numbers)
@@ -128,17 +186,48 @@ class Ledger:
             key=key[kept],
             id_key=id_key[kept],
             numbers=numbers,
-            words={name: _plain(words[name]) for name in TEXTS if name in words and self._may_tell(name)},
+            words={name: _plain(words[name]) for name in TEXTS if name in words and self._may_tell(name, records)},
             preceding_key=_preceding(records, kept),
             is_ambiguous=np.zeros(len(key), bool)[kept] if ambiguous is None else ambiguous[kept],
             quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
             merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
             merged_into=np.append(records.line[records.merged_into[~of_faulty]], records.late_into[~late_of_faulty]),
+            loose=self._loose(records, stretch.text if records.text is None else records.text),
         )
 
-    def _may_tell(self, name: str) -> bool:
-        """Whether a text goes into the jobs table: the state always does, being a word of the batch system."""
-        return name == "logged_state" or (name != "preceding" and self.privacy.tells_words)
+    def note_repeats(self, count: int) -> None:
+        """Count records that repeat an earlier one."""
+        if count:
+            self.anomalies[REPEATS] += count
+
+    def _loose(self, records: Records, text: bytes) -> LooseLines | None:
+        """Return the lines of a stretch that are part of records elsewhere."""
+        loose = records.loose
+        if records.is_private and self._is_withheld(records):
+            text = b""
+        if loose is None or not len(loose.line):
+            return None
+        places = zip(loose.begin.tolist(), loose.end.tolist(), strict=True)
+        return LooseLines(
+            loose.line,
+            _in_scope(_hashes(loose.log_id, len(loose.line)), loose.scope),
+            loose.time,
+            loose.used_memory,
+            loose.cpu_time,
+            [self._text(text, begin, end) for begin, end in places],
+        )
+
+    def _may_tell(self, name: str, records: Records) -> bool:
+        """Whether a text goes into the jobs table: words of the batch system itself always do."""
+        if name in ("logged_state", "scheduler_flags"):
+            return True
+        if name == "preceding" or not self.privacy.tells_words:
+            return False
+        return name not in PRIVATE or not self._is_withheld(records)
+
+    def _is_withheld(self, records: Records) -> bool:
+        """Whether what may be a secret is not told, because it would be published."""
+        return self.privacy.for_publication and not records.may_publish
 
     def _note(self, records: Records) -> None:
         """Count what is odd."""
@@ -166,6 +255,8 @@ class Ledger:
         """Return the quarantine of a stretch, in the order of its lines."""
         text = stretch.text if records.text is None else records.text
         shows = self.privacy.tells_words
+        if records.is_private and self._is_withheld(records):
+            text = b""
         rows = np.flatnonzero(records.is_faulty).tolist()
         reasons = records.reasons(with_values=shows)
         found = [
@@ -198,7 +289,7 @@ class Ledger:
 
         A line of an earlier stretch, of which it is only known now that it is not a record, has none either.
         """
-        if not self.privacy.tells_words or begin == end:
+        if not self.privacy.tells_words or begin == end or not text:
             return None
         return text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
 
@@ -224,23 +315,46 @@ class Decision(NamedTuple):
     preceding: FloatArray
 
 
-def decide(
-    submit: FloatArray,
-    line: IntArray,
-    key: npt.NDArray[np.uint64],
-    id_key: npt.NDArray[np.uint64],
-    preceding_key: npt.NDArray[np.uint64],
-) -> Decision:
-    """Give the records of a whole log numbers by submission, none to those that repeat another."""
+class Known(NamedTuple):
+    """What the records of a whole log are decided by, a row each.
+
+    Parameters
+    ----------
+    submit, start, end : ndarray of float64
+        Times; NaN where there is none.
+    line : ndarray of int64
+    key, id_key, preceding_key : ndarray of uint64
+        As in ``Part``.
+    into : dict of int to int
+        Rows that are pieces of the job of another row.
+    """
+
+    submit: FloatArray
+    start: FloatArray
+    end: FloatArray
+    line: IntArray
+    key: npt.NDArray[np.uint64]
+    id_key: npt.NDArray[np.uint64]
+    preceding_key: npt.NDArray[np.uint64]
+    into: dict[int, int]
+
+
+def decide(known: Known) -> Decision:
+    """Give the records of a whole log numbers by submission, none to those that repeat another or are a piece of it."""
+    submit, line, key = known.submit, known.line, known.key
     into = np.broadcast_to(np.int64(0), len(key))  # of no memory, while none repeats another
     kept: Any = slice(None)  # all: nothing is copied
     ordered = np.sort(key)  # which takes less memory than a table of hashes, and mostly is all
-    if (ordered[1:] == ordered[:-1]).any():
-        is_same = pd.Series(key).duplicated().to_numpy()
+    if (ordered[1:] == ordered[:-1]).any() or known.into:
+        is_same = pd.Series(key).duplicated().to_numpy(copy=True)
         order = np.argsort(key, kind="stable")
-        first = order[np.searchsorted(key[order], key[is_same])]
+        first = order[np.searchsorted(key[order], key)]
+        for row, whole in known.into.items():
+            is_same[row] = True
+            first[row] = first[whole]
+        first = first[first]  # what repeats a piece is of the job that has the piece
         into = np.zeros(len(key), np.int64)
-        into[is_same] = line[first]
+        into[is_same] = line[first[is_same]]
         kept = np.flatnonzero(~is_same)
         submit = submit[kept]
     del ordered
@@ -252,22 +366,71 @@ def decide(
         number[order if isinstance(kept, slice) else kept[order]] = np.arange(1, len(order) + 1)
     earliest = np.fmin.reduce(submit, initial=np.inf)
     preceding = np.broadcast_to(np.nan, len(key))
-    waiting = np.flatnonzero(preceding_key) if preceding_key.strides != (0,) else np.empty(0, np.int64)
-    if len(waiting):
-        preceding = np.full(len(key), np.nan)
-        kept = np.arange(len(key))[kept]
-        order = kept[np.argsort(id_key[kept], kind="stable")]
-        places = np.minimum(np.searchsorted(id_key[order], preceding_key[waiting]), max(len(order) - 1, 0))
-        is_there = id_key[order[places]] == preceding_key[waiting]
-        preceding[waiting[is_there]] = number[order[places[is_there]]]
+    if known.preceding_key.strides != (0,) and known.preceding_key.any():
+        rows = np.arange(len(key))[kept]
+        before = find_predecessors(known.id_key, known.submit, known.start, known.end, rows, known.preceding_key)
+        preceding = np.where(before >= 0, number[before], np.nan)
     return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, preceding)
+
+
+def told_apart(
+    key: npt.NDArray[np.uint64], id_key: npt.NDArray[np.uint64], line: IntArray, begins: list[int]
+) -> npt.NDArray[np.uint64]:
+    """Return keys of the records of several files in which equal rows without an id differ by their place in a file.
+
+    Parameters
+    ----------
+    key, id_key : ndarray of uint64
+        As in ``Part``.
+    line : ndarray of int64
+        Of each record.
+    begins : list of int
+        The line at which each file begins.
+    """
+    rows = np.flatnonzero(id_key == 0)
+    if not len(rows):
+        return key
+    file = np.searchsorted(np.array(begins), line[rows], side="right")
+    same = pd.DataFrame({"file": file, "key": key[rows]})
+    again = same.groupby(["file", "key"], sort=False).cumcount().to_numpy()
+    found = key.copy()
+    found[rows] = _mixed(key[rows], again.astype(np.uint64))
+    return found
+
+
+def _row_keys(records: Records) -> npt.NDArray[np.uint64]:
+    """Return a hash of all that each record says."""
+    key = np.zeros(len(records), np.uint64)
+    for name in sorted(records.numbers):
+        values = records.numbers[name]
+        # What is missing does not count, since another file may lack the column.
+        key += np.where(
+            np.isnan(values), np.uint64(0), _mixed(values.astype(np.float64).view(np.uint64), _seed(name, len(key)))
+        )
+    for name in sorted(records.words):
+        words = _hashes(_plain(records.words[name]), len(records))
+        key += np.where(words == 0, np.uint64(0), _mixed(words, _seed(name, len(key))))
+    return key
+
+
+def _seed(name: str, rows: int) -> npt.NDArray[np.uint64]:
+    """Return a hash of the name of a column, for each row."""
+    return np.repeat(_hashes(pa.array([name], pa.large_string()), 1), rows)
 
 
 def _preceding(records: Records, kept: Any) -> npt.NDArray[np.uint64]:
     """Return the hash of what each record waits for; where none does, zeros that take no memory."""
     if "preceding" not in records.words:
         return np.broadcast_to(np.uint64(0), len(records))[kept]
-    return _hashes(records.words["preceding"], len(records))[kept]
+    asked = _hashes(records.words["preceding"], len(records))
+    return np.where(asked == 0, asked, _in_scope(asked, records.scope))[kept]
+
+
+def _in_scope(key: npt.NDArray[np.uint64], scope: pa.LargeStringArray | None) -> npt.NDArray[np.uint64]:
+    """Return hashes of ids together with what they are ids in; as they are where that is not told."""
+    if scope is None or scope.null_count == len(scope):
+        return key
+    return _mixed(key, _hashes(scope, len(scope)))
 
 
 def _run_time(records: Records) -> FloatArray:

@@ -39,6 +39,8 @@ class Privacy:
         One of ``ANONYMISE``.
     key : str, optional
         The secret of the keyed hashes (HMAC with SHA-256), required for these. It is written nowhere.
+    for_publication : bool
+        Whether what is read is published, so that words which may be secrets are told only where that is asked for.
 
     Raises
     ------
@@ -48,6 +50,7 @@ class Privacy:
 
     anonymise: str = "no"
     key: str | None = None
+    for_publication: bool = False
 
     def __post_init__(self) -> None:
         if self.anonymise not in ANONYMISE:

@@ -16,7 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from swftools.errors import ParameterError
+from swftools.formats.accounting.date_order import Told, first_of, told_by
 from swftools.formats.accounting.spans import Spans, texts
+from swftools.formats.accounting.times import Moments
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
 TIMES = ("submit", "eligible", "start", "end")
@@ -41,13 +43,16 @@ SIZES = ("used_memory", "requested_memory")
 ENERGIES = ("energy", "mean_power", "max_power")
 """Energy (J) and power (W) of a job over all its nodes; the mean power is energy over run time if not given."""
 
-ESTIMATES = ("estimated_wait_time",)
-"""What the batch system itself said at the submission, s."""
+ESTIMATES = ("estimated_wait_time", "priority")
+"""What the batch system itself made of the job: the wait that it foretold at the submission (s), its priority."""
 
 NAMES = ("user", "group", "executable", "queue", "partition")
 """Names that become numbers, by first appearance."""
 
-TEXTS = ("log_id", "logged_state", "dependency", "preceding")
+PRIVATE = ("wait_reason", "host_list", "submit_line")
+"""Texts that may hold paths, names and secrets: they are not in published data unless that is asked for."""
+
+TEXTS = ("log_id", "logged_state", "dependency", "preceding", "scheduler_flags", "constraints", *PRIVATE)
 """Texts; ``preceding`` is the log_id of the job that must end before this one starts."""
 
 
@@ -81,6 +86,33 @@ class Reject(NamedTuple):
     reason: str
 
 
+class Loose(NamedTuple):
+    """Lines that are part of a record which stands somewhere in the log, before or behind them.
+
+    Parameters
+    ----------
+    line, begin, end : ndarray of int64
+        As in ``Records``.
+    log_id, scope : pyarrow.LargeStringArray
+        Of the record.
+    time : ndarray of float64
+        When what they tell of was, in seconds since 1970.
+    used_memory : ndarray of float64
+        KB per processor; the largest counts.
+    cpu_time : ndarray of float64
+        s; the sum counts where the record has none itself.
+    """
+
+    line: IntArray
+    begin: IntArray
+    end: IntArray
+    log_id: pa.LargeStringArray
+    scope: pa.LargeStringArray | None
+    time: FloatArray
+    used_memory: FloatArray
+    cpu_time: FloatArray
+
+
 @dataclass
 class Records:
     """The records of a stretch, in order.
@@ -106,6 +138,18 @@ class Records:
     text : bytes, optional
         What ``begin`` and ``end`` are places in, where it is not the stretch alone: a reader may put before it the text
         of records that began earlier. Those of ``rejects`` are places in it too.
+    loose : Loose, optional
+        Lines that are part of a record elsewhere.
+    scope : pyarrow.LargeStringArray, optional
+        Within what ids are those of one job alone: the cluster, where a log has several.
+    has_loose : bool
+        Whether the format knows loose lines, some of which may be of records that are not jobs.
+    is_cut : ndarray of bool, optional
+        Records of a part of a run that went on, which are no jobs but tell when these began.
+    is_private : bool
+        Whether the text of records holds what ``PRIVATE`` columns do.
+    may_publish : bool
+        Whether it was asked that these be in published data.
     rejects : list of Reject
         Lines that belong to no record.
     anomalies : Counter
@@ -116,6 +160,8 @@ class Records:
         Returns the text of a record by its row, where the log has no text, such as a row of a Parquet file.
     zero : str
         What second 0 is: the year 1970, or the beginning of the log where its times have no date.
+    dates : dict
+        What dates with slashes tell of the order of day and month; ``note_dates`` fills it in.
     """
 
     line: IntArray
@@ -129,11 +175,18 @@ class Records:
     late_line: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     late_into: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     text: bytes | None = None
+    loose: Loose | None = None
+    scope: pa.LargeStringArray | None = None
+    has_loose: bool = False
+    is_cut: BoolArray | None = None
+    is_private: bool = False
+    may_publish: bool = False
     rejects: list[Reject] = field(default_factory=list)
     anomalies: Counter[str] = field(default_factory=Counter)
     wait_holds_restarts: bool = True
     show: Callable[[int], str] | None = None
     zero: str = "1970"
+    dates: Told = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._fault = np.full(len(self.line), -1, np.int32)
@@ -172,6 +225,10 @@ class Records:
         if shown is not None:
             values = (texts(shown.rows(rows)) if isinstance(shown, Spans) else shown.take(pa.array(rows))).to_pylist()
             self._shown.update({int(row): value[:80] for row, value in zip(rows, values, strict=True) if value})
+
+    def note_dates(self, *moments: Moments) -> None:
+        """Keep what times tell of the order of day and month."""
+        self.dates = first_of(self.dates, *(told_by(each, self.line) for each in moments))
 
     def take_faults(self, other: Records, first: int) -> None:
         """Say of these records what is said of others, the first of which is the record ``first`` here."""

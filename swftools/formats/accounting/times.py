@@ -12,10 +12,18 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import LogFormatError, ParameterError
-from swftools.formats.accounting.dates import MONTH_TABLE, fill_dates
+from swftools.formats.accounting.dates import (
+    DAY_MONTH_YEAR,
+    MONTH_DAY_YEAR,
+    MONTH_TABLE,
+    YEAR_MONTH_DAY,
+    Dates,
+    fill_dates,
+)
 from swftools.formats.accounting.kernel import DOUBTFUL, PLAIN, StateArray
 from swftools.formats.accounting.spans import Spans, texts
 from swftools.kernel import BoolArray, FloatArray
@@ -55,10 +63,32 @@ ZONES = {
 }
 """Hours from UTC of abbreviations that batch systems print and that mean one zone alone; CST, IST and BST do not."""
 
+ORDERS = {"dmy": DAY_MONTH_YEAR, "mdy": MONTH_DAY_YEAR, "ymd": YEAR_MONTH_DAY}
+"""What the order of day, month and year is called in options."""
+
 _DAY = 86400.0
 _LAST_YEAR = 253_370_764_800.0
 """Where the year 9999 begins, s since 1970. It ends beyond the calendar in half of all zones, and who prints it means
 that there is no such time."""
+
+
+_SAME = 60.0
+"""Seconds by which two durations may differ that mean the same; the hour that a zone repeats is longer."""
+
+
+class Written(NamedTuple):
+    """Dates with slashes, and what each tells of the order of day and month.
+
+    Parameters
+    ----------
+    spans : Spans
+        All dates.
+    told : ndarray of uint8
+        ``DAY_FIRST``, ``MONTH_FIRST``, ``EITHER``, ``SHORT_YEAR``, or 0 for those that tell nothing.
+    """
+
+    spans: Spans
+    told: npt.NDArray[np.uint8]
 
 
 class Moments(NamedTuple):
@@ -76,6 +106,8 @@ class Moments(NamedTuple):
         Where nothing says which zone it is in.
     is_contradicted : ndarray of bool
         Where the zone that was given is not the one that is printed.
+    written : Written, optional
+        The dates, where some are written with slashes; see ``date_order.py``.
     """
 
     early: FloatArray
@@ -84,6 +116,7 @@ class Moments(NamedTuple):
     is_skipped: BoolArray
     needs_zone: BoolArray
     is_contradicted: BoolArray
+    written: Written | None = None
 
 
 def zone_named(name: str) -> ZoneInfo:
@@ -120,7 +153,12 @@ class PlainDates(NamedTuple):
 
 
 def read_times(
-    spans: Spans, time_zone: str | None, *, printed: str | None = None, plain: PlainDates | None = None
+    spans: Spans,
+    time_zone: str | None,
+    *,
+    printed: str | None = None,
+    plain: PlainDates | None = None,
+    dates: str | None = None,
 ) -> Moments:
     """Return the times that are printed.
 
@@ -135,8 +173,13 @@ def read_times(
         The zone of times without any, where the format prints times of one zone.
     plain : PlainDates, optional
         Those of the dates that have been read; one whose span is absent counts as absent.
+    dates : str, optional
+        The order of dates with slashes or dashes whose year does not come first: dmy, mdy or ymd. Without it those
+        with slashes have the month first, those with dashes the day.
     """
-    seconds, offset, zone, state = _read_dates(spans) if plain is None else _read_others(spans, plain)
+    order = ORDERS[dates] if dates else 0
+    read = _read_dates(spans, order) if plain is None else _read_others(spans, plain, order)
+    seconds, offset, zone, state, told = read
     state[seconds >= _LAST_YEAR] = DOUBTFUL
     seconds[seconds >= _LAST_YEAR] = np.nan
     early, late = seconds - offset, seconds - offset
@@ -164,31 +207,37 @@ def read_times(
     # The beginning of 1970, in whatever zone, is how a time that never came is printed.
     never = np.abs(early) <= _DAY
     early[never] = late[never] = np.nan
-    return Moments(early, late, state == DOUBTFUL, skipped, needs_zone, contradicted)
+    written = Written(spans, told) if told.any() else None
+    return Moments(early, late, state == DOUBTFUL, skipped, needs_zone, contradicted, written)
 
 
-def _read_dates(spans: Spans) -> tuple[FloatArray, FloatArray, Spans, StateArray]:
-    """Return the seconds of each date on the wall's clock, its offset from UTC, its zone's place, and its state."""
+_Read = tuple[FloatArray, FloatArray, Spans, StateArray, npt.NDArray[np.uint8]]
+
+
+def _read_dates(spans: Spans, order: int) -> _Read:
+    """Return of each date its seconds on the wall's clock, offset from UTC, zone's place, state, what it tells."""
     rows = len(spans)
     seconds, offset = np.empty(rows), np.empty(rows)
     zone = Spans(spans.text, np.empty(rows, np.int64), np.empty(rows, np.int64))
-    state = np.empty(rows, np.int8)
-    fill_dates(spans.text, spans.start, spans.end, MONTH_TABLE, seconds, offset, zone.start, zone.end, state)
-    return seconds, offset, zone, state
+    state, told = np.empty(rows, np.int8), np.empty(rows, np.uint8)
+    dates = Dates(seconds, offset, zone.start, zone.end, state, told)
+    fill_dates(spans.text, spans.start, spans.end, MONTH_TABLE, order, dates)
+    return seconds, offset, zone, state, told
 
 
-def _read_others(spans: Spans, plain: PlainDates) -> tuple[FloatArray, FloatArray, Spans, StateArray]:
+def _read_others(spans: Spans, plain: PlainDates, order: int) -> _Read:
     """Return the same, where the plain ones have been read already."""
     is_left = (plain.state != PLAIN) | (spans.start < 0)
     left = np.flatnonzero(is_left)
     nowhere = np.full(len(spans), -1, np.int64)
     seconds, offset, zone, state = plain.seconds.copy(), plain.offset.copy(), nowhere, plain.state.copy()
+    told = np.zeros(len(spans), np.uint8)
     if not len(left):
-        return seconds, offset, Spans(spans.text, nowhere, nowhere), state
+        return seconds, offset, Spans(spans.text, nowhere, nowhere), state, told
     end = nowhere.copy()
-    seconds[left], offset[left], told, state[left] = _read_dates(spans.rows(left))
-    zone[left], end[left] = told.start, told.end
-    return seconds, offset, Spans(spans.text, zone, end), state
+    seconds[left], offset[left], of_left, state[left], told[left] = _read_dates(spans.rows(left), order)
+    zone[left], end[left] = of_left.start, of_left.end
+    return seconds, offset, Spans(spans.text, zone, end), state, told
 
 
 def moments_of(seconds: FloatArray, is_bad: BoolArray) -> Moments:
@@ -240,11 +289,20 @@ def _in_zone(seconds: FloatArray, zone: ZoneInfo, word: str | None) -> tuple[Flo
     return early, late, skipped
 
 
-def in_order(*moments: Moments) -> tuple[list[FloatArray], BoolArray]:
+def in_order(*moments: Moments, elapsed: FloatArray | None = None) -> tuple[list[FloatArray], BoolArray]:
     """Return times of one job, which follow each other, in seconds since 1970; and where one of them had two meanings.
 
     Of two meanings of a repeated hour the first is taken, unless that would be before the time that it follows.
+
+    Parameters
+    ----------
+    *moments : Moments
+        The last two are a start and an end.
+    elapsed : ndarray of float64, optional
+        How long each job was there, from its start to its end (s), which decides between their meanings.
     """
+    if elapsed is not None:
+        moments = (*moments[:-2], *_settled(moments[-2], moments[-1], elapsed))
     told: list[FloatArray] = []
     last = np.full(len(moments[0].early), -np.inf)
     had_two = np.zeros(len(last), bool)
@@ -254,6 +312,31 @@ def in_order(*moments: Moments) -> tuple[list[FloatArray], BoolArray]:
         told.append(time)
         last = np.fmax(last, time)
     return told, had_two
+
+
+def _settled(start: Moments, end: Moments, elapsed: FloatArray) -> tuple[Moments, Moments]:
+    """Return starts and ends; of two meanings those alone that are as far apart as the job was there."""
+    rows = np.flatnonzero(((start.late > start.early) | (end.late > end.early)) & np.isfinite(elapsed))
+    if not len(rows):
+        return start, end
+    starts, ends = ((each.early[rows], each.late[rows]) for each in (start, end))
+    fits: list[BoolArray] = []
+    pairs = [(first, last) for first in starts for last in ends]
+    for place, (first, last) in enumerate(pairs):
+        is_new = np.ones(len(rows), bool)
+        for earlier in pairs[:place]:
+            is_new &= (earlier[0] != first) | (earlier[1] != last)
+        fits.append((np.abs(last - first - elapsed[rows]) <= _SAME) & is_new)
+    is_one = np.sum(fits, axis=0) == 1
+    chosen = np.argmax(fits, axis=0)
+    pick = np.arange(len(rows))
+    result = []
+    for each, side in ((start, 0), (end, 1)):
+        value = np.array([pair[side] for pair in pairs])[chosen, pick]
+        early, late = each.early.copy(), each.late.copy()
+        early[rows[is_one]] = late[rows[is_one]] = value[is_one]
+        result.append(each._replace(early=early, late=late))
+    return result[0], result[1]
 
 
 def require_zones(*moments: Moments) -> None:

@@ -19,11 +19,11 @@ import pyarrow.compute as pc
 
 from swftools.errors import LogFormatError
 from swftools.formats.accounting.endings import CUT_OFF, is_unfinished
-from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.kernel import label_table
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import in_order, read_times, require_zones
+from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.loadleveler import kernel
 from swftools.formats.loadleveler.states import NOT_RUN, OPEN, REJECTED, UNKNOWN, kinds_of, swf_status
 from swftools.formats.loadleveler.words import counted_tasks, memory_of_resources, preceding_steps
@@ -70,7 +70,7 @@ _SUMMARY = re.compile(rb"^ *\S+ +Jobs +Steps +Job Cpu +Starter Cpu +Leverage", r
 
 @register_format
 @dataclass(frozen=True)
-class LoadLeveler(AccountingFormat):
+class LoadLeveler(WrittenDates):
     """The long listings of LoadLeveler: ``llsummary -l`` of finished jobs, ``llq -l`` of those in the queue.
 
     Parameters
@@ -255,8 +255,9 @@ class _Listing:
         """Read when each step was submitted, could start, started and ended."""
         zone = self.options.time_zone
         labels = ("Queue Date", "Eligibility Time", "Dispatch Time", "Start Time", "Completion Date")
-        moments = {label: read_times(self.spans(label), zone) for label in labels}
+        moments = {label: read_times(self.spans(label), zone, dates=self.options.dates) for label in labels}
         require_zones(*moments.values())
+        records.note_dates(*moments.values())
         for label, each in moments.items():
             if label == "Eligibility Time" and self.options.submit != "eligible":
                 records.doubt(each.is_bad, f"{label} is no time")

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from swftools.formats.accounting.kernel import DOUBTFUL, label_table
+from swftools.formats.accounting.kernel import DOUBTFUL, PLAIN, label_table
 from swftools.formats.accounting.records import Records
 from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
@@ -23,6 +24,8 @@ KEYS = (
     *("user", "group", "account", "project", "jobname", "queue", "ctime", "qtime", "etime", "start", "end"),
     *("exec_host", "exec_vnode", "exec_gpus", "Exit_status", "run_count", "depend", "total_execution_slots"),
     *("Resource_List.walltime", "Resource_List.ncpus", "Resource_List.nodes", "Resource_List.select"),
+    *("Resource_List.mppwidth", "Resource_List.mppdepth", "Resource_List.size", "resources_used.nodect"),
+    *("resources_used.location", "exe"),
     *("Resource_List.nodect", "Resource_List.procs", "Resource_List.mem", "Resource_List.pmem", "Resource_List.ngpus"),
     *("resources_used.cput", "resources_used.walltime", "resources_used.mem", "resources_used.ncpus"),
 )
@@ -31,14 +34,16 @@ KEYS = (
 _OTHER_KEYS = (
     *("owner", "session", "requestor", "unique_node_count", "eligible_time", "accounting_id", "alt_id", "resvID"),
     *("resvname", "resvjobID", "array_indices", "login_node", "pcap_node", "Variable_List", "Submit_arguments"),
+    *("args", "cwd", "mode", "resource", "location", "priority_core_hours", "approx_total_etime"),
 )
 """What is not, and yet ends a name with blanks before it."""
 
-_FREE = ("account", "project", "jobname", "Variable_List", "Submit_arguments")
+_FREE = ("account", "project", "jobname", "Variable_List", "Submit_arguments", "args", "cwd", "exe")
 _TABLE = label_table([key.encode() for key in (*KEYS, *_OTHER_KEYS)])
 _IS_FREE = np.array([key in _FREE for key in (*KEYS, *_OTHER_KEYS)])
 _NO_LIMIT = ("unlimited", "UNLIMITED", "infinite")
 _AFTER = re.compile(r"(?:after|afterok|afternotok|afterany):([0-9]+(?:\[[0-9]+\])?)((?:\.[^@:,]+)?)(?:@[^:,]+)?")
+_SHORT = "exec_host names fewer processors than nodect, ncpus or procs: the larger count was taken"
 _DATE = 19
 _WORD_BYTES = 8.0
 _WORD = ord("w")
@@ -52,6 +57,18 @@ class Choices(NamedTuple):
     group: str
     allocation: str
     run_time: str
+
+
+class Requests(NamedTuple):
+    """What jobs asked for: NaN where they did not. ``nodect`` is what the log says of the nodes that were given."""
+
+    processors: FloatArray
+    nodes: FloatArray
+    gpus: FloatArray
+    ncpus: FloatArray
+    procs: FloatArray
+    mpp: FloatArray
+    nodect: FloatArray
 
 
 class Jobs:
@@ -83,6 +100,8 @@ class Jobs:
         self.repeated = np.zeros(rows, np.int64)
         message, end = lines.message[source], lines.end[source]
         find_values(text, message, end, _TABLE, _IS_FREE, self.begin_of, self.end_of, self.repeated)
+        # Cobalt writes logs as PBS does, of nodes that have other names than hosts.
+        self.is_cobalt = self.spans("resources_used.location").start >= 0
 
     def spans(self, key: str) -> Spans:
         """Return the values of a key."""
@@ -107,11 +126,19 @@ class Jobs:
             "logged_state": texts(kinds),
             "user": texts(self.spans("user")),
             "group": texts(self.spans(self.options.group)),
-            "executable": texts(self.spans("jobname")),
+            "executable": self._executables(),
             "queue": texts(self.spans("queue")),
             "dependency": dependencies,
             "preceding": _preceding(texts(ids), dependencies),
         }
+
+    def _executables(self) -> pa.LargeStringArray:
+        """Return the names of jobs; Cobalt's users rarely give any, so that there the program is told."""
+        names = texts(self.spans("jobname"))
+        if not self.is_cobalt.any():
+            return names
+        has_none = pc.and_(pa.array(self.is_cobalt), pc.fill_null(pc.equal(names, "N/A"), True))
+        return pc.if_else(has_none, texts(self.spans("exe")), names)
 
     def _kinds(self) -> Spans:
         """Return the letters of the records that decide."""
@@ -169,6 +196,9 @@ class Jobs:
         submit = _first_known(first, created, queued, eligible)
         records.fault(self.has_ended & np.isnan(submit), "no ctime, qtime or etime")
         records.fault(self.has_ended & np.isnan(end), "no end")
+        has_no_start = self.has_ended & np.isnan(start)
+        if has_no_start.any():
+            records.fault(has_no_start & self._has_run(), "no start, and yet it ran")
         start[~self.has_ended] = np.nan
         waited = np.flatnonzero(self.in_queue & (self.queued >= 0))
         records.is_ambiguous = np.zeros(len(records), bool)
@@ -189,10 +219,21 @@ class Jobs:
         self.start, self.end = start, end
         records.numbers |= {"submit": submit, "eligible": eligible, "start": start, "end": end}
 
+    def _has_run(self) -> BoolArray:
+        """Return which jobs ended as only one that ran can: completed, or with resources used."""
+        used = [
+            durations(self.spans("resources_used.walltime")).value,
+            durations(self.spans("resources_used.cput")).value,
+            sizes(self.spans("resources_used.mem"))[0].value,
+        ]
+        with np.errstate(invalid="ignore"):
+            has_run: BoolArray = np.any(np.stack(used) > 0, axis=0)
+        return has_run | (numbers(self.spans("Exit_status")).value == 0)
+
     def _printed(self, record: IntArray) -> Moments:
         """Return the times at the beginning of records."""
         place = self.lines.time[record]
-        return read_times(Spans(self.text, place, place + _DATE), self.options.time_zone)
+        return read_times(Spans(self.text, place, place + _DATE), self.options.time_zone, dates="mdy")
 
     def _read_processors(self, records: Records) -> None:
         """Read hosts, processors and GPUs, those that were given and those that were asked for."""
@@ -203,33 +244,66 @@ class Jobs:
         fill_hosts(self.text, hosts.start, hosts.end, slots, nodes, state, seen, seen_row)
         records.fault(state == DOUBTFUL, "exec_host cannot be read", hosts)
         _, by_vnode, given_gpus = self._chunks(records, "exec_vnode", is_counted=False)
-        used = _nonzero(self._number(records, "resources_used.ncpus"))
-        total = _nonzero(self._number(records, "total_execution_slots"))
-        if self.options.allocation == "slots":
-            processors = _first_known(slots, _nonzero(by_vnode), used, total)
-        else:
-            processors = _first_known(_nonzero(by_vnode), used, slots, total)
+        used = _counted(self._number(records, "resources_used.ncpus"))
+        total = _counted(self._number(records, "total_execution_slots"))
+        slots, by_vnode = _counted(slots), _counted(by_vnode)
+        asked = self._requests(records, slots)
         ran = np.isfinite(self.start)
-        self.processors = np.where(ran, processors, np.nan)
         sound = ran & ~records.is_faulty
+        takes_hosts = np.isfinite(slots)
+        if self.options.allocation == "slots":
+            processors = _first_known(np.where(takes_hosts, np.fmax(slots, by_vnode), by_vnode), used)
+        else:
+            processors = _first_known(by_vnode, used, slots)
+            takes_hosts &= np.isnan(by_vnode) & np.isnan(used)
+        told = _largest(used, asked.ncpus, asked.procs, asked.mpp, asked.nodect)
+        is_short = takes_hosts & (processors < told)
+        has_none = (state == PLAIN) & np.isnan(processors)  # n/0*0, and no exec_vnode beside it
+        _count(records, _SHORT, sound & is_short & ~self.is_cobalt)
+        nodes = np.where(takes_hosts & (slots < asked.nodect), asked.nodect, nodes)
+        processors = _first_known(np.where(is_short | has_none, told, processors), total)
+        self.processors = np.where(ran, processors, np.nan)
         _count(records, "started, and nothing says on how many processors", sound & np.isnan(processors))
-        differs = sound & np.isfinite(slots) & np.isfinite(used) & (slots != used)
-        _count(records, "the slots of exec_host are not as many as resources_used.ncpus", differs)
+        _count(records, "the slots of exec_host are not as many as resources_used.ncpus", sound & (slots > used))
         gpus = texts(self.spans("exec_gpus")).to_pylist() if (self.spans("exec_gpus").start >= 0).any() else []
         listed = np.array([np.nan if not each else each.count("+") + 1.0 for each in gpus] or np.full(rows, np.nan))
-        select_nodes, select, select_gpus = self._chunks(records, "Resource_List.select", is_counted=True)
-        torque_nodes, torque, torque_gpus = self._chunks(records, "Resource_List.nodes", is_counted=True)
-        ncpus, procs = self._number(records, "Resource_List.ncpus"), self._number(records, "Resource_List.procs")
-        # PBS Professional sums up a selection in ncpus; Torque sets ncpus to 1 where nodes are asked for.
-        of_select = np.where(np.isfinite(select), _first_known(_nonzero(ncpus), select), np.nan)
         records.numbers |= {
             "allocated_processors": self.processors,
-            "requested_processors": _nonzero(_first_known(of_select, torque, procs, ncpus)),
+            "requested_processors": asked.processors,
             "allocated_nodes": np.where(ran, nodes, np.nan),
-            "requested_nodes": _first_known(self._number(records, "Resource_List.nodect"), select_nodes, torque_nodes),
+            "requested_nodes": asked.nodes,
             "allocated_gpus": np.where(ran, _first_known(given_gpus, listed), np.nan),
-            "requested_gpus": _first_known(self._number(records, "Resource_List.ngpus"), select_gpus, torque_gpus),
+            "requested_gpus": asked.gpus,
         }
+
+    def _requests(self, records: Records, slots: FloatArray) -> Requests:
+        """Read what was asked for.
+
+        A server's default (nodes=1, ncpus=1) stands beside what a user asks for in other words, so the most counts.
+        Torque gives ``nodes`` and ``procs`` together where a job's hosts have as many slots as both.
+        """
+        select_nodes, select, select_gpus = self._chunks(records, "Resource_List.select", is_counted=True)
+        torque_nodes, torque, torque_gpus = self._chunks(records, "Resource_List.nodes", is_counted=True)
+        ncpus, procs, width, size, depth, nodect = (
+            _counted(self._number(records, f"Resource_List.{key}"))
+            for key in ("ncpus", "procs", "mppwidth", "size", "mppdepth", "nodect")
+        )
+        mpp = _first_known(width, size) * _first_known(depth, np.ones(len(depth)))
+        # PBS Professional sums up a selection in ncpus; Torque sets ncpus to 1 where nodes are asked for.
+        of_select = np.where(np.isfinite(select), _first_known(ncpus, select), np.nan)
+        both = torque + procs
+        others = np.where(both == slots, both, _largest(torque, procs, ncpus))
+        used_nodes = _counted(self._number(records, "resources_used.nodect"))
+        of_cobalt = np.where(self.is_cobalt, _first_known(nodect, used_nodes), np.nan)
+        return Requests(
+            processors=_counted(_largest(_first_known(of_select, others), mpp, of_cobalt)),
+            nodes=_first_known(nodect, select_nodes, torque_nodes),
+            gpus=_first_known(self._number(records, "Resource_List.ngpus"), select_gpus, torque_gpus),
+            ncpus=ncpus,
+            procs=procs,
+            mpp=mpp,
+            nodect=_first_known(used_nodes, nodect),
+        )
 
     def _chunks(self, records: Records, key: str, *, is_counted: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return chunks, processors and GPUs of a selection, of nodes that are asked for, or of vnodes."""
@@ -280,6 +354,19 @@ def _first_known(*columns: FloatArray) -> FloatArray:
     for column in columns[1:]:
         result = np.where(np.isnan(result), column, result)
     return result
+
+
+def _largest(*columns: FloatArray) -> FloatArray:
+    """Return the largest value of each row that is known."""
+    result = columns[0]
+    for column in columns[1:]:
+        result = np.fmax(result, column)
+    return result
+
+
+def _counted(values: FloatArray) -> FloatArray:
+    """Return counts, NaN for 0 and -1, by which PBS says that it does not know."""
+    return np.where((values == 0) | (values == -1), np.nan, values)
 
 
 def _nonzero(values: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ REASONS = {
 _LONGEST_DATE = 19  # MM/DD/YYYY hh:mm:ss
 _TAB, _NEWLINE, _RETURN, _BLANK, _SLASH, _COLON, _SEMICOLON = 9, 10, 13, 32, 47, 58, 59
 _OPEN, _CLOSE, _POINT, _EQUALS = 91, 93, 46, 61
+_OTHER, _OF_RESERVATION = ord("z"), ord("Y")
 _OF_NO_JOB = b"LUYBFKk"
 """Types of records of licences (L), and of reservations: they enter, are confirmed, begin, finish, are removed."""
 
@@ -150,7 +151,10 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     first = begin
     while first < end and text[first] != _SEMICOLON:
         first += 1
-    if first + 2 >= end or text[first + 2] != _SEMICOLON:
+    kind_end = first + 2
+    if kind_end < end and _is_of_cobalt(text[first + 1], text[kind_end]):
+        kind_end += 1
+    if kind_end >= end or text[kind_end] != _SEMICOLON:
         return NO_RECORD
     date = first - _LONGEST_DATE
     if date < begin or not _is_date(text, date):
@@ -160,7 +164,11 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     kind = int(text[first + 1])
     if not (65 <= kind <= 90 or 97 <= kind <= 122):
         return NO_RECORD
-    id_begin = first + 3
+    is_of_job = True
+    if kind_end == first + 3:
+        is_of_job = kind != _OF_RESERVATION
+        kind = _OTHER
+    id_begin = kind_end + 1
     id_end = id_begin
     bracket = -1
     is_number = True  # the server's name behind the first dot may hold brackets too
@@ -180,7 +188,7 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     for letter in _OF_NO_JOB:
         if kind == letter:
             return NO_JOB
-    if id_begin == id_end or not is_digit(text[id_begin]):
+    if not is_of_job or id_begin == id_end or not is_digit(text[id_begin]):
         return NO_JOB
     if bracket >= 0:
         at = bracket + 1
@@ -191,6 +199,14 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     lines.id_begin[row], lines.id_end[row] = id_begin, id_end
     lines.key[row] = hashed(text, id_begin, id_end)
     return 0
+
+
+@kernel(allocates=False)
+def _is_of_cobalt(one: int, two: int) -> bool:
+    """Whether two letters are a type of Cobalt's: TS and TE of tasks, HA and HR of holds, QA and YA of changes."""
+    if two == 65:
+        return one == 72 or one == 81 or one == 89
+    return (one == 84 and (two == 83 or two == 69)) or (one == 72 and two == 82)
 
 
 @kernel(allocates=False)

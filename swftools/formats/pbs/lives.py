@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swftools.formats.accounting.kernel import is_same
 from swftools.formats.pbs.lines import Lines
 from swftools.kernel import IntArray, kernel
 
@@ -53,11 +54,13 @@ class Lives(NamedTuple):
 _OF_JOBS = ("record", "queued", "outcome", "decided", "restarts", "deleted")
 
 
-def follow_lives(lines: Lines, last_line: int, *, is_last: bool, window: int) -> Lives:
+def follow_lives(text: bytes, lines: Lines, last_line: int, *, is_last: bool, window: int) -> Lives:
     """Return the jobs that records are of.
 
     Parameters
     ----------
+    text : bytes
+        What the places in ``lines`` are of.
     lines : Lines
         Rows of jobs that are remembered, then records in the order of the log.
     last_line : int
@@ -70,16 +73,15 @@ def follow_lives(lines: Lines, last_line: int, *, is_last: bool, window: int) ->
     rows = len(lines.line)
     lives = Lives(*(np.full(rows, -1, np.int64) for _ in Lives._fields))
     order = np.argsort(lines.key, kind="stable")
-    found = follow(order, lines.key, lines.kind, lines.line, last_line, is_last, window, lives)
+    found = follow(text, order, lines, last_line, is_last, window, lives)
     return lives._replace(**{name: getattr(lives, name)[:found] for name in _OF_JOBS})
 
 
 @kernel(allocates=False)
 def follow(
+    text: bytes,
     order: IntArray,
-    key: IntArray,
-    kind: IntArray,
-    line: IntArray,
+    lines: Lines,
     last_line: int,
     is_last: bool,
     window: int,
@@ -89,6 +91,7 @@ def follow(
 
     ``order`` has the rows by their keys, those of one key in the order of the log.
     """
+    key, kind, line = lines.key, lines.kind, lines.line
     found = 0
     life = -1  # the job that goes on or ended last, -1 for one of an earlier stretch
     goes_on = False
@@ -96,6 +99,8 @@ def follow(
     ended_line = 0
     runs = False
     deleted_line = 0  # where a job that waits was deleted or aborted, 0 for nowhere
+    has_starts = False  # whether the log tells of this job's starts
+    rerun = -1  # its last R record, -1 for none
     for place in range(len(order)):
         at = order[place]
         this, here = kind[at], line[at]
@@ -120,18 +125,21 @@ def follow(
                 continue
             life, goes_on, is_known = found, True, False
             found += 1
-            runs, deleted_line = False, 0
+            runs, deleted_line, has_starts, rerun = False, 0, False, -1
             lives.record[life], lives.outcome[life], lives.restarts[life], lives.deleted[life] = at, OPEN, 0, 0
         lives.life_of[at] = life
         if this == _QUEUED:
             if lives.queued[life] < 0:
                 lives.queued[life] = at
         elif this == _STARTED or this == _RESTARTED:
-            runs, deleted_line = True, 0
+            runs, deleted_line, has_starts = True, 0, True
             lives.record[life] = at
         elif this == _RERUN:
-            runs, deleted_line = False, 0
-            lives.restarts[life] += 1
+            # Some servers write the record of one rerun twice.
+            is_told = not runs and rerun >= 0 and (has_starts or _is_same_message(text, lines, rerun, at))
+            if not is_told:
+                lives.restarts[life] += 1
+            runs, deleted_line, rerun = False, 0, at
             lives.deleted[life] = 0
         elif this == _DELETED or this == _ABORTED:
             if this == _DELETED:
@@ -145,6 +153,12 @@ def follow(
     if goes_on:
         _leave(lives, life, runs, deleted_line, last_line, is_last, window)
     return found
+
+
+@kernel(allocates=False)
+def _is_same_message(text: bytes, lines: Lines, one: int, other: int) -> bool:
+    """Whether two records say the same, whenever they were written."""
+    return is_same(text, lines.message[one], lines.end[one], lines.message[other], lines.end[other])
 
 
 @kernel(allocates=False)

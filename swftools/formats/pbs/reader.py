@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Read the accounting logs of PBS into a trace: OpenPBS, Torque, PBS Professional.
+"""Read the accounting logs of PBS into a trace: OpenPBS, Torque, PBS Professional; Cobalt writes a dialect of them.
 
 The E record of a job says everything of it, once more than all before it; the others tell of jobs that never started,
 of restarts, and of who deleted what. What a log has of a job that has not ended is kept from piece to piece.
@@ -25,7 +25,9 @@ from swftools.formats.pbs.lives import ENDED, ENDED_KIND, OPEN, REMEMBERED, WIND
 from swftools.formats.registry import Fit, register_format
 from swftools.parameters import choice
 
-_RECORD = re.compile(rb"(?:^|[\0: \t])([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9:]{8});[A-Za-z];[^;\n]*;", re.MULTILINE)
+_RECORD = re.compile(
+    rb"(?:^|[\0: \t])([0-9]{2}/[0-9]{2}/[0-9]{4} [0-9:]{8});(?:[A-Za-z]|T[SE]|H[AR]|[QY]A);[^;\n]*;", re.MULTILINE
+)
 _HALF_CLOCK = re.compile(rb"[^=]*\.(?:walltime|cput)=(?![0-9]+:[0-9]{2}:[0-9]{2}$).*|[^=]*=", re.DOTALL)
 _EXIT = re.compile(rb"(?:^|[ \t])Exit_status=-?[0-9]")
 
@@ -66,14 +68,15 @@ class Pbs(AccountingFormat):
     def recognise(cls, head: bytes) -> Fit:
         """Say whether there is a record in a text."""
         if _RECORD.search(head):
-            return Fit(True, "a record of time, kind and id between semicolons")
+            dialect = ", as Cobalt writes them" if b" resources_used.location=" in head else ""
+            return Fit(True, f"a record of time, kind and id between semicolons{dialect}")
         return Fit(False, "no record such as '07/06/2023 09:35:00;E;1.server;user=...'")
 
     def first_time(self, head: bytes) -> float | None:
         """Return the time that the first record in the beginning of a file prints."""
         for found in _RECORD.finditer(head):
             span = Spans(head, *(np.array([place]) for place in found.span(1)))
-            time = float(read_times(span, self.time_zone or "UTC").early[0])
+            time = float(read_times(span, self.time_zone or "UTC", dates="mdy").early[0])
             if np.isfinite(time):
                 return time
         return None
@@ -91,7 +94,7 @@ class Pbs(AccountingFormat):
             text = kept + stretch.text if kept else stretch.text
             lines = Lines.joined([ended, before, new.moved(len(kept))])
             last_line = stretch.first_line + stretch.text.count(b"\n") - stretch.text.endswith(b"\n")
-            lives = follow_lives(lines, last_line, is_last=stretch.is_last, window=WINDOW)
+            lives = follow_lives(text, lines, last_line, is_last=stretch.is_last, window=WINDOW)
             rejects = [
                 Reject(number, begin + len(kept), end + len(kept), REASONS[why])
                 for number, begin, end, why in zip(*(column.tolist() for column in strays), strict=True)

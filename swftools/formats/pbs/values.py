@@ -20,8 +20,9 @@ from swftools.formats.pbs.lines import hashed, is_digit
 from swftools.kernel import FloatArray, IntArray, kernel
 
 _BLANK, _TAB, _QUOTE, _HASH, _APOSTROPHE, _STAR, _PLUS, _COMMA = 32, 9, 34, 35, 39, 42, 43, 44
-_MINUS, _SLASH, _COLON, _EQUALS = 45, 47, 58, 61
+_MINUS, _SLASH, _COLON, _EQUALS, _OPEN, _CLOSE = 45, 47, 58, 61, 91, 93
 _MOST_DIGITS = 9
+_MOST_HOSTS = 1 << 24
 
 
 @kernel(allocates=False)
@@ -139,18 +140,20 @@ def _whole(text: bytes, at: int, end: int) -> tuple[int, int]:
 
 @kernel(allocates=False)
 def _slots(text: bytes, at: int, end: int) -> int:
-    """Return how many slots ``0``, ``0-3``, ``0-1,5`` or ``0*13`` are; -1 if it is none of that."""
+    """Return how many slots ``0``, ``0-3``, ``0-1,5`` or ``0*13`` are; -1 if it is none of that.
+
+    ``0*0`` is none: PBS Professional writes it for the first of several vnodes, and says the rest in exec_vnode.
+    """
     slots = 0
     while True:
         first, at = _whole(text, at, end)
-        count = 1
+        count, least = 1, 1
         if first >= 0 and at < end and (text[at] == _MINUS or text[at] == _STAR):
             is_range = text[at] == _MINUS
             last, at = _whole(text, at + 1, end)
             count = last - first + 1 if is_range else last
-            if last < 0:
-                first = -1
-        if first < 0 or count < 1:
+            least = 1 if is_range else 0
+        if first < 0 or count < least:
             return -1
         slots += count
         if at == end:
@@ -158,6 +161,54 @@ def _slots(text: bytes, at: int, end: int) -> int:
         if text[at] != _COMMA:
             return -1
         at += 1
+
+
+@kernel(allocates=False)
+def _hosts(text: bytes, at: int, end: int) -> int:
+    """Return how many hosts ``n1``, ``n[01-04,7]``, ``r[1-2]n[1-4]`` or ``0-4`` are; 1 where that is not to be seen."""
+    first, behind = _whole(text, at, end)
+    if first >= 0 and behind < end and text[behind] == _MINUS:
+        last, behind = _whole(text, behind + 1, end)
+        return last - first + 1 if behind == end and last >= first else 1
+    hosts = 1
+    while at < end:
+        if text[at] != _OPEN:
+            at += 1
+            continue
+        inside = 0
+        while at < end and text[at] != _CLOSE:
+            first, at = _whole(text, at + 1, end)
+            last = first
+            if at < end and text[at] == _MINUS:
+                last, at = _whole(text, at + 1, end)
+            if first < 0 or last < first or at == end or (text[at] != _COMMA and text[at] != _CLOSE):
+                return 1
+            inside += last - first + 1
+        hosts *= inside
+        if hosts > _MOST_HOSTS:
+            return 1
+    return hosts
+
+
+@kernel(allocates=False)
+def _own_processors(text: bytes, at: int, end: int) -> int:
+    """Return the processors that ``ppn=4`` or ``ncpus=4`` says among words with colons between them; 1 without one."""
+    while at < end:
+        begin = at
+        while at < end and text[at] != _COLON:
+            at += 1
+        size = 4 if begins_with(text, begin, at, b"ppn=") else 6 if begins_with(text, begin, at, b"ncpus=") else 0
+        if size:
+            own, behind = _whole(text, begin + size, at)
+            return own if behind == at else -1
+        at += 1
+    return 1
+
+
+@kernel(allocates=False)
+def _is_next_host(text: bytes, at: int, end: int) -> bool:
+    """Whether a part of a list of hosts ends here, behind its slots: a comma before a digit is one between slots."""
+    return text[at] == _PLUS or (text[at] == _COMMA and not (at + 1 < end and is_digit(text[at + 1])))
 
 
 @kernel(allocates=False)
@@ -173,8 +224,9 @@ def fill_hosts(
 ) -> None:
     """Count slots and different hosts of each ``h1/0-3+h2/0*4``; a host alone is one slot.
 
-    ``seen`` and ``seen_row`` are a table of hosts by their hashes. The caller gives them of a size that is a power of
-    two and above the number of hosts of any row, ``seen_row`` filled with -1.
+    So are ``h1,h2``, ``h[01-04]`` and ``0-4,6-7``, and ``h1:ppn=4`` is four. ``seen`` and ``seen_row`` are a table of
+    hosts by their hashes. The caller gives them of a size that is a power of two and above the number of hosts of any
+    row, ``seen_row`` filled with -1.
     """
     for row in range(len(start)):
         slots[row], hosts[row] = np.nan, np.nan
@@ -188,12 +240,25 @@ def fill_hosts(
         at = start[row]
         while True:
             begin = at
-            while at < end[row] and text[at] != _PLUS and text[at] != _SLASH:
+            is_inside = False
+            has_many = 48 <= text[at] <= 57 if at < end[row] else False
+            while at < end[row]:
+                byte = text[at]
+                if byte == _OPEN:
+                    is_inside, has_many = True, True
+                elif byte == _CLOSE:
+                    is_inside = False
+                elif byte == _COLON:
+                    if not (at + 1 < end[row] and is_digit(text[at + 1])):  # that is a port
+                        break
+                elif byte == _PLUS or byte == _SLASH or (byte == _COMMA and not is_inside):
+                    break
                 at += 1
-            key = hashed(text, begin, at)
             if begin == at:
                 state[row] = DOUBTFUL
                 break
+            many = _hosts(text, begin, at) if has_many else 1
+            key = hashed(text, begin, at)
             if key != last:
                 last = key
                 slot = key % len(seen)
@@ -201,17 +266,18 @@ def fill_hosts(
                     slot = (slot + 1) % len(seen)
                 if seen_row[slot] != row:
                     seen[slot], seen_row[slot] = key, row
-                    different += 1
+                    different += many
             count = 1
-            if at < end[row] and text[at] == _SLASH:
+            if at < end[row] and (text[at] == _SLASH or text[at] == _COLON):
+                is_slots = text[at] == _SLASH
                 begin = at + 1
-                while at < end[row] and text[at] != _PLUS:
+                while at < end[row] and not _is_next_host(text, at, end[row]):
                     at += 1
-                count = _slots(text, begin, at)
+                count = _slots(text, begin, at) if is_slots else _own_processors(text, begin, at)
             if count < 0:
                 state[row] = DOUBTFUL
                 break
-            total += count
+            total += many * count
             if at == end[row]:
                 break
             at += 1

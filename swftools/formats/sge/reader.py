@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read accounting files of Grid Engine into a trace: each line is a job, but for those of its tasks on other hosts.
 
-What the fields are follows accounting(5) of Sun Grid Engine 5.3 to 6.2, Son of Grid Engine 8.1 and Univa Grid Engine
-8, whose times are in milliseconds.
+What the fields are follows accounting(5) of Sun Grid Engine 5.3 to 6.2, Son of Grid Engine 8.1, Univa Grid Engine 8,
+whose times are in milliseconds, and Open Cluster Scheduler 9, which counts microseconds and writes JSON.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,23 +19,27 @@ import pyarrow.compute as pc
 
 from swftools.formats.accounting.endings import CUT_OFF, Endings
 from swftools.formats.accounting.format import AccountingFormat
-from swftools.formats.accounting.joining import EarlierRuns, KeyArray, PartsOfJobs, job_key
+from swftools.formats.accounting.joining import KeyArray, PartsOfJobs, job_key
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import Spans, numbers, texts
 from swftools.formats.registry import Fit, register_format
-from swftools.formats.sge import kernel
+from swftools.formats.sge import attempts, kernel
+from swftools.formats.sge.attempts import Followed, Reruns, follow_attempts
 from swftools.formats.sge.category import wishes
-from swftools.kernel import BoolArray, FloatArray
+from swftools.formats.sge.json_lines import read_json
+from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.parameters import choice
 
 _RECORD = re.compile(
-    rb"^[^:#\n][^:\n]*(?::[^:\n]*){4,12}:[0-9]+:[^:\n]*:-?[0-9]+(?::[0-9]+){5}(?::[0-9.eE+-]+){18}:", re.MULTILINE
+    rb"^[^:#\n][^:\n]*(?::[^:\n]*){4,16}:[0-9]+:[^:\n]*:-?[0-9]+(?::[0-9]+){5}(?::[0-9.eE+-]+){18}:", re.MULTILINE
 )
-_MILLISECONDS = 1e11
+_JSON = re.compile(rb'^\{(?=[^\n]*"job_number" *:)(?=[^\n]*"submission_time" *:)(?=[^\n]*"qname" *:)', re.MULTILINE)
+_MILLISECONDS, _MICROSECONDS = 1e11, 1e14
 """A time from here on is in milliseconds: in seconds it would be in the year 5138, and those of 1973 are below."""
 
-_DIED, _RESCHEDULE = 100, 99
-"""``failed`` of a job that a signal ended, and the exit status by which a job asks to be started again."""
+_DIED, _ENFORCED, _RESCHEDULE = 100, 37, 99
+"""``failed`` of a job that a signal ended, or the master over a limit; the exit status by which a job asks to be
+started again."""
 
 _NEEDED = ("job_number", "task_number", "submission_time", "start_time", "end_time", "slots", "failed")
 """Numbers without which a line is not a job."""
@@ -78,48 +83,101 @@ class Sge(AccountingFormat):
         """Say whether a text has a line with the fields of accounting(5)."""
         if _RECORD.search(head):
             return Fit(True, "a line of 43 fields and more between colons, with numbers where Grid Engine has them")
+        if _JSON.search(head):
+            return Fit(True, "a line in JSON with the fields of accounting(5)")
         return Fit(False, "no line of 43 fields and more between colons, such as 'all.q:node1:...'")
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
         """Say what stands in a file."""
-        parts, earlier, endings = PartsOfJobs(2), EarlierRuns(), Endings()
+        parts, reruns, endings = PartsOfJobs(2), Reruns(), Endings()
+        held = _Held(b"", np.empty(0, np.int64))
         for stretch in stretches:
-            yield _Lines(self, stretch).records(parts, earlier, endings)
+            lines = _Lines(self, stretch, held, endings)
+            yield lines.records(parts, reruns)
+            held = lines.held
+
+
+class _Held(NamedTuple):
+    """Lines of starts that failed, of which it is not known yet whether the job is started again."""
+
+    text: bytes
+    line: IntArray
 
 
 class _Lines:
-    """The lines of a stretch, column by column."""
+    """The lines of a stretch and those held back before it, column by column; ``held`` is what is held back now."""
 
-    def __init__(self, options: Sge, stretch: Stretch) -> None:
+    def __init__(self, options: Sge, stretch: Stretch, before: _Held, endings: Endings) -> None:
         self.options, self.stretch = options, stretch
-        self.lines, self.rows = kernel.find_lines(stretch.text, stretch.first_line)
-        kind = self.lines.kind[: self.rows]
-        self.jobs, self.parts = np.flatnonzero(kind != kernel.PART), np.flatnonzero(kind == kernel.PART)
+        self.source = before.text + stretch.text if before.text else stretch.text
+        many = len(before.line)
+        lines, rows, self.others = kernel.find_lines(self.source, stretch.first_line - many)
+        found = rows
+        self.text, self.lines, rows = read_json(self.source, lines, rows)
+        self.others += found - rows
+        self.lines.line[:many] = before.line
+        kind = self.lines.kind[:rows]
+        self.is_cut = endings.is_cut_off(
+            stretch, self.lines.end[many:rows] - len(before.text), self.lines.behind[many:rows]
+        )
+        self.last = rows - 1
+        self.parts = np.flatnonzero(kind == kernel.PART)
+        every = np.flatnonzero(kind != kernel.PART)
+        self.keys, self.every = self._keys(every), every
+        self.followed = self._follow(every)
+        self.jobs = every[self.followed.order]
+        stays = every[self.followed.waits]
+        self.held = _Held(
+            b"".join(self.source[b:e] + b"\n" for b, e in zip(lines.begin[stays], lines.end[stays], strict=True)),
+            self.lines.line[stays],
+        )
+
+    def _follow(self, rows: npt.NDArray[np.intp]) -> Followed:
+        """Return which lines are starts that failed, and what became of them."""
+        failed, start = (numbers(self.spans(name, rows)).value for name in ("failed", "start_time"))
+        is_attempt = (self.lines.kind[rows] == kernel.JOB) & (failed > 0) & (start == 0)
+        stretch = self.stretch
+        return follow_attempts(
+            self.keys,
+            texts(self.spans("owner", rows)) if is_attempt.any() else pa.nulls(len(rows), pa.large_string()),
+            self.lines.line[rows],
+            is_attempt,
+            stretch.first_line + stretch.text.count(b"\n") - stretch.text.endswith(b"\n"),
+            is_last=stretch.is_last,
+            window=attempts.WINDOW,
+        )
 
     def spans(self, column: str, rows: npt.NDArray[np.intp] | None = None) -> Spans:
         """Return the values of a column, of the lines of jobs unless others are named."""
         place = kernel.COLUMNS.index(column)
-        every = Spans(self.stretch.text, self.lines.value_begin[place], self.lines.value_end[place])
+        every = Spans(self.text, self.lines.value_begin[place], self.lines.value_end[place])
         return every.rows(self.jobs if rows is None else rows)
 
-    def records(self, parts: PartsOfJobs, earlier: EarlierRuns, endings: Endings) -> Records:
+    def records(self, parts: PartsOfJobs, reruns: Reruns) -> Records:
         """Return the lines of jobs as records, with what the lines of their tasks add to them."""
         jobs, lines = self.jobs, self.lines
-        records = Records(lines.line[jobs], lines.begin[jobs], lines.end[jobs])
-        self._judge_shape(records, endings)
-        key = self._keys(jobs)
+        records = Records(lines.line[jobs], lines.begin[jobs], lines.end[jobs], text=self.source)
+        self._judge_shape(records)
+        key = self.keys[self.followed.order]
         of_parts = np.stack([numbers(self.spans(name, self.parts)).value for name in ("cpu", "maxvmem")])
         sound = np.flatnonzero(lines.kind[jobs] == kernel.JOB)
         joined = parts.join(key[sound], records.line[sound], self._keys(self.parts), lines.line[self.parts], of_parts)
-        records.merged_line, records.merged_into = joined.line, sound[joined.into]
+        row_of = np.full(len(self.every), -1, np.int64)
+        row_of[self.followed.order] = np.arange(len(jobs))
+        into = row_of[self.followed.into]
+        is_merged = (into >= 0) & (row_of < 0)
+        records.merged_line = np.append(joined.line, lines.line[self.every[is_merged]])
+        records.merged_into = np.append(sound[joined.into], into[is_merged])
         added = np.zeros((2, len(jobs)))
         added[:, sound] = joined.sums
         if self.stretch.is_last:
             why = "of a task of a parallel job, without a line of the job behind it"
             records.rejects = [Reject(line, 0, 0, why) for line in parts.lines_left()]
+        if self.others:
+            records.anomalies["lines of the file reporting that tell of no job's end: not read"] += self.others
         self._read_times(records)
         self._read_usage(records, *added)
-        self._read_status(records, key, earlier)
+        self._read_status(records, key, reruns)
         self._read_words(records)
         return records
 
@@ -127,11 +185,11 @@ class _Lines:
         """Return which job each line is of."""
         return job_key(*(numbers(self.spans(name, rows)).value for name in ("job_number", "task_number")))
 
-    def _judge_shape(self, records: Records, endings: Endings) -> None:
+    def _judge_shape(self, records: Records) -> None:
         """Say which lines are cut off, or have not the fields of a job."""
         kind = self.lines.kind[self.jobs]
-        if endings.is_cut_off(self.stretch, self.lines.end[: self.rows], self.lines.behind[: self.rows]):
-            records.fault(self.jobs == self.rows - 1, CUT_OFF)
+        if self.is_cut:
+            records.fault(self.jobs == self.last, CUT_OFF)
         records.fault(kind == kernel.SHORT, f"fewer fields than {kernel.FEWEST_FIELDS}")
         records.fault(kind == kernel.ASTRAY, "no numbers where a line of accounting has them")
 
@@ -150,7 +208,8 @@ class _Lines:
         times = []
         for column in ("submission_time", "start_time", "end_time"):
             seconds = self._number(records, column)
-            seconds = np.where(np.abs(seconds) >= _MILLISECONDS, seconds / 1000.0, seconds)
+            scale = np.where(np.abs(seconds) >= _MICROSECONDS, 1e6, 1000.0)
+            seconds = np.where(np.abs(seconds) >= _MILLISECONDS, seconds / scale, seconds)
             times.append(np.where(seconds == 0, np.nan, seconds))
         submit, start, end = times
         is_line = self.lines.kind[self.jobs] == kernel.JOB
@@ -197,18 +256,23 @@ class _Lines:
             "used_memory": memory / 1024.0 / slots,
         }
 
-    def _read_status(self, records: Records, key: KeyArray, earlier: EarlierRuns) -> None:
+    def _read_status(self, records: Records, key: KeyArray, reruns: Reruns) -> None:
         """Read how each job ended, and how often it had been started before."""
         failed, code = self.failed, self.exit_status
-        by_signal = (failed == _DIED) & (code > 128)
+        by_signal = ((failed == _DIED) | (failed == _ENFORCED)) & (code > 128)
         deleted = ~self.spans("qdel_info").is_absent
         records.numbers |= {
             "status": swf_status(failed, code, self.elapsed, self.limit, deleted, self.options.killed == "cancelled"),
             "exit_code": code,
             "exit_signal": np.where(np.isnan(code), np.nan, np.where(by_signal, code - 128, 0.0)),
         }
-        again = self.has_run & (((failed != 0) & (failed != _DIED)) | (code == _RESCHEDULE)) & ~records.is_faulty
-        records.numbers["restarts"] = earlier.count(key, self.submit, again)
+        was_stopped = (failed == 0) | (failed == _DIED) | (failed == _ENFORCED)
+        again = self.has_run & (~was_stopped | (code == _RESCHEDULE)) & ~records.is_faulty
+        restarts, holds_runs = reruns.count(key, self.submit, records.number("end"), again)
+        records.numbers["restarts"] = restarts
+        records.wait_holds_restarts = False  # each run is a record; most have a submission of their own
+        if count := int((holds_runs & ~records.is_faulty).sum()):
+            records.anomalies["started more than once: the wait holds earlier runs"] += count
 
     def _read_words(self, records: Records) -> None:
         """Read names and ids."""

@@ -16,7 +16,9 @@ from swftools.errors import LogFormatError
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import decode
 from swftools.formats.slurm import documents
+from swftools.formats.slurm.columns import NONE
 from swftools.formats.slurm.lives import Lives
+from swftools.formats.slurm.other_json import what_job
 from swftools.formats.slurm.states import STATES, kind_of
 from swftools.formats.slurm.values import SEVERAL_ELEMENTS, count_elements, count_hosts, unmarked
 from swftools.kernel import FloatArray
@@ -27,9 +29,12 @@ _TOLD = (*_NEEDED, "eligible", "elapsed", "limit")
 _SECONDS = ("elapsed", "suspended", "limit", "cpu", "steps_cpu")
 _COUNTS = (
     *("allocated_processors", "requested_processors", "allocated_nodes", "requested_nodes", "allocated_gpus"),
-    *("requested_gpus", "restarts", "exit_code", "exit_signal", "array_number", "array_index"),
+    *("priority", "requested_gpus", "restarts", "exit_code", "exit_signal", "array_number", "array_index"),
 )
-_WORDS = ("id", "state", "user", "account", "group", "partition", "qos", "cluster", "name", "dependency")
+_WORDS = (
+    *("id", "state", "user", "account", "group", "partition", "qos", "cluster", "name", "dependency", "submit_line"),
+    *("flags", "reason", "constraints", "nodes"),
+)
 
 Row = dict[str, Any]
 
@@ -141,10 +146,11 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     Raises
     ------
     LogFormatError
-        It is what squeue and scontrol print of a job.
+        It is what another program prints of a job.
     """
-    if "submit_time" in job and "time" not in job:
-        raise LogFormatError(f"line {line}: this is what squeue --json or scontrol --json prints; run sacct --json")
+    foreign = what_job(frozenset(job))
+    if foreign is not None:
+        raise LogFormatError(f"line {line}: this is not what sacct --json prints, but {foreign.what}; {foreign.remedy}")
     time = _mapping(job.get("time"))
     row: Row = {name: _time(time.get(key)) for name, key in _TIMES.items()}
     row |= {name: _seconds(time.get(name)) for name in ("elapsed", "suspended")}
@@ -155,7 +161,11 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     row |= _words(job)
     row |= _id(job)
     row |= _exit(job.get("exit_code"))
+    is_told = not isinstance(ended := job.get("exit_code"), Mapping) or "signal" in ended
+    if not is_told and row.get("exit_code") == 0 and _is_without_code(row["state"]):
+        row["exit_code"] = row["exit_signal"] = np.nan
     row["restarts"] = _number(job.get("restart_cnt"))
+    row["priority"] = _number(job.get("priority"))
     given, wanted = (_tres(_mapping(job.get("tres")).get(key)) for key in ("allocated", "requested"))
     required = _mapping(job.get("required"))
     row["allocated_processors"] = given.get("cpu", np.nan)
@@ -236,6 +246,7 @@ def _state(job: Mapping[str, Any]) -> str | None:
 def _words(job: Mapping[str, Any]) -> Row:
     """Return the names in a job."""
     association = _mapping(job.get("association"))
+    flags = job.get("flags")
     return {
         "user": _text(association.get("user"), job.get("user")),
         "account": _text(association.get("account"), job.get("account")),
@@ -245,7 +256,17 @@ def _words(job: Mapping[str, Any]) -> Row:
         "cluster": _text(job.get("cluster"), association.get("cluster")),
         "name": _text(job.get("name")),
         "dependency": _text(job.get("dependency")),
+        "submit_line": _text(job.get("submit_line")),
+        "flags": _text(",".join(word for word in flags if isinstance(word, str)) if isinstance(flags, list) else flags),
+        "reason": _unless_none(_mapping(job.get("state")).get("reason")),
+        "constraints": _text(job.get("constraints")),
+        "nodes": _unless_none(job.get("nodes")),
     }
+
+
+def _unless_none(value: object) -> str | None:
+    """Return a text, but for the words by which Slurm says that there is none."""
+    return None if value in NONE else _text(value)
 
 
 def _id(job: Mapping[str, Any]) -> Row:
@@ -257,7 +278,9 @@ def _id(job: Mapping[str, Any]) -> Row:
     index = _first_known(_number(array.get("task_id")), _number(array.get("task")))
     offset = _first_known(_number(het.get("job_offset")), _number(het.get("offset")))
     if of_array > 0 and np.isfinite(index):
-        return row | {"id": f"{of_array:.0f}_{index:.0f}", "array_number": of_array, "array_index": index}
+        component = f"+{offset:.0f}" if of_het > 0 and np.isfinite(offset) else ""
+        job_id = f"{of_array:.0f}_{index:.0f}{component}"
+        return row | {"id": job_id, "array_number": of_array, "array_index": index}
     if of_array > 0 and (waiting := _text(array.get("task"))):
         job_id = f"{of_array:.0f}_[{waiting.strip('[]')}]"
         return row | {"id": job_id, "array_number": of_array, "elements": count_elements(job_id)}
@@ -284,6 +307,11 @@ def _exit(value: object) -> Row:
     return {"exit_code": float(int(code) >> 8), "exit_signal": float(int(code) & 127)}
 
 
+def _is_without_code(state: str | None) -> bool:
+    """Whether a program of this state ended with more than 0: Slurm 21.08 and 22.05 say 0 of each."""
+    return state is not None and state.split(" ")[0] in ("FAILED", "OUT_OF_MEMORY")
+
+
 def _tres(value: object) -> dict[str, float]:
     """Return the counts of a list of trackable resources, GPUs as ``gpu``: all, or else the sum over their types."""
     counts: dict[str, float] = {}
@@ -302,7 +330,11 @@ def _tres(value: object) -> dict[str, float]:
 
 
 def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> float:
-    """Return the memory asked for in KB per processor; Slurm counts megabytes."""
+    """Return the memory asked for in KB per processor; Slurm counts megabytes.
+
+    Slurm 22.05 has one number, ``memory``, of each CPU or each node without a mark that says which; what the job
+    asked for in all is plain in its TRES.
+    """
     processors = _first(row["requested_processors"], row["allocated_processors"])
     nodes = _first(row["requested_nodes"], row["allocated_nodes"])
     each_cpu, each_node = (_number(required.get(f"memory_per_{what}")) for what in ("cpu", "node"))
@@ -313,9 +345,9 @@ def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> 
         return 1024.0 * _first(each_cpu, marked)
     if not processors > 0:
         return np.nan
-    if each_node > 0 or old > 0:
-        return 1024.0 * _first(each_node, old) * nodes / processors
-    return 1024.0 * of_tres / processors
+    if each_node > 0:
+        return 1024.0 * each_node * nodes / processors
+    return 1024.0 * of_tres / processors if of_tres > 0 else 1024.0 * old * nodes / processors
 
 
 def _step_seconds(step: Mapping[str, Any]) -> float:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The compiled scanner of ``sacct -P``: where the values of each job stand, and which lines are steps of it.
 
-It knows lines and fields: headers, jobs, steps that follow their job, and what is none of these. What the values mean
-is the business of the readers.
+It knows lines and fields: headers, jobs, steps behind their job and steps elsewhere, and what is none of these. What
+the values mean is the business of the readers.
 """
 
 from __future__ import annotations
@@ -12,13 +12,23 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.formats.accounting.kernel import Labels, find_label, is_same
+from swftools.formats.accounting.kernel import Labels, begins_with, find_label, is_same
+from swftools.formats.slurm.lines import (
+    ALL,
+    find_header,
+    is_id,
+    join_lines,
+    mark_fields,
+    trimmed,
+    unquoted,
+    whole_line,
+)
 from swftools.kernel import IntArray, kernel
 
 END, HEADER, DOCUMENT = 0, 1, 2
 """Where the scanner stopped: at the end, at a header line, at a line that begins a JSON document."""
 
-TOO_FEW, TOO_MANY, NO_JOB, NO_ROW, NO_HEADER = range(5)
+TOO_FEW, TOO_MANY, NO_ROW, NO_HEADER = range(4)
 """Why a line is no part of a record."""
 
 NO_COLUMN, NO_VALUE = -2, -1
@@ -27,13 +37,16 @@ NO_COLUMN, NO_VALUE = -2, -1
 ELEMENTS = -2
 """In place of an array index: several elements, in brackets."""
 
-_TAB, _NEWLINE, _RETURN, _BLANK, _PLUS, _POINT, _BAR = 9, 10, 13, 32, 43, 46, 124
-_UNDERSCORE, _OPEN, _BRACE = 95, 91, 123
+NO_LINES, SOME_LINES, LAST_LINES = 0, 1, 2
+"""Whether values may hold line ends: none, some, the last one of a row too."""
+
+_NOTHING, _JOB, _STEP, _LOOSE = range(4)
+_TAB, _NEWLINE, _BLANK, _PLUS, _POINT, _UNDERSCORE, _OPEN, _BRACE = 9, 10, 32, 43, 46, 95, 91, 123
 _LONGEST_WORD = 16
 
 
 class Rows(NamedTuple):
-    """What the scanner fills: a row for each job, step and stray line."""
+    """What the scanner fills: a row for each job, step, loose step and stray line."""
 
     line: IntArray
     begin: IntArray
@@ -42,12 +55,17 @@ class Rows(NamedTuple):
     value_end: IntArray
     array_number: IntArray  # -1 where the job is no element
     array_index: IntArray
-    step_line: IntArray
+    step_line: IntArray  # also of lines on which a value of a row goes on
     step_into: IntArray  # the row of its job
     rss_begin: IntArray
     rss_end: IntArray
     cpu_begin: IntArray
     cpu_end: IntArray
+    loose_line: IntArray  # of steps that do not stand behind their job
+    loose_begin: IntArray
+    loose_end: IntArray
+    loose_value_begin: IntArray  # (columns of loose steps, steps): the id of the job for JobID
+    loose_value_end: IntArray
     stray_line: IntArray
     stray_begin: IntArray
     stray_end: IntArray
@@ -61,131 +79,16 @@ class Place(NamedTuple):
     line: IntArray
     jobs: IntArray
     steps: IntArray
+    loose: IntArray
     strays: IntArray
 
 
-def room_for(lines: int, columns: int) -> Rows:
+def room_for(lines: int, columns: int, of_loose: int) -> Rows:
     """Return room for so many lines; pages that are not written to take no memory."""
-    values = {name: np.empty(lines, np.int64) for name in Rows._fields if not name.startswith("value")}
-    return Rows(
-        value_begin=np.empty((columns, lines), np.int64), value_end=np.empty((columns, lines), np.int64), **values
-    )
-
-
-@kernel(allocates=False)
-def _trimmed(text: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Return where a stretch of text begins and ends without blanks around it."""
-    while begin < end and (text[begin] == _BLANK or text[begin] == _TAB):
-        begin += 1
-    while end > begin and (text[end - 1] == _BLANK or text[end - 1] == _TAB or text[end - 1] == _RETURN):
-        end -= 1
-    return begin, end
-
-
-@kernel(allocates=False)
-def _line(text: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Return where a line begins and ends without blanks around it, and without the mark of UTF-8 before it."""
-    if end - begin >= 3 and text[begin] == 0xEF and text[begin + 1] == 0xBB and text[begin + 2] == 0xBF:
-        begin += 3
-    return _trimmed(text, begin, end)
-
-
-@kernel(allocates=False)
-def _is_word(text: bytes, begin: int, end: int, word: bytes) -> bool:
-    """Whether a stretch of text is a word, which is given in small letters."""
-    if end - begin != len(word):
-        return False
-    for offset in range(len(word)):
-        if text[begin + offset] | 32 != word[offset]:
-            return False
-    return True
-
-
-@kernel(allocates=False)
-def header_id_position(text: bytes, begin: int, end: int) -> int:
-    """Return which field of a header line is the job's id (JobID, else JobIDRaw); -1 if it is no header line.
-
-    A header line is one of words that begin with letters, State among them.
-    """
-    begin, end = _line(text, begin, end)
-    field = 0
-    number, raw = -1, -1
-    has_state = False
-    while begin <= end:
-        stop = begin
-        while stop < end and text[stop] != _BAR:
-            stop += 1
-        first, last = _trimmed(text, begin, stop)
-        if first < last:
-            if not 97 <= text[first] | 32 <= 122:
-                return -1
-            if number < 0 and _is_word(text, first, last, b"jobid"):
-                number = field
-            if raw < 0 and _is_word(text, first, last, b"jobidraw"):
-                raw = field
-            has_state = has_state or _is_word(text, first, last, b"state")
-        field += 1
-        begin = stop + 1
-    if not has_state:
-        return -1
-    return number if number >= 0 else raw
-
-
-@kernel(allocates=False)
-def _field(text: bytes, begin: int, end: int, field: int) -> tuple[int, int]:
-    """Return where a field of a line stands; empty where it has not as many."""
-    for _ in range(field):
-        while begin < end and text[begin] != _BAR:
-            begin += 1
-        if begin == end:
-            return end, end
-        begin += 1
-    stop = begin
-    while stop < end and text[stop] != _BAR:
-        stop += 1
-    return _trimmed(text, begin, stop)
-
-
-@kernel(allocates=False)
-def last_start(text: bytes, id_position: int) -> tuple[int, int, bool]:
-    """Return where the last job or header of a text begins, the field of the id there, and if a document does.
-
-    Parameters
-    ----------
-    text : bytes
-        Whole lines.
-    id_position : int
-        The field of the id at its beginning; -1 before the first header.
-    """
-    last, position = 0, id_position
-    at = 0
-    size = len(text)
-    while at < size:
-        start = at
-        while at < size and text[at] != _NEWLINE:
-            at += 1
-        begin, end = _line(text, start, at)
-        at += 1
-        if begin == end:
-            continue
-        first, stop = begin, begin
-        if id_position >= 0:
-            first, stop = _field(text, begin, end, id_position)
-        if id_position < 0 or first == stop or not 48 <= text[first] <= 57:
-            found = header_id_position(text, begin, end)
-            if found >= 0:
-                last, position = start, id_position
-                id_position = found
-            elif id_position < 0:
-                last, position = start, id_position
-                if text[begin] == _BRACE:
-                    return last, position, True
-            continue
-        while first < stop and text[first] != _POINT:
-            first += 1
-        if first == stop:
-            last, position = start, id_position
-    return last, position, False
+    values = {name: np.empty(lines, np.int64) for name in Rows._fields if "value" not in name}
+    both = {name: np.empty((columns, lines), np.int64) for name in ("value_begin", "value_end")}
+    loose = {name: np.empty((of_loose, lines), np.int64) for name in ("loose_value_begin", "loose_value_end")}
+    return Rows(**both, **loose, **values)
 
 
 @kernel(allocates=False)
@@ -195,8 +98,12 @@ def scan(
     fields: int,
     has_tail: bool,
     is_open: bool,
+    separator: bytes,
+    is_csv: bool,
+    takes_lines: int,
     takes_none: npt.NDArray[np.bool_],
     none_words: Labels,
+    of_loose: IntArray,
     marks: IntArray,
     out: Rows,
     place: Place,
@@ -204,84 +111,183 @@ def scan(
     """Fill ``out`` from a place of a text on, until a header or a document; return which, and ``place`` is before it.
 
     The caller gives room for every line, and ``marks`` for a separator a field and one more. No fields means that no
-    header was seen.
+    header was seen. ``of_loose`` has the columns that are noted of steps that do not stand behind their job.
     """
     size = len(text)
     at, line = place.at[0], place.line[0]
-    row, step, stray = place.jobs[0] - 1, place.steps[0], place.strays[0]
+    row, step, loose, stray = place.jobs[0] - 1, place.steps[0], place.loose[0], place.strays[0]
     has_job = False
+    before = _NOTHING  # what stands in front of a line, on which it may go on
     stopped = END
+    width = len(separator)
+    has_tabs = width == 1 and separator[0] == _TAB
+    mark = -1 if is_csv or width != 1 else int(separator[0])
     while at < size:
         start = at
         bars = 0
         while at < size and text[at] != _NEWLINE:
-            if text[at] == _BAR:
+            if text[at] == mark:  # nearly always: one pass over the bytes is enough
                 if bars < len(marks):
                     marks[bars] = at
                 bars += 1
             at += 1
         stop = at
         at += 1
-        begin, end = _line(text, start, stop)
+        begin, end = whole_line(text, start, stop, has_tabs)
         if begin == end:
             line += 1
             continue
+        if mark < 0 and fields > 0:
+            bars = mark_fields(text, begin, end, separator, is_csv, marks, ALL)
         first, last = begin, begin
         if fields > 0 and position[0] <= bars:
-            first = begin if position[0] == 0 else marks[position[0] - 1] + 1
-            first, last = _trimmed(text, first, marks[position[0]] if position[0] < bars else end)
-        why = -1
-        if first == last or not 48 <= text[first] <= 57:
-            if header_id_position(text, begin, end) >= 0:
+            first, last = _value(text, begin, end, position[0], bars + 1, width, is_csv, marks)
+        why, lines = -1, 1
+        is_row = first < last and 48 <= text[first] <= 57
+        if is_row and takes_lines == LAST_LINES and before != _NOTHING:
+            is_row = bars > position[0] and is_id(text, first, last)
+        if not is_row:
+            if find_header(text, begin, end)[0] >= 0:
                 stopped, at = HEADER, start
                 break
             if fields == 0 and text[begin] == _BRACE:
                 stopped, at = DOCUMENT, start
                 break
+            if takes_lines == LAST_LINES and before != _NOTHING and not begins_with(text, begin, end, b"sacct: "):
+                if before == _LOOSE:
+                    _go_on(out, of_loose, loose, line, start, stop)
+                    loose += 1
+                else:
+                    out.end[row] = stop
+                    if before == _JOB:
+                        for column in range(len(position)):
+                            if position[column] == fields - 1:
+                                out.value_end[column, row] = end
+                    out.step_line[step], out.step_into[step] = line, row
+                    out.rss_begin[step] = out.rss_end[step] = out.cpu_begin[step] = out.cpu_end[step] = NO_COLUMN
+                    step += 1
+                line += 1
+                continue
             why = NO_ROW if fields > 0 else NO_HEADER
         else:
             point = first
             while point < last and text[point] != _POINT:
                 point += 1
-            if bars + 1 < fields + has_tail or (has_tail and text[end - 1] != _BAR):
+            if takes_lines != NO_LINES and bars + 1 < fields + has_tail:
+                count, join_stop, join_count = join_lines(
+                    text, begin, stop, position[0], fields + has_tail, separator, is_csv, marks
+                )
+                if count >= 0:
+                    bars, stop, lines, at = count, join_stop, join_count, join_stop + 1
+                    end = whole_line(text, begin, stop, has_tabs)[1]
+            if bars + 1 < fields + has_tail or (has_tail and not _ends_with(text, begin, end, separator)):
                 why = TOO_FEW
             elif bars + 1 > fields + has_tail and not is_open:
                 why = TOO_MANY
             if point == last:
                 has_job = why < 0
-            elif (why < 0 and not has_job) or (
-                why < 0 and not is_same(text, first, point, out.value_begin[0, row], out.value_end[0, row])
-            ):
-                why = NO_JOB
-            if why < 0:
-                end -= has_tail
-                if point == last:
-                    row += 1
-                    out.line[row], out.begin[row], out.end[row] = line, start, stop
-                    _take_fields(text, begin, end, position, fields, takes_none, none_words, marks, out, row)
-                    out.array_number[row], out.array_index[row] = _array_of(text, first, last)
-                else:
-                    out.step_line[step], out.step_into[step], out.end[row] = line, row, stop
-                    out.rss_begin[step], out.rss_end[step] = _value(text, begin, end, position[1], fields, marks)
-                    out.cpu_begin[step], out.cpu_end[step] = _value(text, begin, end, position[2], fields, marks)
-                    step += 1
         if why >= 0:
             out.stray_line[stray], out.stray_begin[stray], out.stray_end[stray] = line, start, stop
             out.stray_why[stray] = why
             stray += 1
-        line += 1
+            before = _NOTHING
+            for further in range(1, lines):
+                out.stray_line[stray], out.stray_begin[stray], out.stray_end[stray] = line + further, stop, stop
+                out.stray_why[stray] = why
+                stray += 1
+            line += lines
+            continue
+        end -= has_tail * width
+        if point == last:
+            row += 1
+            before = _JOB
+            out.line[row], out.begin[row], out.end[row] = line, start, stop
+            _take_fields(text, begin, end, position, fields, width, is_csv, takes_none, none_words, marks, out, row)
+            out.array_number[row], out.array_index[row] = _array_of(text, first, last)
+        elif has_job and _is_step_of(
+            text, begin, end, first, point, position[of_loose[-1]], of_loose[-1], fields, width, is_csv, marks, out, row
+        ):
+            before = _STEP
+            out.step_line[step], out.step_into[step], out.end[row] = line, row, stop
+            out.rss_begin[step], out.rss_end[step] = _value(text, begin, end, position[1], fields, width, is_csv, marks)
+            out.cpu_begin[step], out.cpu_end[step] = _value(text, begin, end, position[2], fields, width, is_csv, marks)
+            step += 1
+        else:
+            before = _LOOSE
+            out.loose_line[loose], out.loose_begin[loose], out.loose_end[loose] = line, start, stop
+            for each in range(len(of_loose)):
+                out.loose_value_begin[each, loose], out.loose_value_end[each, loose] = _value(
+                    text, begin, end, position[of_loose[each]], fields, width, is_csv, marks
+                )
+            out.loose_value_end[0, loose] = point
+            loose += 1
+        for further in range(1, lines):
+            if before == _LOOSE:
+                _go_on(out, of_loose, loose, line + further, stop, stop)
+                loose += 1
+            else:
+                out.step_line[step], out.step_into[step] = line + further, row
+                out.rss_begin[step] = out.rss_end[step] = out.cpu_begin[step] = out.cpu_end[step] = NO_COLUMN
+                step += 1
+        line += lines
     place.at[0], place.line[0] = min(at, size), line
-    place.jobs[0], place.steps[0], place.strays[0] = row + 1, step, stray
+    place.jobs[0], place.steps[0], place.loose[0], place.strays[0] = row + 1, step, loose, stray
     return stopped
 
 
 @kernel(allocates=False)
-def _value(text: bytes, begin: int, end: int, field: int, fields: int, marks: IntArray) -> tuple[int, int]:
+def _is_step_of(
+    text: bytes,
+    begin: int,
+    end: int,
+    first: int,
+    point: int,
+    field: int,
+    column: int,
+    fields: int,
+    width: int,
+    is_csv: bool,
+    marks: IntArray,
+    out: Rows,
+    row: int,
+) -> bool:
+    """Whether a step is one of the job before it: by the id, and by the cluster where both tell it."""
+    if not is_same(text, first, point, out.value_begin[0, row], out.value_end[0, row]):
+        return False
+    at, stop = _value(text, begin, end, field, fields, width, is_csv, marks)
+    if at < 0 or at == stop or out.value_begin[column, row] < 0:
+        return True
+    return is_same(text, at, stop, out.value_begin[column, row], out.value_end[column, row])
+
+
+@kernel(allocates=False)
+def _ends_with(text: bytes, begin: int, end: int, separator: bytes) -> bool:
+    """Whether a stretch of text ends with the separator."""
+    return end - begin >= len(separator) and begins_with(text, end - len(separator), end, separator)
+
+
+@kernel(allocates=False)
+def _go_on(out: Rows, of_loose: IntArray, loose: int, line: int, begin: int, end: int) -> None:
+    """Note a further line of the loose step before: it belongs to the same job, and says nothing itself."""
+    out.loose_line[loose], out.loose_begin[loose], out.loose_end[loose] = line, begin, end
+    for each in range(len(of_loose)):
+        is_known = of_loose[each] != 1 and of_loose[each] != 2  # MaxRSS and TotalCPU, which would count twice
+        out.loose_value_begin[each, loose] = out.loose_value_begin[each, loose - 1] if is_known else NO_VALUE
+        out.loose_value_end[each, loose] = out.loose_value_end[each, loose - 1] if is_known else NO_VALUE
+
+
+@kernel(allocates=False)
+def _value(
+    text: bytes, begin: int, end: int, field: int, fields: int, width: int, is_csv: bool, marks: IntArray
+) -> tuple[int, int]:
     """Return where the value of a field stands, in a line whose separators are known."""
     if field < 0:
         return NO_COLUMN, NO_COLUMN
-    first = begin if field == 0 else marks[field - 1] + 1
-    return _trimmed(text, first, end if field == fields - 1 else marks[field])
+    first = begin if field == 0 else marks[field - 1] + width
+    first, last = trimmed(text, first, end if field == fields - 1 else marks[field])
+    if is_csv:
+        first, last = unquoted(text, first, last)
+    return first, last
 
 
 @kernel(allocates=False)
@@ -291,6 +297,8 @@ def _take_fields(
     end: int,
     position: IntArray,
     fields: int,
+    width: int,
+    is_csv: bool,
     takes_none: npt.NDArray[np.bool_],
     none_words: Labels,
     marks: IntArray,
@@ -299,7 +307,7 @@ def _take_fields(
 ) -> None:
     """Note where the values of a job stand."""
     for column in range(len(position)):
-        first, last = _value(text, begin, end, position[column], fields, marks)
+        first, last = _value(text, begin, end, position[column], fields, width, is_csv, marks)
         if (first >= 0 and first == last) or (
             first >= 0
             and takes_none[column]
@@ -329,6 +337,10 @@ def _array_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
     while at < end and 48 <= text[at] <= 57 and at - first < 18:
         index = index * 10 + (text[at] - 48)
         at += 1
-    if at < end:
+    if at + 1 < end and text[at] == _PLUS:  # a component of a heterogeneous job of that element
+        at += 1
+        while at < end and 48 <= text[at] <= 57:
+            at += 1
+    if at < end or first == at:
         return -1, -1
     return number, index

@@ -6,16 +6,31 @@ A job that is queued again begins another life, with the same id and another sub
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from swftools.formats.accounting.records import Records
-from swftools.formats.slurm.states import COMPLETED, OPEN, REQUEUED, REVOKED, UNKNOWN, kinds_of, swf_status
+from swftools.formats.slurm.pieces import QUEUED_AGAIN, RESIZED
+from swftools.formats.slurm.states import (
+    COMPLETED,
+    NODE_FAIL,
+    OPEN,
+    PREEMPTED,
+    REQUEUED,
+    RESIZING,
+    REVOKED,
+    UNKNOWN,
+    kinds_of,
+    swf_status,
+)
+from swftools.formats.slurm.submit_line import dependency_of
 from swftools.formats.slurm.values import preceding_job
-from swftools.kernel import BoolArray, FloatArray
+from swftools.kernel import BoolArray, FloatArray, IntArray
 
 _SOME_SECONDS = 10.0
 
@@ -28,6 +43,7 @@ class Choices(NamedTuple):
     queue: str
     partition: str
     preempted: str
+    publish: str
 
 
 @dataclass
@@ -51,7 +67,8 @@ class Lives:
     energy : ndarray of float64
         J.
     words : dict of str to pyarrow.LargeStringArray
-        ``id, state, user, account, group, partition, qos, cluster, name, dependency``.
+        ``id, state, user, account, group, partition, qos, cluster, name, dependency, submit_line,
+        flags, reason, constraints, nodes``.
     """
 
     times: dict[str, FloatArray]
@@ -72,7 +89,7 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
     if options.submit == "eligible":
         submit = np.where(np.isfinite(times["eligible"]), times["eligible"], submit)
     records.fault(np.asarray(lives.words["id"].is_null()), "no job id")
-    is_open = (kinds == OPEN) | ((kinds == REQUEUED) & ~np.isfinite(end))
+    is_open = (kinds == OPEN) | (((kinds == REQUEUED) | (kinds == RESIZING)) & ~np.isfinite(end))
     records.fault(is_open, "not ended", lives.words["state"])
     records.fault(kinds == UNKNOWN, "a state that Slurm does not have", lives.words["state"])
     records.fault(~np.isfinite(submit), "no Submit")
@@ -86,8 +103,11 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
     records.fault(ran & ~np.isfinite(processors), "no processors of a job that ran")
     for name in ("allocated_processors", "allocated_nodes", "allocated_gpus"):
         counts[name] = np.where(ran & (counts[name] >= (name != "allocated_gpus")), counts[name], np.nan)
-    for name in ("requested_processors", "requested_nodes"):
+    for name, given in (("requested_processors", "allocated_processors"), ("requested_nodes", "allocated_nodes")):
         counts[name] = np.where(counts[name] > 0, counts[name], np.nan)
+        # What is told of a job that never started as given to it is what it asked for.
+        is_told = ~ran & np.isnan(counts[name]) & (lives.counts[given] > 0)
+        counts[name] = np.where(is_told, lives.counts[given], counts[name])
     run = np.where(np.isfinite(lives.seconds["elapsed"]), lives.seconds["elapsed"], end - start)
     run[~ran] = np.nan
     cpu = _cpu_time(records, lives, run)
@@ -106,8 +126,17 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "energy": _energy(records, lives, run),
         "status": swf_status(kinds, options.preempted),
         **counts,
+        **_followed(kinds),
     }
+    # sacct -T gives an end to what still ran, and the piece that follows begins there.
+    cut = is_open & (end > start)
+    records.is_cut = cut if cut.any() else None
     words = lives.words
+    dependency = _dependency(words["dependency"], words["submit_line"])
+    records.scope = words["cluster"]
+    records.has_loose = True
+    records.is_private |= words["submit_line"].null_count + words["reason"].null_count < 2 * len(records)
+    records.may_publish = options.publish == "yes"
     records.words = {
         "log_id": words["id"],
         "logged_state": words["state"],
@@ -116,9 +145,22 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "executable": words["name"],
         "queue": words[options.queue],
         "partition": words[options.partition],
-        "dependency": words["dependency"],
-        "preceding": _preceding(words["dependency"]),
+        "scheduler_flags": words["flags"],
+        "wait_reason": words["reason"],
+        "constraints": words["constraints"],
+        "host_list": words["nodes"],
+        "submit_line": words["submit_line"],
+        "dependency": dependency,
+        "preceding": _preceding(dependency, words["id"]),
     }
+
+
+def _followed(kinds: IntArray) -> dict[str, FloatArray]:
+    """Return which lives another one may follow, and in what way; nothing where none may."""
+    life = np.full(len(kinds), np.nan)
+    life[kinds == RESIZING] = RESIZED
+    life[(kinds == REQUEUED) | (kinds == PREEMPTED) | (kinds == NODE_FAIL)] = QUEUED_AGAIN
+    return {"life": life} if np.isfinite(life).any() else {}
 
 
 def _cpu_time(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
@@ -131,9 +173,9 @@ def _cpu_time(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
 
 
 def _energy(records: Records, lives: Lives, run: FloatArray) -> FloatArray:
-    """Return the energy of each job that ran; none where it is 0, as sites have it that do not measure."""
-    idle = (lives.energy == 0) & (run > _SOME_SECONDS)
-    _count(records, "no energy in a run of more than 10 s: taken for not recorded", idle)
+    """Return the energy of each job that ran; none where it is 0: not measured, or too short a run for that."""
+    idle = (lives.energy == 0) & np.isfinite(run)
+    _count(records, "no energy of a run: taken for not recorded", idle)
     return np.where(idle | ~np.isfinite(run), np.nan, lives.energy)
 
 
@@ -148,10 +190,29 @@ def _count(records: Records, told: str, mask: BoolArray) -> None:
         records.anomalies[told] += count
 
 
-def _preceding(dependencies: pa.LargeStringArray) -> pa.LargeStringArray:
+def _dependency(told: pa.LargeStringArray, commands: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return what each job waited for: as told, else as the command that submitted it says."""
+    if commands.null_count == len(commands):
+        return told
+    return pc.coalesce(told, _of_each(commands, dependency_of))
+
+
+def _preceding(dependencies: pa.LargeStringArray, ids: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return the id of the one job that each waited for."""
     if dependencies.null_count == len(dependencies):
         return dependencies
-    found = dependencies.dictionary_encode()
-    ids = pa.array([preceding_job(word) for word in found.dictionary.to_pylist()], pa.large_string())
-    return ids.take(found.indices)
+    preceding = _of_each(dependencies, preceding_job)
+    rows = np.flatnonzero(pc.starts_with(dependencies, "aftercorr:").fill_null(False).to_numpy(zero_copy_only=False))
+    if len(rows):  # an element waits for the one of the same index
+        found = preceding.to_pylist()
+        for row in rows.tolist():
+            index = (ids[row].as_py() or "").partition("_")[2]
+            found[row] = f"{found[row]}_{index}" if found[row] and index.isdigit() else None
+        preceding = pa.array(found, pa.large_string())
+    return preceding
+
+
+def _of_each(words: pa.LargeStringArray, say: Callable[[str], str | None]) -> pa.LargeStringArray:
+    """Return what is said of each text, worked out once for each different one."""
+    found = words.dictionary_encode()
+    return pa.array([say(word) for word in found.dictionary.to_pylist()], pa.large_string()).take(found.indices)

@@ -1,45 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""What runs and waits at a moment, as Slurm's ``squeue`` or ``sacct`` prints it.
 
-    squeue --array --format="%i|%T|%C|%l|%M|%V" > now.txt
+    squeue --array --format="%i|%T|%C|%l|%M|%V|%S|%Q|%r" > now.txt
     squeue --json > now.json
-    sacct --allusers --allocations --array --state=R,PD --parsable2 \
-        --format=JobID,State,AllocCPUS,ReqCPUS,Timelimit,Elapsed,Submit > now.txt
+    sacct --allusers --allocations --state=R,PD --parsable2 \
+        --format=JobID,State,AllocCPUS,ReqCPUS,Timelimit,Elapsed,Submit,Start,Priority,Reason > now.txt
 
-That is job, state, processors, time limit, time that it has run, and when it was submitted, with their names in the
-first line; in any order, others beside them are skipped.
+That is job, state, processors, time limit, time that it has run, when it was submitted and started, its priority, and
+what it waits for, with their names in the first line; in any order, others beside them are skipped.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from swftools.errors import UnknownLogError, UnreadableLogError
 from swftools.formats.slurm.queue_document import rows_of_document
+from swftools.formats.slurm.queue_states import (
+    ENDING,
+    HELD,
+    RUNNING,
+    SUSPENDED,
+    WAITING,
+    bare,
+    waits_for_a_person,
+    waits_for_processors,
+    word_of,
+)
+from swftools.formats.slurm.queue_text import REMEDY, names_of, rows_of_text
 from swftools.output.shown_text import shown
+from swftools.parameters.small_files import PRINTED_LIMIT, read_small_file
 
-RUNNING = frozenset({"RUNNING", "R", "COMPLETING", "CG", "CONFIGURING", "CF", "SUSPENDED", "S", "STOPPED", "ST"})
-"""States of jobs that hold processors."""
-
-WAITING = frozenset({"PENDING", "PD"})
-
-_NEEDED = ("JOBID", "STATE", "CPUS", "TIME_LIMIT")
-_ALSO_CALLED = {
-    "ST": "STATE",
-    "TIMELIMIT": "TIME_LIMIT",
-    "NUM_CPUS": "CPUS",
-    "ELAPSED": "TIME",
-    "SUBMIT": "SUBMIT_TIME",
-    "ALLOCCPUS": "CPUS",
-    "NCPUS": "CPUS",
-    "REQCPUS": "MIN_CPUS",
-}
-_REMEDY = 'make it by squeue --array --format="%i|%T|%C|%l|%M|%V"'
+_NO_LIMIT = frozenset({"UNLIMITED", "PARTITION_LIMIT", "NOT_SET", "INVALID", "N/A", ""})
+_NO_DATE = frozenset({"", "N/A", "NONE", "UNKNOWN", "0"})
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,45 @@ class QueueSnapshot:
     Parameters
     ----------
     running : pandas.DataFrame
-        One row for each job that holds processors: name, processors, requested_time and elapsed (s).
+        One row for each job that holds processors: name, processors, requested_time and elapsed (s). A job that is
+        about to give them back (COMPLETING) has the requested_time that it has run.
     waiting : pandas.DataFrame
-        One row for each job that waits, in order of submission: name, processors, requested_time, and waited (s; 0 if
-        the text does not say).
+        One row for each job that waits for processors and nothing else, in the order of the queue: by priority, the
+        highest first, equal ones by submission; where the text has no priorities, by submission. name, processors,
+        requested_time, waited (s; 0 if the text does not say; no more than that of a job before it, because policies
+        take those first that waited longer), and priority (NaN if the text does not say).
     others : int
-        Lines of jobs in other states, such as those that have just ended.
+        Lines of jobs in other states, such as those that have just ended, and of steps.
+    suspended : int
+        Jobs that are suspended: they hold no processors, and it is not known when they go on.
+    held : mapping of str to int
+        Jobs that cannot start until a person does something, by the reason, such as JobHeldUser.
+    later : mapping of str to int
+        Jobs that wait for something other than processors, such as the end of another job, a time, or that a limit
+        allows them, by the reason: until then they stand in nobody's way.
+    present : float or None
+        When it was, s since 1970 in the zone of the text; None if nothing says.
     """
 
     running: pd.DataFrame
     waiting: pd.DataFrame
     others: int = 0
+    suspended: int = 0
+    held: Mapping[str, int] = field(default_factory=dict)
+    later: Mapping[str, int] = field(default_factory=dict)
+    present: float | None = None
+
+
+class _Job(NamedTuple):
+    """What is read of a job; times in s."""
+
+    name: str
+    processors: int
+    requested_time: float
+    elapsed: float
+    submitted: float
+    started: float
+    priority: float
 
 
 def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnapshot:
@@ -69,8 +98,9 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
     ----------
     path : str or path
         Text, or JSON. The first line of a text has the names of its columns, separated by bars: JOBID, STATE, CPUS and
-        TIME_LIMIT are required, TIME (of running jobs) and SUBMIT_TIME optional. ``sacct`` has other names for them.
-        Steps of jobs are skipped.
+        TIME_LIMIT are required; TIME (of running jobs), SUBMIT_TIME, START_TIME, PRIORITY and REASON optional.
+        ``sacct`` has other names for them. Steps of jobs are skipped. A line of several tasks of a job array is a job
+        for each.
     longest : float, optional
         Time limit of jobs that have none, s.
 
@@ -82,81 +112,104 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
         A column is missing, or a line cannot be read; it names the column or line, and says what to do.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+        text = read_small_file(path, PRINTED_LIMIT).decode(errors="replace").removeprefix("\ufeff")
     except FileNotFoundError as error:
         raise UnknownLogError(f"{path}: no such file; check the path") from error
     except OSError as error:
         raise UnreadableLogError(f"{path}: {error.strerror}") from error
     if not text.strip():
-        raise UnreadableLogError(f"{path}: it is empty; {_REMEDY}")
-    rows = rows_of_document(text, str(path)) if text.lstrip().startswith("{") else _rows_of_text(text, str(path))
+        raise UnreadableLogError(f"{path}: it is empty; {REMEDY}")
+    rows: Iterable[tuple[str, dict[str, str]]]
+    if text.lstrip().startswith(("{", "[")):
+        rows, present = rows_of_document(text, str(path))
+    else:
+        rows, present = rows_of_text(text, str(path)), 0.0
     running: list[_Job] = []
     waiting: list[_Job] = []
-    others = 0
+    held: Counter[str] = Counter()
+    later: Counter[str] = Counter()
+    others = suspended = 0
     for place, job in rows:
-        state = job["STATE"].upper().partition(" ")[0]
-        if state not in RUNNING | WAITING or "." in job["JOBID"]:
+        state = word_of(job["STATE"])
+        is_step = "." in job["JOBID"].partition("[")[0]
+        if state not in RUNNING | SUSPENDED | WAITING | HELD or is_step:
             others += 1
             continue
-        read = _read(job, place, longest)
-        (running if state in RUNNING else waiting).append(read)
-    columns = ["name", "processors", "requested_time", "elapsed", "submitted"]
-    ran, waits = (pd.DataFrame(each, columns=columns) for each in (running, waiting))
-    waits = waits.sort_values("submitted", kind="stable", ignore_index=True, na_position="last")
-    known = pd.concat([ran["submitted"], waits["submitted"]]).max()  # the youngest is taken to have come just now
-    waited = (known - waits["submitted"]).fillna(0.0)
+        names = names_of(job["JOBID"], place)
+        priority, reason = _priority(job.get("PRIORITY", ""), place), job.get("REASON", "")
+        if state in SUSPENDED:
+            suspended += len(names)
+        elif state in HELD or (state in WAITING and waits_for_a_person(reason, priority)):
+            held[_why(reason, state, priority)] += len(names)
+        elif state in WAITING and not waits_for_processors(reason):
+            later[bare(reason)] += len(names)
+        else:
+            read = _read(job, place, longest)._replace(priority=priority)
+            if state in ENDING:
+                read = read._replace(requested_time=max(read.elapsed, 1.0))
+            (running if state in RUNNING else waiting).extend(read._replace(name=name) for name in names)
+    ran, waits = (pd.DataFrame(each, columns=_Job._fields) for each in (running, waiting))
+    known = [present, *(job.submitted for job in running + waiting), *(job.started + job.elapsed for job in running)]
+    present = max((time for time in known if time > 0), default=0.0)  # without more the youngest came just now
+    waits = waits.sort_values(
+        ["priority", "submitted"], ascending=[False, True], kind="stable", ignore_index=True, na_position="last"
+    )
+    waited = (present - waits["submitted"]).fillna(0.0).cummin()
     return QueueSnapshot(
-        ran.drop(columns="submitted"), waits.drop(columns=["submitted", "elapsed"]).assign(waited=waited), others
+        ran[["name", "processors", "requested_time", "elapsed"]],
+        waits[["name", "processors", "requested_time"]].assign(waited=waited, priority=waits["priority"]),
+        others,
+        suspended,
+        dict(held),
+        dict(later),
+        present or None,
     )
 
 
-_Job = tuple[str, int, float, float, float]
-
-
-def _rows_of_text(text: str, path: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the jobs of a text, each with its place and its cells by name."""
-    lines = text.splitlines()
-    names = [_ALSO_CALLED.get(name, name) for name in (cell.strip().upper() for cell in lines[0].split("|"))]
-    if "CPUS" not in names:
-        names = ["CPUS" if name == "MIN_CPUS" else name for name in names]
-    if missing := [name for name in _NEEDED if name not in names]:
-        raise UnreadableLogError(f"{path}, line 1: no column {', '.join(missing)}; {_REMEDY}")
-    for number, line in enumerate(lines[1:], start=2):
-        if not line.strip():
-            continue
-        cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) != len(names):
-            raise UnreadableLogError(
-                f"{path}, line {number}: {len(cells)} values for {len(names)} columns: {shown(line)}; {_REMEDY}"
-            )
-        job = dict(zip(names, cells, strict=True))
-        if job["CPUS"] in {"", "0"}:  # sacct: who waits holds none yet
-            job["CPUS"] = job.get("MIN_CPUS", job["CPUS"])
-        yield f"{path}, line {number}", job
-
-
 def _read(job: dict[str, str], place: str, longest: float | None) -> _Job:
-    """Return name, processors, requested time, elapsed time and submission of a job."""
-    if "[" in job["JOBID"]:
-        raise UnreadableLogError(
-            f"{place}: {shown(job['JOBID'])} stands for several jobs; ask for each by squeue --array"
-        )
+    """Return a job without its priority."""
     if not job["CPUS"].isdecimal() or int(job["CPUS"]) < 1:
-        raise UnreadableLogError(f"{place}: CPUS {shown(job['CPUS'])!r} is not a number of processors; {_REMEDY}")
+        raise UnreadableLogError(f"{place}: CPUS {shown(job['CPUS'])!r} is not a number of processors; {REMEDY}")
     limit = _seconds(job["TIME_LIMIT"])
     if limit is None:
-        if job["TIME_LIMIT"].upper() not in {"UNLIMITED", "PARTITION_LIMIT", "NOT_SET", "INVALID", "N/A", ""}:
-            raise UnreadableLogError(f"{place}: TIME_LIMIT {shown(job['TIME_LIMIT'])!r} is not a time; {_REMEDY}")
+        if job["TIME_LIMIT"].upper() not in _NO_LIMIT:
+            raise UnreadableLogError(f"{place}: TIME_LIMIT {shown(job['TIME_LIMIT'])!r} is not a time; {REMEDY}")
         if longest is None:
             raise UnreadableLogError(f"{place}: the job has no time limit; give one by longest= (--longest 7d)")
         limit = longest
-    submitted = float(job.get("SUBMITTED") or "nan")
-    if job.get("SUBMIT_TIME") not in {None, "", "N/A", "Unknown"}:
-        try:
-            submitted = datetime.datetime.fromisoformat(job["SUBMIT_TIME"]).replace(tzinfo=datetime.UTC).timestamp()
-        except ValueError:
-            raise UnreadableLogError(f"{place}: SUBMIT_TIME {shown(job['SUBMIT_TIME'])!r} is not a date") from None
-    return job["JOBID"], int(job["CPUS"]), limit, _seconds(job.get("TIME", "")) or 0.0, submitted
+    submitted, started = (_date(job.get(name, ""), name, place) for name in ("SUBMIT_TIME", "START_TIME"))
+    elapsed = _seconds(job.get("TIME", "")) or 0.0
+    return _Job(job["JOBID"], int(job["CPUS"]), limit, elapsed, submitted, started, math.nan)
+
+
+def _why(reason: str, state: str, priority: float) -> str:
+    """Return the word under which a job that a person must let go is counted."""
+    if waits_for_a_person(reason, math.nan) or (state in HELD and not waits_for_processors(reason)):
+        return bare(reason)
+    return state if state in HELD else f"priority {priority:.0f}"
+
+
+def _priority(text: str, place: str) -> float:
+    """Return a priority; NaN if there is none."""
+    if text.upper() in {"", "N/A"}:
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        raise UnreadableLogError(f"{place}: PRIORITY {shown(text)!r} is not a number; {REMEDY}") from None
+
+
+def _date(text: str, name: str, place: str) -> float:
+    """Return a date, or seconds since 1970 (``SLURM_TIME_FORMAT=%s``), in s since 1970; NaN if there is none."""
+    if text.upper() in _NO_DATE:
+        return math.nan
+    if text.isdecimal():
+        return float(text)
+    try:
+        date = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise UnreadableLogError(f"{place}: {name} {shown(text)!r} is not a date") from None
+    return (date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).timestamp()
 
 
 def _seconds(text: str) -> float | None:

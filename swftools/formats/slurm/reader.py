@@ -10,15 +10,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from swftools.errors import LogFormatError
-from swftools.formats.accounting.format import AccountingFormat
+from swftools.formats.accounting.ledger import Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.accounting.settling import Settled
+from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.slurm import documents
-from swftools.formats.slurm.columns import Layout, is_header, layout_of_option
+from swftools.formats.slurm.columns import NO_LAYOUT, Layout, is_header, layout_of_header, layout_of_option, with_tail
 from swftools.formats.slurm.json_reader import JsonReader, cut_documents
-from swftools.formats.slurm.kernel import last_start
+from swftools.formats.slurm.lines import last_start
 from swftools.formats.slurm.lives import Choices, fill_records
+from swftools.formats.slurm.other_json import what_json
+from swftools.formats.slurm.pieces import settle_jobs
 from swftools.formats.slurm.text_reader import TextReader
 from swftools.parameters import choice, text
 
@@ -29,7 +35,7 @@ _JOBS = re.compile(rb'"jobs"\s*:\s*\[')
 
 @register_format
 @dataclass(frozen=True)
-class Slurm(AccountingFormat):
+class Slurm(WrittenDates):
     """What sacct prints of jobs and their steps: with ``-P`` or ``-p``, or with ``--json``.
 
     Parameters
@@ -48,6 +54,9 @@ class Slurm(AccountingFormat):
         What the partition is; with ``queue=qos`` it is best Slurm's own.
     preempted : {"cancelled", "failed", "partial"}
         The status of jobs that were displaced by others: 5, 0 or 2. It is nobody's failure, so 5 by default.
+    publish : {"no", "yes"}
+        Whether the columns that may hold paths, names and secrets (submit_line, wait_reason, host_list) are in
+        published data too. What is read in Python always has them, unless names are withheld.
     """
 
     NAME = "slurm"
@@ -55,7 +64,7 @@ class Slurm(AccountingFormat):
     COMMAND = (
         "TZ=UTC sacct -a -D -P -S 2024-01-01 -E 2024-02-01 --format=JobID,User,Group,Account,Partition,QOS,Cluster,"
         "State,Submit,Eligible,Start,End,ElapsedRaw,Suspended,TimelimitRaw,NNodes,ReqCPUS,NCPUS,AllocTRES,ReqTRES,"
-        "ReqMem,MaxRSS,TotalCPU,ConsumedEnergyRaw,ExitCode,Restarts,NodeList,JobName > sacct.txt"
+        "ReqMem,MaxRSS,TotalCPU,ConsumedEnergyRaw,ExitCode,NodeList,JobName > sacct.txt"
     )
     NOTES = (
         "Each life of a job is a job: one that was queued again has another line and another submission.",
@@ -64,12 +73,15 @@ class Slurm(AccountingFormat):
         "Used memory is the largest MaxRSS of a task in any step, in KB.",
     )
 
+    SETTLED_BY = ("start", "eligible", "run_time", "life")
+
     columns: str | None = text(None, words="names of columns with + between them")
     submit: str = choice("submit", "eligible")
     group: str = choice("account", "group")
     queue: str = choice("partition", "qos")
     partition: str = choice("cluster", "partition", "qos")
     preempted: str = choice("cancelled", "failed", "partial")
+    publish: str = choice("no", "yes")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,7 +95,7 @@ class Slurm(AccountingFormat):
     @classmethod
     def recognise(cls, head: bytes) -> Fit:
         """Say whether a text is what sacct prints, be it such as cannot be read."""
-        if _DOCUMENT.search(head) and _JOBS.search(head):
+        if _DOCUMENT.search(head) and _JOBS.search(head) and what_json(head) is None:
             return Fit(True, 'a JSON document with a list "jobs"')
         for line in head.splitlines():
             if b"jobid" in line.lower() and is_header(line):
@@ -106,9 +118,9 @@ class Slurm(AccountingFormat):
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
         """Say what stands in a log."""
-        of_text = TextReader(self.layout, self.time_zone)
+        of_text = TextReader(self.layout, self.time_zone, self.dates)
         of_json: JsonReader | None = None
-        choices = Choices(self.submit, self.group, self.queue, self.partition, self.preempted)
+        choices = Choices(self.submit, self.group, self.queue, self.partition, self.preempted, self.publish)
         for stretch in stretches:
             if of_json is None:
                 if not of_text.layout.fields and _PADDED.search(stretch.text[: 1 << 16]):
@@ -125,6 +137,10 @@ class Slurm(AccountingFormat):
             fill_records(records, lives, choices)
             yield records
 
+    def settle(self, parts: list[Part], ledger: Ledger) -> Settled:
+        """Say which records are of one job: pieces of it, steps that stand elsewhere."""
+        return settle_jobs(parts, ledger)
+
     def first_time(self, head: bytes) -> float | None:
         """Return when the first record in the beginning of a file ended; None where a header of another file counts."""
         try:
@@ -137,14 +153,31 @@ class _Parting:
     """Says where a log may be parted, piece by piece from its beginning."""
 
     def __init__(self, layout: Layout | None) -> None:
-        self._id_position = -1 if layout is None else layout.id_position
+        self._layout = layout or NO_LAYOUT
+        self._is_told = layout is not None
         self._state = documents.new_state()
         self._is_json = False
 
     def __call__(self, text: bytes) -> int:
         """Return where a text may be parted; the next one begins there."""
-        if not self._is_json:
-            place, self._id_position, self._is_json = last_start(text, self._id_position)
-            if not self._is_json or place:
-                return place
-        return cut_documents(text, self._state)
+        if self._is_json:
+            return cut_documents(text, self._state)
+        if self._is_told:
+            first = next((line for line in text.splitlines() if line.strip()), b"")
+            self._layout, self._is_told = with_tail(self._layout, first.strip()), False
+        place, layout, at = 0, self._layout, 0
+        while True:
+            marks = np.empty(layout.id_position + 2, np.int64)
+            start, header, self._is_json = last_start(
+                text, at, layout.id_position, layout.separator, layout.is_csv, marks
+            )
+            if start >= 0:
+                place, self._layout = start, layout
+            if header < 0:
+                return cut_documents(text, self._state) if self._is_json and not place else place
+            place, self._layout = header, layout
+            at = text.find(b"\n", header) + 1 or len(text)
+            try:
+                layout = layout_of_header(text[header:at], "the log")
+            except LogFormatError:  # which is told once the piece up to here is read
+                return at

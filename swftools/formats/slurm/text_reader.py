@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from swftools.errors import LogFormatError
-from swftools.formats.accounting.records import Records, Reject, Stretch
+from swftools.formats.accounting.records import Loose, Records, Reject, Stretch
 from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
 from swftools.formats.slurm import kernel
@@ -19,6 +19,7 @@ from swftools.formats.slurm.columns import (
     COLUMNS,
     NO_LAYOUT,
     NONE_TABLE,
+    OF_LOOSE,
     TAKES_NONE,
     Layout,
     layout_of_header,
@@ -42,8 +43,8 @@ from swftools.kernel import BoolArray, FloatArray, IntArray
 
 _WHY = {
     kernel.TOO_FEW: "fewer fields than the header names",
-    kernel.TOO_MANY: "more fields than the header names; JobName may hold a bar only where it is the last",
-    kernel.NO_JOB: "a step that follows no line of its job",
+    kernel.TOO_MANY: "more fields than the header names: a value holds the separator, as JobName may where it is the "
+    "last; sacct -P has a bar, which few values hold",
     kernel.NO_ROW: "no job id",
     kernel.NO_HEADER: "a line before the first header, which would say what stands in it; or say columns=JobID+...",
 }
@@ -67,13 +68,13 @@ class TextReader:
     ----------
     layout : Layout, optional
         What stands in the rows before the first header.
-    time_zone : str, optional
-        Of the times.
+    time_zone, dates : str, optional
+        Of the times: the zone, and the order of day and month.
     """
 
-    def __init__(self, layout: Layout | None, time_zone: str | None) -> None:
+    def __init__(self, layout: Layout | None, time_zone: str | None, dates: str | None = None) -> None:
         self.layout = layout or NO_LAYOUT
-        self.time_zone = time_zone
+        self.time_zone, self.dates = time_zone, dates
         self._is_told = layout is not None
         self.rows = 0
 
@@ -83,18 +84,16 @@ class TextReader:
         if self._is_told and (first := _FIRST_ROW.search(text)):
             self.layout = with_tail(self.layout, first[0].strip())
             self._is_told = False
-        rows = kernel.room_for(text.count(b"\n") + 1, len(COLUMNS))
-        place = kernel.Place(*(np.array([value], np.int64) for value in (0, stretch.first_line, 0, 0, 0)))
+        rows = kernel.room_for(text.count(b"\n") + 1, len(COLUMNS), len(OF_LOOSE))
+        place = kernel.Place(*(np.array([value], np.int64) for value in (0, stretch.first_line, 0, 0, 0, 0)))
         while True:
             layout = self.layout
             stopped = kernel.scan(
                 text,
-                layout.position,
-                layout.fields,
-                layout.has_tail,
-                layout.is_open,
+                *layout,
                 TAKES_NONE,
                 NONE_TABLE,
+                OF_LOOSE,
                 np.empty(layout.fields + 1, np.int64),
                 rows,
                 place,
@@ -107,9 +106,12 @@ class TextReader:
             self._is_told = False
             place.at[0], place.line[0] = end, place.line[0] + 1
         found = _Found(text, rows, place)
-        self.rows += found.jobs + found.strays
+        self.rows += found.jobs + found.loose + found.strays
         document = Document(int(place.at[0]), int(place.line[0])) if stopped == kernel.DOCUMENT else None
-        return found.records(), found.lives(self.time_zone), document
+        records = found.records()
+        lives = found.lives(self.time_zone, self.dates)
+        records.loose = found.loose_steps(self.time_zone, self.dates)
+        return records, lives, document
 
     def refuse_headless(self) -> None:
         """Raise LogFormatError if there were rows, and nothing ever said what stands in them."""
@@ -126,7 +128,9 @@ class _Found:
 
     def __init__(self, text: bytes, rows: kernel.Rows, place: kernel.Place) -> None:
         self.text, self.rows = text, rows
-        self.jobs, self.steps, self.strays = int(place.jobs[0]), int(place.steps[0]), int(place.strays[0])
+        self.jobs, self.steps, self.loose, self.strays = (
+            int(each[0]) for each in (place.jobs, place.steps, place.loose, place.strays)
+        )
         self._records: Records
 
     def records(self) -> Records:
@@ -164,6 +168,10 @@ class _Found:
         """Return the values of a column as numbers."""
         return self._read(column, numbers, "no number")
 
+    def count(self, column: str) -> FloatArray:
+        """Return the values of a column as counts: sacct prints 2048 as ``2K``, in some versions."""
+        return self._read(column, _counts, "no number")
+
     def duration(self, column: str) -> FloatArray:
         """Return the values of a column as durations, s."""
         return self._read(column, durations, "no duration")
@@ -176,25 +184,27 @@ class _Found:
         self._records.doubt(values.is_bad, f"{column} is {what}")
         return is_no_number(values.value)
 
-    def lives(self, time_zone: str | None) -> Lives:
+    def lives(self, time_zone: str | None, dates: str | None) -> Lives:
         """Return what sacct says of the jobs; faults go to the records."""
-        times = self._times(time_zone)
         seconds = {
             "elapsed": first_known(self.number("ElapsedRaw"), self.duration("Elapsed")),
             "suspended": self.duration("Suspended"),
             "limit": first_known(self.duration("Timelimit"), 60.0 * self.number("TimelimitRaw")),
             "cpu": self.duration("TotalCPU"),
         }
+        stay = seconds["elapsed"] + np.nan_to_num(seconds["suspended"])
+        times = self._times(time_zone, dates, stay)
         seconds["steps_cpu"] = self._steps_cpu(seconds["cpu"])
         given, wanted = self._tres("AllocTRES"), self._tres("ReqTRES")
         counts = {
-            "allocated_processors": first_above_0(self.number("NCPUS"), self.number("AllocCPUS"), given[0]),
-            "requested_processors": first_above_0(self.number("ReqCPUS"), wanted[0]),
-            "allocated_nodes": first_above_0(self.number("NNodes"), self.number("AllocNodes"), given[1]),
-            "requested_nodes": first_above_0(self.number("ReqNodes"), wanted[1]),
+            "allocated_processors": first_above_0(self.count("NCPUS"), self.count("AllocCPUS"), given[0]),
+            "requested_processors": first_above_0(self.count("ReqCPUS"), wanted[0]),
+            "allocated_nodes": first_above_0(self.count("NNodes"), self.count("AllocNodes"), given[1]),
+            "requested_nodes": first_above_0(self.count("ReqNodes"), wanted[1]),
             "allocated_gpus": given[2],
             "requested_gpus": wanted[2],
             "restarts": self.number("Restarts"),
+            "priority": is_no_number(self.number("Priority")),
             **self._exits(),
             **self._arrays(),
         }
@@ -213,14 +223,18 @@ class _Found:
                 "name": self.words("JobName"),
                 **{name.lower(): self.words(name) for name in ("State", "User", "Account", "Group", "Partition")},
                 **{name.lower(): self.words(name) for name in ("QOS", "Cluster", "Dependency")},
+                "submit_line": self.words("SubmitLine"),
+                "nodes": self.words("NodeList"),
+                **{name.lower(): self.words(name) for name in ("Flags", "Reason", "Constraints")},
             },
         )
 
-    def _times(self, zone: str | None) -> dict[str, FloatArray]:
-        """Return when each job was submitted, could start, started and ended."""
+    def _times(self, zone: str | None, dates: str | None, elapsed: FloatArray) -> dict[str, FloatArray]:
+        """Return when each job was submitted, could start, started and ended; its run decides a doubled hour."""
         columns = ("Submit", "Eligible", "Start", "End")
-        moments = [_moments(self.spans(column), zone) for column in columns]
+        moments = [_moments(self.spans(column), zone, dates) for column in columns]
         require_zones(*moments)
+        self._records.note_dates(*moments)
         for column, each in zip(columns, moments, strict=True):
             if column == "Eligible":
                 self._records.doubt(each.is_bad, f"{column} is no time")
@@ -228,7 +242,7 @@ class _Found:
                 self._records.fault(each.is_bad, f"{column} is no time", self.spans(column))
             if skipped := int(each.is_skipped.sum()):
                 self._records.anomalies[f"{column} in an hour that the zone skips"] += skipped
-        told, self._records.is_ambiguous = in_order(*moments)
+        told, self._records.is_ambiguous = in_order(*moments, elapsed=elapsed)
         return dict(zip(("submit", "eligible", "start", "end"), told, strict=True))
 
     def _tres(self, column: str) -> list[FloatArray]:
@@ -289,6 +303,34 @@ class _Found:
         np.fmax.at(most, rows.step_into[:steps], of_steps.value)
         return np.where(most >= 0, most / 1024.0, np.nan)
 
+    def loose_steps(self, zone: str | None, dates: str | None) -> Loose | None:
+        """Return the steps that do not stand behind their job; what of them cannot be read is counted."""
+        if not self.loose:
+            return None
+        rows = self.rows
+        job, memory, cpu, start, submit, cluster = (
+            Spans(self.text, begin[: self.loose], end[: self.loose])
+            for begin, end in zip(rows.loose_value_begin, rows.loose_value_end, strict=True)
+        )
+        used, seconds = _plain_sizes(memory), durations(cpu, none=("INVALID",))
+        for read, told in (
+            (used, "MaxRSS of a step that is no size"),
+            (seconds, "TotalCPU of a step that is no duration"),
+        ):
+            if bad := int(read.is_bad.sum()):
+                self._records.anomalies[told] += bad
+        ran = _moments(start, zone, dates).early
+        return Loose(
+            rows.loose_line[: self.loose].copy(),
+            rows.loose_begin[: self.loose].copy(),
+            rows.loose_end[: self.loose].copy(),
+            texts(job),
+            texts(cluster),
+            np.where(np.isfinite(ran), ran, _moments(submit, zone, dates).early),
+            used.value / 1024.0,
+            seconds.value,
+        )
+
     def _steps_cpu(self, own: FloatArray) -> FloatArray:
         """Return the sum of the steps' TotalCPU, s, for jobs that have none themselves."""
         rows = self.rows
@@ -333,9 +375,9 @@ class _Found:
         return first_known(each_cpu, np.where(is_told, by_letter, whole))
 
 
-def _moments(spans: Spans, zone: str | None) -> Moments:
+def _moments(spans: Spans, zone: str | None, dates: str | None) -> Moments:
     """Return times that are printed as dates, or as seconds since 1970."""
-    moments = read_times(spans, zone)
+    moments = read_times(spans, zone, dates=dates)
     rows = np.flatnonzero(moments.is_bad)
     if len(rows):
         epoch = numbers(spans.rows(rows)).value
@@ -345,6 +387,16 @@ def _moments(spans: Spans, zone: str | None) -> Moments:
             each[rows[is_time]] = epoch[is_time]
         moments.is_bad[rows[is_time]] = False
     return moments
+
+
+def _counts(spans: Spans) -> Read:
+    """Return whole numbers, those with a letter behind them in units of 1024 or its powers."""
+    read = numbers(spans)
+    rows = np.flatnonzero(read.is_bad)
+    if len(rows):
+        with_unit = _plain_sizes(spans.rows(rows))
+        read.value[rows], read.is_bad[rows] = np.round(with_unit.value), with_unit.is_bad
+    return read
 
 
 def _plain_sizes(spans: Spans) -> Read:

@@ -22,8 +22,9 @@ SEVERAL_ELEMENTS = "elements of arrays that had not started, of which a line sta
 _POWERS = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?)([KMGTP]?)", re.IGNORECASE)
 _ELEMENTS = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([0-9]+))?)?")
-_DEPENDENCY = re.compile(r"(?:after\w*|singleton):([0-9]+(?:_[0-9]+)?)(?:\([^)]*\))?")
+_DEPENDENCY = re.compile(r"after(?:any|corr|notok|ok):([0-9]+(?:_[0-9]+)?(?:\+[0-9]+)?)(?:\([^)]*\))?")
 _MARKED = re.compile(r"([0-9]{19,20})M?[cn]?")
+_HEX = re.compile(r"0x[0-9A-Fa-f]+")
 _EXIT = re.compile(r"([0-9]+):([0-9]+)")
 
 
@@ -113,8 +114,10 @@ def read_marked(text: str) -> tuple[float]:
 
 
 def count_elements(job_id: str) -> int:
-    """Return how many elements of an array an id such as ``7_[1-3,9-15:2%4]`` stands for; at least one."""
+    """Return how many elements of an array an id such as ``7_[1-3,9-15:2%4]`` or ``7_[0x1F8]`` stands for."""
     inside = job_id.partition("[")[2].partition("]")[0].partition("%")[0]
+    if inside.startswith("0x"):  # a bit for each element
+        return max(int(inside, 16).bit_count() if _HEX.fullmatch(inside) else 1, 1)
     count = 0
     for part in inside.split(","):
         if found := _ELEMENTS.fullmatch(part.strip()):
@@ -124,7 +127,10 @@ def count_elements(job_id: str) -> int:
 
 
 def preceding_job(dependency: str) -> str | None:
-    """Return the id of the one job that a dependency such as ``afterok:17`` names; None where it names several."""
+    """Return the id of the one job whose end a dependency such as ``afterok:17`` names; None where it names several.
+
+    ``after:17`` waits for a start alone.
+    """
     found = _DEPENDENCY.fullmatch(dependency.strip())
     return found[1] if found else None
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pandas as pd
 
 from swftools.errors import LogFormatError, UnreadableLogError
+from swftools.parameters.small_files import PRINTED_LIMIT, read_small_file
 
 COLUMNS = ("number", "name", "nodes", "processors_per_node", "speed", "memory_kb")
 _MOST = 2**31 - 1
@@ -46,7 +46,7 @@ def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
     """
     name = os.fsdecode(path)
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = read_small_file(path, PRINTED_LIMIT).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableLogError(f"{name}: the file of machines cannot be read ({error})") from error
     rows = []

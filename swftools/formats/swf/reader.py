@@ -30,6 +30,7 @@ from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progr
 from swftools.formats.swf import dialects
 from swftools.formats.swf.block import Block, read_block, split_lines
 from swftools.formats.swf.kernel import LONGEST_LINE
+from swftools.formats.swf.row_numbers import RowNumbers
 from swftools.header import UTILITY_NOTE
 from swftools.keyed_random import OccurrenceCounter
 from swftools.trace import Trace
@@ -85,6 +86,8 @@ def read_swf(
     UnreadableLogError
         The file is missing, truncated, corrupt or larger than ``max_bytes``, or has the name of a compressed file but
         is not compressed.
+    LogFormatError
+        The numbers of the rows stand in front of all fields.
     SwfFormatError
         With ``strict``; it names file, line, field and remedy. Without ``strict``, only if there are too many lines.
     ParameterError
@@ -120,6 +123,7 @@ def read_swf(
     with ThreadPoolExecutor(1) as beside:
         digest = beside.submit(hashlib.sha256, text)
         block = read_block(text, name, 1, strict=strict, utility=utility)
+        RowNumbers(name).refuse(block.jobs)
         told = Counter({f"{label} in the header is no number: taken for missing": 1 for label in block.header.unread})
         origin = dialects.first_second(block.jobs) if epoch and dialects.is_epoch(block.header, block.jobs) else None
         block = _plain(block, _Way(name, strict, width, origin, 1, {}), told)
@@ -180,12 +184,13 @@ def iter_swf(
     queues: dict[str, int] = {}
     dated: bool | None = None if epoch else False
     origin: float | None = None
-    again = _Again(source, name)
+    again, rows = _Again(source, name), RowNumbers(name)
     with open_log(source, max_bytes=max_bytes) as stream:
         for text in _whole_lines(stream, chunk_bytes):
             header = block.header if block else None
             block = read_block(text, name, lines + 1, strict=strict, utility=utility, earlier=header)
             utility = block.utility
+            rows.refuse(block.jobs)
             if dated is None:
                 dated = dialects.is_epoch(block.header, block.jobs)
                 origin = again.first_second(chunk_bytes, max_bytes, utility) if dated else None

@@ -137,6 +137,8 @@ class Declaration:
         The zone of dates that are printed without one, where the format has one zone.
     has_dates : bool
         Whether times count from 1970; else from the beginning of the log.
+    date_order : str, optional
+        Which of day and month comes first in dates with slashes: dmy, mdy or ymd.
     separator : str, optional
         What stands between values, where a header does not tell.
     headless : tuple of str
@@ -160,6 +162,7 @@ class Declaration:
     separator: str | None = None
     headless: tuple[str, ...] = ()
     is_part: bool = False
+    date_order: str | None = None
     further: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

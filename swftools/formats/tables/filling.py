@@ -48,11 +48,14 @@ class Filler:
         Of the format, for reasons.
     zone : str, optional
         Of times that are printed without one.
+    dates : str, optional
+        The order of day and month in dates with slashes.
     """
 
     declaration: Declaration
     name: str
     zone: str | None
+    dates: str | None = None
     _judged: int = 0
     _too_late: int = 0
     _too_early: int = 0
@@ -119,7 +122,7 @@ class Filler:
                 continue
             none = (*each.missing, *self.declaration.missing)
             unit = self.declaration.unit_of(name)
-            moments = values.moments(unit, self.declaration.factor_of(name), self.zone, none)
+            moments = values.moments(unit, self.declaration.factor_of(name), self.zone, none, self.dates)
             if unit == TEXT:
                 self._note_notations(records, name, values)
             told[name] = moments
@@ -131,7 +134,9 @@ class Filler:
         if not told:
             return
         expected = self._expected_start(records, sheet)
-        require_zones(*told.values(), *([expected] if expected else []))
+        every = (*told.values(), *([expected] if expected else []))
+        require_zones(*every)
+        records.note_dates(*every)
         times, ambiguous = in_order(*told.values())
         for name, seconds in zip(told, times, strict=True):
             # Where times count from 1970, one of that day is how a time that never came is told.
@@ -162,7 +167,7 @@ class Filler:
             return None
         none = (*each.missing, *self.declaration.missing)
         unit, factor = self.declaration.unit_of(EXPECTED), self.declaration.factor_of(EXPECTED)
-        moments = values.moments(unit, factor, self.zone, none)
+        moments = values.moments(unit, factor, self.zone, none, self.dates)
         records.doubt(moments.is_bad, f"an {EXPECTED} that cannot be read")
         return moments
 

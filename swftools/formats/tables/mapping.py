@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from swftools.errors import ParameterError
+from swftools.formats.accounting.times import ORDERS
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.tables.columns import Column, Declaration, column
 from swftools.formats.tables.table_format import TableFormat
 from swftools.parameters import refuse_unknown, text
+from swftools.parameters.small_files import SIZE_LIMIT
 
 KEYS = ("title", "columns", "states", "missing", "time_zone", "dates", "separator", "header", "comment", "notes")
 COLUMN_KEYS = ("column", "unit", "times", "of", "missing", "round_up", "needed", "every")
 NOT_ENDED = "not ended"
-_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -111,19 +112,14 @@ class Table(TableFormat):
 @lru_cache(maxsize=16)
 def _load(path: str, _modified: int, size: int) -> Mapped:
     """Read a mapping, once for each state of its file."""
-    if size > _MOST_BYTES:
+    if size > SIZE_LIMIT:
         raise ParameterError(f"table: mapping {path}: {size:,} bytes are no mapping; is it the table itself?")
-    from ruamel.yaml import YAML  # noqa: PLC0415 (which hardly any reading of a log needs)
-    from ruamel.yaml.error import YAMLError  # noqa: PLC0415
+    from swftools.parameters.strict_yaml import read_yaml_file  # noqa: PLC0415 (which hardly any reading needs)
 
     try:
-        data = Path(path).read_bytes()
-        told = YAML(typ="safe", pure=True).load(data)
-    except (YAMLError, ValueError, OSError) as error:
-        where = getattr(error, "problem_mark", None)
-        line = f", line {where.line + 1}" if where else ""
-        problem = getattr(error, "problem", None) or error
-        raise ParameterError(f"table: mapping {path}{line}: no sound YAML ({problem}); mend it") from error
+        data, told = read_yaml_file(path, ParameterError, "check the path")
+    except ParameterError as error:
+        raise ParameterError(f"table: mapping {error}") from error
     try:
         return _mapped(told, hashlib.sha256(data).hexdigest())
     except ParameterError as error:
@@ -142,16 +138,17 @@ def _mapped(told: Any, sha256: str) -> Mapped:
     if not isinstance(states, Mapping):
         raise ParameterError("states must be keys and values, as in 'COMPLETED: 1'")
     dates = told.get("dates", True)
-    if not isinstance(dates, bool):
-        raise ParameterError(f"dates={dates!r} is not true or false")
+    if not isinstance(dates, bool) and dates not in ORDERS:
+        raise ParameterError(f"dates={dates!r} is not true or false, nor the order of dates: {', '.join(ORDERS)}")
     declaration = Declaration(
         {str(name): _column(str(name), each) for name, each in columns.items()},
         {str(word): _status(word, status) for word, status in states.items()},
         _texts("missing", told.get("missing", ())),
         _text("time_zone", told.get("time_zone")),
-        dates,
+        bool(dates),
         _text("separator", told.get("separator")),
         _texts("header", told.get("header", ())),
+        date_order=dates if isinstance(dates, str) else None,
     )
     if declaration.separator is not None and len(declaration.separator) != 1:
         raise ParameterError(f"separator={declaration.separator!r} is not one letter")

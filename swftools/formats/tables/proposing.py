@@ -13,19 +13,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from swftools.errors import LogFormatError
+from swftools.formats.accounting.date_order import USUAL, order_shown, readings, told_by
+from swftools.formats.accounting.dates import DAY_FIRST, EITHER, MONTH_FIRST, SHORT_YEAR
 from swftools.formats.accounting.records import NAMES as NAMES_TOLD
 from swftools.formats.compression import LogSource, source_name
-from swftools.formats.several import log_files
-from swftools.formats.tables.columns import NONE, NUMBERS_TOLD
+from swftools.formats.parquet_head import MAGIC
+from swftools.formats.registry import list_formats
+from swftools.formats.several import HEAD, log_files
+from swftools.formats.tables.columns import NONE, NUMBERS_TOLD, TEXT
 from swftools.formats.tables.heads import Head, head_of
 from swftools.formats.tables.mapping import NOT_ENDED
 from swftools.formats.tables.states import NAMES as STATES_OF_SLURM
+from swftools.formats.tables.values import ArrowValues
 
 _ROWS = 200
+_MOST_TOLD = 100
+"""Names of columns that are told at most."""
 _SPELLINGS = """
 submit: submit submitted submission queued created creation arrival enqueued qtime adt ts_submit
 eligible: eligible
@@ -69,6 +77,8 @@ _USUAL = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "RUNNING")
 _NO_VALUE = ("-1", "Unknown", "unknown", "UNKNOWN", "UNLIMITED", "Partition_Limit", "INFINITE")
 """What columns of times and numbers often have for missing values, besides what says so in any table."""
 _NONE_YET = {*NONE, *_NO_VALUE}
+_STEP = re.compile(r"\d+(?:_\d+|\+\d+)*\.(?:batch|extern|interactive|\d+(?:\+\d+)?)")
+"""The id of a step of Slurm."""
 _EPOCHS = (("s", 1e8, 1e10), ("ms", 1e11, 1e13), ("us", 1e14, 1e16), ("ns", 1e17, 1e19))
 
 
@@ -107,6 +117,11 @@ def propose_mapping(source: LogSource) -> Proposal:
     name = source_name(files.sources[0])
     beginning = files.head(0)
     head = head_of(beginning)
+    if len(beginning) >= HEAD and b"\n" not in beginning and not beginning.startswith(MAGIC):
+        raise LogFormatError(
+            f"{name}: its first line has more than {HEAD:,} bytes, so that not all columns are seen; keep those that "
+            "tell of jobs (cut -d, -f1-20), or write the mapping by hand"
+        )
     if head is None or len(head.columns) < 2:
         raise LogFormatError(f"{name}: no table of columns: neither CSV with a header, nor JSON, nor Parquet")
     if head.kind == "json":
@@ -121,10 +136,22 @@ def propose_mapping(source: LogSource) -> Proposal:
     if "submit" not in chosen:
         raise LogFormatError(
             f"{name}: no column can be a time of submission, which every job has; the columns are "
-            f"{', '.join(head.columns)}. If one is, write a mapping that says which, as in 'submit: NAME'"
+            f"{_some(head.columns)}. If one is, write a mapping that says which, as in 'submit: NAME'"
+            f"{_of_sacct(head.columns)}"
         )
     _without_start(chosen, unsure)
+    _with_steps(chosen, values, unsure)
+    readers = [kind for kind, form in list_formats().items() if form.recognise(beginning).fits]
+    if readers:
+        unsure.insert(0, f"{readers[0]} reads this file as it is, by --format {readers[0]}; no mapping is needed")
     return Proposal(_yaml(head, values, chosen, unsure), unsure)
+
+
+def _of_sacct(columns: Sequence[str]) -> str:
+    """Return what to do about a table that sacct printed without what is needed; nothing of other tables."""
+    if not {"jobid", "state"} <= {name.strip().casefold() for name in columns}:
+        return ""
+    return ". If sacct printed it, ask for Submit, Start and End too, as swftools formats slurm shows"
 
 
 def _without_start(chosen: dict[str, str], unsure: list[str]) -> None:
@@ -135,6 +162,19 @@ def _without_start(chosen: dict[str, str], unsure: list[str]) -> None:
         unsure.append(f"end: {chosen.pop('end')!r} was left out, since no column tells when jobs started")
     if "run_time" not in chosen:
         unsure.append("run_time: no column tells when jobs started, nor how long they ran: demand without run times")
+
+
+def _with_steps(chosen: dict[str, str], values: dict[str, list[str]], unsure: list[str]) -> None:
+    """Say that rows are steps of jobs, where ids are those of Slurm's steps: a mapping has no place for these."""
+    ids = _told(values[chosen["log_id"]]) if "log_id" in chosen else []
+    steps = [each for each in ids if _STEP.fullmatch(each.strip())]
+    if steps:
+        unsure.insert(
+            0,
+            f"log_id: {len(steps)} of the first {len(ids)} rows are steps of Slurm's jobs, such as {steps[0]!r}; this "
+            "mapping makes a job of each. Ask sacct for State, Submit, Start, End and NCPUS under their own names and "
+            "read it by --format slurm, which puts steps into their jobs; or leave their rows out (sacct -X)",
+        )
 
 
 def _values(head: Head, source: LogSource) -> dict[str, list[str]]:
@@ -256,14 +296,35 @@ def _yaml(head: Head, values: dict[str, list[str]], chosen: dict[str, str], unsu
     if not all(each.is_dated for each in times.values()):
         unsure.append("dates: times are small numbers, so they were taken to count from the beginning of the log")
         lines.append("dates: false")
+    elif order := _date_order([value for target in times for value in _told(values[chosen[target]])], unsure):
+        lines.append(f"dates: {order}")
     if head.kind == "csv":
         lines.append(f"separator: {_quoted(head.separator)}")
     left = [name for name in head.columns if name not in chosen.values()]
     if left:
-        lines.append(f"# Columns that are not read: {', '.join(map(_quoted, left))}")
+        lines.append(f"# Columns that are not read: {_some(list(map(_quoted, left)))}")
     if unsure:
         lines += ["", *(f"# UNSURE {' '.join(each.split())}" for each in unsure)]
     return "\n".join(lines) + "\n"
+
+
+def _date_order(dates: list[str], unsure: list[str]) -> str | None:
+    """Return the order of day and month that dates with slashes show; None if they show none."""
+    moments = ArrowValues(pa.array(dates, pa.string()), "times").moments(TEXT, 1.0, "UTC", (), USUAL)
+    told = told_by(moments, np.arange(len(dates)))
+    if SHORT_YEAR in told:
+        unsure.append(f"dates: {told[SHORT_YEAR].text!r} has a year of two digits; say dates: dmy, mdy or ymd")
+    elif DAY_FIRST in told and MONTH_FIRST in told:
+        unsure.append(
+            f"dates: {told[DAY_FIRST].text!r} has the day first, and {told[MONTH_FIRST].text!r} the month; say dates: "
+            "dmy or dates: mdy, and rows of the other order go to the quarantine"
+        )
+    elif EITHER in told and order_shown(told) is None:
+        unsure.append(
+            f"dates: {readings(told[EITHER].text)}, and the first rows do not show which: say dates: dmy or dates: "
+            "mdy; else a day above 12 in a later row tells, and a table without one is refused"
+        )
+    return order_shown(told)
 
 
 def _told(values: Sequence[str]) -> list[str]:
@@ -342,6 +403,12 @@ def _states(chosen: dict[str, str], values: dict[str, list[str]], unsure: list[s
         unsure.append(f"states: {word!r} was taken for failed (0); 1 is completed, 5 cancelled")
     unsure.append("states: only those of the first rows were seen; a row with another one goes to the quarantine")
     return lines
+
+
+def _some(columns: Sequence[str]) -> str:
+    """Return names of columns, of many the first ones."""
+    rest = len(columns) - _MOST_TOLD
+    return ", ".join(columns[:_MOST_TOLD]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _quoted(word: str) -> str:

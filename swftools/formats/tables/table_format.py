@@ -17,10 +17,12 @@ import numpy as np
 
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.accounting.assembly import jobs_of, log_header, merged_lines
-from swftools.formats.accounting.format import AccountingFormat, Tally, placed, refuse
+from swftools.formats.accounting.date_order import DateOrder
+from swftools.formats.accounting.format import Tally, placed, refuse
 from swftools.formats.accounting.in_order import InOrder
 from swftools.formats.accounting.ledger import Decision, Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.compression import LogSource, source_name
 from swftools.formats.registry import Fit, Reading
 from swftools.formats.several import LogFiles, open_joined
@@ -47,7 +49,7 @@ _HEAD_ROWS = 200
 
 
 @dataclass(frozen=True)
-class TableFormat(AccountingFormat):
+class TableFormat(WrittenDates):
     """Base of the formats of tables.
 
     Parameters
@@ -127,6 +129,11 @@ class TableFormat(AccountingFormat):
         return self.time_zone or self.declaration.zone
 
     @property
+    def date_order(self) -> str | None:
+        """Which of day and month comes first in dates with slashes; None where the table has to show it."""
+        return self.dates or self.declaration.date_order
+
+    @property
     def origin(self) -> Any:
         """What the header tells of the log from outside of it."""
         return super().origin._replace(time_zone=self.zone, has_dates=self.declaration.has_dates)
@@ -188,17 +195,19 @@ class TableFormat(AccountingFormat):
             return None
         if found.kind == "parquet":
             return least_value(head, place_of(found.columns, self.declaration.columns["submit"].names))
-        whole = head[: head.rfind(b"\n") + 1] or head
-        part = b"\n".join(whole.split(b"\n", _HEAD_ROWS)[:_HEAD_ROWS]) + b"\n"
         try:
-            for _, records in self._of_text(part, found):
-                for name in ("end", "submit"):
-                    times = records.number(name)
-                    if np.isfinite(times).any():
-                        return float(np.median(times[np.isfinite(times)]))
+            return super().first_time(head)
         except LogFormatError:
             return None
-        return None
+
+    def head_records(self, head: bytes) -> Iterator[Records]:
+        """Yield the records of the first rows of a text."""
+        found = head_of(head)
+        if found is None or found.kind == "parquet":
+            return
+        whole = head[: head.rfind(b"\n") + 1] or head
+        part = b"\n".join(whole.split(b"\n", _HEAD_ROWS)[:_HEAD_ROWS]) + b"\n"
+        yield self._text_reader(part, 1).take(Stretch(part, 1, is_last=True))[0]
 
     def pieces(self, files: LogFiles, how: Reading, tally: Tally) -> Iterator[tuple[Stretch, Records]]:
         """Read the files of a table piece by piece."""
@@ -232,7 +241,7 @@ class TableFormat(AccountingFormat):
             yield Stretch(b"", first, is_last=True), Records(nothing, nothing, nothing, anomalies=passed)
 
     def _filler(self) -> Filler:
-        return Filler(self.declaration, self.NAME, self.zone)
+        return Filler(self.declaration, self.NAME, self.zone, self.date_order)
 
     def _text_reader(self, beginning: bytes, first: int) -> TextReader:
         """Return what reads a text with this beginning, whose first line has this number."""
@@ -318,27 +327,28 @@ class TableFormat(AccountingFormat):
             tally.unverified = tally.unverified or stream.unverified
         end_line(tally, ends_line=ends_line or is_last_file)
 
-    def _of_text(self, part: bytes, _: Head) -> Iterator[tuple[Stretch, Records]]:
-        """Read a text that is in memory."""
-        stretch = Stretch(part, 1, is_last=True)
-        yield stretch, self._text_reader(part, 1).take(stretch)[0]
-
     def iterate(self, files: LogFiles, how: Reading) -> Iterator[Trace]:
         """Read a table in chunks, twice: see ``swftools.iter_log``.
 
         Where rows stand in the order of submission nothing is kept of them from the first time.
         """
         files.again()
-        ledger, order = Ledger(how.privacy), InOrder()
-        for part in self._parts(files, how, ledger, Tally()):
-            if order.take(part) is None:
-                files.again()
-                yield from super().iterate(files, how)
-                return
+
+        def counted(dates: DateOrder) -> tuple[InOrder | None, Ledger, DateOrder]:
+            ledger, order = Ledger(how.privacy, files.are_several), InOrder()
+            is_in_order = all(order.take(part) is not None for part in self._parts(files, how, ledger, Tally(), dates))
+            return order if is_in_order else None, ledger, dates
+
+        order, ledger, dates = self._by_its_dates(files, how, counted)
+        if order is None:
+            files.again()
+            yield from super().iterate(files, how)
+            return
+        ledger.note_repeats(order.repeats)
         header = log_header(self.origin, order.jobs, order.origin, order.last_end, ledger)
-        again, order = Ledger(how.privacy), InOrder()
+        again, order = Ledger(how.privacy, files.are_several), InOrder()
         files.again()
-        for part in self._parts(files, how, again, Tally()):
+        for part in self._parts(files, how, again, Tally(), dates):
             decided = order.take(part)
             if decided is None:  # it was in order a moment ago
                 raise UnreadableLogError(f"{files.name}: it has changed while it was read; read it again")

@@ -36,8 +36,13 @@ class Values(Protocol):
     def durations(self, none: Collection[str]) -> Read:
         """Return hours and minutes in seconds."""
 
-    def moments(self, unit: str, factor: float, zone: str | None, none: Collection[str]) -> Moments:
-        """Return times in seconds since 1970: dates, or numbers of a unit that is so many seconds."""
+    def moments(
+        self, unit: str, factor: float, zone: str | None, none: Collection[str], dates: str | None = None
+    ) -> Moments:
+        """Return times in seconds since 1970: dates, or numbers of a unit that is so many seconds.
+
+        ``dates`` is the order of day and month in dates with slashes.
+        """
 
     def words(self, none: Collection[str]) -> pa.LargeStringArray:
         """Return the values as words, null where there is none."""
@@ -95,12 +100,14 @@ class TextValues:
         """Return hours and minutes in seconds."""
         return without(durations(self._told(none), none=NONE | frozenset(none)), none)
 
-    def moments(self, unit: str, factor: float, zone: str | None, none: Collection[str]) -> Moments:
+    def moments(
+        self, unit: str, factor: float, zone: str | None, none: Collection[str], dates: str | None = None
+    ) -> Moments:
         """Return times in seconds since 1970."""
         if unit == TEXT:
             found = self.found if self.found and self.found.kind == DATES else None
             plain = PlainDates(found.value, found.offset, found.state) if found else None
-            return read_times(self._told(none), zone, plain=plain)
+            return read_times(self._told(none), zone, plain=plain, dates=dates)
         read = self.numbers(none)
         return moments_of(read.value * factor, read.is_bad)
 
@@ -187,11 +194,13 @@ class ArrowValues:
         """Return hours and minutes in seconds."""
         return self._as_text().durations(none) if is_text(self.array.type) else self.numbers(none)
 
-    def moments(self, unit: str, factor: float, zone: str | None, none: Collection[str]) -> Moments:
+    def moments(
+        self, unit: str, factor: float, zone: str | None, none: Collection[str], dates: str | None = None
+    ) -> Moments:
         """Return times in seconds since 1970."""
         kind = self.array.type
         if is_text(kind):
-            return self._as_text().moments(unit, factor, zone, none)
+            return self._as_text().moments(unit, factor, zone, none, dates)
         if pa.types.is_date(kind):
             return self._stamps(self.array.cast(pa.timestamp("s")), zone)
         if pa.types.is_timestamp(kind):

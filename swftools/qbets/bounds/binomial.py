@@ -190,6 +190,18 @@ class BinomialBound(Bound):
             other[places - others :] = state[len(state) - others :]
         return other
 
+    def check_state(self, state: FloatArray, waits: int) -> None:
+        """Refuse heaps of other lengths than they say, or that are not in order."""
+        super().check_state(state, waits)
+        if state[COUNT] != waits or not 0 <= state[BELOW] <= waits or state[BELOW] != int(state[BELOW]):
+            raise ValueError(f"heaps of {state[BELOW]:g} of {state[COUNT]:g} waits, where there are {waits:,}")
+        kept, below = state[HEAP:], int(state[BELOW])
+        if not (np.isfinite(kept).all() and (kept >= 0).all()):
+            raise ValueError("a wait that is none")
+        low, high = kept[:below], kept[below:]
+        if (low[1:] > low[:-1]).any() or (high[1:] > high[:-1]).any() or low[:1].sum() > high.min(initial=np.inf):
+            raise ValueError("heaps that are not in order")
+
     def settled(self, state: FloatArray, waits: int) -> FloatArray:
         """Return a state in which both heaps are sorted."""
         other = self.resized(state, self.places(waits))

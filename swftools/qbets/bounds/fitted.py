@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from swftools.kernel import kernel
-from swftools.qbets.bounds.registry import Bound, check_fraction
+from swftools.kernel import FloatArray, kernel
+from swftools.qbets.bounds.registry import Bound, check_count, check_fraction
 
 LEAST = 2
 """Fewer waits say nothing of how much they differ, and bound nothing."""
@@ -31,6 +31,11 @@ class FittedQuantile(Bound):
 
     def __init__(self, quantile: float = 0.95) -> None:
         self.quantile = quantile
+
+    def check_state(self, state: FloatArray, waits: int) -> None:
+        """Refuse a state of another number of waits, or of what is no number."""
+        super().check_state(state, waits)
+        check_count(state, waits)
 
     def check(self) -> None:
         """Refuse parameters outside their domains."""

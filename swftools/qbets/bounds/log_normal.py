@@ -21,7 +21,16 @@ import numpy as np
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, kernel
 from swftools.qbets.bounds.fitted import LEAST, FittedQuantile, exp_of, positive
-from swftools.qbets.bounds.registry import LOWER, TWO_SIDED, UPPER, Bound, check_fraction, check_side, register_bound
+from swftools.qbets.bounds.registry import (
+    LOWER,
+    TWO_SIDED,
+    UPPER,
+    Bound,
+    check_count,
+    check_fraction,
+    check_side,
+    register_bound,
+)
 
 COUNT, FIRST, MEAN, SQUARES, PLACES = range(5)
 """Places in the state: waits, the first one, and of the logarithms of the waits as parts of the first one the mean and
@@ -108,6 +117,11 @@ class LogNormalBound(Bound):
             confidences.append(confidence)
         root = np.sqrt(np.maximum(np.arange(waits + 1) - 1, 1))
         return tuple(bound_factors(waits, self.quantile, confidence) / root for confidence in confidences)
+
+    def check_state(self, state: FloatArray, waits: int) -> None:
+        """Refuse a state of another number of waits, or of what is no number."""
+        super().check_state(state, waits)
+        check_count(state, waits)
 
     def places(self, waits: int) -> int:  # noqa: ARG002 (as all bounds)
         """Return the length of a state."""

@@ -202,6 +202,21 @@ class Bound:
         """
         return self.resized(state, self.places(waits))
 
+    def check_state(self, state: FloatArray, waits: int) -> None:
+        """Refuse a settled state of a saved file that does not know so many waits, by ValueError.
+
+        Its kernels trust it. A bound whose kernels find places by the numbers of their state looks at these, too.
+        """
+        places = self.places(waits)
+        if len(state) != places:
+            raise ValueError(f"a state of {len(state):,} numbers, of {waits:,} waits, where {places:,} are needed")
+
+
+def check_count(state: FloatArray, waits: int) -> None:
+    """Refuse a state whose first number is not how many waits it knows, or of which one is no number."""
+    if state[0] != waits or not np.isfinite(state).all():
+        raise ValueError(f"a state of {state[0]:g} waits, where there are {waits:,}")
+
 
 def checked_waits(waits: npt.ArrayLike) -> FloatArray:
     """Return waits as an array.

@@ -98,6 +98,19 @@ class TrailingQuantile(Bound):
         """Return the length of a state, which does not grow."""
         return LISTS + 2 * self.window
 
+    def check_state(self, state: FloatArray, waits: int) -> None:
+        """Refuse a window whose two lists are not of the same waits."""
+        super().check_state(state, waits)
+        count, place = state[COUNT], state[NEXT]
+        if not 0 <= count <= self.window or count != min(waits, self.window):
+            raise ValueError(f"a window of {count:g} waits, where there are {waits:,}")
+        if place != (int(place) if count == self.window and 0 <= place < self.window else count % self.window):
+            raise ValueError(f"a window whose next place is {place:g}")
+        listed = state[LISTS : LISTS + int(count)]
+        rising = state[LISTS + self.window : LISTS + self.window + int(count)]
+        if not (np.isfinite(listed).all() and (listed >= 0).all() and np.array_equal(np.sort(listed), rising)):
+            raise ValueError("a window whose lists are not of the same waits")
+
     def settled(self, state: FloatArray, waits: int) -> FloatArray:  # noqa: ARG002 (as all bounds)
         """Return a state with nothing after its waits."""
         other, count = state.copy(), int(state[COUNT])

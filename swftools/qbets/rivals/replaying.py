@@ -48,6 +48,23 @@ def nothing_submitted() -> KnownJobs:
     return KnownJobs(Submitted._make(columns), np.zeros(0), _as_text([]))
 
 
+def check_submitted(known: KnownJobs) -> None:
+    """Refuse jobs of a saved file that cannot have been submitted so, by ValueError."""
+    jobs, names = known.jobs, known.names
+    if len({len(column) for column in (*jobs, known.predicted)}) > 1:
+        raise ValueError("columns of several lengths")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("groups without names")
+    if (jobs.group < 0).any() or (jobs.group >= len(names)).any():
+        raise ValueError("a group that there is not")
+    if not np.isfinite(jobs.submit).all() or (jobs.submit[1:] < jobs.submit[:-1]).any():
+        raise ValueError("jobs that did not come one after the other")
+    if (jobs.wait < 0).any() or (jobs.leave < jobs.submit).any() or (jobs.end < jobs.leave).any():
+        raise ValueError("a job that left before it came")
+    if any(np.isinf(column).any() for column in (*jobs, known.predicted)):
+        raise ValueError("a number that is not finite")
+
+
 def _as_text(names: list[str]) -> npt.NDArray[np.uint8]:
     """Return names as KnownJobs has them."""
     return np.frombuffer(json.dumps(names).encode(), np.uint8)

@@ -70,8 +70,9 @@ def measure(
         gives the upper ends of ranges instead: ``{"allocated_processors": [8, 32], "run_time": None}``. Every job is in
         one class; jobs without a value have a class of their own.
     where : array of bool, str or callable, optional
-        Which jobs count: a mask by position, the name of a boolean column (is_measured), or a function from
-        ``schedule.jobs`` to a mask. Measures of the machine always cover all simulated jobs.
+        Which jobs count: a mask (a Series by its index, an array or list in the order of the jobs), the name of a
+        boolean column (is_measured), or a function from ``schedule.jobs`` to a mask. Measures of the machine always
+        cover all simulated jobs.
     reference : Schedule, optional
         A schedule of the same jobs under another policy. Adds the measures start_delay, excessive_wait_over_max and
         excessive_wait_over_p98: how long a job waited beyond the longest wait, or the 98th percentile of waits, of the

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.by_job import mask_of
 from swftools.errors import ParameterError
 from swftools.models.speedup import run_time
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
@@ -212,7 +213,7 @@ def choose_jobs(jobs: pd.DataFrame, where: Where) -> IntArray:
     Raises
     ------
     ParameterError
-        There is no such column, or the mask is no truth value for each job.
+        There is no such column, or the mask is no truth value for each job, or a Series of other jobs.
     """
     if where is None:
         return np.arange(len(jobs))
@@ -221,15 +222,7 @@ def choose_jobs(jobs: pd.DataFrame, where: Where) -> IntArray:
             f"where={where!r} is not a column of the jobs; there are {', '.join(map(str, jobs.columns))}"
         )
     said = jobs[where] if isinstance(where, str) else where(jobs) if callable(where) else where
-    values = said.array if isinstance(said, pd.Series) else np.asarray(said)
-    mask = pd.Series(values) if np.ndim(values) == 1 else pd.Series(dtype=object)
-    is_mask = pd.api.types.is_bool_dtype(mask.dtype) and not mask.isna().any()
-    if len(mask) != len(jobs) or not (is_mask or mask.empty):
-        raise ParameterError(
-            f"where gives {len(mask)} values of {mask.dtype}; give a truth value for each of {len(jobs)} jobs, none "
-            "missing (fillna)"
-        )
-    return np.flatnonzero(mask.to_numpy(dtype=np.bool_))
+    return np.flatnonzero(mask_of(jobs, said, "where"))
 
 
 def _delays(schedule: Schedule) -> dict[str, Callable[[], FloatArray]]:

@@ -37,8 +37,9 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import choice, number
+from swftools.simulator.carrying import check_sound
 from swftools.simulator.instants import time_until
-from swftools.simulator.machine.state import FREE, NOW, Machine
+from swftools.simulator.machine.state import FREE, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start_on
 from swftools.simulator.planning import LEAST_TIME, Plan, empty_plan, hold_running, place, planned_length
 from swftools.simulator.policies.class_line import (
@@ -48,6 +49,7 @@ from swftools.simulator.policies.class_line import (
     empty_line,
     line_up,
     put_in_order,
+    restore_line,
     time_on,
 )
 from swftools.simulator.policies.class_plan import (
@@ -107,11 +109,23 @@ def carry_widths(old: CirneBermanMemory, new: CirneBermanMemory, jobs: IntArray)
     new.copy.width[: len(jobs)] = old.copy.width[jobs]
 
 
+def restore_widths(old: CirneBermanMemory, new: CirneBermanMemory, machine: Machine) -> None:
+    """Take the same out of a saved state."""
+    restore_line(old.line, new.line, machine)
+    jobs = slice(int(machine.counts[SUBMITTED]))
+    new.copy.width[jobs] = old.copy.width[jobs]
+    width, line = new.copy.width[jobs], new.line
+    given = width != 0
+    check_sound((width[given] >= line.least[jobs][given]).all(), "a width that is too small")
+    check_sound((width[given] <= line.most[jobs][given]).all(), "a width that is too large")
+
+
 @policy(
     "cirne-berman",
     parameters=CirneBermanParameters,
     memory=cirne_berman_memory,
     carry=carry_widths,
+    restore=restore_widths,
     needs=CURVES,
     allocates=False,
     version=2,

@@ -18,7 +18,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.models.speedup import DOWNEY, NO_CURVE, downey_optimum_at, downey_speedup_at
 from swftools.parameters import Parameters, number
-from swftools.simulator.carrying import renumber, renumber_count
+from swftools.simulator.carrying import check_sound, renumber, renumber_count
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.views import first_waiting, next_waiting
@@ -94,6 +94,24 @@ def carry_line(old: Line, new: Line, jobs: IntArray) -> None:
     new.waiting[: len(waiting)] = waiting
     new.counts[LINED_UP], new.counts[BEFORE] = len(waiting), old.counts[BEFORE]
     new.counts[SEEN] = renumber_count(int(old.counts[SEEN]), jobs)
+
+
+def restore_line(old: Line, new: Line, machine: Machine) -> None:
+    """Take out of a saved state who stands in line, and what is noted of jobs."""
+    submitted, seen, count = int(machine.counts[SUBMITTED]), int(old.counts[SEEN]), int(old.counts[LINED_UP])
+    check_sound(0 <= seen <= submitted and 0 <= count <= seen, "more jobs than were submitted")
+    waiting = old.waiting[:count]
+    is_listed = np.zeros(submitted, np.bool_)
+    check_sound((waiting >= 0).all() and (waiting < seen).all(), "a job in line that there is not")
+    is_listed[waiting] = True
+    check_sound(is_listed.sum() == count, "a job stands in line twice")
+    carry_line(old, new, np.arange(submitted))
+    least, most = old.least[:seen], old.most[:seen]
+    check_sound((least >= 1).all() and (least <= most).all(), "a width that is none")
+    check_sound((most <= machine.counts[CAPACITY]).all(), "a width beyond the machine")
+    check_sound(((old.optimum[:seen] >= least) & (old.optimum[:seen] <= most)).all(), "an optimum that is none")
+    check_sound(((old.kind[:seen] >= 0) & (old.kind[:seen] < CLASSES)).all(), "a class that is none")
+    check_sound((old.time[:seen] >= 0).all() and not np.isnan(old.ages[:seen]).any(), "a time that is none")
 
 
 @kernel(allocates=False)

@@ -50,10 +50,11 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.carrying import carry_nothing, renumber, renumber_count
+from swftools.simulator.carrying import carry_nothing, check_sound, renumber, renumber_count
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import (
+    CAPACITY,
     DISTURBED,
     ENDED,
     HOLDS,
@@ -65,7 +66,16 @@ from swftools.simulator.machine.state import (
     Machine,
 )
 from swftools.simulator.machine.verbs import start, wake_at
-from swftools.simulator.machine.views import can_start_any, first_waiting, fits, next_fitting, next_waiting, now, width
+from swftools.simulator.machine.views import (
+    can_start_any,
+    first_waiting,
+    fits,
+    next_fitting,
+    next_waiting,
+    now,
+    waiting_jobs,
+    width,
+)
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.planning import (
     LEAST_TIME,
@@ -80,7 +90,18 @@ from swftools.simulator.planning import (
     planned_time,
 )
 from swftools.simulator.policies.easy import profile_memory
-from swftools.simulator.profile import BLOCKS, Profile, add, carry_profile, earliest, falls_below, forget_past, most
+from swftools.simulator.profile import (
+    BLOCKS,
+    Profile,
+    add,
+    carry_profile,
+    check_profile,
+    earliest,
+    falls_below,
+    forget_past,
+    most,
+    steps_of,
+)
 from swftools.simulator.registry import policy
 
 SEEN, DISTURBANCES, MOVED, LISTED = range(4)
@@ -129,10 +150,54 @@ def carry_plan(old: KeptPlan, new: KeptPlan, jobs: IntArray) -> None:
         new.counts[LISTED] = NOT_KEPT
 
 
+def restore_plan(old: KeptPlan, new: KeptPlan, machine: Machine) -> None:
+    """Take the same out of a saved state: the plan must be what running jobs and reservations leave free."""
+    submitted, listed = int(machine.counts[SUBMITTED]), int(old.counts[LISTED])
+    check_sound(0 <= old.counts[SEEN] <= submitted, "more jobs than were submitted")
+    check_sound(NOT_KEPT <= listed <= submitted and old.counts[MOVED] >= 0, "a list of jobs that there are not")
+    waiting = waiting_jobs.py_func(machine)
+    agenda = old.jobs[: max(listed, 0)]
+    check_sound(np.isin(agenda, waiting).all() and len(np.unique(agenda)) == len(agenda), "a job that does not wait")
+    check_sound((old.begins[: len(agenda)] == old.plan.begin[agenda]).all(), "a reservation at two times")
+    check_sound(not np.isnan(old.due[0]), "a time that is none")
+    check_profile(old.plan.profile)
+    carry_plan(old, new, np.arange(submitted))
+    if old.counts[DISTURBANCES] != machine.counts[DISTURBED]:
+        new.plan.profile.counts[BLOCKS] = 0  # it is made anew
+    elif new.plan.profile.counts[BLOCKS]:
+        _check_plan(new.plan, waiting, machine)
+    else:
+        check_sound(old.counts[SEEN] == 0, "reservations in no plan")
+
+
+def _check_plan(plan: Plan, waiting: IntArray, machine: Machine) -> None:
+    """Compare a plan with what it was made of."""
+    counts = machine.counts
+    ended = machine.ended[: counts[ENDED]]  # since the last decision: they still have their places in it
+    held = np.concatenate([machine.running[: counts[RUNNING]], ended])
+    placed = waiting[plan.is_placed[waiting]]
+    check_sound((plan.begin[placed] < plan.end[placed]).all(), "a reservation that ends before it begins")
+    times, levels = steps_of(plan.profile)
+    begin = np.concatenate([np.full(len(held), times[0]), plan.begin[placed]])
+    end = np.concatenate([plan.end[held], plan.end[placed]])
+    processors = machine.requests.processors[np.concatenate([held, placed])]
+    at = np.unique(np.concatenate([times, begin, end]))
+    at = at[at >= times[0]]
+    is_there = begin < end
+    change = np.zeros(len(at), np.int64)
+    np.add.at(change, np.searchsorted(at, np.maximum(begin[is_there], at[0])), -processors[is_there])
+    over = np.searchsorted(at, np.maximum(end[is_there], at[0]))
+    np.add.at(change, over[over < len(at)], processors[is_there][over < len(at)])
+    planned = levels[np.searchsorted(times, at, side="right") - 1]
+    check_sound((counts[CAPACITY] + np.cumsum(change) == planned).all(), "a plan of other jobs")
+    check_sound(len(times) <= 2 * (len(held) + len(placed)) + 2, "a plan of more steps than it has jobs")
+
+
 @policy(
     "conservative",
     memory=plan_memory,
     carry=carry_plan,
+    restore=restore_plan,
     promises=("reservation",),
     restates=("pyss",),
     allocates=False,
@@ -149,6 +214,7 @@ def conservative(machine: Machine, memory: KeptPlan) -> None:
     "conservative-fixed",
     memory=plan_memory,
     carry=carry_plan,
+    restore=restore_plan,
     promises=("fixed-reservation",),
     allocates=False,
     version=3,

@@ -35,7 +35,7 @@ from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, earliest_start, expected_time, fits, free, now, width
-from swftools.simulator.policies.class_line import ClassParameters, Line, carry_line, empty_line, line_up
+from swftools.simulator.policies.class_line import ClassParameters, Line, carry_line, empty_line, line_up, restore_line
 from swftools.simulator.registry import policy
 
 
@@ -44,6 +44,7 @@ from swftools.simulator.registry import policy
     parameters=ClassParameters,
     memory=empty_line,
     carry=carry_line,
+    restore=restore_line,
     rests=True,
     allocates=False,
     version=2,

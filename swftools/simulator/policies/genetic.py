@@ -48,10 +48,10 @@ import pandas as pd
 from swftools.kernel import IntArray, kernel
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
-from swftools.simulator.carrying import renumber
+from swftools.simulator.carrying import check_sound, renumber
 from swftools.simulator.instants import instant, time_since, time_until
 from swftools.simulator.machine.faults import WRONG_COST, fail
-from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.state import SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
     can_start_any,
@@ -76,7 +76,7 @@ from swftools.simulator.search.building import (
 )
 from swftools.simulator.search.costs import TRADEOFF_C
 from swftools.simulator.search.gathering import gather, room_for
-from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
+from swftools.simulator.search.notes import empty_notes, note_decision, restore_search, tables_of
 from swftools.simulator.search.objectives import Objective, read_objective
 from swftools.simulator.search.playing import write_references
 from swftools.simulator.search.population import BUILDERS, EASY, Population, Rules, build, empty_population, evolve
@@ -236,11 +236,23 @@ def carry_best(old: GeneticMemory, new: GeneticMemory, jobs: IntArray) -> None:
     new.last[: len(best)], new.last_count[0] = best, len(best)
 
 
+def restore_best(old: GeneticMemory, new: GeneticMemory, machine: Machine) -> None:
+    """Take the same out of a saved state, with what was noted."""
+    count, submitted = int(old.last_count[0]), int(machine.counts[SUBMITTED])
+    check_sound(0 <= count <= len(old.last) - 1, "a longer order than there may be")
+    last = old.last[:count]
+    check_sound((last >= 0).all() and (last < submitted).all(), "a job that there is not")
+    check_sound(len(np.unique(last)) == count, "a job that is twice in an order")
+    restore_search(old.search, new.search, machine)
+    new.last[:count], new.last_count[0] = last, count
+
+
 @policy(
     "genetic",
     parameters=GeneticParameters,
     memory=genetic_memory,
     carry=carry_best,
+    restore=restore_best,
     rests=True,
     needs_where=columns_needed,
     notes=genetic_notes,

@@ -38,7 +38,8 @@ import numpy as np
 from swftools.kernel import IntArray, kernel
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import choice
-from swftools.simulator.machine.state import CHECKPOINT, RUNNING, WAITING, Machine
+from swftools.simulator.carrying import check_sound
+from swftools.simulator.machine.state import CHECKPOINT, RUNNING, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.verbs import preempt, start
 from swftools.simulator.machine.views import can_start_any, free, now, waiting_jobs, width
 from swftools.simulator.machine.work import time_if_stopped
@@ -53,6 +54,7 @@ from swftools.simulator.policies.genetic import (
     competitors,
     genetic_memory,
     genetic_notes,
+    restore_best,
     start_by_easy,
 )
 from swftools.simulator.registry import policy
@@ -120,11 +122,20 @@ def carry_stopped(old: CheckpointMemory, new: CheckpointMemory, jobs: IntArray) 
     new.was_stopped[: len(jobs)] = old.was_stopped[jobs]
 
 
+def restore_stopped(old: CheckpointMemory, new: CheckpointMemory, machine: Machine) -> None:
+    """Take the same out of a saved state."""
+    restore_best(old.genetic, new.genetic, machine)
+    jobs = slice(int(machine.counts[SUBMITTED]))
+    check_sound(((old.was_stopped[jobs] >= 0) & (old.was_stopped[jobs] <= 1)).all(), "how often a job was stopped")
+    new.was_stopped[jobs] = old.was_stopped[jobs]
+
+
 @policy(
     "genetic-checkpoint",
     parameters=GeneticCheckpointParameters,
     memory=checkpoint_memory,
     carry=carry_stopped,
+    restore=restore_stopped,
     needs=("checkpoint_interval",),
     needs_where=columns_needed,
     notes=checkpoint_notes,

@@ -52,10 +52,20 @@ import numpy as np
 
 from swftools.kernel import IntArray, kernel
 from swftools.parameters import choice, number, truth, whole
+from swftools.simulator.carrying import check_sound
 from swftools.simulator.instants import instant, time_until
-from swftools.simulator.machine.state import FREE, NOW, RUNNING, WAITING, Machine
+from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.verbs import start_on
-from swftools.simulator.policies.class_line import ClassParameters, Line, empty_line, line_up, resized, time_on
+from swftools.simulator.policies.class_line import (
+    SEEN,
+    ClassParameters,
+    Line,
+    empty_line,
+    line_up,
+    resized,
+    restore_line,
+    time_on,
+)
 from swftools.simulator.policies.expected_arrivals import (
     PAST,
     PROFILES,
@@ -147,7 +157,28 @@ def scojo_memory(jobs: int, processors: int, parameters: ScojoParameters) -> Sco
     return ScojoMemory(empty_line(jobs, processors), arrivals, np.zeros(jobs, np.int64), changing)
 
 
-@policy("scojo-p", parameters=ScojoParameters, memory=scojo_memory, needs=CURVES, allocates=False, version=2)
+def restore_scojo(old: ScojoMemory, new: ScojoMemory, machine: Machine) -> None:
+    """Take out of a saved state who stands in line, what is expected to come, and what was guaranteed."""
+    restore_line(old.line, new.line, machine)
+    submitted, learned = int(machine.counts[SUBMITTED]), int(old.arrivals.learned[0])
+    check_sound(0 <= learned <= old.line.counts[SEEN], "more jobs were learned from than there were")
+    for ours, theirs in zip(old.arrivals, new.arrivals, strict=True):
+        check_sound((ours >= 0).all() or np.isnan(ours).any(), "expected arrivals below 0")
+        theirs[:] = ours
+    guaranteed = old.guaranteed[:submitted]
+    check_sound((guaranteed >= 0).all() and (guaranteed <= machine.counts[CAPACITY]).all(), "a width that is none")
+    new.guaranteed[:submitted] = guaranteed
+
+
+@policy(
+    "scojo-p",
+    parameters=ScojoParameters,
+    memory=scojo_memory,
+    restore=restore_scojo,
+    needs=CURVES,
+    allocates=False,
+    version=2,
+)
 def scojo_p(machine: Machine, parameters: Any, memory: ScojoMemory) -> None:
     """Choose widths by the expected load; other jobs go ahead, resized to fill the free processors."""
     line = memory.line

@@ -53,7 +53,7 @@ from swftools.simulator.policies.job_orders import ORDERS, in_order
 from swftools.simulator.registry import policy
 from swftools.simulator.search.costs import TRADEOFF_C
 from swftools.simulator.search.gathering import gather, room_for
-from swftools.simulator.search.notes import empty_notes, note_decision, tables_of
+from swftools.simulator.search.notes import empty_notes, note_decision, restore_search, tables_of
 from swftools.simulator.search.objectives import Objective, read_objective
 from swftools.simulator.search.playing import write_references
 from swftools.simulator.search.searching import Searching
@@ -177,6 +177,7 @@ def carry_search(old: Search, new: Search, jobs: IntArray) -> None:  # noqa: ARG
     parameters=SearchParameters,
     memory=search_memory,
     carry=carry_search,
+    restore=restore_search,
     rests=True,
     needs_where=columns_needed,
     notes=search_notes,

@@ -147,6 +147,20 @@ def find_predictor(predictor: str | Predictor | PythonPredictor) -> Predictor | 
     raise ParameterError(f"predictor={predictor!r} is neither a name nor has it name, learn and predict")
 
 
+def registered_predictor(text: str) -> Predictor:
+    """Return a predictor that is registered already, by name, with parameters; nothing is imported.
+
+    Raises
+    ------
+    ParameterError
+        None is registered under that name, or it takes no such parameter.
+    """
+    name, given = read_entry(text, _PREDICTORS.known)
+    found = _PREDICTORS.registered(name)
+    refuse_unknown(found.name, given, found.parameters.names())
+    return replace(found, given=found.parameters.from_mapping(given)) if given else found
+
+
 def _read(text: str) -> Predictor | PythonPredictor:
     """Return a predictor by its text."""
     name, given = read_entry(text, {*_PREDICTORS.known, *REQUESTS})

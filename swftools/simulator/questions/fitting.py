@@ -25,6 +25,7 @@ COLUMNS = {
     "jobs": "int64",
     "same": "int64",
     "share": "float64",
+    "at_once": "float64",
     "mean_difference": "float64",
     "first_job": "Int64",
     "first_start": "float64",
@@ -39,6 +40,7 @@ def fit_semantics(
     *,
     policies: Iterable[str] | None = None,
     overrun: str = "extend",
+    requests: str = "logged",
     tolerance: float = 1e-6,
 ) -> pd.DataFrame:
     """Try policies under each simulator's semantics, and say how many starts of a schedule each gets right.
@@ -55,6 +57,8 @@ def fit_semantics(
         As for ``simulate``; by default all that reproduce another simulator.
     overrun : {"extend", "kill", "run-on"}
         What was done with jobs that ran longer than requested.
+    requests : str
+        What jobs asked for, as for ``simulate``.
     tolerance : float
         Equal starts may differ by this, s.
 
@@ -65,6 +69,8 @@ def fit_semantics(
 
         * policy, semantics: str.
         * jobs: number of jobs that both have; same: how many of them start at the same time; share: same / jobs.
+        * at_once: share of these jobs that start at their submission in the schedule. This is what somebody gets right
+          who says of every job that it starts at once: a policy that gets no more right does not fit.
         * mean_difference: mean absolute difference of starts, s.
         * first_job: the number of the first job, by its start there, that starts at another time; first_start and
           first_start_here: its two starts, s. Missing if all are the same.
@@ -88,7 +94,7 @@ def fit_semantics(
         theirs = schedule
     else:
         table = schedule if isinstance(schedule, pd.DataFrame) else read_schedule(schedule)
-        theirs = schedule_from_table(table, trace, processors, overrun=overrun)
+        theirs = schedule_from_table(table, trace, processors, overrun=overrun, requests=requests)
     if not len(theirs):
         raise ParameterError("the schedule has no job: nothing can be compared")
     size = theirs.processors if processors is None else processors
@@ -101,7 +107,8 @@ def fit_semantics(
                 continue
             predictor = "exact" if semantics == "cqsim" else "request"
             try:
-                simulation = Simulation(trace, name, size, overrun=overrun, semantics=semantics, predictor=predictor)
+                told: dict[str, Any] = {"overrun": overrun, "requests": requests, "predictor": predictor}
+                simulation = Simulation(trace, name, size, semantics=semantics, **told)
             except ParameterError:
                 if semantics == "instant":
                     raise
@@ -115,7 +122,9 @@ def fit_semantics(
 def _compared(theirs: Schedule, ours: Schedule, tolerance: float) -> dict[str, Any]:
     """Return how alike the starts of two schedules are."""
     key = ["job_number", "job_occurrence"]
-    both = theirs.jobs[[*key, "start_time"]].merge(ours.jobs[[*key, "start_time"]], on=key, suffixes=("", "_here"))
+    both = theirs.jobs[[*key, "start_time", "submit_time"]].merge(
+        ours.jobs[[*key, "start_time"]], on=key, suffixes=("", "_here")
+    )
     there, here = column_of(both, "start_time"), column_of(both, "start_time_here")
     difference = np.abs(there - here)
     other = np.flatnonzero(~(difference <= tolerance))
@@ -124,6 +133,7 @@ def _compared(theirs: Schedule, ours: Schedule, tolerance: float) -> dict[str, A
         "jobs": len(both),
         "same": len(both) - len(other),
         "share": 1.0 - len(other) / len(both) if len(both) else np.nan,
+        "at_once": float((np.abs(there - column_of(both, "submit_time")) <= tolerance).mean()) if len(both) else np.nan,
         "mean_difference": float(difference.mean()) if len(both) else np.nan,
         "first_job": None,
         "first_start": np.nan,

@@ -7,12 +7,11 @@ not, and keep what they have learnt.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.by_job import mask_of
 from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences
@@ -38,7 +37,8 @@ def chosen_rows(trace: Trace, jobs: pd.DataFrame | npt.ArrayLike) -> BoolArray:
     trace : Trace
         Its jobs.
     jobs : pandas.DataFrame or array of bool, shape (jobs of the trace,)
-        Keys, which may lack ``job_occurrence`` where numbers do not repeat; or a mask.
+        Keys, which may lack ``job_occurrence`` where numbers do not repeat; or a mask: a Series by its index, an array
+        in the order of the trace's jobs.
 
     Raises
     ------
@@ -58,15 +58,7 @@ def chosen_rows(trace: Trace, jobs: pd.DataFrame | npt.ArrayLike) -> BoolArray:
         mask = np.zeros(len(trace), np.bool_)
         mask[rows_of(jobs, known)] = True
         return mask
-    values: Any = jobs.array if isinstance(jobs, pd.Series) else np.asarray(jobs)
-    series = pd.Series(values) if np.ndim(values) == 1 else pd.Series(dtype=object)
-    is_mask = pd.api.types.is_bool_dtype(series.dtype) and not series.isna().any()
-    if len(series) != len(trace) or not (is_mask or series.empty):
-        raise ParameterError(
-            f"a mask of {len(series)} values of {series.dtype}; give a truth value for each of the trace's "
-            f"{len(trace)} jobs, none missing, or a frame with job_number and job_occurrence"
-        )
-    return series.to_numpy(dtype=np.bool_)
+    return mask_of(trace.jobs, jobs, "the mask")
 
 
 def let_fewer_come(workload: Workload, submitted: int, replay: Replay, is_out: BoolArray) -> tuple[Workload, IntArray]:

@@ -23,7 +23,7 @@ def what_if(
     *,
     away: Iterable[Mapping[str, float]] = (),
 ) -> pd.DataFrame:
-    """Say when jobs would start if they were submitted now, after those that wait.
+    """Say when jobs would start if they were submitted now, after those that wait, or among them by priority.
 
     Assumes that no other job comes, and that every job runs as long as it requests. Real jobs end earlier, so the jobs
     start earlier, unless others are put before them.
@@ -31,10 +31,12 @@ def what_if(
     Parameters
     ----------
     running, waiting : pandas.DataFrame
-        As for ``Stepper.from_queue``.
+        As for ``Stepper.from_queue``; those that wait perhaps with ``priority``, in falling order, as ``read_squeue``
+        returns them.
     jobs : iterable of mapping
-        The jobs to ask about, with ``processors`` and ``requested_time`` (s); each by itself, as if the others were not
-        submitted.
+        The jobs to ask about, with ``processors``, ``requested_time`` (s) and perhaps ``priority``; each by itself, as
+        if the others were not submitted. A job with a priority takes its place before those whose priority is lower or
+        unknown, and counts as submitted when the next of them was; without one it is the last.
     processors : int
         Size of the machine.
     policies : iterable of str
@@ -52,8 +54,8 @@ def what_if(
     Raises
     ------
     ParameterError
-        The running jobs have more processors than the machine; a job is wider than the machine, or not a job; more
-        processors fail than there are.
+        The running jobs have more processors than the machine; a job is wider than the machine, or not a job; it has a
+        priority where jobs wait that have none; more processors fail than there are.
     PolicyError
         As ``simulate`` does.
 
@@ -68,13 +70,20 @@ def what_if(
     check_queue(running, waiting, processors)
     asked, outages = [dict(job) for job in jobs], sorted((dict(each) for each in away), key=lambda each: each["after"])
     for job in asked:
-        _check(job, processors)
+        _check(job, waiting, processors)
     for outage in outages:
         _check_outage(outage, processors)
     rows = []
     for policy in policies:
         now = Stepper.from_queue(running, waiting, processors, policy)
-        rows += [(policy, *_asked(now, len(asked) == 1, job, outages)) for job in asked]
+        for job in asked:
+            if "priority" in job:
+                ahead, mine = _among_those_that_wait(running, waiting, processors, policy, job)
+            else:
+                ahead = now if len(asked) == 1 else now.copy()
+                mine = ahead.submit(int(job["processors"]), float(job["requested_time"]))
+            described = int(job["processors"]), float(job["requested_time"])
+            rows.append((policy, *described, *_waits(ahead, mine, outages)))
     return pd.DataFrame(rows, columns=["policy", "processors", "requested_time", "wait", "behind"])
 
 
@@ -106,14 +115,28 @@ def free_windows(running: pd.DataFrame, processors: int) -> pd.DataFrame:
     return pd.DataFrame({"time": times, "free": free})
 
 
-def _check(job: dict[str, float], processors: int) -> None:
+def _check(job: dict[str, float], waiting: pd.DataFrame, processors: int) -> None:
     """Refuse what is not a job."""
-    if set(job) != {"processors", "requested_time"}:
+    if set(job) - {"priority"} != {"processors", "requested_time"}:
         raise ParameterError(f"job {job}: give processors and requested_time, as processors=64,time=4h")
     if not is_whole(job["processors"], 1, processors):
         raise ParameterError(f"job {job}: processors is not a whole number from 1 to {processors:,}, which there are")
     if not 0 < job["requested_time"] < np.inf:
         raise ParameterError(f"job {job}: requested_time is not above 0")
+    if "priority" not in job:
+        return
+    if not 0 < job["priority"] < np.inf:
+        raise ParameterError(f"job {job}: priority is not above 0")
+    if len(waiting) and ("priority" not in waiting or waiting["priority"].isna().all()):
+        raise ParameterError(
+            f"job {job}: the jobs that wait have no priorities, so it has no place among them; leave its priority out, "
+            "or give a queue that has them (squeue: %Q)"
+        )
+    if len(waiting) and waiting["priority"].max() < 1.0 <= job["priority"]:
+        raise ParameterError(
+            f"job {job}: the priorities of the jobs that wait are all below 1, as squeue's %p has them; give a queue "
+            "with those of %Q"
+        )
 
 
 def _check_outage(outage: dict[str, float], processors: int) -> None:
@@ -128,13 +151,26 @@ def _check_outage(outage: dict[str, float], processors: int) -> None:
         raise ParameterError(f"away {outage}: time is not above 0 (s)")
 
 
-def _asked(
-    now: Stepper, is_last: bool, job: Mapping[str, float], outages: list[dict[str, float]]
-) -> tuple[int, float, float, int]:
-    """Return a job, how long it waits, and behind how many of those that wait."""
-    ahead = now if is_last else now.copy()
-    begin, waiting = ahead.present, ahead.waiting.tolist()
-    mine = ahead.submit(int(job["processors"]), float(job["requested_time"]))
+def _among_those_that_wait(
+    running: pd.DataFrame, waiting: pd.DataFrame, processors: int, policy: str, job: Mapping[str, float]
+) -> tuple[Stepper, int]:
+    """Return a queue with a job at the place of its priority, and the job."""
+    ahead = int((waiting["priority"] >= job["priority"]).sum()) if len(waiting) else 0
+    waited = float(waiting["waited"].iloc[ahead]) if ahead < len(waiting) else 0.0
+    mine = {"processors": [int(job["processors"])], "requested_time": [float(job["requested_time"])]}
+    parts = [waiting.iloc[:ahead], pd.DataFrame({**mine, "waited": [waited]}), waiting.iloc[ahead:]]
+    queue = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    known = [name for name in ("job_number",) if name in queue or name in running]  # rows keep the order of the queue
+    stepper = Stepper.from_queue(
+        running.drop(columns=known, errors="ignore"), queue.drop(columns=known, errors="ignore"), processors, policy
+    )
+    number = len(running) + ahead + 1
+    return stepper, next(other for other in stepper.waiting.tolist() if stepper.job_number(other) == number)
+
+
+def _waits(ahead: Stepper, mine: int, outages: list[dict[str, float]]) -> tuple[float, int]:
+    """Return how long a job waits, and behind how many of those that wait."""
+    begin, waiting = ahead.present, [job for job in ahead.waiting.tolist() if job != mine]
     for outage in outages:
         since = begin + outage["after"]
         if since > begin:
@@ -143,4 +179,4 @@ def _asked(
     ahead.run()
     start = ahead.first_start(mine)
     behind = sum(ahead.first_start(other) < start for other in waiting)
-    return int(job["processors"]), float(job["requested_time"]), start - begin, behind
+    return start - begin, behind

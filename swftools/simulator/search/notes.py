@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.kernel import FloatArray, kernel
+from swftools.simulator.carrying import check_sound
 from swftools.simulator.machine.state import NOW, STARTED, Machine
 from swftools.simulator.search.state import (
     BEST,
@@ -66,6 +67,14 @@ def empty_notes(jobs: int, decisions: bool, everything: bool, *, generations: bo
         rows(everything and generations, WIDTHS[GENERATIONS], GENERATIONS_A_JOB * jobs + 64),
         np.zeros(len(WIDTHS), np.int64),
     )
+
+
+def restore_search(old: Search, new: Search, machine: Machine) -> None:  # noqa: ARG001 (as all of them)
+    """Take out of a saved state the number of the decision, and what was noted of those before it."""
+    check_sound(old.counts[DECISION] >= 0 and (old.notes.written >= 0).all(), "a decision before the first")
+    new.counts[DECISION] = old.counts[DECISION]
+    for ours, theirs in zip(old.notes, new.notes, strict=True):
+        theirs[:] = ours
 
 
 @kernel(allocates=False)

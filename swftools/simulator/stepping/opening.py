@@ -19,7 +19,7 @@ from swftools.trace import Trace
 LEAST = 1.0
 """What a running job beyond its request is taken to run on, s."""
 
-_DESCRIBED = {"processors", "requested_time", "elapsed", "waited", "name"}
+_DESCRIBED = {"processors", "requested_time", "elapsed", "waited", "name", "priority"}
 
 
 def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -> None:

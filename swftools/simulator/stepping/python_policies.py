@@ -103,7 +103,7 @@ class _Deciding(Stepper):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise PolicyError("a policy acts and returns; it must not advance: the simulation does that")
 
-    advance = skip = run = finish = submit = end = cancel = take_away = _refuse
+    advance = skip = decide = run = finish = submit = end = cancel = take_away = _refuse
 
 
 def _decide(decide: Decide, simulation: Simulation) -> None:

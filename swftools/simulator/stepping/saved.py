@@ -7,8 +7,6 @@ A state that was changed on its way, or is of another version, is one error.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -16,28 +14,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 from swftools.errors import ParameterError, StateError
 from swftools.header import HeaderEntry, SwfHeader
 from swftools.output.package import swftools_package
-from swftools.simulator.assumptions import Assumed
+from swftools.parameters import Parameters, is_whole
+from swftools.parameters.choices import SEMANTICS
+from swftools.simulator.assumptions import Assumed, sentences_of
+from swftools.simulator.carrying import restore_by
 from swftools.simulator.engine.calling import called_for
 from swftools.simulator.engine.driver import Driver
 from swftools.simulator.engine.entry import Own
+from swftools.simulator.engine.entry import pack as own_of
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import Coming, Log, Replay, begin_replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import CAPACITY, Machine, empty_machine, no_requests, with_requests
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.predictors.kinds import Predictor
-from swftools.simulator.predictors.registry import find_predictor
-from swftools.simulator.registry import Policy, find_policy
+from swftools.simulator.predictors.registry import find_predictor, registered_predictor
+from swftools.simulator.registry import Policy, find_policy, registered_policy
+from swftools.simulator.requested import find_requests
+from swftools.simulator.restart import find_restart_overhead
+from swftools.simulator.run_options import check_options
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.forking import Numbers
+from swftools.simulator.stepping.packed import Arrays, json_in, pack, table_as_bytes, table_of_bytes, unpack
+from swftools.simulator.stepping.sound import check_between, check_parts, check_same_shape, check_users, refuse
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace
 
-WORD = b"swftools simulation\n"
 VERSION = 1
 """Of the form: raised when older states cannot be gone on with any more."""
 
@@ -94,117 +100,250 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "taken_out": simulation._taken_out,
     }
     arrays = {f"{name}.{i}": each for name, part in parts.items() for i, each in enumerate(_leaves(part))}
-    arrays["trace"] = np.frombuffer(_table_as_bytes(jobs), np.uint8)
+    arrays["trace"] = np.frombuffer(table_as_bytes(jobs), np.uint8)
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)
-    raw = file.getvalue()
-    rest = len(raw).to_bytes(8, "little") + pa.Codec("zstd").compress(raw, asbytes=True)
-    return WORD + hashlib.sha256(rest).digest() + rest
+    return pack(arrays)
 
 
-def simulation_of(state: bytes) -> tuple[Simulation, dict[str, Any]]:
+def simulation_of(
+    state: bytes, policy: str | Policy | None = None, predictor: str | Predictor | None = None
+) -> tuple[Simulation, dict[str, Any]]:
     """Return the simulation whose state it is, and what its owner knew.
+
+    Whoever made the bytes is not trusted: nothing that they name is imported, and no number in them is used as a size
+    or a place before it was looked at.
+
+    Parameters
+    ----------
+    state : bytes
+        What ``state_of`` returned.
+    policy, predictor : optional
+        The one that it was saved with, if it is not registered here.
 
     Raises
     ------
     StateError
-        It is none, was changed on its way, or is of another version of the form or of the policy.
+        It is none, was changed on its way, or is of another version of the form or of the policy; or it names what is
+        not registered.
     """
-    arrays = _arrays_of(state)
-    head = json.loads(arrays["head"].tobytes())
+    arrays = unpack(state)
     try:
-        return _made(head, arrays), head["own"]
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        if isinstance(error, StateError | ParameterError):
-            raise StateError(f"the state cannot be continued here: {error}") from error
+        head = json_in(arrays["head"])
+        _check_version(head["version"])
+        return _made(head, arrays, policy, predictor), _own_of(head)
+    except StateError:
+        raise
+    except ParameterError as error:
+        raise StateError(f"the state cannot be continued here: {error}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError) as error:
         raise StateError(
-            f"the state is of another version of swftools, {head.get('swftools')}: save it anew"
+            f"the state is damaged, or of another version of swftools ({type(error).__name__}: {error}): save it anew"
         ) from error
 
 
-def _arrays_of(state: bytes) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of a state."""
-    if not isinstance(state, bytes | bytearray | memoryview):
-        raise StateError(f"a state is bytes, as to_bytes returns them, not {type(state).__name__}")
-    state = bytes(state)
-    if not state.startswith(WORD):
-        raise StateError("these bytes are not the state of a simulation: give what to_bytes returned")
-    digest, rest = state[len(WORD) : len(WORD) + 32], state[len(WORD) + 32 :]
-    if hashlib.sha256(rest).digest() != digest:
-        raise StateError("the state of the simulation is damaged, or was cut off: save it anew")
-    raw = pa.Codec("zstd").decompress(rest[8:], int.from_bytes(rest[:8], "little"), asbytes=True)
-    with np.load(io.BytesIO(raw), allow_pickle=False) as file:
-        arrays = dict(file)
-    version = json.loads(arrays["head"].tobytes())["version"]
+def _check_version(version: object) -> None:
+    """Refuse a state of another form."""
     if version != VERSION:
-        raise StateError(f"the state has the form of version {version}, and this is {VERSION}: save it anew")
-    return arrays
+        raise StateError(f"the state has the form of version {version!r:.20}, and this is {VERSION}: save it anew")
 
 
-def _made(head: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Simulation:
-    """Return the simulation of a state that is whole."""
-    text, version, given = head["policy"]
-    policy: Policy = find_policy(text)
-    found = find_predictor(head["predictor"][0])
-    if not isinstance(found, Predictor):
-        raise StateError(f"predictor {head['predictor'][0]!r} is one in Python")
-    for what, was, now in (("policy", version, policy.version), ("predictor", head["predictor"][1], found.version)):
+def _found(
+    head: dict[str, Any], policy: str | Policy | None, predictor: str | Predictor | None
+) -> tuple[Policy, Predictor]:
+    """Return policy and predictor of a state: those that are given, else those that are registered."""
+    text, version, _ = head["policy"]
+    told, told_version = head["predictor"]
+    if not isinstance(text, str) or not isinstance(told, str):
+        raise StateError("the state names no policy or predictor")
+    decides = registered_policy(text) if policy is None else find_policy(policy)
+    foretells = registered_predictor(told) if predictor is None else find_predictor(predictor)
+    if not isinstance(foretells, Predictor) or foretells.learner is not None:
+        raise StateError(f"predictor {told!r} is one in Python")
+    for what, was, now in (
+        ("{!r} as its policy", text.rpartition(":")[2], decides.name),
+        ("{!r} as its predictor", told, foretells.to_text()),
+        ("version {!r} of its policy", version, decides.version),
+        ("version {!r} of its predictor", told_version, foretells.version),
+    ):
         if was != now:
-            raise StateError(f"it was saved with version {was} of its {what}, and this is {now}: they decide otherwise")
-    chosen = policy.chosen(given)
+            raise StateError(f"it was saved with {what.format(was)}, and this is {now!r}: they decide otherwise")
+    return decides, foretells
+
+
+def _checked_options(head: dict[str, Any], policy: Policy, chosen: Parameters, predictor: Predictor) -> Options:
+    """Return how the engine runs; refuse options that no simulation has, or that contradict that."""
+    options = head["options"]
+    wanted = {"overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics", "seed"}
+    if set(options) != wanted | set(chosen.to_mapping()):
+        raise StateError(f"the state has options {sorted(map(str, options))!r:.200}, not those of a simulation")
+    check_options(
+        overrun=options["overrun"],
+        cancelled=options["cancelled"],
+        predictor=predictor,
+        semantics=options["semantics"],
+    )
+    find_requests(options["requests"])
+    find_restart_overhead(options["restart_overhead"])
+    given = json.loads(json.dumps(chosen.to_mapping()))
+    if not is_whole(options["seed"], 0, 2**64 - 1) or any(options[name] != value for name, value in given.items()):
+        raise StateError("the state has another seed, or other parameters, than its simulation")
+    engine = Options(SEMANTICS[options["semantics"]], int(policy.rests), predictor.observes, 0)
+    if head["engine"] != list(engine):
+        raise StateError("the state has other options of the engine than its simulation")
+    return engine
+
+
+def _made(
+    head: dict[str, Any],
+    arrays: Arrays,
+    policy_given: str | Policy | None,
+    predictor_given: str | Predictor | None,
+) -> Simulation:
+    """Return the simulation of a state."""
+    policy, predictor = _found(head, policy_given, predictor_given)
+    chosen = policy.chosen(head["policy"][2])
     options, jobs = head["options"], head["jobs"]
+    engine = _checked_options(head, policy, chosen, predictor)
+    if not is_whole(jobs, 0, 2**31 - 1):
+        raise StateError(f"the state has {jobs!r:.20} jobs")
     restart = np.zeros(2)
     machine_like = empty_machine(no_requests(1), 1, restart)._replace(requests=(), predicted=restart)  # type: ignore[arg-type]
     replay = _filled(begin_replay(no_requests(1), 1), arrays, "replay")
     machine: Machine = _filled(machine_like, arrays, "machine")
-    machine = with_requests(machine._replace(restart=_read_only(machine.restart)), replay.requests)
-    size = int(machine.counts[CAPACITY])
     coming = _filled(_like_coming(), arrays, "coming")
-    called = called_for(policy, chosen, found, compiled=True)
-    observer, decider = head["draws"]
-    memories = found.empty_memory(1, size), policy.empty_memory(1, size, chosen)
-    owns = []
-    for name, memory, draws in zip(("observer", "decider"), memories, (observer, decider), strict=True):
-        parameters, filled = _filled((np.zeros(0), memory), arrays, name)
-        owns.append(Own(parameters, filled, _generator(draws)))
-    jobs_of = _table_of_bytes(arrays["trace"].tobytes())
-    header = SwfHeader(tuple(HeaderEntry(label, words) for label, words in head["header"]))
-    table = JobTable(Trace(header, jobs_of, machine_processors=head["machine_processors"]))
-    rows = arrays["rows.0"] if head["has_rows"] else None
-    excluded = pd.DataFrame(
-        {"row": np.array(head["excluded"][0], np.int64), "reason": np.array(head["excluded"][1], dtype=object)}
-    )
-    cut = arrays.get("cut.0")
+    check_parts(coming, machine, replay, jobs, engine)
+    machine = with_requests(machine._replace(restart=_read_only(machine.restart)), replay.requests)
+    owns = _owns(head, arrays, (predictor, policy), chosen, machine)
+    check_users(coming, owns[0].memory, jobs)
+    table = _table_of(head, arrays)
+    rows, cut, taken_out = _columns_of_jobs(head, arrays, coming, jobs, len(table))
     known = np.zeros(len(coming.row), np.bool_) if cut is None else cut
     made = object.__new__(Simulation)
     driver = Driver(
         policy=policy,
-        predictor=found,
-        called=called,
+        predictor=predictor,
+        called=called_for(policy, chosen, predictor, compiled=True),
         coming=coming,
         machine=machine,
         replay=replay,
-        options=Options(*head["engine"]),
+        options=engine,
         observer=owns[0],
         decider=owns[1],
         asked=None,
         number_of=made._number_of if rows is None else Numbers(table, rows),
     )
     driver.jobs = jobs
+    assumed = Assumed(*head["assumed"])
+    if not all(is_whole(each, 0) for each in assumed):
+        raise StateError("the state assumes what cannot be counted")
+    sentences_of(assumed, {}, options)  # which says what is assumed in words that there must be
     made.__dict__.update(
         policy=policy,
         options=options,
         _table=table,
         _own_rows=rows,
-        _workload=Workload(coming, known, excluded, machine.restart, Assumed(*head["assumed"])),
+        _workload=Workload(coming, known, _excluded_of(head, len(table)), machine.restart, assumed),
         _is_cut=cut,
-        _users=None if head["users"] is None else {int(user): number for user, number in head["users"]},
-        _taken_out=arrays["taken_out.0"],
+        _users=_users_of(head),
+        _taken_out=taken_out,
         _chosen=chosen,
         _driver=driver,
     )
     return made
+
+
+def _owns(
+    head: dict[str, Any],
+    arrays: Arrays,
+    both: tuple[Predictor, Policy],
+    chosen: Parameters,
+    machine: Machine,
+) -> list[Own]:
+    """Return what predictor and policy have of their own: parameters, memory and draws."""
+    predictor, policy = both
+    room, processors = len(machine.run), int(machine.counts[CAPACITY])
+    memories = predictor.empty_memory(room, processors), policy.empty_memory(room, processors, chosen)
+    values = predictor.given.values(), chosen.values()
+    owns = []
+    for name, memory, given, draws in zip(("observer", "decider"), memories, values, head["draws"], strict=True):
+        fresh = own_of(given, memory, _generator(draws))
+        parameters, filled = _filled((np.zeros(0), memory), arrays, name)
+        if not np.array_equal(parameters, fresh.parameters, equal_nan=True):
+            refuse(name, "other parameters than those that the state names")
+        check_same_shape(name, filled, memory)
+        owns.append(fresh._replace(memory=filled))
+    for part in _leaves(owns[0].memory):
+        if part.dtype.kind in "iu":
+            check_between("observer", "what a predictor remembers", part, NOBODY, max(room, 127))
+    if policy.restore or policy.carry:
+        empty = own_of((), memories[1], owns[1].rng).memory
+        restore = policy.restore or restore_by(policy.carry)  # type: ignore[arg-type]
+        restore(owns[1].memory, empty, machine)
+        owns[1] = owns[1]._replace(memory=empty)
+    return owns
+
+
+def _table_of(head: dict[str, Any], arrays: Arrays) -> JobTable:
+    """Return the jobs of a state."""
+    jobs = table_of_bytes(arrays["trace"].tobytes())
+    if "job_number" not in jobs or not pd.api.types.is_integer_dtype(jobs["job_number"]) or jobs["job_number"].hasnans:
+        refuse("jobs", "they have no numbers")
+    entries = [HeaderEntry(label, words) for label, words in head["header"]]
+    if not all(isinstance(each.text, str) and isinstance(each.label, str | None) for each in entries):
+        refuse("header", "it is not of words")
+    processors = head["machine_processors"]
+    if processors is not None and not is_whole(processors, 1, 2**31 - 1):
+        refuse("header", "the machine has no such size")
+    return JobTable(Trace(SwfHeader(tuple(entries)), jobs, machine_processors=processors))
+
+
+def _columns_of_jobs(
+    head: dict[str, Any], arrays: Arrays, coming: Coming, jobs: int, in_trace: int
+) -> tuple[Any, Any, Any]:
+    """Return the rows of jobs in the trace, who is stopped at the limit, and who was taken out when."""
+    rows = arrays["rows.0"] if head["has_rows"] else None
+    cut, taken_out = arrays.get("cut.0"), arrays["taken_out.0"]
+    for name, column, kind in (("rows", rows, np.int32), ("cut", cut, np.bool_), ("taken_out", taken_out, np.float64)):
+        if column is not None and (column.dtype != kind or column.ndim != 1):
+            refuse(name, f"an array of {column.dtype}")
+    shown = coming.row if rows is None else rows
+    if len(shown) < jobs or (cut is not None and len(cut) < jobs) or 0 < len(taken_out) < jobs:
+        refuse("rows", "fewer than there are jobs")
+    check_between("rows", "a row of the jobs", shown[:jobs], 0, in_trace - 1)
+    return rows, cut, taken_out
+
+
+def _excluded_of(head: dict[str, Any], in_trace: int) -> pd.DataFrame:
+    """Return which jobs are excluded, and why."""
+    row, reason = np.array(head["excluded"][0], np.int64), head["excluded"][1]
+    check_between("excluded", "a row of the jobs", row, 0, in_trace - 1)
+    if row.ndim != 1 or len(reason) != len(row) or not all(isinstance(each, str) for each in reason):
+        refuse("excluded", "no reason for each")
+    return pd.DataFrame({"row": row, "reason": np.array(reason, dtype=object)})
+
+
+def _users_of(head: dict[str, Any]) -> dict[int, int] | None:
+    """Return the number of each user; None if nobody asked for it."""
+    if head["users"] is None:
+        return None
+    users = {int(user): int(number) for user, number in head["users"]}
+    check_between("users", "a number", list(users.values()), 0, len(users) - 1)
+    return users
+
+
+def _own_of(head: dict[str, Any]) -> dict[str, Any]:
+    """Return what the owner of the simulation knew."""
+    own, jobs = head["own"], head["jobs"]
+    away = {int(job): float(back) for job, back in own["away"]}
+    check_between("away", "a job", list(away), 0, jobs - 1)
+    check_between("away", "a time (s)", list(away.values()), 0, np.inf)
+    present, for_good = float(own["present"]), float(own["for_good"])
+    origin = None if own["origin"] is None else np.array(own["origin"], np.int64)
+    if np.isnan(present) or np.isnan(for_good) or not is_whole(own["acts"], 0):
+        refuse("present", "it is no time")
+    if origin is not None and (origin.ndim != 1 or len(origin) > jobs or (origin < 0).any()):
+        refuse("origin", "not a number for each job")
+    return {"acts": own["acts"], "present": present, "for_good": for_good, "away": away, "origin": origin}
 
 
 def _like_coming() -> Coming:
@@ -236,7 +375,7 @@ def _filled(like: Any, arrays: dict[str, npt.NDArray[Any]], name: str) -> Any:
         if isinstance(part, tuple):
             return tuple.__new__(type(part), [fill(each) for each in part])
         array = next(found)
-        if array.dtype != part.dtype or array.ndim != part.ndim:
+        if array.dtype != part.dtype or array.ndim != part.ndim:  # their lengths are looked at where it is known whose
             raise StateError(f"{name} has an array of {array.dtype} where one of {part.dtype} is here")
         return array
 
@@ -283,6 +422,12 @@ def _draws(rng: np.random.Generator) -> dict[str, Any]:
 
 def _generator(draws: dict[str, Any]) -> np.random.Generator:
     """Return the generator of a state."""
+    for name, least, most in (("buffer_pos", 0, 4), ("has_uint32", 0, 1), ("uinteger", 0, 2**32 - 1)):
+        if not is_whole(draws[name], least, most):
+            refuse("draws", f"{name} is not from {least} to {most}")
+    lengths = [len(draws["state"]["counter"]), len(draws["state"]["key"]), len(draws["buffer"])]
+    if lengths != [4, 2, 4] or set(draws) != {"state", "buffer", "buffer_pos", "has_uint32", "uinteger"}:
+        refuse("draws", "they are of another kind")
     bits = np.random.Philox(0)
     inner = {name: np.array(values, np.uint64) for name, values in draws["state"].items()}
     state = {**draws, "bit_generator": _DRAWS, "state": inner, "buffer": np.array(draws["buffer"], np.uint64)}
@@ -294,33 +439,3 @@ def _read_only(array: Any) -> Any:
     """Return an array, which cannot be written to any more."""
     array.flags.writeable = False
     return array
-
-
-def _table_as_bytes(jobs: pd.DataFrame) -> bytes:
-    """Return a table as an Arrow stream, with the types that its columns have in pandas."""
-    kinds = {str(name): "arrow" if isinstance(kind, pd.ArrowDtype) else str(kind) for name, kind in jobs.dtypes.items()}
-    table = pa.Table.from_pandas(jobs, preserve_index=False).replace_schema_metadata({"kinds": json.dumps(kinds)})
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return bytes(sink.getvalue().to_pybytes())
-
-
-def _table_of_bytes(state: bytes) -> pd.DataFrame:
-    """Return the table of such a stream."""
-    table = pa.ipc.open_stream(state).read_all()
-    kinds = json.loads(table.schema.metadata[b"kinds"])
-    columns = {}
-    for name, kind in kinds.items():
-        column = table[name]
-        is_arrow = kind == "arrow"
-        columns[name] = pd.Series(pd.arrays.ArrowExtensionArray(column)) if is_arrow else _series(column, kind)
-    return pd.DataFrame(columns)
-
-
-def _series(column: Any, kind: str) -> Any:
-    """Return a column in the type that it had."""
-    if kind.startswith(("Int", "Float", "boolean")):  # by way of pandas' own missing values, so that no digit is lost
-        kinds = {pa.int64(): pd.Int64Dtype(), pa.float64(): pd.Float64Dtype(), pa.bool_(): pd.BooleanDtype()}
-        return column.to_pandas(types_mapper=kinds.get).astype(kind)
-    return column.to_pandas().astype(kind)

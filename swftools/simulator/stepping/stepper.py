@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from swftools.errors import ParameterError, PolicyError
+from swftools.errors import DecisionWarning, ParameterError, PolicyError
 from swftools.kernel import IntArray
 from swftools.simulator.carrying import renumber
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
 from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
+from swftools.simulator.predictors.kinds import Predictor
+from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.acts import act_kernel, note_waiting_kernel
@@ -61,6 +64,7 @@ class Stepper(Follows):
         self._simulation, self._acts = simulation, 0
         self._room = np.zeros(256, np.int64)
         self._present, self._for_good = -np.inf, np.inf
+        self._brought: int | None = None
         self._away: dict[int, float] = {}  # what stands for processors that are away: when they come back
         self.origin: IntArray | None = None
         """Of a fork: the number of each of its jobs in what was forked first; None of what is none."""
@@ -140,7 +144,9 @@ class Stepper(Follows):
     def advance(self, *, to: str = "decision", until: float | None = None) -> bool:
         """Carry out what was decided, and go on to the next decision.
 
-        If nothing was done since the last decision, all waiting jobs go on waiting.
+        If nothing was done since the last decision, all waiting jobs go on waiting. Where ``skip`` brought it to that
+        decision there is a warning, because a loop that calls both loses every second decision: let the policy decide
+        by ``decide`` there.
 
         Parameters
         ----------
@@ -166,29 +172,71 @@ class Stepper(Follows):
         if to not in _STOPS:
             raise ParameterError(f"to={to!r} is not one of: {', '.join(_STOPS)}")
         self._simulation._check_whole()
+        limit = _checked_time(until)
         if self.is_deciding:
             self._check_alive()
+            if self._brought == self._acts:
+                warnings.warn(
+                    f"at {self.now:.10g} s: skip() went on to this decision, and advance() passes it with nothing "
+                    "done, so that all jobs wait; to let the policy decide between two calls of advance() use decide()",
+                    DecisionWarning,
+                    stacklevel=2,
+                )
             self._replay_counts[DECIDING] = DECIDED
-        limit = np.inf if until is None else float(until)
-        if np.isnan(limit):
-            raise ParameterError(f"until={until!r} is not a time (s)")
+        self._brought = None
         return self._step(limit, to)
 
     def skip(self, *, to: str = "decision", until: float | None = None) -> bool:
         """Let the policy decide here, after your own acts, and go on to the next decision.
 
-        Parameters, result and errors are those of ``advance``.
+        So it brings you to a decision, as ``advance`` does: loop by ``while stepper.skip()``. Parameters, result and
+        errors are those of ``advance``.
         """
         self._simulation._check_whole()
         if not self.is_deciding:
             return self.advance(to=to, until=until)
         if to not in _STOPS:
             raise ParameterError(f"to={to!r} is not one of: {', '.join(_STOPS)}")
+        limit = _checked_time(until)
+        self._let_decide()
+        # One decision: it stands before the next one only when the engine has left this one behind.
+        is_there = self._step(limit, to)
+        self._brought = self._acts if is_there else None
+        return is_there
+
+    def decide(self) -> Self:
+        """Let the policy decide here, after your own acts, and do not go on; return itself.
+
+        What it starts runs then, and this decision is over: call ``advance``, which loses none.
+
+        Raises
+        ------
+        PolicyError
+            It stands before no decision; or policy or predictor did what cannot be done.
+
+        Examples
+        --------
+        >>> trace = Trace.from_columns(machine_processors=4, job_number=[7, 8, 9], submit_time=[0, 0, 0],
+        ...     run_time=[10, 10, 5], requested_time=[10, 10, 5], requested_processors=[1, 3, 2])
+        >>> stepper = Stepper(trace)
+        >>> while stepper.advance():
+        ...     print(stepper.now, stepper.decide().running.tolist())
+        0.0 [0, 1]
+        10.0 [2]
+        """
+        self._simulation._check_whole()
+        if not self.is_deciding:
+            raise PolicyError("no decision is due now: call advance(), and decide() while it returns True")
+        self._let_decide()
+        self._brought = None
+        self._simulation._driver.step(-np.inf, AT_DECISIONS)
+        return self
+
+    def _let_decide(self) -> None:
+        """Let the policy decide: one in Python now, another one when the engine goes on."""
         self._replay_counts[DECIDING] = TO_DECIDE
         if in_python := self._simulation.policy.in_python:
             self._simulation._driver.let_decide(partial(in_python, self._simulation))
-        # One decision: it stands before the next one only when the engine has left this one behind.
-        return self._step(np.inf if until is None else float(until), to)
 
     def _step(self, until: float, to: str) -> bool:
         """Go on to the next decision, and no further than a time; return whether it stands before one."""
@@ -238,7 +286,7 @@ class Stepper(Follows):
         if self._away:
             theirs = {job: renumber(np.array([job]), jobs).tolist() for job in self._away}
             other._away = {new: self._away[job] for job, found in theirs.items() for new in found}
-        other._room = np.zeros(max(64, len(jobs)), np.int64)
+        other._room, other._brought = np.zeros(max(64, len(jobs)), np.int64), None
         return other
 
     def to_bytes(self) -> bytes:
@@ -262,22 +310,35 @@ class Stepper(Follows):
         return state_of(self._simulation, own, is_fork=self.origin is not None)
 
     @classmethod
-    def from_bytes(cls, state: bytes) -> Stepper:
+    def from_bytes(
+        cls, state: bytes, *, policy: str | Policy | None = None, predictor: str | Predictor | None = None
+    ) -> Stepper:
         """Return one that goes on where another one was when its ``to_bytes`` was called.
 
-        A policy of somebody's own must be importable by the name of its module.
+        Bytes may come from anybody: all of them are checked, no code is in them, and no module is imported because they
+        name it. What a policy of your own remembers is checked only as far as its ``restore`` or ``carry`` does.
+
+        Parameters
+        ----------
+        state : bytes
+            What ``to_bytes`` returned.
+        policy, predictor : str, Policy or Predictor, optional
+            Those that it was saved with, such as ``my_policies:mine``, if they are your own and their module was not
+            imported before.
 
         Raises
         ------
         StateError
-            These are other bytes, they are damaged, or of another version of the form or of the policy.
+            These are other bytes, they are damaged or were changed, they are of another version of the form or of the
+            policy, or they name a policy or predictor that is not registered.
+        ParameterError
+            There is no such policy or predictor as you give.
         """
         stepper = object.__new__(cls)
-        stepper._simulation, own = simulation_of(state)
-        stepper._room, stepper._acts = np.zeros(256, np.int64), own["acts"]
-        stepper._present, stepper._for_good = own["present"], own["for_good"]
-        stepper._away = {int(job): float(back) for job, back in own["away"]}
-        stepper.origin = None if own["origin"] is None else np.array(own["origin"], np.int64)
+        stepper._simulation, own = simulation_of(state, policy, predictor)
+        stepper._room, stepper._brought = np.zeros(256, np.int64), None
+        stepper._acts, stepper._present, stepper._for_good = own["acts"], own["present"], own["for_good"]
+        stepper._away, stepper.origin = own["away"], own["origin"]
         stepper._take_kernels()
         return stepper
 
@@ -330,8 +391,16 @@ class Stepper(Follows):
         if counts[WAITING] and not (counts[RUNNING] or counts[HELD] or to_come or wake < np.inf):
             raise PolicyError(
                 f"at {self.now:g} s {counts[WAITING]} jobs wait on an idle machine, and no other is to come: start "
-                f"one, such as job {self.waiting[0]} of the queue, or let the policy decide by skip()"
+                f"one, such as job {self.waiting[0]} of the queue, or let the policy decide by decide()"
             )
+
+
+def _checked_time(until: float | None) -> float:
+    """Return how far to go, s; refuse what is no time."""
+    limit = np.inf if until is None else float(until)
+    if np.isnan(limit):
+        raise ParameterError(f"until={until!r} is not a time (s)")
+    return limit
 
 
 _STOPS = {"decision": AT_DECISIONS, "event": AT_EVENTS}

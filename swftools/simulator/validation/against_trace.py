@@ -8,13 +8,18 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.keyed_random import count_occurrences
+from swftools.simulator.requested import find_requests
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation.runs import Finding, Jobs, Runs, codes_of, integers, of_jobs, of_runs
+from swftools.simulator.validation.runs import Finding, Jobs, Runs, codes_of, floats, integers, of_jobs, of_runs
 from swftools.simulator.validation.widths import stretch_on
 from swftools.simulator.validation.work import History
 from swftools.trace import Trace
+
+YEARS = 3 * 365 * 86_400.0
+"""No machine lets all its jobs wait as long as this, s."""
 
 _AT_ONCE = 1.0  # run time of cancelled jobs under cancelled="end-at-once", s
 
@@ -61,9 +66,11 @@ def check_trace(
     if options.get("cancelled") == "end-at-once":
         run = np.where(np.isnan(run), _AT_ONCE, run)
     run = np.maximum(run, options.get("least_run_time", 1.0 if options.get("semantics") == "pyss" else 0.0))
+    yield from _check_requests(schedule, jobs, trace, row, run, tolerance)
     if options.get("overrun") == "kill":
         run = np.minimum(run, jobs.requested)
     yield _differing("work", run, history.work, jobs, tolerance)
+    yield _times_elsewhere(jobs)
     own = np.append(trace.views.width, -1)[row]
     may_have = stretch_on(trace, row, jobs.processors)
     of_job = np.where(may_have == 0.0, own, jobs.processors).astype(np.float64)
@@ -99,7 +106,51 @@ def check_trace(
     )
 
 
-def _differing(name: str, value: FloatArray, values: FloatArray, jobs: Jobs, tolerance: float) -> Finding:
+def _check_requests(
+    schedule: Schedule, jobs: Jobs, trace: Trace, row: IntArray, run: FloatArray, tolerance: float
+) -> Iterator[Finding]:
+    """Check that what jobs asked for is what the trace says, as the options change it; ``run`` has their run times."""
+    if "requested_processors" in schedule.jobs and "requested_processors" in trace.jobs:
+        wanted = np.append(floats(trace.jobs, "requested_processors"), np.nan)[row]
+        said = floats(schedule.jobs, "requested_processors")
+        yield _differing("requested_processors", np.where(wanted > 0, wanted, np.nan), said, jobs, tolerance)
+    options = schedule.options
+    try:
+        requests = find_requests(options.get("requests", "logged"))
+    except ParameterError:  # of one's own: of such the schedule has the name only
+        return
+    asked = np.append(np.asarray(requests.request(trace, options.get("seed", 0)), np.float64), np.nan)[row]
+    logged = np.where(asked > 0, asked, run)  # without a request a job was taken to ask for its run time
+    expected = np.fmax(logged, run) if options.get("overrun", "extend") == "extend" else logged
+    if "least_run_time" in options:  # a table from elsewhere may tell the request as it was, or as it was raised
+        for fine in (logged, np.fmax(logged, run)):
+            expected = np.where(np.abs(jobs.requested - fine) <= tolerance, jobs.requested, expected)
+    remedy = "; if requests were changed on purpose, say how by requests= (--requests)"
+    yield _differing("requested_time", expected, jobs.requested, jobs, tolerance, remedy)
+
+
+def _times_elsewhere(jobs: Jobs) -> Finding:
+    """Return the first job where all jobs start years after they came: the times count from another instant."""
+    wait = np.where(jobs.sound, jobs.start - jobs.submit, np.inf)
+    first = np.zeros(len(wait), np.bool_)
+    if len(wait) and YEARS < wait.min() < np.inf:
+        first[np.argmin(wait)] = True
+    return of_jobs(
+        "trace",
+        first,
+        jobs.start,
+        jobs,
+        lambda i: (
+            f"job {jobs.number[i]} starts at {jobs.start[i]:.10g} s, {wait[i]:.10g} s after its submission, and no job "
+            "waits less: these times do not count from the begin of the log; subtract what they count from "
+            "(UnixStartTime, if they are seconds since 1970)"
+        ),
+    )
+
+
+def _differing(
+    name: str, value: FloatArray, values: FloatArray, jobs: Jobs, tolerance: float, remedy: str = ""
+) -> Finding:
     """Return where a value differs from the trace; what the trace does not know is not compared."""
     wrong = jobs.sound & (np.abs(values - value) > tolerance + 4 * np.spacing(np.abs(jobs.end)))
     return of_jobs(
@@ -107,5 +158,5 @@ def _differing(name: str, value: FloatArray, values: FloatArray, jobs: Jobs, tol
         wrong,
         jobs.start,
         jobs,
-        lambda i: f"job {jobs.number[i]}: {name} is {values[i]:.10g}, of the trace {value[i]:.10g}",
+        lambda i: f"job {jobs.number[i]}: {name} is {values[i]:.10g}, of the trace {value[i]:.10g}{remedy}",
     )

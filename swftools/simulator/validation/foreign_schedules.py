@@ -16,8 +16,11 @@ import pandas as pd
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.keyed_random import count_occurrences
 from swftools.parameters.choices import OVERRUN
+from swftools.parameters.small_files import require_small
 from swftools.simulator.options import check_choice, reasons_to_exclude
+from swftools.simulator.requested import find_requests
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.batsim import is_of_batsim, starts_of_batsim
 from swftools.simulator.validation.widths import CURVE_COLUMNS, stretch_on
 from swftools.trace import Trace
 
@@ -26,10 +29,14 @@ FloatArray = npt.NDArray[np.float64]
 NAMES = {
     "job_number": ("job_number", "job_id"),
     "job_occurrence": ("job_occurrence",),
+    "submit_time": ("submit_time", "submit", "submission_time"),
     "start_time": ("start_time", "start"),
     "end_time": ("end_time", "end"),
+    "wait_time": ("wait_time", "wait", "waiting_time"),
+    "response_time": ("response_time", "turnaround_time"),
     "run_time": ("run_time",),
-    "allocated_processors": ("allocated_processors", "processors"),
+    "allocated_processors": ("allocated_processors", "processors", "width"),
+    "requested_processors": ("requested_processors",),
     "requested_time": ("requested_time",),
     "estimated_time": ("estimated_time",),
 }
@@ -47,7 +54,7 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        As it is in the file.
+        As it is in the file; of Batsim's ``jobs.csv`` under our names.
 
     Raises
     ------
@@ -55,9 +62,11 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
         The file is not there, or not of that kind.
     """
     try:
-        return pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
+        require_small(path, 1 << 34)
+        table = pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
     except (OSError, ValueError, EOFError) as error:
         raise UnreadableLogError(f"{path}: not a schedule as CSV or Parquet: {error}") from error
+    return starts_of_batsim(table) if is_of_batsim(table) else table
 
 
 def schedule_from_table(
@@ -69,6 +78,7 @@ def schedule_from_table(
     semantics: str | None = None,
     overrun: str = "extend",
     least_run_time: float = 0.0,
+    requests: str = "logged",
 ) -> Schedule:
     """Return a table of starts as a Schedule.
 
@@ -77,7 +87,8 @@ def schedule_from_table(
     table : pandas.DataFrame
         One row for each job: ``job_number`` (or job_id) and ``start_time`` (or start), s from the start of the log. If
         there: ``job_occurrence`` (else jobs of one number are taken in the order of their rows), ``end_time`` (or end),
-        ``run_time``, ``allocated_processors`` (or processors), ``requested_time`` and ``estimated_time``.
+        ``run_time``, ``allocated_processors`` (or processors), ``requested_time`` and ``estimated_time``. And, to be
+        checked: ``submit_time``, ``wait_time``, ``response_time`` and ``requested_processors``.
     trace : Trace
         What was simulated: submissions, and what the table does not say.
     processors : int, optional
@@ -88,6 +99,8 @@ def schedule_from_table(
         Of jobs that ran longer than requested: the request was raised, the run was cut, or both were left.
     least_run_time : float
         Shorter runs of the trace were as long as this, s.
+    requests : str
+        What jobs asked for, as for ``simulate``: "logged", or changed, as by "factor:factor=2".
 
     Returns
     -------
@@ -118,7 +131,8 @@ def schedule_from_table(
     rows, columns = rows[order], columns.iloc[order].reset_index(drop=True)
     arrays = trace.views
     run = np.maximum(arrays.run_time[rows], least_run_time)
-    request = np.where(arrays.requested_time[rows] > 0, arrays.requested_time[rows], run)
+    asked = find_requests(requests).request(trace, 0)[rows]
+    request = np.where(asked > 0, asked, run)
     run = np.minimum(run, request) if overrun == "kill" else run
     run = columns.get("run_time", pd.Series(run)).to_numpy()
     start = columns["start_time"].to_numpy()
@@ -132,14 +146,20 @@ def schedule_from_table(
     request = columns.get("requested_time", pd.Series(request)).to_numpy()
     width = columns.get("allocated_processors", pd.Series(arrays.width[rows])).to_numpy(dtype=np.float64)
     occurrence = count_occurrences(trace.jobs)
+    submit = _where_said(columns, "submit_time", arrays.submit_time[rows])
+    own = {"wait_time": start - submit}
+    if "response_time" in columns:
+        own["response_time"] = end - submit
+    if "requested_processors" in columns:
+        own["requested_processors"] = np.full(len(rows), np.nan)
     jobs = pd.DataFrame(
         {
             "job_number": trace.jobs["job_number"].array[rows],
             "job_occurrence": occurrence[rows],
-            "submit_time": arrays.submit_time[rows],
+            "submit_time": submit,
             "start_time": start,
             "end_time": end,
-            "wait_time": start - arrays.submit_time[rows],
+            **{name: _where_said(columns, name, values) for name, values in own.items()},
             "run_time": run,
             "allocated_processors": width,
             "requested_time": request,
@@ -167,6 +187,7 @@ def schedule_from_table(
         {"job_number": trace.jobs["job_number"].array[out], "job_occurrence": occurrence[out], "reason": reason}
     )
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
+    options["requests"] = requests
     return Schedule(jobs, segments, excluded, size, policy, options, origin=trace.header.start)
 
 
@@ -185,6 +206,11 @@ def _columns(table: pd.DataFrame) -> pd.DataFrame:
             known = " or ".join(NAMES[name])
             raise ParameterError(f"the schedule has no column {known}; its columns are {', '.join(map(str, table))}")
     return pd.DataFrame(found)
+
+
+def _where_said(columns: pd.DataFrame, name: str, otherwise: FloatArray) -> FloatArray:
+    """Return what a table says of its jobs; where it says nothing, something else."""
+    return columns[name].fillna(pd.Series(otherwise)).to_numpy() if name in columns else otherwise
 
 
 def _rows(columns: pd.DataFrame, trace: Trace) -> npt.NDArray[np.int64]:

@@ -144,6 +144,7 @@ def validate(
     semantics: str | None = None,
     overrun: str = "extend",
     least_run_time: float = 0.0,
+    requests: str = "logged",
     tolerance: float = 1e-6,
 ) -> ValidationReport:
     """Check that a schedule is possible, and that it keeps the promises of its policy.
@@ -167,6 +168,8 @@ def validate(
         or neither.
     least_run_time : float
         With a table: shorter runs of the trace lasted this long, s.
+    requests : str
+        With a table: what jobs asked for, as for ``simulate``: "logged", or changed, as by "factor:factor=2".
     tolerance : float
         Times may differ by this, s.
 
@@ -214,7 +217,13 @@ def validate(
         table = schedule if isinstance(schedule, pd.DataFrame) else read_schedule(schedule)
         was_stopped = "preemptions" in table and bool((table["preemptions"] > 0).any())
         given = schedule_from_table(
-            table, trace, processors, semantics=semantics, overrun=overrun, least_run_time=least_run_time
+            table,
+            trace,
+            processors,
+            semantics=semantics,
+            overrun=overrun,
+            least_run_time=least_run_time,
+            requests=requests,
         )
     require_columns(given)
     size = given.processors if processors is None else processors
@@ -225,7 +234,7 @@ def validate(
     for check in (
         check_once(given, jobs, runs, history),
         check_runs(jobs, runs, history, size, tolerance),
-        check_work(jobs, runs, history, tolerance, is_fixed=not schedule.options.get(WAITS_ON_PROCESSORS)),
+        check_work(jobs, runs, history, tolerance, is_fixed=not given.options.get(WAITS_ON_PROCESSORS)),
         check_overhead(given, jobs, runs, history, trace, row, tolerance),
         check_capacity(jobs, runs, size, tolerance),
         check_columns(given, jobs, runs, history, tolerance),

@@ -79,8 +79,8 @@ def test_plain_dates_are_read_as_all_others(shape: str, at: int, word: str, is_c
     text = (shape[:at] + word + shape[at + len(word) :] if is_changed else shape).encode()
     seconds, offset = plain_date.py_func(text, 0, len(text))
     if not np.isnan(seconds):
-        long = _wall_clock.py_func(text, 0, len(text), MONTH_TABLE)
-        np.testing.assert_array_equal(long, (seconds, offset, -1, -1, PLAIN))
+        long = _wall_clock.py_func(text, 0, len(text), MONTH_TABLE, 0)
+        np.testing.assert_array_equal(long, (seconds, offset, -1, -1, PLAIN, 0))
 
 
 @pytest.mark.parametrize("zone", ["", "Z", "+0900", "-05:30"])

@@ -56,7 +56,7 @@ def _columns(text: bytes) -> dict[str, Any]:
     """Return all that the kernels find in a text."""
     found, strays = lines.find_lines(text, 5, is_cut=not text.endswith(b"\n"))
     last = 5 + text.count(b"\n")
-    followed = lives.follow_lives(found, last, is_last=True, window=3)
+    followed = lives.follow_lives(text, found, last, is_last=True, window=3)
     rows = len(found.line)
     begin_of, end_of = (np.full((len(jobs.KEYS), rows), -1, np.int64) for _ in range(2))
     repeated = np.zeros(rows, np.int64)

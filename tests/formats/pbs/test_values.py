@@ -60,6 +60,21 @@ def reason(*arguments: Any, **given: Any) -> str:
         ("node", 1, 1),
         ("n1/0-3+n2/0-3", 8, 2),
         ("a/7-7", 1, 1),
+        ("n1,n2", 2, 2),
+        ("n1/0-1,5,n2/3", 4, 2),
+        ("n[01-04,7]", 5, 5),
+        ("r[1-2]n[1-4]/0-3", 32, 8),
+        ("n[01-04]ib,m", 5, 5),
+        ("0-4,6-7", 7, 7),
+        ("5", 1, 1),
+        ("n1:ppn=4+n2:ppn=4:fast", 8, 2),
+        ("n1:fast:ncpus=2", 2, 1),
+        ("n1:15002/0*4+n2:15002/0*4", 8, 2),
+        ("10.0.0.1/0-3", 4, 1),
+        ("R10-M0-N03", 1, 1),
+        ("n[1-x]", 1, 1),
+        ("n[4-1]", 1, 1),
+        ("9-3", 1, 1),
     ],
 )
 def test_exec_host(hosts: str, processors: int, nodes: int) -> None:
@@ -71,7 +86,7 @@ def test_exec_host(hosts: str, processors: int, nodes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "hosts", ["h/", "h/3-1", "h/0*0", "h/a", "h/0,", "+h/0", "h/0+", "h/0*", "h/0-", "h/9999999999"]
+    "hosts", ["h/", "h/3-1", "h/a", "h,", ",h", "h:ppn=x", "h/0,", "+h/0", "h/0+", "h/0*", "h/0-", "h/9999999999"]
 )
 def test_exec_host_that_cannot_be_read(hosts: str) -> None:
     """Nothing is guessed."""
@@ -90,15 +105,54 @@ def test_without_exec_host() -> None:
     assert row["trace"].provenance["anomalies"] == {"started, and nothing says on how many processors": 1}
 
 
+SHORT = "exec_host names fewer processors than nodect, ncpus or procs: the larger count was taken"
+
+
+@pytest.mark.parametrize(
+    ("given", "processors", "nodes"),
+    [
+        ({"exec_host": "h/0*2", "resources_used.ncpus": 8}, 8, 1),
+        ({"exec_host": "h/0*2", "Resource_List.ncpus": 8}, 8, 1),
+        ({"exec_host": "h/0*2", "Resource_List.procs": 8}, 8, 1),
+        ({"exec_host": "h/0*2", "Resource_List.mppwidth": 4, "Resource_List.mppdepth": 2}, 8, 1),
+        ({"exec_host": "h/0*2", "Resource_List.size": 8}, 8, 1),
+        ({"exec_host": "R10-M0", "Resource_List.nodect": 512}, 512, 512),
+        ({"exec_host": "n1", "Resource_List.nodect": 2, "Resource_List.ncpus": 16}, 16, 2),
+    ],
+)
+def test_hosts_that_do_not_expand(given: dict[str, Any], processors: int, nodes: int) -> None:
+    """The larger count wins, and that is told; not of one that is no count."""
+    row = job(**given)
+    assert (row["allocated_processors"], row["allocated_nodes"]) == (processors, nodes)
+    assert row["trace"].provenance["anomalies"] == {SHORT: 1}
+    sound = job(exec_host="h/0*8", **{"Resource_List.nodect": -1, "resources_used.ncpus": 8, "Resource_List.procs": 8})
+    assert sound["allocated_processors"] == 8
+    assert "anomalies" not in sound["trace"].provenance
+
+
+def test_vnodes() -> None:
+    """The first of several vnodes has no slots in exec_host; exec_vnode says all, and nothing is odd."""
+    vnodes = {"exec_vnode": "(n[0]:ncpus=4+n[1]:ncpus=4)"}
+    for hosts, processors in (("n/0*0", 8), ("n/0*0+m/0*4", 8), ("n/0*9", 9)):
+        row = job(exec_host=hosts, **vnodes)
+        assert row["allocated_processors"] == processors
+        assert "anomalies" not in row["trace"].provenance
+    assert job(exec_host="n/0*0", **{"Resource_List.ncpus": 72})["allocated_processors"] == 72
+    assert pd.isna(job(exec_host="n/0*0")["allocated_processors"])
+
+
 def test_allocation() -> None:
-    """Slots of the hosts, or ncpus; that they differ is told."""
+    """The most that hosts and ncpus say, or ncpus; that they differ is told."""
     given = {"exec_host": "h/0*2", "exec_vnode": "(h:ncpus=4)", "resources_used.ncpus": 8}
     row = job(**given)
-    assert row["allocated_processors"] == 2
-    assert "the slots of exec_host are not as many as resources_used.ncpus" in row["trace"].provenance["anomalies"]
+    assert row["allocated_processors"] == 8
+    assert row["trace"].provenance["anomalies"] == {SHORT: 1}
     assert job(options={"allocation": "ncpus"}, **given)["allocated_processors"] == 4
     del given["exec_vnode"]
     assert job(options={"allocation": "ncpus"}, **given)["allocated_processors"] == 8
+    row = job(exec_host="h/0*9", **{"resources_used.ncpus": 8})
+    assert row["allocated_processors"] == 9
+    assert row["trace"].provenance["anomalies"] == {"the slots of exec_host are not as many as resources_used.ncpus": 1}
 
 
 @pytest.mark.parametrize(
@@ -114,6 +168,13 @@ def test_allocation() -> None:
         ({"nodes": "n1:ppn=3+2:ppn=2:gpus=2#shared", "nodect": 3}, 7, 3, 4),
         ({"procs": 12, "ncpus": 1}, 12, None, None),
         ({"ncpus": 5}, 5, None, None),
+        ({"nodes": "1", "nodect": 1, "procs": 16}, 16, 1, None),
+        ({"nodes": "1", "nodect": 1, "ncpus": 16}, 16, 1, None),
+        ({"nodes": "2:ppn=4", "procs": 16}, 16, 2, None),
+        ({"nodes": "2:ppn=4", "procs": 3}, 8, 2, None),
+        ({"nodes": "2:ppn=4", "mppwidth": 32, "mppdepth": 2}, 64, 2, None),
+        ({"select": "1", "ncpus": 1, "mppwidth": 128}, 128, 1, None),
+        ({"size": 24, "ncpus": 1}, 24, None, None),
     ],
 )
 def test_requests(given: dict[str, Any], processors: int, nodes: int | None, gpus: int | None) -> None:
@@ -121,6 +182,13 @@ def test_requests(given: dict[str, Any], processors: int, nodes: int | None, gpu
     row = job(**{f"Resource_List.{key}": value for key, value in given.items()})
     told = (row["requested_processors"], row.get("requested_nodes"), row.get("requested_gpus"))
     assert [None if pd.isna(value) else value for value in told] == [processors, nodes, gpus]
+
+
+def test_nodes_and_procs_together() -> None:
+    """Torque gives both where a job asks for both, which its hosts show."""
+    given = {"Resource_List.nodes": "2:ppn=4", "Resource_List.procs": 3}
+    assert job(exec_host="a/0-3+b/0-3+c/0-2", **given)["requested_processors"] == 11
+    assert job(exec_host="a/0-3+b/0-3", **given)["requested_processors"] == 8
 
 
 def test_request_that_cannot_be_read() -> None:
@@ -275,6 +343,22 @@ def test_run_times() -> None:
     assert job(**{"resources_used.walltime": "00:01:00"})["run_time"] == 100
     assert job(options={"run_time": "walltime"}, **{"resources_used.walltime": "00:01:00"})["run_time"] == 60
     assert job(options={"run_time": "walltime"})["run_time"] == 100
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        {"Exit_status": 0},
+        {"resources_used.walltime": "01:00:00"},
+        {"resources_used.cput": "1"},
+        {"resources_used.mem": "1kb"},
+    ],
+)
+def test_jobs_whose_start_is_lost(used: dict[str, Any]) -> None:
+    """One that completed, or used anything, ran; when it started nobody knows."""
+    for start in (None, 0):
+        assert reason(**{"start": start, "Exit_status": 1} | used) == "no start, and yet it ran"
+    assert job(**{"Exit_status": 1} | used)["run_time"] == 100
 
 
 def test_jobs_that_did_not_start() -> None:

@@ -13,11 +13,16 @@ from tests.strategies import choices
 BEGIN = 1688634000
 
 _names = st.sampled_from(["u1", "u2", "domain users", "müller", "O'Neil", "a=b", "x y z", '"quoted name"', '5" disk'])
-_hosts = st.lists(
-    st.tuples(st.sampled_from(["n1", "n2", "node-7.ib0"]), st.sampled_from(["/0", "/0-3", "/0-1,5", "/0*13", ""])),
+_places = st.sampled_from(["/0", "/0-3", "/0-1,5", "/0*13", "/0*0", ":ppn=4", ""])
+_parts = st.lists(
+    st.tuples(st.sampled_from(["n1", "n2", "node-7.ib0", "n[01-03,7]", "5-8", "n1:15002"]), _places),
     min_size=1,
     max_size=4,
-).map(lambda parts: "+".join(host + place for host, place in parts))
+)
+_hosts = st.tuples(_parts, st.sampled_from("+++,")).map(
+    # A comma before a digit stands between slots.
+    lambda drawn: ("+" if any(host[0].isdigit() for host, _ in drawn[0]) else drawn[1]).join(map("".join, drawn[0]))
+)
 _times = st.sampled_from(["00:10:00", "01:00:00", "2:01:02:03", "3605", "100:00:00"])
 _sizes = st.sampled_from(["1048576kb", "12.5gb", "100mb", "3M", "4096", "4096b", "512w", "2kw", "0kb", "1TB"])
 _selects = st.sampled_from(["2:ncpus=4:mpiprocs=4:ngpus=1+1:ncpus=1", "1", "ncpus=8:mem=2gb", "3:ncpus=2+2"])

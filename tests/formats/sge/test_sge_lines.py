@@ -12,6 +12,7 @@ import pytest
 
 from swftools.errors import LogFormatError, SwfFormatError
 from swftools.formats.read_log import iter_log, read_log
+from swftools.formats.sge import attempts
 from swftools.formats.sge.category import Wish, read_category
 from swftools.formats.sge.reader import Sge
 from swftools.trace import Trace
@@ -125,7 +126,7 @@ def test_where_milliseconds_begin(last_seconds: int, is_milliseconds: bool) -> N
         ({"failed": 100, "exit_status": 137, "category": "-l h_rt=3600"}, 0, 9),
         ({"failed": 100, "exit_status": 137, "category": "-l h_rt=3601"}, 5, 9),
         ({"failed": 100, "exit_status": 143, "category": "-l h_rt=7200,s_rt=3600"}, 0, 15),
-        ({"failed": 37, "exit_status": 137}, 0, 0),
+        ({"failed": 37, "exit_status": 137}, 0, 9),
         ({"failed": 1}, 0, 0),
     ],
 )
@@ -167,7 +168,7 @@ def test_elements_of_an_array() -> None:
 @pytest.mark.parametrize("name", ["a:b", "1:2:3", "x:9", ":", "::x", "run:7:sge:0"])
 def test_a_name_with_colons(name: str) -> None:
     """All behind it stands further right, and is found by its numbers."""
-    trace = read(line(job_name=name, account="120", project="17"))
+    trace = read(line(job_name=name, job_number=4711, account="120", project="17"))
     assert ["ann", "17", name, "all.q"] == trace.names["name"].tolist()
     assert {**job(line(account="120", project="17"))} == job(line(job_name=name, account="120", project="17"))
 
@@ -230,6 +231,34 @@ def test_runs_of_a_job_that_was_rescheduled() -> None:
     unstarted = line(failed=26, start_time=0, end_time=0, slots=0)
     assert "restarts" not in read(unstarted, last).jobs
     assert "restarts" not in read(line(failed=100, exit_status=137, end_time=START + 10), last).jobs
+
+
+def test_runs_with_submissions_of_their_own() -> None:
+    """A number that comes again within a week of a run that is followed is the same job's; later it is another's."""
+    day = 86_400
+    first = line(failed=25, end_time=START + 10)
+    for later, restarts in ((11, 1), (10 + 7 * day, 1), (11 + 7 * day, None)):
+        again = line(submission_time=START + later, start_time=START + later + 5, end_time=START + later + 9)
+        trace = read(first, again)
+        found = trace.jobs.sort_values("line_number").get("restarts", [None, None])
+        assert [None, restarts] == [None if value is None or value is pd.NA else value for value in found]
+        assert "started more than once: the wait holds earlier runs" not in str(trace.provenance)
+    killed = line(failed=37, exit_status=137, end_time=START + 10)
+    assert "restarts" not in read(killed, line(submission_time=START + 11, start_time=START + 12)).jobs
+
+
+def test_starts_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are part of the next line of the job, if it comes in time; a failure after the start is a run."""
+    attempt = line(failed=28, start_time=0, end_time=0)
+    other = line(job_number=8)
+    trace = read(attempt, other, attempt, other, line())
+    merged = trace.merged[["line_number", "into_line_number"]].to_numpy().tolist()
+    assert [[1, 5], [3, 5]] == [row for row in merged if row[1] == 5]
+    monkeypatch.setattr(attempts, "WINDOW", 2)
+    trace = read(attempt, other, line())
+    assert [1, 2, 3] == sorted(trace.jobs["line_number"])
+    assert [2, 3] == sorted(read(attempt, line(), other).jobs["line_number"])
+    assert 2 == len(read(line(failed=28, end_time=START + 1), line()).jobs)
 
 
 def test_wallclock() -> None:

@@ -42,7 +42,7 @@ def test_steps_do_not_count() -> None:
 def test_what_is_odd_is_counted() -> None:
     """No energy in a long run; a word; a negative amount; beyond any machine. None of them loses the job."""
     for columns, told in (
-        ({"ConsumedEnergyRaw": 0}, "no energy in a run of more than 10 s: taken for not recorded"),
+        ({"ConsumedEnergyRaw": 0}, "no energy of a run: taken for not recorded"),
         ({"ConsumedEnergy": "much"}, "ConsumedEnergy is no energy: taken for missing"),
         ({"ConsumedEnergyRaw": "much"}, "ConsumedEnergyRaw is no number: taken for missing"),
         ({"ConsumedEnergyRaw": -5}, "energy is below 0 or beyond 1e+18: taken for missing"),

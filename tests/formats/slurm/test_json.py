@@ -167,7 +167,7 @@ def test_an_early_version() -> None:
         ({"steps": 5}, "used_memory", None),
         ({"required": {"memory_per_node": number(8000)}}, "requested_memory", 8000 * 1024 / 4),
         ({"required": {"memory": 2**31 + 500}}, "requested_memory", 500 * 1024),
-        ({"required": {"memory": 4000}}, "requested_memory", 4000 * 1024 / 4),
+        ({"required": {"memory": 4000}}, "requested_memory", 4096 * 1024 / 4),
         ({"required": {}}, "requested_memory", 4096 * 1024 / 4),
         ({"tres__requested": []}, "requested_processors", 4),
         ({"tres__requested": [], "required": {}}, "requested_memory", None),

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from swftools.errors import UnknownLogError, UnreadableLogError
 from swftools.formats import read_squeue
+from swftools.formats.slurm import queue_snapshot
+from swftools.formats.slurm.queue_states import waits_for_a_person, waits_for_processors
+from swftools.formats.slurm.queue_text import names_of
 
 HEAD = "JOBID|STATE|CPUS|TIME_LIMIT|TIME|SUBMIT_TIME|NAME"
 
@@ -34,8 +36,8 @@ def test_what_runs_and_what_waits(tmp_path: Path) -> None:
         "15|COMPLETED|8|30:00|12:00|2026-11-24T07:40:00|e",
     )
     queue = read_squeue(path)
-    assert queue.running.values.tolist() == [["11", 64, 14400.0, 3600.0], ["12_3", 32, 93784.0, 1800.0]]
-    assert queue.waiting.values.tolist() == [["13", 96, 172800.0, 600.0], ["14", 8, 1800.0, 0.0]]
+    assert queue.running.values.tolist() == [["11", 64, 14400.0, 3600.0], ["12_3", 32, 1800.0, 1800.0]]
+    assert queue.waiting.iloc[:, :4].values.tolist() == [["13", 96, 172800.0, 600.0], ["14", 8, 1800.0, 0.0]]
     assert queue.others == 1
 
 
@@ -60,7 +62,7 @@ def test_jobs_without_a_limit(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("1|PD|1|1:00", "line 2: 4 values for 7 columns"),
-        ("1_[1-9]|PD|1|1:00|0:00|N/A|a", r"line 2: 1_\[1-9\] stands for several jobs; ask for each by squeue --array"),
+        ("1_[1-x]|PD|1|1:00|0:00|N/A|a", r"line 2: 1_\[1-x\] does not say for which jobs it stands; ask for each by"),
         ("1|PD|0|1:00|0:00|N/A|a", "line 2: CPUS '0' is not a number of processors"),
         ("1|PD|x|1:00|0:00|N/A|a", "line 2: CPUS 'x' is not a number of processors"),
         ("1|PD|1|soon|0:00|N/A|a", "line 2: TIME_LIMIT 'soon' is not a time"),
@@ -74,84 +76,135 @@ def test_lines_that_are_none(line: str, message: str, tmp_path: Path) -> None:
         read_squeue(written(tmp_path, line))
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_a_priority_that_is_none(tmp_path: Path) -> None:
+    """It is told like all the others."""
+    path = written(tmp_path, "1|PD|1|1:00|high", head="JOBID|STATE|CPUS|TIME_LIMIT|PRIORITY")
+    with pytest.raises(UnreadableLogError, match=r"now.txt, line 2: PRIORITY 'high' is not a number; make it by"):
+        read_squeue(path)
+
+
+def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not there, empty, a folder, and of another command."""
     with pytest.raises(UnknownLogError, match="no such file; check the path"):
         read_squeue(tmp_path / "none.txt")
     (tmp_path / "empty.txt").touch()
     with pytest.raises(UnreadableLogError, match="it is empty; make it by squeue --array"):
         read_squeue(tmp_path / "empty.txt")
+    with monkeypatch.context() as patch:
+        patch.setattr(queue_snapshot, "PRINTED_LIMIT", len(HEAD))  # the end of the line is too much
+        with pytest.raises(UnreadableLogError, match="bytes: is this the right file"):
+            read_squeue(written(tmp_path))
     with pytest.raises(UnreadableLogError, match="Is a directory"):
         read_squeue(tmp_path)
     with pytest.raises(UnreadableLogError, match="line 1: no column STATE, TIME_LIMIT; make it by"):
         read_squeue(written(tmp_path, head="JOBID|CPUS"))
 
 
-def test_what_sacct_prints(tmp_path: Path) -> None:
-    """Its own names of columns; who waits holds no processors yet; steps, and jobs that are over, are passed over."""
-    head = "JobID|State|AllocCPUS|ReqCPUS|Timelimit|Elapsed|Submit"
-    path = written(
-        tmp_path,
-        "11|RUNNING|64|60|04:00:00|01:00:00|2026-11-24T08:00:00",
-        "11.batch|RUNNING|64|64||01:00:00|2026-11-24T08:00:00",
-        "13|PENDING|0|96|2-00:00:00|00:00:00|2026-11-24T09:30:00",
-        "9|CANCELLED by 77|8|8|00:30:00|00:12:00|2026-11-24T07:40:00",
-        head=head,
-    )
-    queue = read_squeue(path)
-    assert queue.running.values.tolist() == [["11", 64, 14400.0, 3600.0]]
-    assert queue.waiting.values.tolist() == [["13", 96, 172800.0, 0.0]]
-    assert queue.others == 2
+def test_the_processors_that_sacct_says_a_waiting_job_asks_for(tmp_path: Path) -> None:
+    """Without AllocCPUS those of ReqCPUS are all there is."""
     asked = written(tmp_path, "13|PENDING|96|2:00", head="JobID|State|ReqCPUS|Timelimit")
     assert read_squeue(asked).waiting["processors"].tolist() == [96]
 
 
-def number(value: float | None) -> dict[str, Any]:
-    """Return a number as newer versions write it."""
-    return {"set": value is not None, "infinite": False, "number": value or 0}
+def test_waiting_no_longer_than_those_before(tmp_path: Path) -> None:
+    """Policies take those first that waited longer, so the order of the queue stays; unknown priorities come last."""
+    head = "JOBID|STATE|CPUS|TIME_LIMIT|SUBMIT_TIME|PRIORITY"
+    path = written(
+        tmp_path,
+        "1|PD|1|1:00|2026-11-24T08:00:00|N/A",
+        "2|PD|1|1:00|2026-11-24T08:00:00|10",
+        "3|PD|1|1:00|2026-11-24T09:00:00|30",
+        "4|PD|1|1:00|2026-11-24T08:30:00|30",
+        "5|PD|1|1:00|2026-11-24T09:10:00|20",
+        head=head,
+    )
+    waiting = read_squeue(path).waiting
+    assert waiting["name"].tolist() == ["4", "3", "5", "2", "1"]
+    assert waiting["waited"].tolist() == [2400.0, 600.0, 0.0, 0.0, 0.0]
+    assert waiting["priority"].tolist()[:4] == [30.0, 30.0, 20.0, 10.0]
 
 
-@pytest.mark.parametrize("is_new", [True, False])
-def test_documents_of_squeue(is_new: bool, tmp_path: Path) -> None:
-    """Of two versions: numbers by themselves or told to be set, states as words or lists."""
-    told = number if is_new else lambda value: value
-
-    def state(word: str) -> Any:
-        return [word] if is_new else word
-
-    jobs = [
-        {"job_id": 11, "job_state": state("RUNNING"), "cpus": told(64), "time_limit": told(240)}
-        | {"start_time": told(1000), "submit_time": told(400)},
-        {"job_id": 13, "job_state": state("PENDING"), "cpus": told(96), "time_limit": told(120)}
-        | {"start_time": told(9000), "submit_time": told(4000), "array_task_string": "3,5-9:2%4"},
-        {"job_id": 15, "job_state": state("COMPLETED"), "cpus": told(1), "time_limit": told(None)},
-    ]
+def test_jobs_without_a_limit_in_a_document(tmp_path: Path) -> None:
+    """They take what is said, or the error names the job."""
+    job = {"job_id": 13, "job_state": ["PENDING"], "cpus": 96, "time_limit": {"set": False, "infinite": True}}
     path = tmp_path / "now.json"
-    document = {"jobs": jobs} | ({"last_update": number(4600)} if is_new else {})
-    path.write_text(json.dumps(document), encoding="utf-8")
-    queue = read_squeue(path)
-    now = 4600 if is_new else 4000
-    assert queue.running.values.tolist() == [["11", 64, 14400.0, now - 1000.0]]
-    assert queue.waiting.values.tolist() == [["13", 96, 7200.0, 0.0]] * 4
-    assert queue.others == 1
-
-
-def test_documents_of_sacct(tmp_path: Path) -> None:
-    """Processors that are held, else those that are required; a limit that is none."""
-    held = [{"type": "mem", "count": 8}, {"type": "cpu", "count": 64}]
-    jobs = [
-        {"job_id": 11, "state": {"current": ["RUNNING"]}, "tres": {"allocated": held}, "required": {"CPUs": 60}}
-        | {"time": {"submission": 400, "start": 1000, "elapsed": 3600, "limit": number(240)}},
-        {"job_id": 13, "state": {"current": "PENDING"}, "tres": {"allocated": []}, "required": {"CPUs": 96}}
-        | {"time": {"submission": 400, "elapsed": 0, "limit": {"set": False, "infinite": True, "number": 0}}},
-    ]
-    path = tmp_path / "now.json"
-    path.write_text(json.dumps({"jobs": jobs}), encoding="utf-8")
-    queue = read_squeue(path, longest=900.0)
-    assert queue.running.values.tolist() == [["11", 64, 14400.0, 3600.0]]
-    assert queue.waiting.values.tolist() == [["13", 96, 900.0, 0.0]]
+    path.write_text(json.dumps({"jobs": [job]}), encoding="utf-8")
+    assert read_squeue(path, longest=900.0).waiting["requested_time"].tolist() == [900.0]
     with pytest.raises(UnreadableLogError, match=r"now.json, job 13: the job has no time limit.*--longest 7d"):
         read_squeue(path)
+
+
+@pytest.mark.parametrize(
+    ("reason", "needs"),
+    [
+        ("JobHeldAdmin", "person"),
+        ("JobHeldUser", "person"),
+        ("JobHoldMaxRequeue", "person"),
+        ("job requeued in held state", "person"),
+        ("user env retrieval failed requeued held", "person"),
+        ("DependencyNeverSatisfied", "person"),
+        ("BadConstraints", "person"),
+        ("PartitionDown", "person"),
+        ("PartitionInactive", "person"),
+        ("PartitionTimeLimit", "person"),
+        ("PartitionNodeLimit", "person"),
+        ("InvalidAccount", "person"),
+        ("QOSNotAllowed", "person"),
+        ("ReservationDeleted", "person"),
+        ("AssocMaxWallDurationPerJobLimit", "person"),
+        ("QOSMaxGRESMinutesPerJob", "person"),
+        ("QOSMaxCpuPerNode", "person"),
+        ("QOSMinCpuNotSatisfied", "person"),
+        ("(QOSMinGRES)", "person"),
+        ("AssocGrpCpuLimit", "time"),
+        ("AssocGrpCPUMinutesLimit", "time"),
+        ("AssocMaxJobsLimit", "time"),
+        ("QOSMaxJobsPerUserLimit", "time"),
+        ("QOSGrpNodeLimit", "time"),
+        ("MaxCpuPerAccount", "time"),
+        ("Licenses", "time"),
+        ("Reservation", "time"),
+        ("Dependency", "time"),
+        ("BeginTime", "time"),
+        ("JobArrayTaskLimit", "time"),
+        ("ReqNodeNotAvail(Unavailable:n[1-9])", "time"),
+        ("BurstBufferStageIn", "time"),
+        ("AReasonOfTheFuture", "time"),
+        ("None", "processors"),
+        ("(null)", "processors"),
+        ("", "processors"),
+        ("(Priority)", "processors"),
+        ("Resources", "processors"),
+        ("Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions", "processors"),
+    ],
+)
+def test_what_a_reason_says(reason: str, needs: str) -> None:
+    """It needs a person, goes by with time, or is only that there are too few processors."""
+    found = "person" if waits_for_a_person(reason, 5.0) else "processors" if waits_for_processors(reason) else "time"
+    assert found == needs
+    assert waits_for_a_person(reason, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("job", "names"),
+    [
+        ("7", ["7"]),
+        ("7_3", ["7_3"]),
+        ("7+1", ["7+1"]),
+        ("7_[3]", ["7_3"]),
+        ("7_[0-8:4,11%3]", ["7_0", "7_4", "7_8", "7_11"]),
+        ("7_[0x1F8]", ["7_3", "7_4", "7_5", "7_6", "7_7", "7_8"]),
+    ],
+)
+def test_for_which_jobs_an_id_stands(job: str, names: list[str]) -> None:
+    """One, or each task that waits."""
+    assert names_of(job, "here") == names
+
+
+def test_an_array_of_the_size_of_the_universe() -> None:
+    """It is refused before there are as many names."""
+    with pytest.raises(UnreadableLogError, match=r"here: 7_.0-99999999999. stands for more tasks than a job array can"):
+        names_of("7_[0-99999999999]", "here")
 
 
 @pytest.mark.parametrize(
@@ -165,6 +218,7 @@ def test_documents_of_sacct(tmp_path: Path) -> None:
             '{"jobs": [{"job_id": 7, "job_state": "PENDING", "time_limit": 5}]}',
             "job 7: CPUS '' is not a number of proc",
         ),
+        ('{"jobs": [{"id": 7}]}', "its jobs have no state, so it is not of Slurm; give what squeue --json"),
     ],
 )
 def test_documents_that_are_none(text: str, message: str, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_job_name_may_hold_a_bar_where_it_is_last() -> None:
     # There the id is no id either, since all fields are moved.
     assert reasons(read(turned + "a|b" + line)) == [(2, "no job id")]
     behind = "JobID|JobName|State|Submit|Start|End|NCPUS\n7|a|b|COMPLETED" + line[12:]
-    assert [why.split(";")[0] for _, why in reasons(read(behind))] == ["more fields than the header names"]
+    assert [why.split(":")[0] for _, why in reasons(read(behind))] == ["more fields than the header names"]
 
 
 def test_a_line_with_too_few_fields() -> None:
@@ -348,19 +348,20 @@ def test_no_cpu_time_in_a_long_run() -> None:
 
 
 def test_steps_follow_their_own_job() -> None:
-    """Of ids that begin alike, arrays and components; a step of another job, or before its job, is a stray."""
+    """Of ids that begin alike, arrays and components, wherever it stands; a step of no job of the log is a stray."""
     lines = [
         *("1.0", "10", "10.batch", "1.0", "10.0", "10_1", "10_1.extern", "10.1", "10+0", "10+0.0", "10+1.0"),
     ]
     trace = read("\n".join([HEADER, *(row(JobID=each) for each in lines)]))
-    assert trace.merged["line_number"].tolist() == [4, 6, 8, 11]
-    assert trace.merged["into_line_number"].tolist() == [3, 3, 7, 10]
-    assert reasons(trace) == [(line, "a step that follows no line of its job") for line in (2, 5, 9, 12)]
+    assert trace.merged["line_number"].tolist() == [4, 6, 8, 9, 11]
+    assert trace.merged["into_line_number"].tolist() == [3, 3, 7, 3, 10]
+    assert reasons(trace) == [(line, "a step that follows no line of its job") for line in (2, 5, 12)]
 
 
-def test_steps_do_not_reach_over_a_header() -> None:
-    """A header begins another file."""
-    assert [line for line, _ in reasons(read(f"{HEADER}\n{row()}\n{HEADER}\n{row(JobID='7.0')}"))] == [4]
+def test_steps_reach_over_a_header() -> None:
+    """A header begins another file, as where daily files were joined."""
+    trace = read(f"{HEADER}\n{row()}\n{HEADER}\n{row(JobID='7.0')}")
+    assert trace.merged[["line_number", "into_line_number"]].to_numpy().tolist() == [[4, 2]]
 
 
 def test_steps_of_a_job_in_quarantine() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swftools.formats.accounting.records import Records, Stretch
-from swftools.formats.slurm import Slurm, documents, kernel
+from swftools.formats.slurm import Slurm, documents, kernel, lines
 from tests.formats.slurm.told import HEADER, assert_same, in_chunks, read, row, told
 from tests.formats.slurm.written import NEEDED, OPTIONAL, ZONE, Drawn, logs, sacct_json, sacct_text, truth
 from tests.naive.slurm import jobs_in_documents, read_sacct
@@ -129,16 +129,29 @@ documents_like = st.lists(
 
 def fully(scan: Any, text: bytes, layout: Any) -> list[Any]:
     """Return all that a scanner finds in a text behind its header."""
-    from swftools.formats.slurm.columns import COLUMNS, NONE_TABLE, TAKES_NONE  # noqa: PLC0415
+    from swftools.formats.slurm.columns import COLUMNS, NONE_TABLE, OF_LOOSE, TAKES_NONE  # noqa: PLC0415
 
-    rows = kernel.room_for(text.count(b"\n") + 1, len(COLUMNS))
-    place = kernel.Place(*(np.array([value], np.int64) for value in (text.index(b"\n") + 1, 2, 0, 0, 0)))
-    scan(text, *layout, TAKES_NONE, NONE_TABLE, np.empty(layout.fields + 1, np.int64), rows, place)
+    rows = kernel.room_for(text.count(b"\n") + 1, len(COLUMNS), len(OF_LOOSE))
+    place = kernel.Place(*(np.array([value], np.int64) for value in (text.index(b"\n") + 1, 2, 0, 0, 0, 0)))
+    scan(text, *layout, TAKES_NONE, NONE_TABLE, OF_LOOSE, np.empty(layout.fields + 1, np.int64), rows, place)
     counts = {"stray": place.strays[0], "step": place.steps[0], "rss": place.steps[0], "cpu": place.steps[0]}
+    counts["loose"] = place.loose[0]
     found = [
         each[..., : counts.get(name.split("_")[0], place.jobs[0])].tolist() for name, each in rows._asdict().items()
     ]
     return [*found, [each.tolist() for each in place]]
+
+
+_OF_SEVERAL_LINES = [
+    *("7|sbatch a|C|s|s|e|1|x", "7.0|srun a|C|s|s|e|1|x", "goes on", "8.0|srun a|C|s|s|e|1|x", "12 goes on", ""),
+    *("8|sbatch", "a|C|s|s|e|1|x", "9|sbatch", "10|sbatch|C|s|s|e|1|x", "sacct: error", "11|x", "b"),
+]
+_TABLES = [
+    'JobID,State,Submit,Start,End,NCPUS,TRES\n7,"a,""b",s,s,e,1,"c"\n7.0,"a,s,s,e,1,cpu=1,mem=2,n[1,2]\n8,a,s,s,e,1,x=1,x=2',
+    "JobID;State;Submit;Start;End;NCPUS;\n7;a;s;s;e;1;\n7.0;a;s;s;e;1\n8;a;s;s;e;1;;;\n",
+    "JobID\tState\tSubmit\tStart\tEnd\tNCPUS\tJobName\n7\ta\ts\ts\te\t1\t\n7.1\t\t\t\t\t\t\r",
+    "State||Submit||JobID||Start||End||NCPUS\na||s||7||s||e||1\na||s||7.0||s||e|1\n|||||||||\n",
+]
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
@@ -146,14 +159,19 @@ def test_interpreted_equals_compiled(end: str) -> None:
     """And neither reads outside of the text."""
     from swftools.formats.slurm.columns import layout_of_header  # noqa: PLC0415
 
-    lines = [HEADER, *(row(JobID=each) for each in ("7", "7.0", "8.0", "9_[1-3]", "9_1x", "9_", "9_12", "+1", "x", ""))]
-    for text in (SAMPLE, "\n".join([*lines, "1|2", "|", "7", row(JobID=7), HEADER, "7"]).encode() + end.encode()):
+    ids = ("7", "7.0", "8.0", "9_[1-3]", "9_1x", "9_", "9_12", "9_1+2", "9_1+x", "+1", "x", "")
+    rows = [HEADER, *(row(JobID=each) for each in ids)]
+    plain = "\n".join([*rows, "1|2", "|", "7", row(JobID=7), HEADER, "7"]) + end
+    free = "\n".join(["JobID|SubmitLine|State|Submit|Start|End|NCPUS|Comment", *_OF_SEVERAL_LINES]) + end
+    for text in (SAMPLE, plain.encode(), free.encode(), *(table.encode() + end.encode() for table in _TABLES)):
         layout = layout_of_header(text.splitlines()[0], "")
         compiled = fully(kernel.scan, text, layout)
         assert compiled == fully(kernel.scan.py_func, text, layout) == fully(kernel.scan.checked, text, layout)
         for cut in range(0, len(text), 13):
-            assert kernel.last_start(text[:cut], -1) == kernel.last_start.py_func(text[:cut], -1)
-            assert kernel.last_start(text[:cut], 0) == kernel.last_start.checked(text[:cut], 0)
+            for known in ((-1, b"|", False), (0, b"|", False), (0, b",", True)):
+                given = (text[:cut], 0, *known, np.empty(known[0] + 2, np.int64))
+                found = lines.last_start(*given)
+                assert found == lines.last_start.py_func(*given) == lines.last_start.checked(*given)
 
 
 def find_in_all_forms(data: bytes) -> None:

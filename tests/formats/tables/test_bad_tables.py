@@ -100,9 +100,9 @@ def test_tables_that_were_put_behind_each_other() -> None:
 
 
 def test_dates_in_two_notations() -> None:
-    """Both are read, and counted; what is no date in any is quarantined."""
+    """Both are read, and counted; what is no date in the order that is said is quarantined."""
     third = THREE.replace("2020-06-09 18:41:28", "06/09/2020 18:41:28", 1)
-    trace = read("\n".join([HEADER, ONE, TWO, third, ONE.replace("2020-06-09", "31/12/2020", 1), ""]))
+    trace = read("\n".join([HEADER, ONE, TWO, third, ONE.replace("2020-06-09", "31/12/2020", 1), ""]), dates="mdy")
     assert trace.jobs["submit_time"].tolist() == [0, 26, 27]
     told = trace.provenance["anomalies"]
     assert told["dates in another notation than the first one of the log: submit"] == 1

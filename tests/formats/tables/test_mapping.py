@@ -111,8 +111,12 @@ def test_json_that_is_deep(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mapping", "told"),
     [
-        ("columns: {submit: [", "no sound YAML"),
-        ("columns: {submit: Queued}\ncolumns: {submit: Queued}", "no sound YAML"),
+        ("columns: {submit: [", "not readable as YAML"),
+        ("columns: {submit: Queued}\ncolumns: {submit: Queued}", "line 2: not readable as YAML: found duplicate key"),
+        (
+            "columns: {submit: Queued}\ndates: mdd",
+            "dates='mdd' is not true or false, nor the order of dates: dmy, mdy, ymd",
+        ),
         ("- a", "it must have keys, such as columns"),
         ("column: {submit: Queued}", "column"),
         ("columns: {}", "no columns: say which is which"),
@@ -381,4 +385,27 @@ def test_tables_that_nothing_is_proposed_for(tmp_path: Path) -> None:
         propose_mapping(str(path))
     path.write_text("Job;Eingereicht;Kerne\n1;01.02.2024 10:00;4\n")
     with pytest.raises(LogFormatError, match=r"write a mapping that says which, as in 'submit: NAME'"):
+        propose_mapping(str(path))
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [("Status", "log_id: 2 of the first 4 rows are steps"), ("State", "slurm reads this file as it is")],
+)
+def test_steps_of_slurm_are_known_by_their_ids(tmp_path: Path, state: str, told: str) -> None:
+    """A mapping would make jobs of them; where sacct's columns are all there, its own reader takes the file."""
+    path = tmp_path / "jobs.csv"
+    times = "2024-01-01T00:00:00,2024-01-01T00:01:00,2024-01-01T00:02:00,4"
+    rows = [f"{job_id},COMPLETED,{times}" for job_id in ("10", "10.batch", "11_3", "11_3.0")]
+    path.write_text("\n".join([f"JobID,{state},Submit,Start,End,NCPUS", *rows, ""]))
+    unsure = propose_mapping(str(path)).unsure
+    assert unsure[0].startswith(told)
+    assert any("such as '10.batch'" in each for each in unsure)
+
+
+def test_a_table_of_sacct_without_times(tmp_path: Path) -> None:
+    """What to ask sacct for."""
+    path = tmp_path / "jobs.csv"
+    path.write_text("JobID,JobName,State\n10,a,COMPLETED\n")
+    with pytest.raises(LogFormatError, match="ask for Submit, Start and End too"):
         propose_mapping(str(path))

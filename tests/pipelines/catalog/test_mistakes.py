@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.catalog.reader import read_catalog
-from pipelines.catalog.strict_yaml import NotYamlError, read_yaml
 from swftools.errors import CatalogError
+from swftools.parameters.strict_yaml import NotYamlError, read_yaml
 from tests.pipelines.catalog.cards import CARD, second_card, with_line
 
 EXCERPT = "SDSC-BLUE-2000-4.2-cln-5000-9999"

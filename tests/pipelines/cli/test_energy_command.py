@@ -41,7 +41,11 @@ def test_energy_of_two_policies(tmp_path: Path) -> None:
     assert wide.loc[("carbon_intensity", "time_mean")].nunique() == 1
     told = run("energy", LOG, "--policies", "fcfs", *options, "--output", tmp_path / "e.csv")
     assert "carbon total (gCO2)" in told.output
-    assert "carbon" in pd.read_csv(tmp_path / "e.csv")["measure"].tolist()
+    written = pd.read_csv(tmp_path / "e.csv")
+    assert "carbon" in written["measure"].tolist()
+    printed = [line.rsplit(maxsplit=1)[-1] for line in told.output.splitlines() if line[:40].rstrip().endswith(")")]
+    assert printed == ["-" if pd.isna(value) else f"{value:,.6g}" for value in written["value"]]
+    assert any(value != "-" for value in printed)
 
 
 def test_energy_that_cannot_be_told(tmp_path: Path) -> None:

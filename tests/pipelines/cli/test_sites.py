@@ -62,7 +62,17 @@ def test_as_the_function(tmp_path: Path) -> None:
         ("a", "easy", {}),
         ("b", "easy", {"reservations": 2}),
     ]
-    found = simulate_sites(sites, requests_of(settings, sites), probability=0.4)
+    requests = requests_of(settings, sites)
+    end = min(site.trace.jobs["submit_time"].max() for site in sites)
+    asked_at = [time for time in (172_800 + 18_000 * number for number in range(settings.requests.most)) if time <= end]
+    assert requests["ask_time"].tolist() == [time for time in asked_at for _part in range(2)]
+    assert requests["request"].tolist() == [number for number in range(len(asked_at)) for _part in range(2)]
+    assert (requests["start_by"] - requests["ask_time"]).unique().tolist() == [21_600]
+    assert requests[["processors", "requested_time", "run_time"]].drop_duplicates().to_numpy().tolist() == [
+        [8, 3600, 1800],
+        [4, 7200, 7200],
+    ]
+    found = simulate_sites(sites, requests, probability=0.4)
     assert told["measures"] == pytest.approx(found.measures())
     assert told["measures"]["accepted"] > 5
     assert told["written"] == paths

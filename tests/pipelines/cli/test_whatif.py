@@ -88,6 +88,32 @@ def test_a_document_in_place_of_a_text(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["answers"][0]["wait"] == 3000.0
 
 
+def test_jobs_that_have_no_part_are_told(tmp_path: Path) -> None:
+    """By their reasons, within 80 columns; the job asked about takes its place by priority."""
+    reasons = ["JobHeldUser", "DependencyNeverSatisfied", "Dependency", "Dependency", "BeginTime", "AssocGrpCpuLimit"]
+    others = [f"{20 + k}|PD|999|1:00|0:00|9|{reason}" for k, reason in enumerate([*reasons, "Licenses"])]
+    ahead = ["11|R|128|1:00:00|0:00|9|None", "12|PD|64|1:00:00|0:00|50|Priority", "13|S|9|1:00|0:00|0|None"]
+    path = tmp_path / "now.txt"
+    lines = ["JOBID|STATE|CPUS|TIME_LIMIT|TIME|PRIORITY|REASON", *others, *ahead, "14|CD|1|1:00|0:00|9|None"]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    jobs = [f"processors=128,time=1h{more}" for more in ("", ",priority=50", ",priority=51")]
+    asked = [part for job in jobs for part in ("--job", job)]
+    done = CliRunner().invoke(whatif, ["--running", str(path), "--processors", "128", *asked])
+    assert (done.exit_code, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[:7] == [
+        "1 job runs and 1 waits; 0 of 128 processors are free",
+        "waiting jobs left out that only a person can let start: 2",
+        "  DependencyNeverSatisfied 1, JobHeldUser 1",
+        "waiting jobs left out that need more than processors first: 5",
+        "  AssocGrpCpuLimit 1, BeginTime 1, Dependency 2, Licenses 1",
+        "suspended jobs, which hold no processors: 1",
+        "jobs in other states, passed over: 1",
+    ]
+    assert [line.split()[3:] for line in lines[9:12]] == [["02:00:00", "1"], ["02:00:00", "1"], ["01:00:00", "0"]]
+    assert max(map(len, lines)) <= 80
+
+
 def test_json_and_processors_that_are_out_of_order(now: str) -> None:
     """With 32 less the first job needs all, from 23:30 on; until then job 14 and this one go ahead, one by one."""
     done = CliRunner().invoke(whatif, ["--running", now, *ASKED, "--less", "32", "--json"])
@@ -101,6 +127,8 @@ def test_json_and_processors_that_are_out_of_order(now: str) -> None:
     ("flags", "message"),
     [
         (["--job", "procs=64"], "'procs=64': write a job as processors=64,time=4h"),
+        (["--job", "processors=1,time=4h,priority=high"], "give a whole priority above 0, as squeue --format=%Q"),
+        (["--job", "processors=1,time=4h,priority=0"], "give a whole priority above 0, as squeue --format=%Q"),
         (["--job", "processors=1.5,time=4h"], "give whole processors, and a time such as 4h"),
         (["--job", "processors=1,time=soon"], "give whole processors, and a time such as 4h"),
         (["--away", "nodes=3"], "'nodes=3': write it as processors=32,in=3h,for=2h"),

@@ -12,7 +12,7 @@ import pandas as pd
 
 from pipelines.history.inbox import Inbox, Seen
 from pipelines.history.ingest import Night, ingest, look
-from pipelines.history.state import State
+from pipelines.history.state import RECORDS_VERSION, State
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
 from pipelines.store.parts import Measured
@@ -42,7 +42,7 @@ class Remembered(State):
     def measured(self, table: str, label: str, column: str) -> Measured:
         """Return the least and the most of a column."""
         values = self.months[label][column]
-        return Measured(values.min(), values.max(), 0)
+        return Measured(nulls=0, least=int(values.min()), most=int(values.max()))
 
 
 class Books:
@@ -75,12 +75,26 @@ class Books:
             "waiting": night.waiting_table,
             "names": night.book.names,
             "provisional": night.provisional.rows,
+            "rejected": self._rejected(night),
         }
-        manifest = {"says_when": night.book.says_when, "schema_version": COMMON_VERSION, "tables": {}}
+        manifest = {
+            "says_when": night.book.says_when,
+            "schema_version": COMMON_VERSION,
+            "tables": {},
+            "records_version": RECORDS_VERSION,
+            "dates": night.dates,
+        }
         months = {label: night.book.month(label) for label in night.book.labels}
         version = str(len(night.ingested)) if len(night.ingested) else None
         self.state = Remembered(self.state.root, "site", version, manifest, tables, months)
         return night
+
+    def _rejected(self, night: Night) -> pd.DataFrame:
+        """Return the rejected lines as a night leaves them."""
+        rows = self.state.table("rejected")
+        for number, line in night.outdated.items():
+            rows = rows[~((rows["file_number"] == number) & (rows["line_number"] > line))]
+        return pd.concat([rows, *night.rejected], ignore_index=True)[list(empty_frame("rejected").columns)]
 
     def jobs(self) -> pd.DataFrame:
         """Return all jobs in one order, without what follows from the order in which files came, and with names."""

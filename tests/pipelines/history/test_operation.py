@@ -86,6 +86,29 @@ def test_rollback_over_files_is_told(site: Site) -> None:
         site.night()
 
 
+@pytest.mark.parametrize("left", [None, "", "0123456789abcdef\n"], ids=["lost", "empty", "gone"])
+def test_a_history_without_its_latest_is_not_begun_anew(site: Site, left: str | None) -> None:
+    """Nobody but its user knows which version is the right one."""
+    version, pointer = site.version().name, site.version().with_name("latest")
+    pointer.unlink() if left is None else pointer.write_text(left)
+    site.put("second.swf", days(1, first=3)[0])
+    with pytest.raises(HistoryError, match=rf"swftools promote site VERSION; published last: {version}"):
+        site.night()
+    assert len(list(pointer.parent.glob("*/manifest.json"))) == 1
+    site.store.promote(site.name, version)
+    assert [row["new"] for row in site.night().taken] == [12]
+
+
+def test_a_history_that_lacks_a_part_is_not_complete(site: Site) -> None:
+    """A night in which nothing came does not say that all is well."""
+    next(site.version().glob("jobs/*.parquet")).unlink()
+    task = ReevaluateLogs(
+        settings=str(site.settings), inbox=str(site.inbox), history=site.name, data_root=site.store.location
+    )
+    with pytest.raises(StorageError, match=r"jobs/part-.* is missing; restore it from a copy"):
+        task.complete()
+
+
 def raised(site: Site, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> tuple[Outcome, set[str]]:
     """Run a night by code of another version; return which parts of tables it did not share with the last version."""
     before = site.version()

@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.catalog.strict_yaml import read_yaml
 from pipelines.cli.history import reevaluate
 from pipelines.history.settings import Settings, read_settings
 from pipelines.store.data_root import DataRoot
+from swftools.parameters.strict_yaml import read_yaml
 from tests.folders import ROOT
 from tests.pages import DOCS
 from tests.pipelines.history.nights import HEADER, days

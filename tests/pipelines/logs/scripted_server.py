@@ -42,6 +42,8 @@ class Answer:
     length: bool = True
     endless: bool = False
     """Send the body again and again."""
+    trickles: bool = False
+    """Send a byte now and then."""
 
 
 class Server:
@@ -101,6 +103,9 @@ def respond(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
     for name, value in headers.items():
         handler.send_header(name, value)
     handler.end_headers()
+    for byte in body if answer.trickles else b"":
+        handler.wfile.write(bytes([byte]))
+        time.sleep(0.01)
     handler.wfile.write(body[: answer.cut])
     while answer.endless:
         handler.wfile.write(body)

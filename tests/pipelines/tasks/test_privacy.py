@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from pipelines.store.data_root import DataRoot
@@ -54,6 +55,37 @@ def test_a_plain_run_keeps_the_words(tmp_path: Path) -> None:
     assert build(task_of(tmp_path, "no"))
     assert [*SECRETS] == found_below(tmp_path / "data")
     assert (tmp_path / "data" / ".work" / "logs").is_dir()
+
+
+SACCT = """\
+JobID|State|Submit|Start|End|NCPUS|Flags|Priority|Reason|Constraints|NodeList|SubmitLine
+1|COMPLETED|2024-03-01T09:00:00|2024-03-01T09:10:00|2024-03-01T10:10:00|4|SchedMain|17|secret-a|gpu|secret-b|secret-1
+2|COMPLETED|2024-03-01T09:00:01|2024-03-01T09:10:00|2024-03-01T10:10:00|0|SchedMain|9|None||n1|sbatch secret-2
+3|CANCELLED|2024-03-01T09:00:02|None|2024-03-01T10:10:00||SchedMain|9|None||n1|sbatch secret-3
+4.0|COMPLETED|2024-03-01T09:00:02|2024-03-01T09:10:00|2024-03-01T10:10:00|4||||||srun secret-4
+"""
+"""One job, a line that reading puts aside, a job that cleaning does, and a step without its job."""
+
+
+@pytest.mark.parametrize("publish", ["no", "yes"])
+def test_what_may_be_a_secret_is_published_where_that_is_asked_for(tmp_path: Path, publish: str) -> None:
+    """The command of a job, its hosts and its reason, and the text of lines that hold these; the rest is there."""
+    (tmp_path / "sacct.txt").write_text(SACCT)
+    form = f"slurm:time_zone=UTC,publish={publish}"
+    root = str(tmp_path / "data")
+    assert build(BuildAugmentedTrace(log=str(tmp_path / "sacct.txt"), format=form, augment="none", data_root=root))
+    jobs, quarantine = (
+        pd.concat([pd.read_parquet(path) for path in (tmp_path / "data" / "sacct").glob(f"*/{table}/*.parquet")])
+        for table in ("jobs", "quarantine")
+    )
+    assert (["SchedMain"], [17], ["gpu"]) == tuple(
+        jobs[name].tolist() for name in ("scheduler_flags", "priority", "constraints")
+    )
+    assert [3, 4, 5] == sorted(quarantine["line_number"])
+    told = b"".join(path.read_bytes() for path in (tmp_path / "data" / "sacct").rglob("*") if path.is_file())
+    assert (b"secret" in told) == (publish == "yes")
+    assert ("submit_line" in jobs) == ("host_list" in jobs) == ("wait_reason" in jobs) == (publish == "yes")
+    assert quarantine["text"].notna().all() == (publish == "yes")
 
 
 @WITHHELD

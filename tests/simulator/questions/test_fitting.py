@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -218,3 +219,23 @@ def test_check_schedule_names_what_fits(tmp_path: Path) -> None:
     best = json.loads(told.stdout)["fit"][0]
     assert (0, "easy", "raps", None) == (told.exit_code, best["policy"], best["semantics"], best["first_job"])
     assert np.isclose(best["share"], 1.0)
+
+
+def test_check_schedule_says_whether_the_best_is_any_good(tmp_path: Path) -> None:
+    """Beside it stands how many jobs start at once, which is what anybody gets right."""
+    log, theirs = SET / "order-of-ends.swf", tmp_path / "theirs.csv"
+    submit = read_swf(log).jobs["submit_time"].tolist()
+    command = ["check-schedule", str(theirs), "--log", str(log), "--fit", "--policy", "easy"]
+    best = "the best is easy under semantics"
+    for starts, said, at_once in (
+        (submit, f"nothing fits: {best} raps: 3 of 4 starts, 75.0%, and 100.0% of the jobs", "100.0%"),
+        ([0, 15, 50, 70], f"nothing fits: {best} instant: 2 of 4 starts, 50.0%, and 50.0% of the jobs", "50.0%"),
+        ([0, 15, 20, 70], "fits best, but not well: easy under semantics instant: 3 of 4 starts, 75.0%;", "50.0%"),
+        ([0, 15, 20, 25], "fits best: easy under semantics instant: 4 of 4 starts\n", "50.0%"),
+    ):
+        pd.DataFrame({"job_number": [1, 2, 3, 4], "start_time": starts}).to_csv(theirs, index=False)
+        output = CliRunner().invoke(main, command).output
+        assert said in output
+        assert re.search(rf"every job at once +{at_once}\n", output)
+    found = fit_semantics(theirs, read_swf(log), policies=["easy", "fcfs"])
+    assert found["at_once"].tolist() == [0.5] * len(found)

@@ -105,6 +105,8 @@ def test_it_is_what_the_simulation_does(policy: str) -> None:
         ({"processors": 1, "requested_time": 0.0}, 6, "requested_time is not above 0"),
         ({"processors": 1, "requested_time": float("nan")}, 6, "requested_time is not above 0"),
         ({"processors": 1}, 6, "give processors and requested_time"),
+        ({"processors": 1, "requested_time": 1.0, "priority": 0.0}, 6, "priority is not above 0"),
+        ({"processors": 1, "requested_time": 1.0, "priority": 9.0}, 6, "the jobs that wait have no priorities"),
         ({"processors": 1, "requested_time": 1.0}, 4, "hold 5 processors, and the machine has 4"),
         ({"processors": 1, "requested_time": 1.0}, 0, "processors=0 is not a whole number from 1 on"),
     ],
@@ -119,3 +121,32 @@ def test_a_waiting_job_that_is_too_wide() -> None:
     """It could never start."""
     with pytest.raises(ParameterError, match="a waiting job needs 9 processors, and the machine has 6"):
         what_if(RUNNING, WAITING.assign(processors=9), [{"processors": 1, "requested_time": 1.0}], 6)
+
+
+def test_its_place_by_priority() -> None:
+    """By hand on a full machine of 4: jobs of 4 wait with priorities 30, 20, unknown; each takes 100 s from 50 s on."""
+    running = pd.DataFrame({"processors": [4], "requested_time": [100.0], "elapsed": [50.0]})
+    waiting = pd.DataFrame({"processors": 4, "requested_time": 100.0, "waited": [9.0, 9.0, 0.0]})
+    waiting["priority"] = [30.0, 20.0, float("nan")]
+    asked = [{"processors": 4, "requested_time": 7.0, "priority": at} for at in (31.0, 30.0, 25.0, 20.0, 19.0)]
+    asked += [{"processors": 4, "requested_time": 7.0}]
+    found = what_if(running, waiting, asked, 4, ["fcfs", "easy", "conservative"])
+    for _, answers in found.groupby("policy"):
+        assert answers["wait"].tolist() == [50.0, 150.0, 150.0, 250.0, 250.0, 350.0]
+        assert answers["behind"].tolist() == [0, 1, 1, 2, 2, 3]
+    numbered = what_if(running.assign(job_number=7), waiting.assign(job_number=[3, 2, 1]), asked[2:3], 4)
+    assert numbered["wait"].item() == 150.0
+
+
+def test_a_priority_where_nobody_waits() -> None:
+    """It is alone in the queue."""
+    assert (
+        what_if(RUNNING, NONE[1], [{"processors": 6, "requested_time": 1.0, "priority": 5.0}], 6)["wait"].item() == 60
+    )
+
+
+def test_a_priority_among_shares_of_the_largest() -> None:
+    """Those of squeue's %p are below 1, so each of %Q would be above all."""
+    waiting = WAITING.assign(priority=0.5)
+    with pytest.raises(ParameterError, match="priorities of the jobs that wait are all below 1, as squeue's %p"):
+        what_if(RUNNING, waiting, [{"processors": 1, "requested_time": 1.0, "priority": 9.0}], 6)

@@ -122,6 +122,7 @@ WRONG: dict[str, tuple[Callable[[Stepper], object], str]] = {
     "answers": (lambda stepper: stepper.now, r"returned 0\.0; a policy acts by start\(\), and returns nothing"),
     "goes on": (lambda stepper: stepper.advance(), "a policy acts and returns"),
     "skips": (lambda stepper: stepper.skip(), "a policy acts and returns"),
+    "decides": (lambda stepper: stepper.decide(), "a policy acts and returns"),
     "runs": (lambda stepper: stepper.run(), "a policy acts and returns"),
     "submits": (lambda stepper: stepper.submit(1, 60), "a policy acts and returns"),
     "finishes": (lambda stepper: stepper.finish(), "a policy acts and returns"),

@@ -15,7 +15,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import StateError
 from swftools.simulator import Simulation, Stepper, simulate
-from swftools.simulator.stepping import saved
+from swftools.simulator.stepping import packed, saved
 from tests.every_policy import OURS, light, with_all_columns
 from tests.forked import NUMBA
 from tests.simulator.test_stop_and_go import MeanOfUser
@@ -44,6 +44,21 @@ def test_it_goes_on_from_bytes(trace: Trace, policy: str) -> None:
     pd.testing.assert_frame_equal(ours.segments, plain.segments, check_exact=True)
     pd.testing.assert_frame_equal(ours.excluded, plain.excluded)
     assert (ours.policy, ours.options, ours.assumptions) == (plain.policy, plain.options, plain.assumptions)
+
+
+@pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
+def test_it_goes_on_in_tenths_of_a_second(policy: str) -> None:
+    """A plan that is kept is found to be that of the jobs also where times are no whole seconds."""
+    whole = crowded_trace(60, seed=9)
+    times = ["submit_time", "run_time", "requested_time"]
+    trace = whole.with_jobs(whole.jobs.assign(**{name: whole.jobs[name].astype("Float64") / 10 for name in times}))
+    stepper, decisions = Stepper(trace, policy), 0
+    more = stepper.advance()
+    while more:
+        if decisions % 3 == 0:
+            stepper = Stepper.from_bytes(stepper.to_bytes())
+        more, decisions = stepper.skip(), decisions + 1
+    assert stepper.schedule().jobs.equals(simulate(trace, policy).jobs)
 
 
 @pytest.mark.parametrize("options", [{"predictor": "last-model"}, {"overrun": "kill"}, {"restart_overhead": 5.0}])
@@ -103,7 +118,7 @@ def test_bytes_that_are_none(trace: Trace) -> None:
     for wrong in (b"", b"nothing", b"PK\x03\x04", state[1:]):
         with pytest.raises(StateError, match="these bytes are not the state of a simulation"):
             Stepper.from_bytes(wrong)
-    for i in (len(saved.WORD), len(saved.WORD) + 40, len(state) // 2, len(state) - 1):
+    for i in (len(packed.WORD), len(packed.WORD) + 40, len(state) // 2, len(state) - 1):
         with pytest.raises(StateError, match="damaged, or was cut off"):
             Stepper.from_bytes(state[:i] + bytes([state[i] ^ 1]) + state[i + 1 :])
     with pytest.raises(StateError, match="damaged, or was cut off"):
@@ -122,8 +137,8 @@ def test_states_of_other_versions(trace: Trace, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(StateError, match="has the form of version 1, and this is 2: save it anew"):
             Stepper.from_bytes(state)
     for before, after, message in (
-        (b'"easy", 1', b'"easy", 9', "version 9 of its policy, and this is 1"),
-        (b'"easy", 1', b'"eazy", 1', "cannot be continued here.*eazy"),
+        (b'"easy", 2', b'"easy", 9', "version 9 of its policy, and this is 2"),
+        (b'"easy", 2', b'"eazy", 2', "cannot be continued here.*eazy"),
         (b'"request", 1', b'"request", 7', "version 7 of its predictor"),
     ):
         with monkeypatch.context() as patched:

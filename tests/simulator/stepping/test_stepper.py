@@ -13,11 +13,12 @@ import pandas as pd
 import pytest
 
 from swftools import Trace
-from swftools.errors import ParameterError, PolicyError
+from swftools.errors import DecisionWarning, ParameterError, PolicyError
 from swftools.models import lublin_feitelson
-from swftools.simulator import CHECKPOINT, KILL, SUSPEND, Schedule, Stepper, simulate, validate
+from swftools.simulator import CHECKPOINT, KILL, SUSPEND, Schedule, Stepper, python_policy, simulate, validate
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
+from tests.simulator.stepping.python_deciders import in_order
 from tests.strategies import crowded_trace
 
 POLICIES = [*map(light, OURS), "pv-easy:preemption=suspend", "scojo-p:resize=true,resize_every=60"]
@@ -201,6 +202,54 @@ def test_a_wrong_act_is_told_and_changes_nothing(what: str, compiled: bool) -> N
     while stepper.skip():
         pass
     assert_same(stepper.schedule(), simulate(trace, "easy"))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("policy", ["easy", "conservative", "of-the-stepper"])
+def test_the_policy_decides_and_does_not_go_on(policy: str, compiled: bool) -> None:
+    """At each decision: nothing else happens, what it starts runs then, and the next call goes on behind it."""
+    python_policy("of-the-stepper")(in_order)
+    trace = crowded_trace(40, seed=5)
+    stepper, decisions = Stepper(trace, policy, compiled=compiled), 0
+    while stepper.advance():
+        now, waiting, count = stepper.now, len(stepper.waiting), len(stepper.running)
+        assert stepper.decide() is stepper
+        assert (stepper.now, stepper.is_deciding) == (now, False)
+        assert waiting - len(stepper.waiting) == len(stepper.running) - count
+        with pytest.raises(PolicyError, match=r"no decision is due now: call advance\(\), and decide\(\)"):
+            stepper.decide()
+        decisions += 1
+    other, steps = Stepper(trace, policy, compiled=compiled), 0
+    while other.skip():
+        steps += 1
+    assert decisions == steps
+    assert_same(stepper.schedule(), simulate(trace, policy))
+    assert stepper.schedule().policy == policy
+
+
+def test_what_is_passed_with_nothing_done(trace: Trace) -> None:
+    """Where skip brought it there, which is told; not where something was done, nor in a fork, to look ahead."""
+    stepper = Stepper(trace, "easy")
+    assert stepper.advance()
+    assert stepper.skip()
+    with pytest.warns(DecisionWarning, match=r"skip\(\) went on to this decision, and advance\(\) passes.*decide\(\)"):
+        assert stepper.advance()
+    assert stepper.skip()
+    stepper.fork().advance()
+    with pytest.warns(DecisionWarning):
+        stepper.copy().advance()
+    stepper.start(stepper.waiting[0])
+    assert stepper.advance()
+    assert stepper.advance()
+    assert stepper.skip()
+    stepper.decide()
+    assert stepper.advance()
+    assert stepper.skip()
+    assert stepper.skip()
+    for call in (stepper.skip, stepper.advance):
+        with pytest.raises(ParameterError, match="until=nan is not a time"):
+            call(until=np.nan)
+    assert stepper.is_deciding
 
 
 @pytest.mark.parametrize("job", [1.5, "1", None, np.nan])

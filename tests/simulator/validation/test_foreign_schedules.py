@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -136,9 +137,97 @@ def test_a_schedule_of_ours_as_a_table(shipped: Trace) -> None:
     """The jobs table of a simulation, read back, is valid too, with its promises."""
     schedule = simulate(shipped, "conservative", overrun="kill", requests="factor:factor=2")
     options: dict[str, Any] = {"policy": "conservative", "semantics": "instant", "overrun": "kill"}
-    report = validate(schedule.jobs, trace=shipped, **options)
+    report = validate(schedule.jobs, trace=shipped, **options, requests="factor:factor=2")
     assert report.ok, str(report)
     assert "reservation" in report.checked
+    (message,) = validate(schedule.jobs, trace=shipped, **options).violations["message"].iloc[:1]
+    assert message.endswith("; if requests were changed on purpose, say how by requests= (--requests)")
+
+
+SMALL = Trace.from_columns(
+    machine_processors=4,
+    job_number=[1, 2, 3],
+    submit_time=[0, 5, 6],
+    run_time=[10, 7, 3],
+    requested_time=[8, 9, 0],
+    requested_processors=[3, 2, 1],
+)
+SAID = {
+    "job_id": [1, 2, 3],
+    "start": [0.0, 10, 6],
+    "submit_time": [0, 5, 6],
+    "wait_time": [0, 5, 0],
+    "turnaround_time": [10, 12, 3],
+    "end": [10, 17, 9],
+    "processors": [3, 2, 1],
+    "requested_processors": [3, 2, 1],
+    "requested_time": [8, 9, 3],
+}
+"""What a schedule of these jobs says of them where all is right."""
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "rule", "words"),
+    [
+        ("submit_time", [0, 1005, 6], "submission", "job 2 starts at 10 s, before its submission at 1005 s"),
+        ("submit_time", [0, 3, 6], "trace", "job 2: submit_time is 3, of the trace 5"),
+        ("wait_time", [0, 6, 0], "columns", "job 2: wait_time is 6, and would be 5"),
+        ("wait_time", [0, -5, 0], "columns", "job 2: wait_time is -5, and would be 5"),
+        ("turnaround_time", [10, 12, 4], "columns", "job 3: response_time is 4, and would be 3"),
+        ("processors", [3, 1, 1], "trace", "job 2: allocated_processors is 1, of the trace 2"),
+        ("requested_processors", [3, 2, 2], "trace", "job 3: requested_processors is 2, of the trace 1"),
+        ("requested_time", [8, 90, 3], "trace", "job 2: requested_time is 90, of the trace 9"),
+        ("requested_time", [10, 9, 30], "trace", "job 3: requested_time is 30, of the trace 3"),
+        ("start", [9.0e8, 9.0e8 + 10, 9.0e8 + 6], "trace", "do not count from the begin of the log; subtract"),
+    ],
+)
+def test_a_table_that_contradicts_itself_or_the_trace(column: str, values: list[float], rule: str, words: str) -> None:
+    """Whatever it says beside its starts is checked; that of the log's own columns is not taken in its place."""
+    assert validate(pd.DataFrame(SAID), trace=SMALL).ok
+    table = pd.DataFrame(SAID | {column: values})
+    if column == "start":
+        table = table[["job_id", "start"]]
+    found = validate(table, trace=SMALL).violations
+    assert words in " ".join(found[found["rule"] == rule]["message"])
+
+
+def test_what_a_table_leaves_open_is_that_of_the_trace() -> None:
+    """Some cells may be empty, and the request may be told raised or as it was logged."""
+    table = pd.DataFrame(SAID | {"submit_time": [0, None, 6], "wait_time": [None, 5, 0], "requested_time": [10, 9, 3]})
+    assert validate(table, trace=SMALL).ok
+    killed = pd.DataFrame(SAID | {"end": [8, 15, 9], "turnaround_time": [8, 10, 3], "start": [0.0, 8, 6]})
+    killed = killed.assign(wait_time=[0, 3, 0])
+    assert validate(killed, trace=SMALL, overrun="kill").ok
+
+
+@pytest.mark.parametrize("options", [{}, {"overrun": "kill"}, {"overrun": "run-on"}, {"requests": "factor:factor=3"}])
+@pytest.mark.parametrize("cancelled", ["drop", "end-at-once", "full-request"])
+def test_requests_that_were_changed_are_found_in_our_schedules(options: dict[str, Any], cancelled: str) -> None:
+    """Under every option by which requests are made, of jobs with and without one."""
+    jobs = SMALL.jobs.assign(run_time=[10.0, np.nan, 3.0])
+    trace = SMALL.with_jobs(jobs)
+    schedule = simulate(trace, "easy", cancelled=cancelled, compiled=False, **options)
+    assert validate(schedule, trace=trace).ok
+    for row in range(len(schedule)):
+        asked = schedule.jobs["requested_time"].to_numpy().copy()
+        asked[row] += 1
+        changed = replace(schedule, jobs=schedule.jobs.assign(requested_time=asked, estimated_time=asked))
+        assert "requested_time is" in " ".join(validate(changed, trace=trace).violations["message"])
+
+
+def test_a_job_of_no_length_is_no_culprit() -> None:
+    """It takes nothing, and what it does while others use too much is no further violation."""
+    trace = Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2, 3],
+        submit_time=[0, 0, 0],
+        run_time=[10, 5, 0],
+        requested_processors=[4, 1, 4],
+    )
+    for start in (0.0, 5.0, 6.0):
+        table = pd.DataFrame({"job_number": [1, 2, 3], "start_time": [0.0, 5.0, start]})
+        found = validate(table, trace=trace).violations
+        assert found[["rule", "job_number", "time", "count"]].to_numpy().tolist() == [["capacity", 2, 5.0, 1]]
 
 
 ORACLES = {"fcfs": "fcfs", "easy": "easy", "sjbf": "sjf-backfill", "cons": "conservative"}
@@ -163,3 +252,29 @@ def test_schedules_of_other_simulators_pass(log: str, shared: Path) -> None:
         )
         assert report.ok, f"{path.name}: {report}"
         assert set(PROMISES[ORACLES[policy]]) <= set(report.checked)
+
+
+BATSIM = """\
+job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,final_state,starting_time,\
+execution_time,finish_time,waiting_time,turnaround_time,stretch,allocated_resources,consumed_energy,metadata
+w0!1,w0,p1,0,3,-1,1,COMPLETED_SUCCESSFULLY,0,10,10,0,10,1,0-2,-1,
+w0!2,w0,p2,1,2,20,1,COMPLETED_SUCCESSFULLY,10,5,15,9,14,2.8,{resources},-1,
+w0!3,w0,p3,2,9,20,0,REJECTED,-1,-1,-1,-1,-1,-1,,-1,
+"""
+
+
+@pytest.mark.parametrize(("resources", "is_ok"), [("0 2", True), ("1-2", True), ("0-3", False)])
+def test_jobs_of_batsim(tmp_path: Path, resources: str, is_ok: bool) -> None:
+    """Its names of columns, ids with the workload in front, lists of resources; a rejected job has no start."""
+    (tmp_path / "jobs.csv").write_text(BATSIM.replace("{resources}", resources))
+    found = read_schedule(tmp_path / "jobs.csv")
+    assert found["job_number"].tolist() == ["1", "2"]
+    assert found["requested_time"].tolist() == [10, 20]
+    trace = Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2, 3],
+        submit_time=[0, 1, 2],
+        run_time=[10, 5, 5],
+        requested_processors=[3, 2, 9],
+    )
+    assert validate(str(tmp_path / "jobs.csv"), trace=trace).ok == is_ok

@@ -19,13 +19,10 @@ from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from swftools.errors import ParameterError, SwfToolsError
+from swftools.parameters.small_files import SIZE_LIMIT, read_small_file
 
 KeyPath = tuple[Any, ...]
 """The keys and list positions that lead to a value."""
-
-SIZE_LIMIT = 1 << 20
-"""Most bytes of a file; the reader is plain Python, and no one writes more by hand."""
-
 
 _DEEPEST = 12
 
@@ -55,7 +52,7 @@ _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.cons
 
 
 def read_yaml_file(path: str | Path | Traversable, refused: type[SwfToolsError], remedy: str) -> tuple[bytes, Any]:
-    """Read a file of one YAML document: its bytes, and what it holds.
+    """Read a file of one YAML document, or of JSON, which is such: its bytes, and what it holds.
 
     Parameters
     ----------
@@ -67,12 +64,12 @@ def read_yaml_file(path: str | Path | Traversable, refused: type[SwfToolsError],
         What to do if there is no such file.
     """
     try:
-        data = (Path(path) if isinstance(path, str) else path).read_bytes()
+        data = read_small_file(path) if isinstance(path, str | Path) else path.read_bytes()
         return data, read_yaml(data)
-    except OSError as error:
-        raise refused(f"{path}: {error.strerror or error}; {remedy}") from error
-    except NotYamlError as error:
-        raise refused(f"{path}, {error}") from error
+    except (OSError, ValueError) as error:  # a path with a zero byte is no path
+        if isinstance(error, NotYamlError):
+            raise refused(f"{path}, {error}") from error
+        raise refused(f"{path}: {getattr(error, 'strerror', None) or error}; {remedy}") from error
 
 
 def read_yaml(data: bytes | str) -> Any:
@@ -89,7 +86,7 @@ def read_yaml(data: bytes | str) -> Any:
         It is not YAML, or holds what is refused here.
     """
     if len(data) > SIZE_LIMIT:
-        raise NotYamlError(f"{len(data):,} bytes, more than {SIZE_LIMIT:,}; is this the right file?")
+        raise NotYamlError(f"{len(data):,} bytes, more than {SIZE_LIMIT:,}: is this the right file?")
     yaml = YAML(typ="safe", pure=True)
     yaml.Composer, yaml.Constructor, yaml.max_depth = _Composer, _Constructor, _DEEPEST
     try:

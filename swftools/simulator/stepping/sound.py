@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether the parts of a simulation that were read from bytes fit together: looked at once, before anything runs.
+
+Compiled code trusts its arrays. So each number that stands for a place in one of them is compared with its length here,
+and what the engine takes for granted (heaps in order, a queue that says of each job where it stands) holds or is an
+error. Nothing of this is asked again while a simulation runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.errors import StateError
+from swftools.kernel import IntArray
+from swftools.models.speedup import DOWNEY, NO_CURVE, SIMPLE
+from swftools.parameters.choices import SEMANTICS
+from swftools.simulator.engine.loop import Options
+from swftools.simulator.engine.replay import (
+    ANSWERED,
+    ASKS,
+    COMING,
+    COMPLETED,
+    DECIDED,
+    DECIDING,
+    DONE,
+    FULL,
+    OBSERVED,
+    STALE,
+    STEPS,
+    Coming,
+    Replay,
+)
+from swftools.simulator.machine.state import (
+    CAPACITY,
+    ENDED,
+    FAULT,
+    FREE,
+    HELD,
+    LENGTH,
+    OVER,
+    PLANS_BY_LIMIT,
+    RUNNING,
+    STARTED,
+    STOPPED,
+    SUBMITTED,
+    WAITING,
+    Machine,
+    Requests,
+)
+from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
+
+Array = npt.NDArray[Any]
+
+MOST_PROCESSORS = 2**31 - 1
+"""Of a machine: jobs' processors are held in 32 bits."""
+
+
+def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, options: Options) -> None:
+    """Refuse parts of a simulation of so many jobs that do not fit together.
+
+    Raises
+    ------
+    StateError
+        Says which part, and what is wrong with it.
+    """
+    _check_counts(machine, replay, jobs, options)
+    _check_coming(coming, machine, replay, jobs)
+    _check_requests(coming, machine, replay.requests)
+    _check_machine(machine, replay, jobs, len(coming.run_time))
+    _check_queue(machine.queue, machine, replay.requests, jobs)
+    _check_log(machine, replay, jobs)
+
+
+def check_same_shape(what: str, found: Any, wanted: Any) -> None:
+    """Refuse a memory whose arrays are of other lengths than those that its owner asks for."""
+    if isinstance(wanted, tuple):
+        for ours, theirs in zip(found, wanted, strict=True):
+            check_same_shape(what, ours, theirs)
+    elif found.shape != wanted.shape:
+        refuse(what, f"an array of shape {found.shape} where {wanted.shape} is needed")
+
+
+def check_users(coming: Coming, memory: Any, jobs: int) -> None:
+    """Refuse users of whom a predictor has no room to remember anything."""
+    columns = [column for column in memory if isinstance(column, np.ndarray)]
+    if columns:
+        check_between("coming", "a user", coming.user_id[coming.row[:jobs]], NOBODY, min(map(len, columns)) - 1)
+
+
+def check_between(what: str, name: str, values: Any, least: float, most: float) -> None:
+    """Refuse numbers that are not all from ``least`` to ``most``; NaN is not."""
+    column = np.asarray(values)
+    if column.size and not (column.min() >= least and column.max() <= most):  # NaN is neither
+        refuse(what, f"{name} is not from {least:g} to {most:g}")
+
+
+def refuse(what: str, why: str) -> NoReturn:
+    """Raise the error about a part of a state."""
+    raise StateError(f"the state is damaged, or was changed: {what}: {why}; save it anew")
+
+
+def _want(condition: object, what: str, why: str) -> None:
+    """Refuse a part unless a condition holds."""
+    if not condition:
+        refuse(what, why)
+
+
+def _lengths(what: str, columns: Any, wanted: int) -> None:
+    """Refuse columns of other lengths than wanted."""
+    for column in columns:
+        _want(len(column) == wanted, what, f"a column of {len(column):,} numbers where {wanted:,} are needed")
+
+
+def _check_counts(machine: Machine, replay: Replay, jobs: int, options: Options) -> None:
+    """Look at the single numbers, by which all else is measured."""
+    _lengths("machine", (machine.counts,), LENGTH)
+    _lengths("machine", (machine.clock, machine.queue.used, machine.restart), 2)
+    _lengths("replay", (replay.counts,), DECIDING + 1)
+    _lengths("replay", (replay.until, replay.log.size, replay.ends.size), 1)
+    counts, progress = machine.counts, replay.counts
+    check_between("machine", "a count", counts, 0, 2**53)
+    check_between("machine", "its size", counts[CAPACITY], 1, MOST_PROCESSORS)
+    check_between("machine", "free processors", counts[FREE], 0, counts[CAPACITY])
+    check_between("machine", "how it plans", counts[PLANS_BY_LIMIT], 0, 1)
+    _want(counts[FAULT] == 0, "machine", "it is at fault")
+    check_between("replay", "a count", progress, 0, 2**62)
+    check_between("replay", "jobs that come", progress[COMING], counts[SUBMITTED], jobs)
+    check_between("replay", "jobs that are done", progress[DONE], 0, counts[SUBMITTED])
+    check_between("replay", "where it stands", progress[[DECIDING, STEPS]], 0, DECIDED)
+    check_between("replay", "whether its queue is full", progress[FULL], 0, 1)
+    check_between("replay", "the job that is observed", progress[OBSERVED], 0, counts[SUBMITTED])
+    _want(not progress[[ASKS, ANSWERED]].any(), "replay", "it asks a predictor in Python")
+    for name, times in (("machine", machine.clock), ("replay", replay.until)):
+        _want(not np.isnan(times).any(), name, "a time is none")
+    _want((machine.clock >= 0).all(), "machine", "a time is before 0")
+    _want((machine.restart >= 0).all() and np.isfinite(machine.restart).all(), "machine", "what a restart takes")
+    _want(len(options) == len(Options._fields), "options", "of the engine")
+    _want(all(type(each) is int for each in options), "options", "of the engine are no whole numbers")
+    _want(options.semantics in SEMANTICS.values() and options.asks == 0, "options", "unknown semantics")
+
+
+def _check_coming(coming: Coming, machine: Machine, replay: Replay, jobs: int) -> None:
+    """Look at the jobs that come: rows that there are, widths that fit, times in order."""
+    room, rows, what = len(coming.run_time), len(coming.submit_time), "coming"
+    _want(jobs <= room, what, f"{jobs:,} jobs, and room for {room:,}")
+    _lengths(what, coming[:4], room)
+    _lengths(what, coming[4:8], rows)
+    for column in coming[8:12]:
+        _want(len(column) in (0, rows), what, f"a column of {len(column):,} numbers where {rows:,} are needed")
+    _want(coming.speedup.shape[1] == _CURVE, what, "speedup curves of another form")
+    _want(len(coming.restart_overhead) in (0, room), what, "restart overheads of another length")
+    check_between(what, "a row", coming.row, 0, rows - 1)
+    row = coming.row[:jobs]
+    for column in (coming.run_time[:jobs], coming.limit[:jobs], coming.told[:jobs], coming.submit_time[row]):
+        check_between(what, "a time (s)", column, 0, _LATEST)
+    check_between(what, "a number of processors", coming.processors[row], 1, machine.counts[CAPACITY])
+    check_between(what, "a user", coming.user_id[row], NOBODY, 2**31 - 1)
+    submit = coming.submit_time[row[: replay.counts[COMING]]]
+    _want((submit[1:] >= submit[:-1]).all(), what, "submissions are not in order")
+    for column in (coming.checkpoint_interval, coming.restart_overhead):
+        _want(((column >= 0) | np.isnan(column)).all(), what, "a time is before 0")
+    _check_curves(coming.speedup, machine)
+    _want(not np.isinf(coming.utility).any(), what, "a utility function is not finite")
+
+
+def _check_curves(curves: Array, machine: Machine) -> None:
+    """Look at speedup curves: of a known kind, with widths that are whole."""
+    kind, a, sigma, least, most = curves.T
+    none = np.isnan(curves).all(axis=1) | (kind == NO_CURVE)
+    fine = np.isin(kind, (DOWNEY, SIMPLE))
+    fine &= (np.isnan(a) | (a >= 0)) & (np.isnan(sigma) | (sigma >= 0))
+    for widths in (least, most):
+        fine &= np.isnan(widths) | ((widths >= 0) & (widths <= MOST_PROCESSORS))
+    _want((none | fine).all() and machine.counts[CAPACITY] > 0, "coming", "a speedup curve is none")
+
+
+def _check_requests(coming: Coming, machine: Machine, requests: Requests) -> None:
+    """Look at what is known of jobs: of those that were submitted what they came with, of others nothing."""
+    what, room, submitted = "requests", len(coming.run_time), int(machine.counts[SUBMITTED])
+    _lengths(what, requests[:6], room)
+    for column in requests[6:]:
+        _want(len(column) in (0, room), what, f"a column of {len(column):,} numbers where {room:,} are needed")
+    pairs = (
+        (requests.priority_rank, coming.priority_rank),
+        (requests.checkpoint_interval, coming.checkpoint_interval),
+        (requests.speedup, coming.speedup),
+        (requests.utility, coming.utility),
+        (requests.restart_overhead, coming.restart_overhead),
+    )
+    for ours, theirs in pairs:
+        _want(len(ours) or not len(theirs), what, "a column that jobs come with is missing")
+        _want(ours.shape[1:] == theirs.shape[1:] or not len(theirs), what, "a column has another shape")
+    row = coming.row[:submitted]
+    same: tuple[tuple[Any, Any], ...] = (
+        (requests.submit_time, coming.submit_time[row]),
+        (requests.processors, coming.processors[row]),
+        (requests.user_id, coming.user_id[row]),
+        (requests.limit, coming.limit[:submitted]),
+        (requests.queue_id, coming.queue_id[row]),
+        *((ours, theirs[row]) for ours, theirs in pairs[:4] if len(theirs)),
+        *((ours, theirs[:submitted]) for ours, theirs in pairs[4:] if len(theirs)),
+    )
+    for ours, came_with in same:
+        _want(np.array_equal(ours[:submitted], came_with, equal_nan=ours.dtype.kind == "f"), what, "of other jobs")
+    check_between(what, "an estimate (s)", requests.requested_time[:submitted], 0, _LATEST)
+
+
+def _check_machine(machine: Machine, replay: Replay, jobs: int, room: int) -> None:
+    """Look at who runs, who is held back, and what this decision did."""
+    what, counts = "machine", machine.counts
+    _lengths(what, (*machine[_BY_JOB], machine.queue.place), room)
+    most = min(room, int(counts[CAPACITY])) + 1
+    for column, least in (
+        *((column, most) for column in (machine.running, machine.ended)),
+        *((column, 2 * most) for column in (machine.started, *machine.stops)),
+    ):
+        _want(len(column) >= least, what, f"a column of {len(column):,} numbers where {least:,} are needed")
+    _lengths(what, machine.stops, len(machine.started))
+    _lengths(what, (machine.held,), len(machine.held_until))
+    submitted, runs = int(counts[SUBMITTED]), int(replay.log.size[0])
+    listed = {
+        "running": _listed(machine.running, counts[RUNNING], submitted),
+        "held": _listed(machine.held, counts[HELD], submitted),
+        "ended": _listed(machine.ended, counts[ENDED], submitted),
+        "started": _listed(machine.started, counts[STARTED], submitted, may_repeat=True),
+    }
+    check_between(what, "jobs beyond their limits", counts[OVER], 0, counts[RUNNING])
+    stopped = int(counts[STOPPED])
+    _want(stopped <= len(machine.started), what, "more stops than there is room for")
+    check_between(what, "a run that was stopped", machine.stops.run[:stopped], 0, runs - 1)
+    check_between(what, "how a run was stopped", machine.stops.how[:stopped], 0, COMPLETED - 1)
+    check_between(what, "work that was done (s)", machine.stops.work[:stopped], 0, _LATEST)
+    running, allocated = listed["running"], machine.allocated[:jobs]  # what stands behind is blanked when one comes
+    is_running = np.zeros(jobs, np.bool_)
+    is_running[running] = True
+    _want(((allocated > 0) == is_running).all() and (allocated >= 0).all(), what, "who holds processors does not run")
+    _want(int(allocated.sum(dtype=np.int64)) + counts[FREE] == counts[CAPACITY], what, "processors are missing")
+    end = machine.expected_end[running]
+    _want((end[1:] >= end[:-1]).all(), what, "running jobs are not in order of their ends")
+    for column in (machine.start_time, machine.expected_end, machine.done, machine.overhead):
+        check_between(what, "a time (s)", column[:jobs], 0, _LATEST)
+    _want(_is_heap(machine.held_until, machine.held, int(counts[HELD])), what, "who is held back is not in order")
+    check_between(what, "until when a job is held back", machine.held_until[: counts[HELD]], 0, _LATEST)
+    check_between(what, "a run", machine.run[:jobs], NOBODY, runs - 1)
+    has_run = np.flatnonzero(machine.run[:jobs] >= 0)
+    _want((replay.log.job[machine.run[has_run]] == has_run).all(), what, "a run is another job's")
+
+
+def _listed(jobs: IntArray, count: int, submitted: int, *, may_repeat: bool = False) -> IntArray:
+    """Return the first jobs of a list; refuse more than it has, jobs that there are not, and one that stands twice."""
+    _want(count <= len(jobs), "machine", f"a list of {count:,} jobs, of which {len(jobs):,} are there")
+    some = jobs[:count]
+    check_between("machine", "a job", some, 0, submitted - 1)
+    _want(may_repeat or len(np.unique(some)) == count, "machine", "a job is listed twice")
+    return some
+
+
+def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests, jobs_known: int) -> None:
+    """Look at the places of the queue; make the tree over them anew."""
+    what, places, counts = "queue", len(queue.job), machine.counts
+    _want(places >= _LEAST_PLACES and places & (places - 1) == 0, what, f"{places:,} places")
+    _lengths(what, (queue.least,), 4 * places)
+    _want(len(machine.held) >= counts[HELD], what, "no room for who is held back")
+    used, first = queue.used.tolist()
+    check_between(what, "places that are used", used, 0, places)
+    check_between(what, "where nobody waits before", first, 0, used)
+    check_between(what, "a job", queue.job, NOBODY, int(counts[SUBMITTED]) - 1)
+    _want((queue.job[used:] == NOBODY).all(), what, "a job stands behind its end")
+    taken = np.flatnonzero(queue.job != NOBODY)
+    known = np.full(jobs_known, NOBODY)
+    known[queue.job[taken]] = taken
+    _want(np.array_equal(known, queue.place[:jobs_known]), what, "a job stands elsewhere than it says")
+    leaves = queue.least[2 * places :].reshape(places, 2)
+    waits = np.isfinite(leaves[:, 0])
+    _want(not np.isnan(leaves).any() and (waits == np.isfinite(leaves[:, 1])).all(), what, "who waits is unclear")
+    jobs = queue.job[waits]
+    _want((jobs != NOBODY).all() and len(jobs) == counts[WAITING], what, "other jobs wait than are counted")
+    _want(not waits[:first].any(), what, "a job waits before the first one")
+    _want((machine.allocated[jobs] == 0).all(), what, "a job waits and runs")
+    _want((leaves[waits, 0] == requests.processors[jobs]).all(), what, "a job waits for other processors than it needs")
+    _want((leaves[waits, 1] >= 0).all(), what, "a time is before 0")
+    held = machine.held[: counts[HELD]]
+    _want((queue.place[held] == NOBODY).all(), what, "a job is held back and stands in the queue")
+    index(queue)
+
+
+def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
+    """Look at the runs so far, and at when those end that are not over."""
+    what, log, ends, counts = "log", replay.log, replay.ends, machine.counts
+    _lengths(what, log[:-1], len(log.job))
+    _lengths(what, (ends.runs,), len(ends.times))
+    runs, ending, submitted = int(log.size[0]), int(ends.size[0]), int(counts[SUBMITTED])
+    check_between(what, "how many runs there are", runs, 0, len(log.job))
+    check_between(what, "how many runs end", ending, 0, min(len(ends.times), runs))
+    check_between(what, "a job", log.job[:runs], 0, submitted - 1)
+    check_between(what, "a number of processors", log.processors[:runs], 1, counts[CAPACITY])
+    check_between(what, "how a run ended", log.ended_by[:runs], 0, COMPLETED)
+    for column in (log.start, log.end, log.before, log.work, log.overhead):
+        check_between(what, "a time (s)", column[:runs], 0, _LATEST)
+    _want((log.end[:runs] >= log.start[:runs]).all(), what, "a run ends before it starts")
+    _want(_is_heap(ends.times, ends.runs, ending), what, "ends are not in order")
+    check_between(what, "a run that ends", ends.runs[:ending], 0, runs - 1)
+    at = ends.runs[:ending]
+    _want(len(np.unique(at)) == ending, what, "a run ends twice")
+    is_on = machine.run[log.job[at]] == at
+    _want((log.end[at[is_on]] == ends.times[:ending][is_on]).all(), what, "a run ends at two times")
+    _want(int(is_on.sum()) == int((machine.run[:jobs] >= 0).sum()), what, "a run has no end")
+    _want(int((~is_on).sum()) == replay.counts[STALE], what, "ends of runs that were stopped")
+    gone = int((machine.queue.place[:submitted] == NOBODY).sum()) - int(counts[HELD])
+    _want(gone == replay.counts[DONE], what, "other jobs are done than are counted")
+
+
+def _is_heap(times: Array, events: Array, count: int) -> bool:
+    """Whether each time is no earlier than that of the one above it, of equal ones the event."""
+    below = np.arange(1, count)
+    above = (below - 1) // 2
+    is_later = times[above] < times[below]
+    return bool((is_later | ((times[above] == times[below]) & (events[above] <= events[below]))).all())
+
+
+_BY_JOB = slice(Machine._fields.index("allocated"), Machine._fields.index("restart"))
+
+_CURVE = 5
+"""Numbers of a speedup curve."""
+
+_LATEST = 2.0**53
+"""Seconds: beyond that they are no whole ones."""
+
+_LEAST_PLACES = 2

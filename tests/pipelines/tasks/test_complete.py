@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A version that is found complete is whole, `latest` names one that is there, and statuses tell the truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipelines.keys import canonical_json
+from pipelines.store.data_root import DataRoot
+from pipelines.tasks.build import BuildAugmentedTrace
+from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.evaluate_waits import EvaluateWaitPredictions
+from pipelines.tasks.price import PriceSchedule
+from pipelines.tasks.publish_experiment import PublishExperiment
+from pipelines.tasks.publish_schedule import PublishSchedule
+from pipelines.tasks.publishing import PublishingTask
+from swftools.errors import StorageError
+from tests.forked import PIPELINE
+from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, environment, run
+from tests.pipelines.small_logs import build, small_log
+
+TASKS: dict[str, Callable[[Path], PublishingTask]] = {
+    "augment": lambda folder: BuildAugmentedTrace(**where(folder), augment=""),
+    "compare": lambda folder: ComparePolicies(**where(folder), policies="fcfs"),
+    "evaluate": lambda folder: EvaluateWaitPredictions(**where(folder), methods="binomial"),
+    "schedule": lambda folder: PublishSchedule(**where(folder), policy="fcfs"),
+    "price": lambda folder: PriceSchedule(**where(folder), policy="fcfs", mechanism="fixed", parts=1),
+    "experiment": lambda folder: PublishExperiment(
+        experiment=canonical_json({"name": "trial", "logs": [str(folder / "small.swf")], "policies": ["fcfs"]}),
+        data_root=str(folder / "data"),
+    ),
+}
+
+
+def where(folder: Path) -> dict[str, str]:
+    """Return the log and data root of a folder."""
+    return {"log": str(folder / "small.swf"), "data_root": str(folder / "data")}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a log, of which every task has published."""
+    folder = tmp_path_factory.mktemp("published")
+    (folder / "small.swf").write_text(small_log(6))
+    assert all(build(make(folder)) for make in TASKS.values())
+    return folder
+
+
+@pytest.fixture
+def folder(published: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(published, tmp_path / "copy"))
+
+
+def remove_table(version: Path, table: str) -> str:
+    """Remove a table."""
+    shutil.rmtree(version / table)
+    return f"{table}/part-0.parquet is missing"
+
+
+def cut_table(version: Path, table: str) -> str:
+    """Cut a table off."""
+    path = version / table / "part-0.parquet"
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes()[:-1])
+    return f"{table}/part-0.parquet has {size - 1:,} bytes, and {size:,} by the manifest"
+
+
+def remove_page(version: Path, _: str) -> str:
+    """Remove a file that is no table."""
+    (version / "README.md").unlink()
+    return "README.md is missing"
+
+
+def damage_manifest(version: Path, _: str) -> str:
+    """Damage the manifest."""
+    (version / "manifest.json").write_text("{}")
+    return "damaged manifest"
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("damage", [remove_table, cut_table, remove_page, damage_manifest])
+def test_a_damaged_version_is_not_complete(name: str, damage: Callable[[Path, str], str], folder: Path) -> None:
+    """Neither is it made anew over what is left, which may be what others wait to have restored."""
+    task = TASKS[name](folder)
+    assert task.complete()
+    said = damage(Path(task.output().path), task.main_table)
+    with pytest.raises(StorageError) as caught:
+        task.complete()
+    assert said in str(caught.value)
+    assert "restore it from a copy, or remove the version's directory and publish it again" in str(caught.value)
+
+
+def test_a_removed_version_is_published_again(folder: Path) -> None:
+    """As the message says."""
+    task = TASKS["compare"](folder)
+    files = {path.name: path.read_bytes() for path in Path(task.output().path).glob("*/*.parquet")}
+    shutil.rmtree(task.output().path)
+    assert not task.complete()
+    assert build(task)
+    assert files == {path.name: path.read_bytes() for path in Path(task.output().path).glob("*/*.parquet")}
+
+
+LEFT = {"lost": None, "empty": "", "damaged": "no/name\n", "gone": "0123456789abcdef\n"}
+
+
+@pytest.mark.parametrize("left", LEFT.values(), ids=LEFT)
+@pytest.mark.parametrize("name", ["augment", "experiment"])
+def test_latest_is_restored(name: str, left: str | None, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It names the version published last, not the one that was looked at; nothing is computed, and it is told."""
+    task = TASKS[name](folder)
+    root = DataRoot.open(folder / "data")
+    manifest = json.loads((Path(task.output().path) / "manifest.json").read_bytes())
+    own = ("data_set", "version", "schema_version", "tables", "files")
+    told = {key: value for key, value in manifest.items() if key not in own}
+    root.publish(task.data_set_name, "newer", {}, manifest=told)
+    pointer = folder / "data" / task.data_set_name / "latest"
+    if left is None:
+        pointer.unlink()
+    else:
+        pointer.write_text(left)
+    shutil.rmtree(folder / "data" / ".work")
+    assert not task.complete()
+    assert build(task)
+    assert root.latest(task.data_set_name) == "newer"
+    assert "was lost or damaged; it names newer again" in caplog.text
+    assert task.complete()
+    assert not list((folder / "data" / ".work").glob("simulated/*"))
+
+
+FLAGS = ["--data-root", "data", "--log", "small.swf", "--policies", "fcfs"]
+OF_LUIGI = [*LUIGI, "ComparePolicies", "--ComparePolicies-log", "small.swf", *FLAGS[:2], *FLAGS[4:]]
+COMMANDS = {
+    "compare": [*SWFTOOLS, "compare", *FLAGS],
+    "compare --json": [*SWFTOOLS, "compare", *FLAGS, "--json"],
+    "luigi": OF_LUIGI,
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_status_says_so(name: str, folder: Path) -> None:
+    """And one line, through every door."""
+    assert run(COMMANDS[name], folder).returncode == 0
+    (comparison,) = (folder / "data" / "small-policies").glob("*/comparison")
+    shutil.rmtree(comparison)
+    done = run(COMMANDS[name], folder)
+    assert (done.returncode, done.stdout) == (30, "")
+    (line,) = [line for line in done.stderr.splitlines() if "error" in line]
+    assert line.startswith("error: ")
+    assert "comparison/part-0.parquet is missing" in line
+
+
+@pytest.mark.parametrize("name", ["compare", "compare --json", "luigi"])
+@pytest.mark.parametrize("is_there", [True, False], ids=["found", "made"])
+def test_a_full_standard_output_is_a_failure(name: str, is_there: bool, folder: Path) -> None:
+    """Whether the version was there or is made; it is published, and one line says what could not be written."""
+    if not is_there:
+        shutil.rmtree(folder / "data" / "small-policies")
+    said = folder / "said"
+    with Path("/dev/full").open("w") as full, said.open("w") as errors, Path(os.devnull).open() as nothing:
+        assert PIPELINE.start(COMMANDS[name], folder, environment(), nothing, full, errors).wait() == 30
+    assert "Traceback" not in said.read_text()
+    (line,) = [line for line in said.read_text().splitlines() if "rror" in line]
+    assert "No space left on device" in line
+    assert run(COMMANDS[name], folder).returncode == 0

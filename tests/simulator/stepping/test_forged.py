@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""States of simulations that somebody forged: each is refused by one error, or goes on to a sound end."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from swftools import Trace
+from swftools.errors import PolicyError, StateError
+from swftools.simulator import CHECKPOINT, Stepper
+from swftools.simulator.stepping import packed
+from tests.every_policy import OURS, light, with_all_columns
+from tests.forged import changed_array, changed_bytes, changed_words, tried
+from tests.strategies import crowded_trace
+
+POLICIES = [*map(light, OURS), "genetic:generations=1,individuals=6,warm_start=true,explain=true"]
+
+FEW = ["easy", "conservative"]
+"""By day: one whose memory lasts for a decision, one that keeps a plan."""
+
+
+@cache
+def state_of(policy: str, kind: int) -> bytes:
+    """Return the state of a simulation under way: plain, with a predictor that learns, led from outside, a fork."""
+    trace = with_all_columns(crowded_trace(30, seed=5))
+    options: dict[str, Any] = {"predictor": "user-average"} if kind == 1 else {}
+    stepper = Stepper(trace, policy, seed=3, **options)
+    stepper.advance()
+    for _ in range(8):
+        stepper.skip()
+    if kind == 2:
+        stepper.submit(1, 30.0, user=8)
+        stepper.decide()
+        stepper.take_away(1, until=stepper.present + 500.0, how=CHECKPOINT)
+    if kind == 3:
+        with suppress(PolicyError):  # what remembers more cannot
+            stepper = stepper.fork(3)
+    return stepper.to_bytes()
+
+
+def forged(policy: str, draw: random.Random) -> bytes:
+    """Return such a state, changed in one place or a few."""
+    state = state_of(policy, draw.randrange(4))
+    arrays = packed.unpack(state)
+    way = draw.randrange(10)
+    if way == 0:
+        return packed.WORD + _hashed(changed_bytes(state[len(packed.WORD) + 32 :], draw))
+    if way == 1:
+        raw = io.BytesIO()
+        np.savez(raw, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+        content = changed_bytes(raw.getvalue(), draw)
+        size = draw.choice((len(content), len(content), 2**20, 2**62))
+        squeezed = packed.pa.Codec("zstd").compress(content, asbytes=True)
+        return packed.WORD + _hashed(size.to_bytes(8, "little") + squeezed)
+    if way == 2:
+        head = changed_words(json.loads(arrays["head"].tobytes()), draw)
+        arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
+    elif way == 3:
+        name = draw.choice(["head", "trace", "trace"])
+        arrays[name] = np.frombuffer(changed_bytes(arrays[name].tobytes(), draw), np.uint8)
+    else:
+        name = draw.choice([each for each in arrays if each not in ("head", "trace")])
+        arrays[name] = changed_array(arrays[name], draw)
+        if way == 9:
+            arrays.pop(draw.choice(list(arrays)))
+    return packed.pack(arrays)
+
+
+def _hashed(rest: bytes) -> bytes:
+    return packed.hashlib.sha256(rest).digest() + rest
+
+
+def use(state: bytes) -> None:
+    """Go on from a state, which may be refused at once and never later."""
+    try:
+        stepper = Stepper.from_bytes(state)
+    except StateError:
+        return
+    assert 0 <= stepper.free <= stepper.processors
+    Stepper.from_bytes(stepper.to_bytes())
+    fork = None
+    with suppress(PolicyError):  # a decision that was acted on, or a memory that no fork has
+        fork = stepper.fork()
+    if fork:
+        fork.finish()
+    schedule = stepper.finish()
+    assert stepper.is_over
+    assert (schedule.segments["end_time"] >= schedule.segments["start_time"]).all()
+
+
+@pytest.mark.parametrize("policy", FEW)
+def test_a_forged_state(policy: str) -> None:
+    """It is a StateError, or as good as any other."""
+    assert tried(range(60), lambda draw: forged(policy, draw), use) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+def test_many_forged_states(policy: str) -> None:
+    """In a process of its own, so that one that ends is seen."""
+    many = f"from tests.simulator.stepping.test_forged import *; main({policy!r}, 0, 400)"
+    done = subprocess.run([sys.executable, "-c", many], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr[-2000:]
+
+
+def main(policy: str, first: int, last: int) -> None:
+    """Try seeds, and print what went wrong."""
+    for line in tried(range(first, last), lambda draw: forged(policy, draw), use):
+        sys.stdout.write(f"{line}\n")
+
+
+def test_no_module_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Because a state names it: neither for a policy nor for a predictor; whoever gives it may."""
+    (tmp_path / "evilmod.py").write_text(
+        "from pathlib import Path\nfrom swftools.simulator import policy, python_policy\n"
+        "Path('ran').touch()\n"
+        "@python_policy('f')\ndef f(stepper):\n    pass\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    trace = Trace.from_columns(
+        machine_processors=4, job_number=[7], submit_time=[0], run_time=[10], requested_processors=[1]
+    )
+    arrays = packed.unpack(Stepper(trace, "easy").to_bytes())
+    for before, after in ((b'["easy", ', b'["evilmod:f", '), (b'["request", ', b'["evilmod:f", ')):
+        content = arrays["head"].tobytes()
+        assert before in content
+        changed = np.frombuffer(content.replace(before, after), np.uint8)
+        with pytest.raises(StateError, match="'evilmod:f' is registered here, and nothing is imported because a file"):
+            Stepper.from_bytes(packed.pack({**arrays, "head": changed}))
+    assert not (tmp_path / "ran").exists()
+    assert "evilmod" not in sys.modules
