@@ -106,7 +106,8 @@ def listing(name: str) -> Trace:
 def _counts(taken: Taken) -> dict[str, int]:
     """Return what the table of files says of what became of its records."""
     counts = asdict(taken)
-    return {**counts, "withdrawn": counts.pop("gone")}
+    counts["withdrawn"] = counts.pop("gone")
+    return counts
 
 
 def history_tables(log: Path, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
