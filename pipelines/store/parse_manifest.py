@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import from_json
 
-from pipelines.names import PART, is_name
+from pipelines.names import LONGEST_OF_FILES, PART, is_name
 
 
 def _file_name(name: str) -> str:
-    if not all(map(is_name, name.split("/"))):
+    if not all(is_name(part, LONGEST_OF_FILES) for part in name.split("/")):
         raise ValueError("is not the path of a file in a version")
     return name
 

@@ -75,6 +75,9 @@ class PublishingTask(StageTask):
     what = "A workload trace of a parallel machine"
     """What kind of data set it is."""
 
+    _made: VersionTarget | None = None
+    """The version that it published in this process."""
+
     data_set = luigi.Parameter(default="", description="name to publish under; default: made from the log's name")
     report = luigi.BoolParameter(
         default=False, significant=False, description="also write a report, VERSION.html beside the version"
@@ -157,6 +160,7 @@ class PublishingTask(StageTask):
 
     def run(self) -> None:
         """Publish the version, and write the report on it if one is wanted."""
+        self._made = self.output()  # the log may change before this is told
         if not self._is_published():
             self._publish()
         if not self.output().is_settled():
@@ -264,7 +268,7 @@ def writer_of(text: str) -> Callable[[Path], None]:
 
 def _say(task: PublishingTask, what: str) -> None:
     """Print what the version holds, where it is and how to read it."""
-    target = task.output()
+    target = task._made or task.output()
     root, data_set, version = target.root, target.data_set, target.version
     manifest = root.manifest(data_set, version)
     heading = task.heading(partial(root.read_table, data_set, task.main_table, version))

@@ -26,7 +26,7 @@ from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.drift import measure_drift
 from swftools.fields.dictionary import TABLES
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
-from swftools.history.book import HistoryBook
+from swftools.history.book import HistoryBook, Taken
 from swftools.history.records import file_records
 from swftools.market import price
 from swftools.models.arrivals import generate_arrivals
@@ -103,6 +103,13 @@ def listing(name: str) -> Trace:
     return read_log(ROOT / "tests" / "formats" / "loadleveler" / "samples" / name, processors_per_node=8)
 
 
+def _counts(taken: Taken) -> dict[str, int]:
+    """Return what the table of files says of what became of its records."""
+    counts = asdict(taken)
+    counts["withdrawn"] = counts.pop("gone")
+    return counts
+
+
 def history_tables(log: Path, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The tables of a history, made by its own parts."""
     with gzip.open(log) as lines:
@@ -112,13 +119,13 @@ def history_tables(log: Path, predictions: pd.DataFrame) -> dict[str, pd.DataFra
     taken = book.take(file, 1)
     hashes = {"sha256": "0" * 64, "resumes_sha256": "0" * 64, "resumes_bytes": 9, "resumes_lines": 1}
     row = {"file_number": 1, "file": "a.swf", "format": "swf", "bytes": 10, "continues": 0, **hashes}
-    row |= {"withdrawn": 0, "computer": "IBM SP", "processors": 1152, "widest": 1024}
+    row |= {"computer": "IBM SP", "processors": 1152, "widest": 1024}
     submit = file.records["submit_time"]
     return {
         "records": book.month(book.labels[0]),
         "provisional": book.month(book.labels[0]).tail(1),
         "rejected": file.rejected.assign(file_number=1),
-        "ingested": pd.DataFrame([{**row, **asdict(taken), "begins": submit.min(), "ends": submit.max()}]),
+        "ingested": pd.DataFrame([{**row, **_counts(taken), "begins": submit.min(), "ends": submit.max()}]),
         "waiting": pd.DataFrame([{"file": "b", "sha256": None, "outcome": "unreadable", "reason": "it is none"}]),
         "wait_coverage": count_coverage(predictions, "all", quantile=0.95, chance=0.01),
     }

@@ -188,7 +188,7 @@ class State:
         job.present = None
         before = [other for other in self.stopped if other.job is job]
         if run.number is not None:
-            run.work = max(instant(self.now - run.start) - run.overhead, 0.0) / job.stretch(run.processors)
+            run.work = max(instant(self.now - run.start, self.now) - run.overhead, 0.0) / job.stretch(run.processors)
             run.end, run.how = self.now, how
             run.overhead = min(run.overhead, self.now - run.start)  # as far as it came
             self.stopped.append(run)
@@ -239,10 +239,13 @@ class State:
         return job
 
 
-def instant(time: float) -> float:
-    """Return a sum of times without what rounding made of it, if that is a whole microsecond: as it is written out."""
+def instant(time: float, largest: float = 0.0) -> float:
+    """Return a sum of times without what rounding made of it, if that is a whole microsecond: as it is written out.
+
+    ``largest``: of the times that were added up or subtracted, where it is larger than the sum.
+    """
     nearest = round(time, 6)
-    return nearest if math.isclose(nearest, time, rel_tol=1e-15) else time
+    return nearest if abs(nearest - time) <= 2**-50 * max(abs(time), largest) else time
 
 
 Policy = Callable[[State], None]

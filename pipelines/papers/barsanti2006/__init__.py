@@ -47,7 +47,7 @@ BEYOND = register_paper(
     Paper(
         name="barsanti2006-beyond",
         citation=f"What is not in: {CITATION}",
-        version=1,
+        version=2,
         logs=beyond.ALL_LOGS,
         experiments=EXPERIMENTS,
         drawn_on=LOG,

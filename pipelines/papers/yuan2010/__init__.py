@@ -12,7 +12,7 @@ PAPER = register_paper(
         citation="Y. Yuan, G. Yang, Y. Wu, W. Zheng: PV-EASY: a strict fairness guaranteed and prediction enabled "
         "scheduler in parallel job scheduling. 19th ACM International Symposium on High Performance Distributed "
         "Computing (HPDC), 2010",
-        version=1,
+        version=2,
         logs=[*populations.LOGS.values(), *populations.OTHER_LOGS.values()],
         experiments={
             "population": Experiment(populations.measure_population, populations.PopulationOfPaper, populations.UNITS),

@@ -170,7 +170,8 @@ def test_a_name_with_colons(name: str) -> None:
     """All behind it stands further right, and is found by its numbers."""
     trace = read(line(job_name=name, job_number=4711, account="120", project="17"))
     assert ["ann", "17", name, "all.q"] == trace.names["name"].tolist()
-    assert {**job(line(account="120", project="17"))} == job(line(job_name=name, account="120", project="17"))
+    same = {"job_number": 4711, "account": "120", "project": "17"}
+    assert job(line(**same)) == job(line(job_name=name, **same))
 
 
 @pytest.mark.parametrize("version", [None, "0:0"])

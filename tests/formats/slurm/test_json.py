@@ -229,6 +229,7 @@ def test_in_the_quarantine() -> None:
     assert all(lines[line - 1].strip() in ("{", "{},") for line, _ in reasons(trace))
     assert trace.provenance["anomalies"] == {
         "elements of arrays that had not started, of which a line stands for several": 4,
+        "repeats an earlier record: merged into it": 1,
         "suspended for a while, which the run time leaves out": 3,
         "time.limit is no number: taken for missing": 1,
     }

@@ -88,7 +88,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     for source, message in {
         str(tmp_path / "none.yaml"): "No such file",
         str(tmp_path / "empty.yaml"): "must be a mapping",
-        str(tmp_path / "bad.yaml"): "bad.yaml: line",
+        str(tmp_path / "bad.yaml"): "bad.yaml, line 1: not readable as YAML",
         "{": "not readable as JSON",
     }.items():
         with pytest.raises(SwfToolsError, match=message):

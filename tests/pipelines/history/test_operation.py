@@ -159,6 +159,8 @@ def make_older(site: Site, table: str, column: str) -> None:
     del columns[column]
     for part in manifest["tables"][table]["parts"].values():
         del part["measured"][place]
+    for name, told in manifest["files"].items():
+        told["bytes"] = (old / name).stat().st_size
     manifest |= {"version": "0" * 16, "schema_version": COMMON_VERSION - 1, "jobs_key": "of then"}
     (old / "manifest.json").write_text(json.dumps(manifest))
 

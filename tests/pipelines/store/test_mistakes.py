@@ -39,7 +39,7 @@ def root(place: Path) -> DataRoot:
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", "a..b", "../x", "a/b", "/etc", ".hidden", "-x", "a b", "a\n", "a\\b", "a\0", "ä", "x" * 129,
+    ["", ".", "..", "a..b", "../x", "a/b", "/etc", ".hidden", "-x", "a b", "a\n", "a\\b", "a\0", "ä", "x" * 201,
      "latest", "LATEST", "catalog.yaml", "manifest.json", "~", "s3://x"],
 )  # fmt: skip
 def test_unsafe_names_are_refused_everywhere(root: DataRoot, place: Path, tmp_path: Path, name: str) -> None:
@@ -60,6 +60,16 @@ def test_unsafe_names_are_refused_everywhere(root: DataRoot, place: Path, tmp_pa
         with pytest.raises(UnsafeNameError, match=r"letters, digits"):
             attempt()
     assert not place.exists()
+
+
+def test_names_of_files_may_be_longer(root: DataRoot, tmp_path: Path) -> None:
+    """They may begin with that of the data set; others have their limit."""
+    extra, name = tmp_path / "extra", "x" * 129
+    extra.touch()
+    with pytest.raises(UnsafeNameError, match="at most 128 letters"):
+        check_name(name, "data set")
+    root.publish("sdsc", "v1", {}, manifest={}, files={name: extra})
+    assert name in root.manifest("sdsc", "v1")["files"]
 
 
 @pytest.mark.parametrize("name", ["sdsc", "SDSC-SP2_v4.2+x", "3", "x" * 128])

@@ -253,7 +253,7 @@ def test_measures_by_class() -> None:
     [
         [True, False, True, False],
         np.array([True, False, True, False]),
-        pd.Series([True, False, True, False], index=[7, 6, 5, 4], dtype="boolean"),
+        pd.Series([False, True, False, True], index=[3, 2, 1, 0], dtype="boolean"),
         lambda jobs: jobs["queue_id"].eq(1).fillna(value=False),
         "is_measured",
     ],

@@ -380,10 +380,10 @@ def test_keys_and_masks() -> None:
     with pytest.raises(ParameterError, match="jobs without a column job_number"):
         left(pd.DataFrame({"number": [9]}))
     with pytest.raises(
-        ParameterError, match="a mask of 2 values of bool; give a truth value for each of the trace's 3"
+        ParameterError, match="the mask gives 2 values of bool; give a truth value for each of 3 jobs"
     ):
         left([True, False])
-    with pytest.raises(ParameterError, match="a mask of 3 values of int64"):
+    with pytest.raises(ParameterError, match="the mask gives 3 values of int64"):
         left([5, 5, 7])
 
 
