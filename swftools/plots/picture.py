@@ -16,6 +16,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
 from swftools.parameters.names import Names
+from swftools.plots.panels import say
 from swftools.plots.style import SIZES, style
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Picture:
         Height / width.
     nothing : str
         Text to show if the table has no rows.
+    overlays : bool
+        Whether several things are drawn in one, by a column ``of`` of the table; else there is a panel for each.
     """
 
     name: ClassVar[str]
@@ -57,6 +60,11 @@ class Picture:
     parameters: ClassVar[type[Parameters]] = NoParameters
     aspect: ClassVar[float] = 0.5
     nothing: ClassVar[str] = "nothing to show"
+    overlays: ClassVar[bool] = False
+
+    def aspect_for(self, width: float) -> float:
+        """Return height / width of a figure so many inches wide."""
+        return self.aspect
 
     def table(self, subject: Any, chosen: Any) -> pd.DataFrame:
         """Return the table that is drawn; it has no rows if there is nothing to show."""
@@ -70,6 +78,12 @@ class Picture:
         """Return what the picture shows, with its main numbers, in a sentence or two, for a table that has rows."""
         raise NotImplementedError
 
+
+OF = "of"
+"""The column of a table that says whose rows are: of the log, or of a policy."""
+
+LOGGED = "logged"
+"""What is called by that, beside the names of policies, what the log says itself."""
 
 _PICTURES: dict[type, Names[Picture]] = {}
 
@@ -178,9 +192,9 @@ def _drawn(
     chosen = picture.parameters.from_mapping(parameters)
     found = picture.table(subject, chosen)
     with style(size):
-        drawn = getattr(SIZES[size], new)(picture.aspect) if ax is None else ax
+        drawn = getattr(SIZES[size], new)(picture.aspect_for(SIZES[size].width)) if ax is None else ax
         if found.empty:
-            _say(drawn, picture.nothing)
+            say(drawn, picture.nothing)
         else:
             picture.draw(drawn, found, chosen)
     return drawn, _told(picture, found, chosen)
@@ -203,9 +217,3 @@ def caption(subject: Any, name: str, **parameters: Any) -> str:
 def _told(picture: Picture, found: pd.DataFrame, chosen: Any) -> str:
     """Return the caption of a picture whose table is known."""
     return f"{picture.title}: {picture.nothing if found.empty else picture.tell(found, chosen)}"
-
-
-def _say(axes: Axes, words: str) -> None:
-    """Let a picture say that there is nothing to show."""
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)
