@@ -10,7 +10,7 @@ import pandas as pd
 
 from swftools.plots.arrivals import Arrivals
 from swftools.plots.load import Load
-from swftools.plots.panels import panels, say
+from swftools.plots.panels import panels, say, set_heading
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.queue import Queue
 from swftools.plots.sizes import Sizes
@@ -65,9 +65,7 @@ class Overview(Picture):
                 say(place, part.nothing)
             else:
                 part.draw(place, rows, part.parameters())
-            legend: Any = place.get_legend()
-            is_above = legend is not None and legend.get_bbox_to_anchor().height == 0
-            place.set_title(part.title, loc="left", fontweight="bold", pad=22 if is_above else 6)
+            set_heading(place, part.title)
 
     def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return what each picture says, a sentence each."""

@@ -31,3 +31,13 @@ def say(axes: Axes, words: str) -> None:
     """Let a picture say that there is nothing to show."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)
+
+
+def set_heading(axes: Axes, words: str) -> None:
+    """Say above axes what they show; above their legend too, where that is there."""
+    legend: Any = axes.get_legend()
+    is_above = legend is not None and legend.get_bbox_to_anchor().height == 0
+    # As much as the lines of such a legend take, whose columns are as many as have room.
+    lines = -(-len(legend.get_texts()) // legend._ncols) + bool(legend.get_title().get_text()) if is_above else 0
+    size = float(axes.yaxis.label.get_fontsize())
+    axes.set_title(words, loc="left", fontweight="bold", pad=6 + 1.5 * size * lines)

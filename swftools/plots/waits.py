@@ -12,7 +12,8 @@ import pandas as pd
 from swftools.parameters import Parameters, choice
 from swftools.plots.panels import say
 from swftools.plots.parts import jobs_in_words, show_two_ticks
-from swftools.plots.picture import LOGGED, OF, Picture, register_picture
+from swftools.plots.picture import Picture, register_picture
+from swftools.plots.several import LOGGED, OF
 from swftools.plots.style import count_axis, duration, duration_axis, look_of, name_of
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.schedule import Schedule

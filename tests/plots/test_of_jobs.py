@@ -196,4 +196,4 @@ def test_nobody_waits() -> None:
     """The picture says so, since nothing can be drawn on a logarithmic axis."""
     schedule = draw_schedule("job submit width request start run\n A 3 1 9 3 9")
     assert plot(schedule, "waits").texts[0].get_text() == "no job waited longer than 1 s"
-    assert "0.0% of 1 jobs wait" in caption(schedule, "waits")
+    assert "100.0% waited not at all" in caption(schedule, "waits")
