@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(__init__|my_policies)\.py",
     "within_subsection_order": ExplicitOrder(TUTORIALS),
     "show_memory": False,
+    "ignore_repr_types": r"matplotlib\..*",  # a picture is shown, not how its axes are called
     "download_all_examples": False,
     "abort_on_example_error": True,
     "min_reported_time": 0,
@@ -80,9 +81,10 @@ html_copy_source = False
 
 def setup(app: Sphinx) -> None:
     """Write the pages that are made, before any is read; give links to files their place; see that no page is lost."""
-    from site_pages import galleries, links, reference, titles
+    from site_pages import galleries, links, reference, titles, tutorial_pictures
 
     galleries.write(HERE / "made" / "galleries")
     reference.write(HERE / "made" / "reference")
     app.connect("source-read", links.lead_out)
     app.connect("build-finished", titles.check)
+    app.connect("build-finished", tutorial_pictures.check)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ from tests.pages import DOCS, PAGES, README, blocks_of
 
 sys.path.append(str(DOCS))
 
-from site_pages import galleries, links, reference, titles, written
+from site_pages import drawn, galleries, links, reference, titles, tutorial_pictures, written
 
 EXAMPLES = [*sorted((ROOT / "examples").rglob("*.py")), *sorted((DOCS / "tutorials").glob("*.py"))]
 
@@ -183,3 +184,25 @@ def test_a_page_that_sphinx_writes_over_is_found(tmp_path: Path) -> None:
     (tmp_path / "kept.html").write_text(html, encoding="utf-8")
     (tmp_path / "search.html").write_text("<h1>Search</h1>", encoding="utf-8")
     assert titles.lost({"kept": "A & B", "search": "Search", "none": "C"}, tmp_path) == ["search", "none"]
+
+
+def test_tutorials_show_pictures() -> None:
+    """An image of the tutorial itself, not that of a thumbnail elsewhere, and no name of axes; each draws something."""
+    shown = '<img src="../../_images/sphx_glr_plot_nightly_001.png" alt="x">'
+    assert tutorial_pictures.fault(f"<p>{shown}</p>") == ""
+    assert tutorial_pictures.fault('<img src="../../_images/sphx_glr_plot_nightly_thumb.png">') == "shows no picture"
+    assert "name of axes" in tutorial_pictures.fault(f"{shown}<pre>&lt;Axes: xlabel=...&gt;</pre>")
+    for path in (DOCS / "tutorials").glob("plot_*.py"):
+        source = path.read_text(encoding="utf-8")
+        assert re.search(r"\bplots\.plot\(|\.plot\(\"", source), path.name
+
+
+def test_gallery_of_pictures_shows_them() -> None:
+    """All of logs, schedules and cleanings, and those of measures; each with its call."""
+    page = galleries.GALLERIES["pictures"]()
+    assert len(re.findall(r"!\[[^]]+\]\(\.\./pictures/[\w-]+\.png\)", page)) >= 20
+    for kind in ("trace", "schedule"):
+        assert f"(../pictures/{kind}-overview.png)" in page
+    assert '`trace.plot("load")` or `swftools plot LOG --picture load`' in page
+    assert drawn.drawn("DataFrame", "policies")
+    assert not drawn.drawn("DataFrame", "told")

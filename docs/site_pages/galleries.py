@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pipelines.papers import list_papers
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
+from site_pages import drawn
 from site_pages.written import first_paragraph, one_line, table, write_pages
 from swftools.cleaning import DEFAULT_RULES, list_rules
 from swftools.drift import list_drift_statistics
 from swftools.formats import list_formats
 from swftools.market import list_mechanisms
 from swftools.parameters import Parameters
-from swftools.plots import kinds_of_pictures, list_pictures
+from swftools.plots import Picture, kinds_of_pictures, list_pictures
 from swftools.qbets import list_bounds, list_rivals
 from swftools.simulator import list_policies, list_predictors
 from swftools.simulator.metrics.definitions import EXCESS, MACHINE, SPREAD, TRUTH
@@ -28,7 +29,8 @@ _PARAMETER = re.compile(r"^(\w[\w, ]*) : (.*)$")
 
 
 def write(folder: Path) -> None:
-    """Write every gallery."""
+    """Write every gallery, and draw the pictures of that of pictures."""
+    drawn.draw(folder.parent / "pictures")
     write_pages(folder, {f"{name}.md": make() for name, make in GALLERIES.items()})
 
 
@@ -179,18 +181,37 @@ def _metrics() -> str:
     return page("Metrics", begins, entries)
 
 
+_CALLS = {
+    "Trace": ("trace.plot({0!r})", "swftools plot LOG --picture {0}"),
+    "Schedule": ("schedule.plot({0!r})", "swftools plot LOG --policy easy --picture {0}"),
+    "CleaningReport": ("report.plot({0!r})",),
+    "DataFrame": ("swftools.plots.plot(table, {0!r})",),
+}
+"""How pictures of each kind of thing are drawn: in Python, and on the console where that can."""
+
+
 def _pictures() -> str:
     entries = {}
     for kind in kinds_of_pictures():
-        of = "Of a table" if kind.__name__ == "DataFrame" else f"Of a {kind.__name__}"
-        known = list_pictures(kind).items()
-        rows = [(f"`{name}`", each.title, first_paragraph(type(each).__doc__)) for name, each in known]
-        entries[of] = [table(("picture", "shows", "how"), sorted(rows))]
+        of = kind.__name__
+        entries["Of a table" if of == "DataFrame" else f"Of a {of}"] = [
+            "\n".join(_one_picture(of, name, each)) for name, each in sorted(list_pictures(kind).items())
+        ]
     begins = (
-        "Every picture, by name: `trace.plot(NAME)`, `schedule.plot(NAME)`, or `swftools plot LOG --picture NAME`. "
-        "[Pictures](../../pictures.md) explains them."
+        "Every picture, by name, drawn from the shipped excerpt of a log where that has what it shows; schedules are "
+        "those of `easy`. [Pictures](../../pictures.md) explains them."
     )
     return page("Pictures", begins, entries)
+
+
+def _one_picture(of: str, name: str, picture: Picture) -> Iterator[str]:
+    """Yield what a picture answers, how it is drawn, and itself."""
+    yield f"### {name} of a {'table' if of == 'DataFrame' else of}\n"
+    yield f"{picture.title}. {first_paragraph(type(picture).__doc__)}\n"
+    calls = (call.format(name).replace("'", '"') for call in _CALLS.get(of, ()))
+    yield " or ".join(f"`{call}`" for call in calls) + "\n"
+    if drawn.drawn(of, name):
+        yield f"![{picture.title}](../pictures/{drawn.file_of(of, name)})\n"
 
 
 def _rules() -> str:

@@ -86,6 +86,12 @@ schedules = {name: swftools.simulate(to_judge, name) for name in ("fcfs", "easy"
 {name: f"longest wait {schedule.jobs['wait_time'].max() / 3600:.0f} h" for name, schedule in schedules.items()}
 
 # %%
+
+from swftools import plots
+
+plots.plot(list(schedules.values()), "waits")
+
+# %%
 # A job that waited long was passed over again and again. What was there to choose from when it was started at last, and
 # how was each job scored?
 

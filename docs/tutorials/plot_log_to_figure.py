@@ -44,26 +44,26 @@ import pandas as pd
 
 loads = [0.6, 0.7, 0.8, 0.9]
 policies = ["fcfs", "easy", "conservative", "sjf-backfill"]
-rows = []
+measured = []
 for load in loads:
     trace = swftools.scale_to_load(log.trace, load)
-    for policy in policies:
-        measured = swftools.measure(swftools.simulate(trace, policy)).set_index(["measure", "statistic"])["value"]
-        rows.append((policy, load, measured["bounded_slowdown", "mean"]))
-slowdowns = pd.DataFrame(rows, columns=["policy", "load", "bounded_slowdown"])
-slowdowns.pivot(index="load", columns="policy", values="bounded_slowdown").round(1)
+    measured += [swftools.measure(swftools.simulate(trace, policy)).assign(load=load) for policy in policies]
+measured = pd.concat(measured)
+slowdowns = measured[(measured["measure"] == "bounded_slowdown") & (measured["statistic"] == "mean")]
+slowdowns.pivot(index="load", columns="policy", values="value").round(1)
 
 # %%
 # The figure
 # ----------
 
-import matplotlib.pyplot as plt
+from swftools import plots
 
-figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
-for policy, of_policy in slowdowns.groupby("policy"):
-    axes.plot(of_policy["load"], of_policy["bounded_slowdown"], marker="o", label=policy)
-axes.set(xlabel="offered load", ylabel="mean bounded slowdown", yscale="log")
-axes.legend()
+plots.plot(measured, "sensitivity", along="load")
+
+# %%
+# Which jobs gain? At the load of the log itself, beside the waits that it has:
+
+plots.plot([log.trace, *(swftools.simulate(log.trace, policy) for policy in policies)], "waits")
 
 # %%
 # One log and one replay say little about which of two close policies is better: see

@@ -70,6 +70,12 @@ of_all = coverage[(coverage["queue"] == "all") & (coverage["period"] == "all")]
 of_all[["method", "jobs", "told", "covered", "coverage", "tightness"]]
 
 # %%
+
+from swftools import plots
+
+plots.plot(coverage, "coverage")
+
+# %%
 # Ask
 # ---
 #

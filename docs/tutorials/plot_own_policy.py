@@ -95,3 +95,7 @@ pd.DataFrame(wide).round(1)
 # %%
 # The table shows how many hours wide jobs waited: the median, and the wait that one in twenty exceeds. Report such figures
 # beside the mean.
+
+from swftools import plots
+
+plots.plot([log, *schedules.values()], "waits")

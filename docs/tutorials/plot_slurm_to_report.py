@@ -84,10 +84,7 @@ print(report)
 # Look at it
 # ----------
 
-cleaned.plot("load")
-
-# %%
-cleaned.plot("waits")
+cleaned.plot("overview")
 
 # %%
 # How good are requests?

@@ -94,7 +94,7 @@ def _log_meant(ctx: click.Context, parameter: click.Parameter, value: str | None
     other = ctx.meta.get("swftools.log")
     if value is not None and other is not None:
         raise click.UsageError("the log is given twice, as an argument and by --log", ctx)
-    if value is None and other is None and not ctx.resilient_parsing:
+    if value is None and other is None and not ctx.resilient_parsing and not ctx.meta.get("swftools.lists"):
         raise click.UsageError("name a log: its path, or a card", ctx)
     return value if other is None else other
 

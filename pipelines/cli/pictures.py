@@ -17,6 +17,7 @@ from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
     from pipelines.reports import Version
+    from swftools.trace import Trace
 
 
 @click.command(short_help="Show a published version as one HTML file.")
@@ -64,47 +65,75 @@ def _version(name: str, version: str, location: str) -> Version:
     return Version(root, root.manifest(name, version))
 
 
-@click.command(short_help="Draw a log, or a schedule.")
+def _only_lists(ctx: click.Context, _: click.Parameter, is_given: bool) -> bool:
+    """Let a command do without a log where it only lists what there is."""
+    ctx.meta["swftools.lists"] = is_given
+    return is_given
+
+
+@click.command(short_help="Draw a log, schedules or a comparison.")
 @takes_a_log
 @reads_a_log
 @click.option(
     "--picture",
     metavar="NAME",
     shell_complete=complete_picture,
-    help="Name, as arrivals:by=weekday; without it, list all pictures.",
+    help="Name, as arrivals:by=weekday; default: what one wants to see first.",
 )
-@click.option("--policy", shell_complete=complete_policy, help="Draw the schedule that this policy makes of the log.")
+@click.option(
+    "--policy",
+    "policies",
+    metavar="NAME,...",
+    shell_complete=complete_policy,
+    help="Draw the schedules that these policies make of the log.",
+)
 @click.option("--size", default="screen", type=click.Choice(["screen", "column"]), help="For a screen or a paper.")
 @click.option("-o", "--output", metavar="FILE", help="File to write: .svg, .png or .pdf; default: NAME.svg.")
+@click.option("--list", "lists", is_flag=True, is_eager=True, callback=_only_lists, help="List all pictures.")
+@data_root
 @says_its_progress
 def plot(
-    log: str, cleaned: bool, rules: str, picture: str | None, policy: str | None, size: str, output: str | None
+    log: str | None,
+    cleaned: bool,
+    rules: str,
+    picture: str | None,
+    policies: str | None,
+    size: str,
+    output: str | None,
+    lists: bool,
+    data_root: str,
 ) -> None:
-    """Draw a picture of LOG, or of the schedule that a policy makes of it, and say what it shows.
+    """Draw a picture of LOG, of schedules of it, or of a published comparison, and say what it shows.
+
+    Without --picture it is an overview of the log or of the policy's schedule, the waits under several policies, or the
+    policies of a comparison. Waits under policies stand beside those of the log.
 
     \b
-    Examples: swftools plot my.swf --picture arrivals:by=weekday
-              swftools plot my.swf --policy easy --picture gantt -o week.svg
+    Examples: swftools plot my.swf
+              swftools plot my.swf --picture arrivals:by=weekday
+              swftools plot my.swf --policy easy,conservative --picture waits -o waits.png
+              swftools plot COMPARISON --picture differences
+              swftools plot --list
     """
     from swftools import plots
     from swftools.output.whole_files import create_file
-    from swftools.parameters.as_text import read_entry
-    from swftools.simulator import Schedule, simulate
-    from swftools.trace import Trace
+    from swftools.parameters.as_text import read_entries, read_entry
 
-    known = plots.list_pictures(Schedule if policy else Trace)
-    if picture is None:
-        for name, each in known.items():
-            click.echo(f"{name:<16} {each.title}")
+    if lists:
+        _list_pictures(log, picture, policies, output)
         return
-    name, parameters = read_entry(picture, known)
-    path = output or f"{name}.svg"
-    check_picture(path, [log])
-    loaded = load(log, cleaned, rules)
-    subject: Any = loaded.trace
-    if policy:
-        policy_name, chosen = read_entry(policy)
-        subject = simulate(loaded.trace, policy_name, **chosen)
+    comparison = None if log is None else _comparison(log, data_root)
+    if comparison is not None and policies:
+        raise click.UsageError(f"{log} is a comparison, which has its policies; leave out --policy")
+    chosen = read_entries(policies) if policies else []
+    usual = "policies" if comparison is not None else "waits" if len(chosen) > 1 else "overview"
+    name, parameters = read_entry(picture or usual, _names_of(comparison, chosen))
+    path = output or f"{name.rpartition(':')[2]}.svg"
+    check_picture(path, [] if comparison is not None else [str(log)])
+    if comparison is None:
+        subject = _subject(load(str(log), cleaned, rules).trace, chosen, name)
+    else:
+        subject = comparison.read("comparison")
     with plots.style(size):
         axes, told = plots.plot_and_tell(subject, name, size=size, **parameters)
         figure: Any = axes.figure
@@ -112,6 +141,64 @@ def plot(
             figure.savefig(file, format=Path(path).suffix[1:].lower(), dpi=200, metadata=_no_date(path))
     click.echo(click.wrap_text(shown(told), WIDTH))
     click.echo(f"picture: {shown(path)}")
+
+
+def _list_pictures(*others: str | None) -> None:
+    """Print the pictures of a log, of schedules and of a comparison; nothing else may be asked for."""
+    import pandas as pd
+
+    from swftools import plots
+    from swftools.plots.over_seeds import COLUMNS
+    from swftools.simulator import Schedule
+    from swftools.trace import Trace
+
+    if any(each is not None for each in others):
+        raise click.UsageError("--list lists all pictures and draws none; leave out the other words, or --list")
+    of_tables = plots.list_pictures(pd.DataFrame)
+    groups = {
+        "of a log": plots.list_pictures(Trace),
+        "of schedules, with --policy": plots.list_pictures(Schedule),
+        "of a comparison, or of several schedules": {
+            name: each for name, each in of_tables.items() if each.columns == COLUMNS
+        },
+    }
+    for place, (of, known) in enumerate(groups.items()):
+        click.echo(f"{chr(10) if place else ''}{of}:")
+        for name, each in known.items():
+            click.echo(f"  {name:<14} {each.title}")
+
+
+def _names_of(comparison: Version | None, chosen: list[Any]) -> list[str]:
+    """Return the names of the pictures that there are of what is drawn."""
+    import pandas as pd
+
+    from swftools import plots
+    from swftools.simulator import Schedule
+    from swftools.trace import Trace
+
+    kind = pd.DataFrame if comparison is not None else Schedule if chosen else Trace
+    return list(plots.list_pictures(kind))
+
+
+def _subject(trace: Trace, chosen: list[tuple[str, dict[str, Any]]], picture: str) -> Any:
+    """Return what is drawn: the log, the schedule of a policy, or several; waits beside those of the log."""
+    from swftools.simulator import simulate
+
+    if not chosen:
+        return trace
+    made = [simulate(trace, name, **parameters) for name, parameters in chosen]
+    if picture == "waits" and trace.jobs["wait_time"].notna().any():
+        return [trace, *made]
+    return made if len(made) > 1 else made[0]
+
+
+def _comparison(name: str, location: str) -> Version | None:
+    """Return a published comparison by its name or path; None if there is none of that name."""
+    folder = Path(name)
+    if not any((each / LATEST).is_file() or (each / MANIFEST).is_file() for each in (folder, Path(location, name))):
+        return None
+    found = _version(name, LATEST, location)
+    return found if found.has("comparison") else None
 
 
 def _no_date(path: str) -> dict[str, None] | None:

@@ -16,7 +16,6 @@ from swftools.plots import findings as _findings  # noqa: F401
 from swftools.plots import gantt as _gantt  # noqa: F401
 from swftools.plots import inaccuracy as _inaccuracy  # noqa: F401
 from swftools.plots import load as _load  # noqa: F401
-from swftools.plots import logged_waits as _logged_waits  # noqa: F401
 from swftools.plots import policies as _policies  # noqa: F401
 from swftools.plots import queue as _queue  # noqa: F401
 from swftools.plots import reliability as _reliability  # noqa: F401
@@ -33,6 +32,8 @@ from swftools.plots import used as _used  # noqa: F401
 from swftools.plots import utilization as _utilization  # noqa: F401
 from swftools.plots import wait_by_size as _wait_by_size  # noqa: F401
 from swftools.plots import waits as _waits  # noqa: F401
+
+from swftools.plots import overview as _overview  # noqa: F401 isort: skip
 from swftools.plots.against import compare_jobs as compare_jobs
 from swftools.plots.picture import Picture as Picture
 from swftools.plots.picture import caption as caption

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.plots.style import SEQUENTIAL
+from swftools.plots.parts import FEW_TO_MANY
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.schedule import Schedule
 
@@ -177,13 +177,13 @@ def draw_sizes(axes: Axes, table: pd.DataFrame, column: str, norm: Any, words: C
     grid = table.pivot_table(index="run_time", columns="width", values=column, sort=False, dropna=False)
     grid = grid.reindex(index=list(RUN_TIMES.values()), columns=table["width"].drop_duplicates().tolist())
     values = np.ma.masked_invalid(grid.to_numpy(dtype=float))
-    mesh = axes.pcolormesh(values, cmap=SEQUENTIAL, norm=norm, edgecolors="white", linewidth=0.5)
+    mesh = axes.pcolormesh(values, cmap=FEW_TO_MANY, norm=norm, edgecolors="white", linewidth=0.5)
     axes.set_xticks(np.arange(grid.shape[1]) + 0.5, grid.columns.tolist(), rotation=45, ha="right")
     axes.set_yticks(np.arange(grid.shape[0]) + 0.5, grid.index.tolist())
     axes.tick_params(length=0)
     axes.grid(visible=False)
     axes.set(xlabel="processors", ylabel="run time")
-    colors: Any = colormaps[SEQUENTIAL]
+    colors: Any = colormaps[FEW_TO_MANY]
     small = 0.6 * float(rcParams["font.size"])
     for (row, place), value in np.ndenumerate(values.filled(np.nan)):
         if not np.isnan(value):

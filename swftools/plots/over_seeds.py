@@ -17,8 +17,8 @@ from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS = ("policy", "job_class", "measure", "statistic", "value", "unit", "seed")
-"""Those of the table comparison that are needed; it may have ``log`` beside them."""
+COLUMNS = ("policy", "job_class", "measure", "statistic", "value", "unit")
+"""Those of the table comparison that are needed; it may have ``seed`` and ``log`` beside them."""
 
 _STATISTICS = {
     "mean": "mean {}",
@@ -62,7 +62,8 @@ def rows_of_metric(comparison: pd.DataFrame, metric: str) -> pd.DataFrame:
         raise ParameterError(f"no metric {metric!r} in the table{did_you_mean([metric], known)}")
     rows = comparison[(names == metric) & (comparison["job_class"].astype(str) == "all")].dropna(subset=["value"])
     log = rows["log"].astype(str) if "log" in rows else ""
-    return rows.assign(log=log, policy=rows["policy"].astype(str), value=rows["value"].astype(float))
+    seed = rows.get("seed", 0)  # measures of schedules have none
+    return rows.assign(log=log, seed=seed, policy=rows["policy"].astype(str), value=rows["value"].astype(float))
 
 
 def interval(values: npt.NDArray[np.float64]) -> tuple[float, float, float]:

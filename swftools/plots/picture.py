@@ -16,6 +16,8 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
 from swftools.parameters.names import Names
+from swftools.plots.panels import panels, say, set_heading
+from swftools.plots.several import OF, labelled, measures_of, tables_of
 from swftools.plots.style import SIZES, style
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class Picture:
         Height / width.
     nothing : str
         Text to show if the table has no rows.
+    overlays : bool
+        Whether several things are drawn in one, by a column ``of`` of the table; else there is a panel for each.
     """
 
     name: ClassVar[str]
@@ -57,6 +61,11 @@ class Picture:
     parameters: ClassVar[type[Parameters]] = NoParameters
     aspect: ClassVar[float] = 0.5
     nothing: ClassVar[str] = "nothing to show"
+    overlays: ClassVar[bool] = False
+
+    def aspect_for(self, width: float) -> float:
+        """Return height / width of a figure so many inches wide."""
+        return self.aspect
 
     def table(self, subject: Any, chosen: Any) -> pd.DataFrame:
         """Return the table that is drawn; it has no rows if there is nothing to show."""
@@ -125,8 +134,10 @@ def plot(subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen
 
     Parameters
     ----------
-    subject : Trace, Schedule, CleaningReport or pandas.DataFrame
-        What to draw.
+    subject : Trace, Schedule, CleaningReport or pandas.DataFrame; or a list, tuple or mapping
+        What to draw. Several schedules are drawn in one picture, each in the colour of its policy, or in a panel each;
+        a trace among them is what the log says. A mapping gives names. Of pictures of a comparison (``policies``) the
+        schedules are measured. Measures of several schedules below each other are a comparison, too.
     name : str
         Name of the picture; ``list_pictures(type(subject))`` lists them.
     ax : matplotlib.axes.Axes, optional
@@ -174,13 +185,11 @@ def _drawn(
     subject: Any, name: str, ax: Axes | None, size: str, parameters: dict[str, Any], new: str
 ) -> tuple[Axes, str]:
     """Draw a picture on ``ax``, or on axes that the size makes by its method ``new``; return them and the caption."""
-    picture = find_picture(subject, name)
-    chosen = picture.parameters.from_mapping(parameters)
-    found = picture.table(subject, chosen)
+    picture, chosen, found = _found(subject, name, parameters)
     with style(size):
-        drawn = getattr(SIZES[size], new)(picture.aspect) if ax is None else ax
+        drawn = getattr(SIZES[size], new)(picture.aspect_for(SIZES[size].width)) if ax is None else ax
         if found.empty:
-            _say(drawn, picture.nothing)
+            say(drawn, picture.nothing)
         else:
             picture.draw(drawn, found, chosen)
     return drawn, _told(picture, found, chosen)
@@ -188,24 +197,70 @@ def _drawn(
 
 def data(subject: Any, name: str, **parameters: Any) -> pd.DataFrame:
     """Return the table behind a picture; parameters and errors are those of ``plot``."""
-    picture = find_picture(subject, name)
-    return picture.table(subject, picture.parameters.from_mapping(parameters))
+    return _found(subject, name, parameters)[2]
 
 
 def caption(subject: Any, name: str, **parameters: Any) -> str:
     """Return in words what a picture shows, with its main numbers; parameters and errors are those of ``plot``."""
-    picture = find_picture(subject, name)
-    chosen = picture.parameters.from_mapping(parameters)
-    found = picture.table(subject, chosen)
+    picture, chosen, found = _found(subject, name, parameters)
     return _told(picture, found, chosen)
+
+
+def _found(subject: Any, name: str, parameters: dict[str, Any]) -> tuple[Picture, Any, pd.DataFrame]:
+    """Return the picture of a thing, or of several, its parameters and its table."""
+    things = labelled(subject)
+    if things is not None and name in list_pictures(pd.DataFrame) and not _is_of_all(things, name):
+        subject, things = measures_of(things), None
+    if things is None:
+        picture = find_picture(subject, name)
+        chosen = picture.parameters.from_mapping(parameters)
+        return picture, chosen, picture.table(subject, chosen)
+    pictures = {label: (find_picture(thing, name), thing) for label, thing in things.items()}
+    first = next(iter(pictures.values()))[0]
+    picture = first if first.overlays else _Panels(first, list(pictures))
+    chosen = picture.parameters.from_mapping(parameters)
+    return picture, chosen, tables_of(pictures, chosen)
+
+
+def _is_of_all(things: dict[str, Any], name: str) -> bool:
+    """Return whether each of several things has a picture of that name."""
+    return all(name in list_pictures(type(each)) for each in things.values())
+
+
+class _Panels(Picture):
+    """The same picture of several things, below each other."""
+
+    def __init__(self, picture: Picture, labels: list[str]) -> None:
+        self._picture, self._labels = picture, labels
+        # Those of a class, which are now of one picture.
+        for name in ("name", "of", "title", "parameters", "nothing"):
+            setattr(self, name, getattr(picture, name))
+
+    def aspect_for(self, width: float) -> float:
+        """Return height / width of all."""
+        return self._picture.aspect_for(width) * len(self._labels)
+
+    def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:
+        """Draw a panel each, with its name above it."""
+        for place, (label, rows) in zip(panels(axes, len(self._labels), 1), self._parts(table), strict=True):
+            if rows.empty:
+                say(place, self._picture.nothing)
+            else:
+                self._picture.draw(place, rows, chosen)
+            set_heading(place, label)
+
+    def tell(self, table: pd.DataFrame, chosen: Any) -> str:
+        """Return what each panel says."""
+        return ". ".join(
+            f"{label}: {self._picture.nothing if rows.empty else self._picture.tell(rows, chosen)}"
+            for label, rows in self._parts(table)
+        )
+
+    def _parts(self, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+        """Return the rows of each."""
+        return [(label, table[table[OF] == label].drop(columns=OF).reset_index(drop=True)) for label in self._labels]
 
 
 def _told(picture: Picture, found: pd.DataFrame, chosen: Any) -> str:
     """Return the caption of a picture whose table is known."""
     return f"{picture.title}: {picture.nothing if found.empty else picture.tell(found, chosen)}"
-
-
-def _say(axes: Axes, words: str) -> None:
-    """Let a picture say that there is nothing to show."""
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, words, ha="center", va="center", transform=axes.transAxes)

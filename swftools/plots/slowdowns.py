@@ -10,7 +10,8 @@ import pandas as pd
 
 from swftools.parameters import Parameters, number
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import count_axis
+from swftools.plots.several import OF
+from swftools.plots.style import count_axis, name_of
 from swftools.plots.survival import draw_survival, survival, value_at
 from swftools.simulator.metrics.of_jobs import measures_of_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
@@ -39,18 +40,20 @@ class Slowdowns(Picture):
     title = "Bounded slowdowns"
     parameters = SlowdownsParameters
     aspect = 0.6
+    overlays = True
     nothing = "no job that ran"
 
     def table(self, subject: Schedule, chosen: SlowdownsParameters) -> pd.DataFrame:
-        """Return ``bounded_slowdown``, rising, ``jobs``, those that have at least that, and their ``share``."""
+        """Return ``bounded_slowdown``, rising, ``jobs`` with at least that, their ``share``, and ``of``, the policy."""
         made = measures_of_jobs(subject, MetricParameters(bound=chosen.bound))
-        return survival(made["bounded_slowdown"](), "bounded_slowdown")
+        return survival(made["bounded_slowdown"](), "bounded_slowdown").assign(**{OF: subject.policy})
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: SlowdownsParameters) -> None:
-        """Draw the curve."""
+        """Draw a curve each."""
         from matplotlib.ticker import LogLocator, NullLocator  # noqa: PLC0415 (an extra)
 
-        draw_survival(axes, table, 1.0, _amount)
+        for of, rows in table.groupby(OF, sort=False):
+            draw_survival(axes, rows, 1.0, _amount, str(of))
         axes.xaxis.set_major_locator(LogLocator(10, subs=(1.0,)))
         axes.xaxis.set_minor_locator(NullLocator())
         count_axis(axes, "x")
@@ -58,12 +61,15 @@ class Slowdowns(Picture):
 
     def tell(self, table: pd.DataFrame, chosen: SlowdownsParameters) -> str:
         """Return the median, the 90 % and the largest slowdown."""
-        largest = float(table["bounded_slowdown"].iloc[-1])
-        return (
-            f"of {int(table['jobs'].iloc[0]):,} jobs the median is {_amount(value_at(table, 0.5))}, 90 % have no more "
-            f"than {_amount(value_at(table, 0.1))}, the largest is {_amount(largest)} "
-            f"(run times count as {chosen.bound:g} s at least)"
-        )
+        told = []
+        for of, rows in table.groupby(OF, sort=False):
+            whose = f"{name_of(of)}: " if table[OF].nunique() > 1 else ""
+            told.append(
+                f"{whose}of {int(rows['jobs'].iloc[0]):,} jobs the median is {_amount(value_at(rows, 0.5))}, 90 % have "
+                f"no more than {_amount(value_at(rows, 0.1))}, the largest is "
+                f"{_amount(rows['bounded_slowdown'].iloc[-1])}"
+            )
+        return f"{'; '.join(told)} (run times count as {chosen.bound:g} s at least)"
 
 
 def _amount(value: float) -> str:

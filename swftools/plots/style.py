@@ -116,8 +116,11 @@ def style(size: str = "screen") -> Iterator[None]:
 def look_of(policy: str) -> dict[str, Any]:
     """Return colour, dashes and marker of a policy, the same in every picture, whatever its parameters.
 
+    What is logged, and no policy's, is grey.
     Policies that are not shipped get theirs by their name.
     """
+    if policy == "logged":
+        return {"color": "#666666", "linestyle": "-", "marker": "x"}
     name = policy.partition(":")[0]
     place = _LOOKS.get(name, int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big"))
     return {

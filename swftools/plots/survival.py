@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.plots.style import COLORS
+from swftools.plots.style import look_of, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MOST = 400
 """Points of a curve on each of two scales: evenly by the logarithm of the share, and evenly by the share."""
+
+_CURVE = "survival"
+"""What the lines of curves are called."""
 
 
 def survival(values: npt.NDArray[np.float64], name: str) -> pd.DataFrame:
@@ -59,8 +62,10 @@ def value_at(table: pd.DataFrame, share: float) -> float:
     return float(table.iloc[:, 0][table["share"] >= share - 1e-12].iloc[-1])
 
 
-def draw_survival(axes: Axes, table: pd.DataFrame, least: float, words: Callable[[float], str]) -> None:
-    """Draw the curve on logarithmic axes from ``least`` on, with its median and 90 % where they lie right of that.
+def draw_survival(axes: Axes, table: pd.DataFrame, least: float, words: Callable[[float], str], of: str) -> None:
+    """Draw the curve on logarithmic axes from ``least`` on, in the look of the policy that it is of.
+
+    Its median and 90 % are marked where they lie right of that. What was drawn before on the axes stays in sight.
 
     The x axis has its limits and its scale, not yet its labels.
     """
@@ -68,14 +73,17 @@ def draw_survival(axes: Axes, table: pd.DataFrame, least: float, words: Callable
 
     values, share = table.iloc[:, 0].to_numpy(), 100 * table["share"].to_numpy()
     above = values > least
-    last = max(float(values[-1]), least * 10)
+    drawn = [line for line in axes.lines if line.get_gid() == _CURVE]
+    last = max([float(values[-1]), least * 10, *(float(np.max(line.get_xdata())) for line in drawn)])
     axes.set(xscale="log", yscale="log", xlim=(least, last * 1.2))
-    lowest = max(float(share[-1]), 1e-4)
+    lowest = max(min([float(share[-1]), *(float(np.min(line.get_ydata())) for line in drawn)]), 1e-4)
+    look = look_of(of)
     axes.set_ylim(min(lowest, 50.0) / 1.3, 130.0)
     if above.any():
         # At a value the curve falls just behind it: so many have at least that.
         first = float(share[above][0])
-        axes.step(np.append(least, values[above]), np.append(first, share[above]), where="pre")
+        how: Any = {"color": look["color"], "linestyle": look["linestyle"], "label": name_of(of), "gid": _CURVE}
+        axes.step(np.append(least, values[above]), np.append(first, share[above]), where="pre", **how)
     else:
         axes.text(0.5, 0.5, f"none above {words(least)}", ha="center", transform=axes.transAxes)
     axes.yaxis.set_major_locator(LogLocator(10, subs=(1.0,)))
@@ -84,10 +92,12 @@ def draw_survival(axes: Axes, table: pd.DataFrame, least: float, words: Callable
     for name, part, marker in (("median", 0.5, "o"), ("90 %", 0.1, "s")):
         value = value_at(table, part)
         if value > least:
-            axes.plot(value, 100 * part, marker=marker, linestyle="", color=COLORS[1])
+            axes.plot(value, 100 * part, marker=marker, linestyle="", color=look["color"])
             said: Any = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
             axes.annotate(f"{name}: {words(value)}", (value, 100 * part), **said)
     axes.set_ylabel("jobs with at least that")
+    if above.any():
+        axes.legend(loc="upper right")
 
 
 def thin_durations(axis: Any) -> None:

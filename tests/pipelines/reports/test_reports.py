@@ -190,16 +190,32 @@ def test_the_command(root: Path, tmp_path: Path) -> None:
 def test_pictures_on_the_console(root: Path, tmp_path: Path) -> None:
     """Of a log; what there is is listed; equal pictures are equal files."""
     log = str(root.parent / "mine.swf")
-    listed = call("plot", log)
-    assert listed.stdout.startswith("arrivals")
     for name in ("a.svg", "b.svg"):
         made = call("plot", log, "--picture", "arrivals:by=weekday", "-o", str(tmp_path / name))
         assert made.exit_code == 0, made.output
         assert made.stdout.startswith("Arrivals: most jobs are submitted on ")
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    of_schedule = call("plot", log, "--policy", "fcfs")
-    assert "gantt" in of_schedule.stdout
+    first = call("plot", log, "-o", str(tmp_path / "first.svg"))
+    assert first.stdout.startswith("Overview: Arrivals: ")
+    several = call("plot", log, "--policy", "fcfs,easy", "-o", str(tmp_path / "several.svg"))
+    assert re.sub(r"\s+", " ", several.stdout).count("waited not at all") == 3
+    for name in ("first.svg", "several.svg"):
+        assert "<svg" in (tmp_path / name).read_text()
     typo = call("plot", log, "--picture", "arival", "-o", str(tmp_path / "c.svg"))
     assert typo.exit_code != 0
     assert "did you mean arrivals" in typo.output
     assert not (tmp_path / "c.svg").exists()
+
+
+def test_pictures_are_listed_and_nothing_is_ignored(tmp_path: Path) -> None:
+    """The list needs no log and takes nothing else; a log that is not there is an error."""
+    listed = call("plot", "--list")
+    assert listed.exit_code == 0
+    assert {"arrivals", "gantt", "overview", "differences"} <= set(listed.stdout.split())
+    for words in (["some.swf"], ["--picture", "load"], ["--policy", "easy"], ["-o", "x.svg"]):
+        refused = call("plot", "--list", *words)
+        assert (refused.exit_code, "--list lists all pictures" in refused.stderr) == (2, True)
+    assert call("plot").exit_code == 2
+    missing = call("plot", str(tmp_path / "none.swf"), "-o", str(tmp_path / "x.svg"))
+    assert (missing.exit_code, "is neither a file nor a card" in missing.stderr) == (20, True)
+    assert not (tmp_path / "x.svg").exists()
