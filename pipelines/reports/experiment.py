@@ -20,6 +20,9 @@ from swftools.plots.policies import amount
 MOST_POINTS = 16
 """With more settings and policies than these a picture has a row a setting, and shows differences."""
 
+ROOM = 24
+"""Characters of a name beside an axis; more are cut off, where names may differ."""
+
 METRICS = ("policy", "job_class", "classed_by", "measure", "statistic", "value", "unit", "seed", "shake", *SETTING)
 """Columns of the table experiment that are needed."""
 
@@ -127,7 +130,7 @@ def _picture(runs: pd.DataFrame, measure: str) -> Shown:
     if runs["load"].nunique() > 1 and runs["policy"].nunique() == 1:
         return Shown(runs, "sensitivity", {"metric": measure, "along": "load"})
     settings = settings_in_words(runs)
-    runs = runs.assign(log=settings if settings.nunique() > 1 else "")
+    runs = runs.assign(log=settings.map(_short(settings.unique().tolist())) if settings.nunique() > 1 else "")
     points = len(runs[["log", "policy"]].drop_duplicates())
     name = "policies" if points <= MOST_POINTS or runs["policy"].nunique() == 1 else "differences"
     return Shown(runs, name, {"metric": measure})
@@ -136,6 +139,13 @@ def _picture(runs: pd.DataFrame, measure: str) -> Shown:
 def _begun(text: str) -> str:
     """Return a text that begins as a sentence does."""
     return text[:1].upper() + text[1:]
+
+
+def _short(names: list[str]) -> dict[str, str]:
+    """Return names as a picture has room for them: of long ones what they all begin with is left out."""
+    begins = (place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1)
+    same = next(begins, 0) if max(map(len, names)) > ROOM else 0
+    return {name: f"..{name[same:]}" if same > 2 else name for name in names}
 
 
 def _between(low: Any, high: Any, unit: str) -> str | Told:

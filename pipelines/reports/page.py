@@ -155,6 +155,8 @@ def _svg(picture: Shown, number: int) -> _Picture:
 
     with style():
         axes, words = plot_and_tell(picture.subject, picture.name, **picture.chosen)
+        if not axes.axison:  # there is nothing to show: the words say so
+            return _Picture("", words, {})
         figure: Any = axes.figure
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

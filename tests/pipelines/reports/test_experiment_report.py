@@ -13,7 +13,7 @@ from pipelines.experiments.axes import OPTIONS, SETTING
 from pipelines.experiments.differences import compare_with_baseline
 from pipelines.experiments.means import means_of, usual_values
 from pipelines.reports import check_kind
-from pipelines.reports.experiment import parts
+from pipelines.reports.experiment import _short, parts
 from pipelines.reports.report import Section, Told
 from pipelines.tasks.publishing import PublishingTask
 from swftools.errors import ParameterError
@@ -107,3 +107,10 @@ def test_copies_count_once() -> None:
     row = means[means["measure"] == "wait_mean"].iloc[0]
     assert (row["repetitions"], row["mean"]) == (2, 2.0)
     assert row["high"] == pytest.approx(2 + 12.706)
+
+
+def test_logs_are_told_apart_in_pictures() -> None:
+    """Names that begin alike for longer than there is room keep their ends."""
+    names = [f"lublin-feitelson-jobs300-processors64-seed{seed}" for seed in (1, 2)]
+    assert list(_short(names).values()) == ["..1", "..2"]
+    assert list(_short(["kth", "sdsc"]).values()) == ["kth", "sdsc"]
