@@ -27,6 +27,12 @@ AXES = {
 REPETITIONS = ("seed", "shake")
 """What makes repetitions of one and the same setting: all else is asked about, these are noise."""
 
+OPTIONS = (
+    *("load", "window", "processors", "predictor", "requests", "overrun", "cancelled", "restart_overhead", "semantics"),
+)
+SETTING = ("log", *OPTIONS)
+"""What tells settings apart: all but the policy and what makes repetitions."""
+
 
 def cells_of(
     axes: Mapping[str, Sequence[Any]], exclude: Sequence[Mapping[str, Sequence[Any]]] = ()

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
-from swftools.plots.over_seeds import words_of
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from swftools.plots.over_seeds import interval, rows_of_metric, words_of
+from swftools.plots.policies import amount
 from swftools.simulator.metrics.measures import usual_by_seed
 
 PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
@@ -17,15 +21,34 @@ PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on a comparison."""
     comparison = version.read("comparison")
+    pictures = [_drawn(comparison, each) for each in PICTURED if _differs(comparison, each)]
     sections = [
         Section("What was compared", _assumptions(version)),
         *_schedules(version),
-        Section("By policy", tables=[usual(comparison)], pictures=[_drawn(comparison, each) for each in PICTURED]),
+        Section("By policy", _of_logged(version), tables=[usual(comparison, _logged(version))], pictures=pictures),
     ]
     if other:
-        tables = [usual(other.read("comparison"))]
+        tables = [usual(other.read("comparison"), _logged(other))]
         sections.append(Section(f"By policy, {other.data_set} {other.version[:8]}", tables=tables))
     return sections
+
+
+def _logged(version: Version) -> Mapping[str, float]:
+    """Return the measures of the log itself, where it has waits."""
+    found: Mapping[str, float] = version.manifest.get("logged") or {}
+    return found
+
+
+def _of_logged(version: Version) -> list[str]:
+    """Return what the row of the log is of."""
+    logged = _logged(version)
+    words = "The first row is what the log has of {jobs:,} jobs: the machine and its rules were others."
+    return [words.format(**logged)] if logged else []
+
+
+def _differs(comparison: pd.DataFrame, metric: str) -> bool:
+    """Whether policies differ by a metric; a picture of equal dots says nothing."""
+    return bool(rows_of_metric(comparison, metric).groupby("policy")["value"].mean().round(9).nunique() > 1)
 
 
 def _assumptions(version: Version) -> list[str]:
@@ -50,10 +73,29 @@ def _drawn(comparison: pd.DataFrame, measure: str) -> Shown:
     return Shown(comparison, "policies", {"metric": measure})
 
 
-def usual(comparison: pd.DataFrame) -> Rows:
-    """Return the usual measures as a table: a row for each policy, the mean over seeds."""
+def usual(comparison: pd.DataFrame, logged: Mapping[str, float]) -> Rows:
+    """Return the usual measures as a table: a row for each policy, means over seeds where there are several."""
     by_seed, units = usual_by_seed(comparison)
-    wide = by_seed.groupby("policy", sort=False)[list(units)].mean()
-    heads = [words_of(name, unit) for name, unit in units.items()]
-    rows = [[str(policy), *row] for policy, row in zip(wide.index, wide.to_numpy().tolist(), strict=True)]
-    return Rows(["policy", *heads], rows, "Means over seeds")
+    by_seed = by_seed[by_seed["job_class"].astype(str) == "all"]
+    rows: list[list[object]] = []
+    if logged:
+        rows.append(
+            ["as logged", *(_cell([logged[name]], unit) if name in logged else "" for name, unit in units.items())]
+        )
+    for policy, found in by_seed.groupby("policy", sort=False):
+        rows.append([str(policy), *(_cell(found[name], unit) for name, unit in units.items())])
+    seeds = by_seed["seed"].nunique()
+    caption = (
+        f"Means over {seeds} seeds, with their 95 % intervals (Student's t) where seeds differ" if seeds > 1 else ""
+    )
+    return Rows(["policy", *(words_of(name, "") for name in units)], rows, caption)
+
+
+def _cell(values: Sequence[float] | pd.Series, unit: str) -> object:
+    """Return the mean of values, with its interval where they differ; nothing where none is known."""
+    known = np.array([value for value in values if value == value], dtype=np.float64)  # noqa: PLR0124 (NaN)
+    if not len(known):
+        return ""
+    mean, low, high = interval(known)
+    ends = f" ({amount(low, unit)} to {amount(high, unit)})" if high - low > 1e-9 * abs(mean) else ""
+    return Told(mean, f"{amount(mean, unit)}{ends}")

@@ -29,7 +29,7 @@ def _findings(version: Version) -> Iterator[Section]:
         for night, findings in _nights(version)
         for finding in findings or [{"kind": None}]  # a night that found nothing is shown as such
     ]
-    if rows:
+    if len({row["night"] for row in rows}) > 1:  # of the first night all is said above
         yield Section("The last nights", pictures=[Shown(pd.DataFrame(rows), "findings")])
 
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
-from pipelines.reports.report import Section, Shown, Version, parts_of
+from pipelines.reports.report import Section, Shown, Told, Version, parts_of
 from pipelines.store.bibtex import bibtex_text, references_of_version
 from pipelines.store.data_root import DataRoot
 from pipelines.store.readme import sources_of
@@ -100,6 +100,7 @@ def _template() -> Any:
         finalize=_finalized,
     )
     environment.filters["cell"] = _cell
+    environment.filters["sorted_by"] = lambda value: value.value if isinstance(value, Told) else value
     environment.tests["number"] = _is_number
     return environment.from_string(_beside("page.html"))
 
@@ -115,11 +116,13 @@ def _finalized(value: object) -> object:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | Told) and not isinstance(value, bool)
 
 
 def _cell(value: object) -> str:
     """Return a cell as it is shown."""
+    if isinstance(value, Told):
+        return value.words
     if value is None or value != value:  # noqa: PLR0124 (NaN)
         return ""
     if isinstance(value, float) and not value.is_integer():
@@ -152,6 +155,8 @@ def _svg(picture: Shown, number: int) -> _Picture:
 
     with style():
         axes, words = plot_and_tell(picture.subject, picture.name, **picture.chosen)
+        if not axes.axison:  # there is nothing to show: the words say so
+            return _Picture("", words, {})
         figure: Any = axes.figure
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

@@ -24,8 +24,16 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A number as a cell shows it, in words of its own; a column is sorted by the number."""
+
+    value: float
+    words: str
+
+
+@dataclass(frozen=True)
 class Rows:
-    """A table: a heading for each column, and the cells as they are shown, or numbers, which are sorted as such."""
+    """A table: a heading for each column, and cells: texts, and numbers (also ``Told``), which are sorted as such."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -104,6 +112,15 @@ def kind_of(manifest: Mapping[str, Any]) -> str:
     return "history" if manifest.get("made_by") == "ReevaluateLogs" else str(manifest["main_table"])
 
 
+def check_kind(kind: str, what: str) -> None:
+    """Raise ParameterError, which names what was asked for, if there is no report on versions of a kind."""
+    if kind not in _KINDS:
+        raise ParameterError(
+            f"{what}: there is no report on versions whose main table is {kind}; there are reports on "
+            f"{', '.join(_KINDS)}"
+        )
+
+
 def parts_of(version: Version, other: Version | None = None) -> tuple[str, list[Section]]:
     """Return what a version is, in words, and the parts of a report on it, maybe beside another of its kind.
 
@@ -113,11 +130,7 @@ def parts_of(version: Version, other: Version | None = None) -> tuple[str, list[
         There is no report on such versions, or the other is of another kind.
     """
     kind = kind_of(version.manifest)
-    if kind not in _KINDS:
-        raise ParameterError(
-            f"{version.address}: there is no report on versions whose main table is {kind}; there are reports on "
-            f"{', '.join(_KINDS)}"
-        )
+    check_kind(kind, version.address)
     if other and kind_of(other.manifest) != kind:
         raise ParameterError(
             f"{other.address} is of another kind ({kind_of(other.manifest)}) than {version.address} ({kind}); compare "

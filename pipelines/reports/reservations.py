@@ -21,7 +21,7 @@ def parts(version: Version, other: Version | None) -> list[Section]:
         Section(
             "Whether promises were kept",
             ["A share below the line is less than was promised, of those so promised at their submission."],
-            pictures=[Shown(calibration_of(table), "reliability") for table in tables],
+            pictures=[Shown(calibration_of(table), "promises") for table in tables],
         ),
         Section(
             "By group",
@@ -35,10 +35,15 @@ def parts(version: Version, other: Version | None) -> list[Section]:
 def _groups(table: pd.DataFrame) -> list[list[object]]:
     """Return a row a group: how many asked and were accepted, the share met, and why others were denied."""
     rows: list[list[object]] = []
-    for group, asked in table.groupby("group", sort=True):
+    for group, asked in sorted(table.groupby("group"), key=lambda each: _numbers_first(str(each[0]))):
         taken = asked[asked["is_accepted"]]
         met = taken["is_met"].dropna().astype("float64")
         denied = asked["why_denied"].dropna().value_counts().sort_index()
         why = ", ".join(f"{reason} {count:,}" for reason, count in denied.items())
         rows.append([str(group), len(asked), len(taken), float(met.mean()) if len(met) else None, why])
     return rows
+
+
+def _numbers_first(group: str) -> tuple[bool, int, str]:
+    """Return what groups are sorted by: numbers by their size, then names."""
+    return (False, int(group), "") if group.lstrip("-").isdecimal() else (True, 0, group)

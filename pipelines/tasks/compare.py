@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import luigi
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -39,7 +40,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     published. With ``schedules`` each schedule is published as well, and the manifest names its version.
     """
 
-    code_version = 4
+    code_version = 5
     main_table = "comparison"
     tables_used = ("metrics", "comparison")
     what = "A comparison of scheduling policies by simulation"
@@ -147,7 +148,19 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
             "parameters": {**facts["parameters"], **measured},
             "seeds": self.seed_list,
             **({"schedules": schedules} if schedules else {}),
+            **({"logged": logged} if (logged := self._logged()) else {}),
         }
+
+    def _logged(self) -> dict[str, float]:
+        """Return waits as the log has them, s; nothing where it has none, or another workload was simulated."""
+        if self.load or getattr(self, "window", ""):
+            return {}
+        jobs = self.clone(CleanTrace).load().jobs
+        waits = jobs["wait_time"].dropna().to_numpy(dtype="float64")
+        if not len(waits):
+            return {}
+        told = {"wait_mean": waits.mean(), "wait_p98": np.percentile(waits, 98), "wait_max": waits.max()}
+        return {"jobs": len(waits), **{name: round(float(value), 6) for name, value in told.items()}}
 
 
 def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False) -> str:

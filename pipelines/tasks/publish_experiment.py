@@ -13,7 +13,7 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.experiments.axes import REPETITIONS
+from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING
 from pipelines.experiments.differences import (
     ASSUMPTIONS,
     compare_with_baseline,
@@ -22,10 +22,12 @@ from pipelines.experiments.differences import (
     sentences,
 )
 from pipelines.experiments.file import Experiment, read_experiment
+from pipelines.experiments.means import each_setting, usual_values
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.logs.find import find_log
 from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
+from pipelines.tasks.compare import as_markdown
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.log_task import LogParameter
 from pipelines.tasks.measure import MeasureSchedule
@@ -36,15 +38,12 @@ from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
 from swftools.fields.experiments import EXPERIMENT
 from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
-from swftools.simulator.metrics.summary import USUAL, usual_by_seed
+from swftools.simulator.metrics.summary import USUAL
 from swftools.simulator.registry import find_policy
 from swftools.tables import to_arrow, to_pandas
 
-OPTIONS = (
-    *("load", "window", "processors", "predictor", "requests", "overrun", "cancelled", "restart_overhead", "semantics"),
-)
-SETTING = ("log", *OPTIONS)
-"""What tells settings apart: all but the policy and what makes repetitions."""
+MOST_SETTINGS = 6
+"""With more settings than these the means are not printed: they stand in experiment.md."""
 
 
 class ExperimentParameter(luigi.Parameter):
@@ -70,7 +69,7 @@ class PublishExperiment(CellsTask):
     CSV, a page in Markdown, a README.md, a datapackage.json and a manifest; complete when that version is published.
     """
 
-    code_version = 2
+    code_version = 3
     what = "An experiment with scheduling policies by simulation"
     main_table = "experiment_differences"
     tables_used = ("metrics", "experiment", "experiment_differences", "experiment_ranks")
@@ -201,7 +200,7 @@ class PublishExperiment(CellsTask):
         if not all(cell.is_done() for cell in self.cells):
             raise UnreadableLogError("a log was changed since this run began; nothing was published. Run again")
         metrics = pd.concat([_metrics_of(cell) for cell in self.cells], ignore_index=True)
-        usual = usual_values(self.cells)
+        usual = usual_values(metrics)
         differences = compare_with_baseline(usual, SETTING, self.baseline)
         frames = {
             "experiment": metrics[[field.name for field in EXPERIMENT]],
@@ -217,14 +216,19 @@ class PublishExperiment(CellsTask):
         return Contents(tables, self._facts(), files)
 
     def shown(self, contents: Contents) -> str:
-        """Return which differences are more than noise."""
-        told = sentences(to_pandas(contents.tables["experiment_differences"], "experiment_differences"), SETTING)
-        return "".join(f"* {line}\n" for line in [*told, f"What this takes for granted: {ASSUMPTIONS}"])
+        """Return the means where they are few, and which differences are more than noise."""
+        told = _told(to_pandas(contents.tables["experiment_differences"], "experiment_differences"))
+        means = _means(to_pandas(contents.tables["experiment"], "experiment"), MOST_SETTINGS)
+        lines = "".join(f"* {line}\n" for line in [*told, f"What this takes for granted: {ASSUMPTIONS}"])
+        return f"{means}{lines}"
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
-        """Return which differences are more than noise, and where all of it stands."""
-        told = sentences(to_pandas(read(), "experiment_differences"), SETTING)
-        return "".join(f"{line}\n" for line in [*told, f"all values: {self.output().path}/experiment.md"])
+        """Return the means where they are few, which differences are more than noise, and where all of it stands."""
+        target = self.output()
+        metrics = target.root.read_table(target.data_set, "experiment", target.version)
+        means = _means(to_pandas(metrics, "experiment"), MOST_SETTINGS)
+        told = _told(to_pandas(read(), "experiment_differences"))
+        return means + "".join(f"{line}\n" for line in [*told, f"all values: {target.path}/experiment.md"])
 
     def _cleaned(self, log: str) -> CleanTrace:
         """Return the task of a log's cleaned trace."""
@@ -277,19 +281,6 @@ def _metrics_of(cell: MeasureSchedule) -> pd.DataFrame:
     return cell.load_metrics().assign(log=cell.found.name, **options, seed=cell.seed, shake=cell.shake)
 
 
-def usual_values(cells: list[MeasureSchedule]) -> pd.DataFrame:
-    """Return the usual measures of finished cells, a row each, as for ``compare_with_baseline``."""
-    parts = []
-    for cell in cells:
-        metrics = _metrics_of(cell)
-        wide, units = usual_by_seed(metrics)
-        wide = wide[wide["job_class"] == "all"]
-        long = wide.melt(["policy", "seed"], list(units), var_name="measure", value_name="value")
-        same = {name: metrics[name].iloc[0] for name in (*SETTING, "shake")}
-        parts.append(long.assign(**same, unit=long["measure"].map(units)))
-    return pd.concat(parts, ignore_index=True)
-
-
 def _worse() -> dict[str, int]:
     """Return which way each usual measure gets worse, by the name of its column, where one way is."""
     signs = {HIGHER: 1, LOWER: -1}
@@ -300,10 +291,28 @@ def _worse() -> dict[str, int]:
     }
 
 
+def _told(differences: pd.DataFrame) -> list[str]:
+    """Return which differences are more than noise; measures of which the same is to be said share a line."""
+    named: dict[str, list[str]] = {}
+    for line in sentences(differences, SETTING):
+        measure, _, words = line.partition(": ")
+        named.setdefault(words, []).append(measure)
+    return [f"{', '.join(measures)}: {words}" for words, measures in named.items()]
+
+
+def _means(metrics: pd.DataFrame, most: int | None = None) -> str:
+    """Return the mean of each measure and policy as Markdown, a table a setting; nothing of more settings than most."""
+    settings = list(each_setting(metrics))
+    if most is not None and len(settings) > most:
+        return ""
+    return "".join(f"{setting}:\n\n{as_markdown(rows)}\n" for setting, rows in settings)
+
+
 def _page(frames: dict[str, pd.DataFrame]) -> str:
-    """Return what the experiment tells as a page: sentences, differences, ranks, assumptions."""
+    """Return what the experiment tells as a page: means, sentences, differences, ranks, assumptions."""
     differences, ranks = frames["experiment_differences"], frames["experiment_ranks"]
-    parts = ["# Which differences are more than noise", *(f"* {line}" for line in sentences(differences, SETTING)), ""]
+    parts = ["# Means, and standard deviations over repetitions", "", _means(frames["experiment"])]
+    parts += ["# Which differences are more than noise", *(f"* {line}" for line in _told(differences)), ""]
     for title, frame in (("Differences from the baseline", differences), ("Ranks over logs", ranks)):
         # An option that is the same for all says nothing here.
         kept = [name for name in frame if name not in OPTIONS or frame[name].nunique(dropna=False) > 1]

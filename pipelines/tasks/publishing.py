@@ -87,9 +87,10 @@ class PublishingTask(StageTask):
         """Raise if a parameter is outside its domain, or a report is wanted and what makes it is not installed."""
         super().check_values()
         if self.report:
-            from pipelines.reports import check_libraries  # noqa: PLC0415 (it imports what reports are made of)
+            from pipelines.reports import check_kind, check_libraries  # noqa: PLC0415 (they import much)
 
             check_libraries()
+            check_kind(self.main_table, f"{self.get_task_family()} --report")
 
     @property
     def tables_used(self) -> tuple[str, ...]:

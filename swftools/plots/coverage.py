@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 FEW = 6
 """Months up to which each has its name on the axis."""
 
+FEWEST = 20
+"""Waits from which on a month sets the axis: of fewer its share is chance, and its interval most of the axis."""
+
 _APART = 1.5  # days between the points of two methods in a month, so that none hides another's interval
 
 
@@ -37,7 +40,8 @@ class Coverage(Picture):
     """The share of waits within the bound by month of submission, a line a method, and the share that is meant.
 
     It is of what ``evaluate`` returns, with the grouping month, or of the table ``wait_coverage`` of a history. Bars
-    are intervals that have the true share with confidence .95, if waits were independent.
+    are intervals that have the true share with confidence .95, if waits were independent. Months of fewer than 20 waits
+    do not set the axis; one that lies below it is a grey triangle.
     """
 
     name = "coverage"
@@ -68,11 +72,16 @@ class Coverage(Picture):
             axes.errorbar(
                 times[mine] + apart, part["share"], yerr=error, label=label, markersize=4, elinewidth=0.8, **look
             )
-        axes.set(ylabel="share within the bound", ylim=(None, 1.0 + 0.05 * (1.0 - float(table["low"].min()))))
+        lowest = _lowest(table, chosen)
+        axes.set(ylabel="share within the bound", ylim=(lowest, 1.0 + 0.05 * (1.0 - lowest)))
+        below = (table["share"] < lowest).to_numpy()
+        axes.plot(times[below], np.full(below.sum(), lowest), "v", color="grey", markersize=6, clip_on=False)
         meant = f"meant: {chosen.quantile:g}"
         axes.plot([], [], color="black", linestyle=":", linewidth=1.0, label=meant)
         time_axis(axes, start)
         months = dict(zip(table["month"], times, strict=True))
+        if len(months) == 1:  # of one point an axis of dates would be of four years
+            axes.set_xlim(times[0] - 30, times[0] + 30)
         if start is not None and len(months) <= FEW:
             axes.set_xticks(list(months.values()), list(months))
             axes.set_xlabel("month (UTC)")
@@ -89,6 +98,13 @@ class Coverage(Picture):
                 f"least in {worst['month']} ({worst['share']:.3f})"
             )
         return f"{chosen.quantile:g} is meant; {and_more(told)}"
+
+
+def _lowest(table: pd.DataFrame, chosen: CoverageParameters) -> float:
+    """Return where the axis of shares begins: below the intervals of all months with waits enough."""
+    many = table[table["waits"] >= FEWEST]
+    lowest = min(float((table if many.empty else many)["low"].min()), chosen.quantile)
+    return lowest - 0.05 * (1.0 - lowest)
 
 
 def _of_evaluation(subject: pd.DataFrame, chosen: CoverageParameters) -> pd.DataFrame:

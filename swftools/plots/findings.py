@@ -62,6 +62,8 @@ class Findings(Picture):
         axes.set_yticks(range(len(names)), names)
         axes.set(ylim=(len(names) - 0.4, -0.6))
         axes.margins(x=0.06)
+        if len(set(times)) == 1:  # of one point an axis of dates would be of four years
+            axes.set_xlim(times[0] - 1, times[0] + 1)
         time_axis(axes, 0.0)
 
     def tell(self, table: pd.DataFrame, chosen: Any) -> str:

@@ -44,6 +44,7 @@ class Reliability(Picture):
     parameters = ReliabilityParameters
     aspect = 0.6
     nothing = "no wait that is known of a job that was told a bound"
+    meant, kept = "quantile that is meant", "share within the bound"
 
     def table(self, subject: pd.DataFrame, chosen: ReliabilityParameters) -> pd.DataFrame:
         """Return a row for each method and quantile or queue: the quantile, the waits, the share and its interval."""
@@ -83,12 +84,12 @@ class Reliability(Picture):
         if is_by_quantile:
             ends = [table["meant"].min(), table["meant"].max()]
             axes.plot(ends, ends, label=words, **line)
-            axes.set(xlabel="quantile that is meant")
+            axes.set(xlabel=self.meant)
         else:
             axes.axhline(float(table["meant"].iloc[0]), **line)
             axes.plot([], [], label=words, **line)
             queue_axis(axes, queues)
-        axes.set_ylabel("share within the bound")
+        axes.set_ylabel(self.kept)
         legend_above(axes, last=words)
 
     def tell(self, table: pd.DataFrame, chosen: ReliabilityParameters) -> str:
@@ -104,3 +105,29 @@ class Reliability(Picture):
                 f"the least beside what is meant: {where}{worst['share']:.3f} for {worst['meant']:g}"
             )
         return and_more(told)
+
+
+@dataclass(frozen=True)
+class PromisesParameters(Parameters):
+    """Nothing to choose: the table says what was promised."""
+
+
+@register_picture
+class Promises(Reliability):
+    """The share of promises that were kept beside the probability that was promised.
+
+    It is of the calibration of reservations: accepted ones, by what they were promised at their submission. Bars are
+    intervals that have the true share with confidence .95, if reservations were independent.
+    """
+
+    name = "promises"
+    columns = (*Reliability.columns, "quantile")
+    title = "Share of promises kept"
+    parameters = PromisesParameters
+    nothing = "no reservation that was accepted"
+    meant, kept = "probability that was promised", "share of promises kept"
+
+    def table(self, subject: pd.DataFrame, chosen: Any) -> pd.DataFrame:
+        """Return a row for each method and probability; one probability is drawn as one queue is."""
+        grouping = "all" if subject["quantile"].nunique() > 1 else "queue"
+        return super().table(subject.assign(grouped_by=grouping), ReliabilityParameters())

@@ -132,3 +132,16 @@ def test_of_a_replay() -> None:
     month = count_coverage(predictions, "2000-01", quantile=0.95, chance=0.001)
     whole = pd.concat([month, add_coverage([month], "all", quantile=0.95, chance=0.001)])
     assert data(whole, "coverage")["waits"].tolist() == [found["predicted"].sum()]
+
+
+def test_a_month_of_few_jobs_does_not_stretch_the_axis() -> None:
+    """Its point lies at the edge; where all months are small they set the axis, and one month is not four years."""
+    found = evaluation(("2000-01", "2000-02", "2000-03"), ("m",))
+    found.loc[2, ["predicted", "correctness"]] = [5, 0.2]
+    axes = plot(found, "coverage")
+    assert axes.get_ylim()[0] == pytest.approx(0.82563 - 0.05 * (1 - 0.82563), abs=1e-4)
+    (below,) = (line for line in axes.lines if line.get_marker() == "v")
+    assert list(below.get_ydata()) == [axes.get_ylim()[0]]  # type: ignore[arg-type]
+    assert plot(found[found["group"] == "2000-03"], "coverage").get_ylim()[0] < 0.2
+    low, high = plot(evaluation(("2000-01",), ("m",)), "coverage").get_xlim()
+    assert high - low == 60

@@ -87,3 +87,16 @@ def test_of_nothing_and_of_other_rows() -> None:
     by_queue = pd.concat([evaluation("queue", {"1": 0.9}, quantile=quantile) for quantile in (0.5, 0.9)])
     with pytest.raises(ParameterError, match="no rows by all: evaluate"):
         plot(by_queue, "reliability")
+
+
+def test_promises_have_their_own_words() -> None:
+    """Of several probabilities, and of one, which is no queue's."""
+    rows = [
+        {"method": "varq", "grouped_by": "all", "group": "all", "predicted": 50, "correctness": share}
+        for share in (0.5, 0.9)
+    ]
+    table = pd.DataFrame(rows).assign(quantile=[0.6, 0.9])
+    axes = plot(table, "promises")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("probability that was promised", "share of promises kept")
+    assert caption(table, "promises").startswith("Share of promises kept: varq below by more than chance")
+    assert plot(table.iloc[:1], "promises").get_ylabel() == "share of promises kept"

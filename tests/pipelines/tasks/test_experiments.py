@@ -202,9 +202,14 @@ def test_the_command(tmp_path: Path) -> None:
     assert guessed.endswith("(guessed from numbers of jobs; --trial measures it)")
     assert "  1 repetition a setting: no policy can be told from the baseline" == few
     assert "  with so many; give 7 seeds or shakes at least" == advice
-    first = run([*command, "--workers", "1"], tmp_path)
+    first = run([*command, "--workers", "1", "--report"], tmp_path)
     assert 0 == first.returncode, first.stderr
-    assert first.stdout.startswith("wait_mean: the same under every policy")
+    assert first.stdout.startswith("lublin-feitelson-jobs60-processors64-seed1-load0.9:\n\n| measure ")
+    assert "\nwait_mean, wait_p98, " in first.stdout
+    assert ": the same under every policy\n" in first.stdout
+    (report,) = (tmp_path / "data/small").glob("*.html")
+    assert f"  report: {report}\n" in first.stdout
+    assert "<h2>Which differences are more than noise</h2>" in report.read_text()
     again = run([*command, "--dry-run", "--json"], tmp_path)
     found = json.loads(again.stdout)
     assert {"experiment": "small", "cells": 8, "logs": 2, "done": 8} == {name: found[name] for name in list(found)[:4]}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report on a comparison, of a table made by hand: what is logged, what is a mean, and what is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pipelines.reports.comparison import parts
+from pipelines.reports.report import Section, Told
+from pipelines.reports.reservations import _groups
+
+
+class Version:
+    """Stands for a published version."""
+
+    data_set, version = "mine", "0123456789"
+
+    def __init__(self, waits: dict[str, list[float]], **manifest: Any) -> None:
+        rows = [
+            {"policy": policy, "seed": seed, "measure": measure, "statistic": statistic, "value": value}
+            for policy, values in waits.items()
+            for seed, wait in enumerate(values)
+            for measure, statistic, value in (("wait", "mean", wait), ("utilization", "time_mean", 0.5))
+        ]
+        self.table = pd.DataFrame(rows).assign(classed_by="all", job_class="all", unit="s")
+        self.manifest = manifest
+
+    def read(self, _: str) -> pd.DataFrame:
+        """Return the comparison."""
+        return self.table
+
+
+def by_policy(waits: dict[str, list[float]], **manifest: Any) -> Section:
+    """Return the part of a report by policy."""
+    return next(part for part in parts(Version(waits, **manifest), None) if part.heading == "By policy")  # type: ignore[arg-type]
+
+
+def test_one_seed_is_no_mean() -> None:
+    """Waits are durations, which are sorted by seconds; only what differs is drawn."""
+    found = by_policy({"fcfs": [7200.0], "easy": [3600.0]})
+    (table,) = found.tables
+    assert table.caption == ""
+    assert [row[:2] for row in table.rows] == [["fcfs", Told(7200.0, "2 h")], ["easy", Told(3600.0, "60 min")]]
+    assert [picture.chosen for picture in found.pictures] == [{"metric": "wait_mean"}]
+    assert found.sentences == []
+
+
+def test_several_seeds_have_intervals() -> None:
+    """Not where seeds change nothing."""
+    (table,) = by_policy({"fcfs": [100.0, 100.0], "easy": [1.0, 3.0]}).tables
+    assert table.caption.startswith("Means over 2 seeds")
+    assert [row[1].words for row in table.rows] == ["100 s", "2 s (-10.7 s to 14.7 s)"]  # type: ignore[attr-defined]
+
+
+def test_what_is_logged_is_the_first_row() -> None:
+    """Measures that the log has no value of stay empty; equal policies are not drawn."""
+    found = by_policy({"fcfs": [60.0], "easy": [60.0]}, logged={"jobs": 1200, "wait_mean": 90.0})
+    assert found.tables[0].rows[0] == ["as logged", Told(90.0, "90 s"), ""]
+    assert found.sentences[0].startswith("The first row is what the log has of 1,200 jobs")
+    assert list(found.pictures) == []
+
+
+@pytest.mark.parametrize("groups", [["10", "9", "batch", "-1"]])
+def test_groups_of_reservations_are_in_numerical_order(groups: list[str]) -> None:
+    """Numbers by size, then names."""
+    table = pd.DataFrame({"group": groups, "is_accepted": False, "is_met": None, "why_denied": "late"})
+    assert [row[0] for row in _groups(table)] == ["-1", "9", "10", "batch"]
