@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ def usual_values(metrics: pd.DataFrame) -> pd.DataFrame:
     for found, rows in metrics.groupby(keys, sort=False, dropna=False, observed=True):
         wide, units = usual_by_seed(rows)
         long = wide.melt(["policy", "seed"], list(units), var_name="measure", value_name="value")
-        same = dict(zip(keys, found, strict=True))
+        same: dict[str, Any] = dict(zip(keys, found, strict=True))
         parts.append(long.assign(**same, unit=long["measure"].map(units)))
     return pd.concat(parts, ignore_index=True)
 

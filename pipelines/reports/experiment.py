@@ -99,8 +99,8 @@ def _table(means: pd.DataFrame, differences: pd.DataFrame) -> Rows:
     told = [name for name in differences if name not in (*means, "baseline")]
     rows = means.merge(differences[[*SETTING, "policy", *told, "baseline"]], on=[*SETTING, "policy"], how="left")
     ends = differences.rename(columns={"low": "low_of_difference", "high": "high_of_difference"})
-    names = ["low_of_difference", "high_of_difference"]
-    rows = rows.merge(ends[[*SETTING, "policy", *names]], on=[*SETTING, "policy"], how="left")
+    low, high = "low_of_difference", "high_of_difference"
+    rows = rows.merge(ends[[*SETTING, "policy", low, high]], on=[*SETTING, "policy"], how="left")
     unit, baseline = str(means["unit"].iloc[0]), str(differences["baseline"].iloc[0]) if len(differences) else ""
     each = rows.to_dict("records")
     columns: dict[str, list[object]] = {
@@ -110,7 +110,7 @@ def _table(means: pd.DataFrame, differences: pd.DataFrame) -> Rows:
         "95 % interval": [_between(row["low"], row["high"], unit) for row in each],
         "repetitions": [row["repetitions"] for row in each],
         f"less that of {baseline}": [_signed(row["difference"], unit) for row in each],
-        "its 95 % interval": [_between(*(row[name] for name in names), unit) for row in each],
+        "its 95 % interval": [_between(row[low], row[high], unit) for row in each],
         "more than noise": ["" if row["difference"] != row["difference"] else _judged(row) for row in each],
     }
     if len(set(columns["setting"])) == 1:

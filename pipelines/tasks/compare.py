@@ -153,7 +153,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
 
     def _logged(self) -> dict[str, float]:
         """Return waits as the log has them, s; nothing where it has none, or another workload was simulated."""
-        if self.load or getattr(self, "window", ""):
+        if self.load:
             return {}
         jobs = self.clone(CleanTrace).load().jobs
         waits = jobs["wait_time"].dropna().to_numpy(dtype="float64")

@@ -12,7 +12,7 @@ from swftools.errors import ParameterError
 from swftools.trace import Trace
 
 
-def as_trace(given: Trace | str | os.PathLike[str]) -> Trace:
+def as_trace(given: Trace | str | os.PathLike[str] | object) -> Trace:
     """Return a trace; a path is read as ``read_log`` does, or ``load`` if it is that of a published version.
 
     Raises

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -39,9 +39,9 @@ class Reliability(Picture):
 
     name = "reliability"
     of = pd.DataFrame
-    columns = ("method", "grouped_by", "group", "predicted", "correctness")
+    columns: ClassVar[tuple[str, ...]] = ("method", "grouped_by", "group", "predicted", "correctness")
     title = "Share of waits within the bound"
-    parameters = ReliabilityParameters
+    parameters: ClassVar[type[Parameters]] = ReliabilityParameters
     aspect = 0.6
     nothing = "no wait that is known of a job that was told a bound"
     meant, kept = "quantile that is meant", "share within the bound"
@@ -53,7 +53,7 @@ class Reliability(Picture):
         rows = subject.assign(meant=meant)[subject["grouped_by"] == grouping]
         if rows.empty and len(subject):
             raise ParameterError(
-                f"picture reliability: no rows by {grouping}: evaluate(..., grouped_by=[{grouping!r}])"
+                f"picture {self.name}: no rows by {grouping}: evaluate(..., grouped_by=[{grouping!r}])"
             )
         names = {"group": "queue", "predicted": "waits", "correctness": "share"}
         rows = rows.rename(columns=names)[["method", "queue", "meant", "waits", "share"]]

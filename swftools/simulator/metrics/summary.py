@@ -137,7 +137,7 @@ class Summary(pd.DataFrame):
 
     def _repr_html_(self) -> str | None:
         with pd.option_context("display.float_format", _few_digits):
-            html: str | None = super()._repr_html_()  # type: ignore[operator]
+            html: str | None = super()._repr_html_()  # type: ignore[misc]
         return html
 
 
