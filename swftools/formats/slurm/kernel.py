@@ -230,6 +230,7 @@ def scan(
                 out.rss_begin[step] = out.rss_end[step] = out.cpu_begin[step] = out.cpu_end[step] = NO_COLUMN
                 step += 1
         line += lines
+    _leave_out(position, place.jobs[0], row + 1, out)
     place.at[0], place.line[0] = min(at, size), line
     place.jobs[0], place.steps[0], place.loose[0], place.strays[0] = row + 1, step, loose, stray
     return stopped
@@ -305,8 +306,10 @@ def _take_fields(
     out: Rows,
     row: int,
 ) -> None:
-    """Note where the values of a job stand."""
+    """Note where the values of a job stand, of the columns that there are."""
     for column in range(len(position)):
+        if position[column] < 0:
+            continue
         first, last = _value(text, begin, end, position[column], fields, width, is_csv, marks)
         if (first >= 0 and first == last) or (
             first >= 0
@@ -317,6 +320,15 @@ def _take_fields(
         ):
             first = NO_VALUE
         out.value_begin[column, row], out.value_end[column, row] = first, last
+
+
+@kernel(allocates=False)
+def _leave_out(position: IntArray, begin: int, end: int, out: Rows) -> None:
+    """Note of jobs that they have no values of the columns that there are not: column by column, which is faster."""
+    for column in range(len(position)):
+        if position[column] < 0:
+            out.value_begin[column, begin:end] = NO_COLUMN
+            out.value_end[column, begin:end] = NO_COLUMN
 
 
 @kernel(allocates=False)

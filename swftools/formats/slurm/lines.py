@@ -268,9 +268,17 @@ def last_start(
     last = -1
     at = begin_at
     size = len(text)
-    has_tabs = len(separator) == 1 and separator[0] == _TAB
+    width = len(separator)
+    has_tabs = width == 1 and separator[0] == _TAB
+    mark = -1 if is_csv or width != 1 else int(separator[0])
     while at < size:
         start = at
+        count = 0
+        while count <= id_field and at < size and text[at] != _NEWLINE:
+            if text[at] == mark:  # nearly always: one pass over the bytes is enough
+                marks[count] = at
+                count += 1
+            at += 1
         while at < size and text[at] != _NEWLINE:
             at += 1
         begin, end = whole_line(text, start, at, has_tabs)
@@ -279,9 +287,10 @@ def last_start(
             continue
         first, stop = begin, begin
         if id_field >= 0:
-            count = mark_fields(text, begin, end, separator, is_csv, marks, id_field + 1)
+            if mark < 0:
+                count = mark_fields(text, begin, end, separator, is_csv, marks, id_field + 1)
             if count >= id_field:
-                first = begin if id_field == 0 else marks[id_field - 1] + len(separator)
+                first = begin if id_field == 0 else marks[id_field - 1] + width
                 first, stop = trimmed(text, first, marks[id_field] if id_field < count else end)
                 if is_csv:
                     first, stop = unquoted(text, first, stop)

@@ -379,9 +379,7 @@ def test_keys_and_masks() -> None:
         left(pd.DataFrame({"job_number": [9]}))
     with pytest.raises(ParameterError, match="jobs without a column job_number"):
         left(pd.DataFrame({"number": [9]}))
-    with pytest.raises(
-        ParameterError, match="the mask gives 2 values of bool; give a truth value for each of 3 jobs"
-    ):
+    with pytest.raises(ParameterError, match="the mask gives 2 values of bool; give a truth value for each of 3 jobs"):
         left([True, False])
     with pytest.raises(ParameterError, match="the mask gives 3 values of int64"):
         left([5, 5, 7])
