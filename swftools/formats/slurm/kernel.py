@@ -19,6 +19,7 @@ from swftools.formats.slurm.lines import (
     is_id,
     join_lines,
     mark_fields,
+    mark_line,
     trimmed,
     unquoted,
     whole_line,
@@ -124,13 +125,7 @@ def scan(
     mark = -1 if is_csv or width != 1 else int(separator[0])
     while at < size:
         start = at
-        bars = 0
-        while at < size and text[at] != _NEWLINE:
-            if text[at] == mark:  # nearly always: one pass over the bytes is enough
-                if bars < len(marks):
-                    marks[bars] = at
-                bars += 1
-            at += 1
+        at, bars = mark_line(text, at, mark, marks)
         stop = at
         at += 1
         begin, end = whole_line(text, start, stop, has_tabs)

@@ -174,6 +174,27 @@ def mark_fields(text: bytes, begin: int, end: int, separator: bytes, is_csv: boo
 
 
 @kernel(allocates=False)
+def mark_line(text: bytes, at: int, mark: int, marks: IntArray) -> tuple[int, int]:
+    """Note where a byte stands in the line that begins at a place; return where the line ends, and how often it does.
+
+    Nearly always one byte separates fields, in no quotation marks: then this one pass over the bytes is enough.
+    """
+    count = 0
+    size = len(text)
+    room = len(marks)
+    while at < size:
+        byte = text[at]
+        if byte == mark:
+            if count < room:
+                marks[count] = at
+            count += 1
+        elif byte == _NEWLINE:
+            break
+        at += 1
+    return at, count
+
+
+@kernel(allocates=False)
 def _goes_on(text: bytes, begin: int, comma: int, end: int) -> bool:
     """Whether a comma stands between two items of a list of TRES."""
     last = comma - 1
@@ -273,14 +294,7 @@ def last_start(
     mark = -1 if is_csv or width != 1 else int(separator[0])
     while at < size:
         start = at
-        count = 0
-        while count <= id_field and at < size and text[at] != _NEWLINE:
-            if text[at] == mark:  # nearly always: one pass over the bytes is enough
-                marks[count] = at
-                count += 1
-            at += 1
-        while at < size and text[at] != _NEWLINE:
-            at += 1
+        at, count = mark_line(text, at, mark, marks)
         begin, end = whole_line(text, start, at, has_tabs)
         at += 1
         if begin == end:
