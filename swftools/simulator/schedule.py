@@ -69,7 +69,7 @@ class Schedule(HasJobs, ShowsItself):
         What the run assumed where the log says nothing, and what its policy was told, in words. Empty for a schedule of
         another simulator.
     origin : datetime, optional
-        The moment of second 0, where the header of the log tells it.
+        The moment of second 0, by the clock of the log's own zone, where the header of the log tells it.
     """
 
     jobs: pd.DataFrame
