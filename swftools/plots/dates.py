@@ -6,7 +6,7 @@ Imported when the first such axis is drawn, because it needs matplotlib.
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from matplotlib import dates
@@ -34,8 +34,18 @@ class RoomyDates(_made.AutoDateLocator):  # type: ignore[misc]
         ticks = super().__call__()
         axes = self.axis.axes
         most = max(2, int(axes.bbox.width * 72.0 / axes.figure.dpi / self._apart))
+        if self._freq == _made.DAILY:  # by days of the month the last of one stands near to the first of the next
+            return self._days(most)
         step = -(-len(ticks) // most)
         return max((ticks[first::step] for first in range(step)), key=self._round) if step > 1 else ticks
+
+    def _days(self, most: int) -> Any:
+        """Return midnights: of all days, of every second or fourth, or of Mondays."""
+        begin, end = self.viewlim_to_dt()
+        days = range(begin.toordinal(), end.toordinal() + 1)
+        apart = next((each for each in (1, 2, 4, 7, 14, 28) if len(days) <= each * min(most, 8)), 56)
+        chosen = [datetime.fromordinal(day).replace(tzinfo=self.tz) for day in days if day % apart == 1 % apart]
+        return _made.date2num([each for each in chosen if begin <= each <= end])
 
     def _round(self, ticks: Any) -> int:
         """Return how round dates are: the more parts of them begin, the rounder."""

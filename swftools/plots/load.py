@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DAY = 86_400.0
-_MOST_PERIODS = 5_000
+_MOST_PERIODS = 3_000
 
 
 @dataclass(frozen=True)

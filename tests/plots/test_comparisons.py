@@ -130,8 +130,8 @@ def test_of_a_real_comparison() -> None:
         data(table, "policies", metric="wait_maen")
     with pytest.raises(ParameterError, match=r"no policy 'esy' in the table.* easy"):
         data(table, "differences", baseline="esy")
-    with pytest.raises(ParameterError, match="the table lacks the columns seed"):
-        find_picture(table.drop(columns="seed"), "policies")
+    with pytest.raises(ParameterError, match="the table lacks the columns unit"):
+        find_picture(table.drop(columns="unit"), "policies")
 
 
 @pytest.mark.parametrize(
