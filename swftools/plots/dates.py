@@ -43,7 +43,7 @@ class RoomyDates(_made.AutoDateLocator):  # type: ignore[misc]
         """Return midnights: of all days, of every second or fourth, or of Mondays."""
         begin, end = self.viewlim_to_dt()
         days = range(begin.toordinal(), end.toordinal() + 1)
-        apart = next((each for each in (1, 2, 4, 7, 14, 28) if len(days) <= each * min(most, 8)), 56)
+        apart = next((each for each in (1, 2, 4, 7, 14, 21, 28) if len(days) <= each * min(most, 8)), 56)
         chosen = [datetime.fromordinal(day).replace(tzinfo=self.tz) for day in days if day % apart == 1 % apart]
         return _made.date2num([each for each in chosen if begin <= each <= end])
 

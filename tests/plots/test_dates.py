@@ -27,14 +27,8 @@ def of(*lines: str) -> Trace:
     """Return a trace of jobs over two days."""
     header = SwfHeader.from_lines([f"; UnixStartTime: {START}", "; MaxProcs: 4", *lines])
     many = np.arange(48)
-    return Trace.from_columns(
-        header,
-        job_number=many + 1,
-        submit_time=many * HOUR,
-        wait_time=many,
-        run_time=many + 60,
-        allocated_processors=many % 4 + 1,
-    )
+    size = {"run_time": many + 60, "allocated_processors": many % 4 + 1}
+    return Trace.from_columns(header, job_number=many + 1, submit_time=many * HOUR, wait_time=many, **size)
 
 
 @pytest.mark.parametrize(
@@ -78,10 +72,10 @@ def test_arrivals_without_a_date() -> None:
     assert "from the start of the log" in plot(trace, "arrivals").get_xlabel()
 
 
-@pytest.mark.parametrize("width", [2.0, 3.0, 8.0])
+@pytest.mark.parametrize("width", [2.0, 8.0])
 def test_labels_of_dates_stand_apart(width: float) -> None:
     """Of spans from minutes to decades: none touches another, and two at least are seen."""
-    for days in (0.02, 0.4, 1, 3, 8, 20, 40, 45, 59, 65, 80, 120, 200, 400, 900, 3000, 9000):
+    for days in (0.02, 0.4, 1.5, 3, 8, 20, 45, 65, 120, 400, 900, 9000):
         with style("screen"):
             figure = Figure(figsize=(width, 1.5))
             axes = figure.add_axes((0.0, 0.3, 1.0, 0.6))

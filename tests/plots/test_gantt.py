@@ -174,7 +174,7 @@ def test_five_thousand_runs_are_a_small_file(most: int, monkeypatch: pytest.Monk
 
 
 def test_thin_jobs_stay_apart() -> None:
-    """Neighbours that are too thin for an edge differ in their tint, all blocks of a run have one; others have edges."""
+    """Neighbours too thin for an edge differ in their tint, all blocks of a run have the same; others have edges."""
     rows = "\n".join(f"{i} 0 1 9 0 9" for i in range(1, 301))
     schedule = draw_schedule(f"job submit width request start run\n{rows}\n900 10 200 9 20 9", 300)
     axes = plot(replace(schedule, jobs=schedule.jobs.assign(user_id=7)), "gantt")
