@@ -90,7 +90,7 @@ class Schedule(HasJobs, ShowsItself):
     @property
     def plot(self) -> Plotter:
         """Draws pictures of it: ``schedule.plot()``, ``schedule.plot("gantt")``; ``plot.names()`` lists them."""
-        return Plotter(self, "utilization")
+        return Plotter(self, "overview")
 
     def measure(self, *arguments: Any, **options: Any) -> Measures:
         """Return its metrics; ``schedule.measure().summary()`` shows the most important. See ``swftools.measure``."""
