@@ -218,7 +218,7 @@ def test_pictures_are_drawn_when_what_draws_them_changes(tmp_path: Path, monkeyp
     made: list[str] = []
     axes = Figure().add_subplot()
     monkeypatch.setattr(drawn, "plot", lambda subject, name: made.append(name) or axes)
-    monkeypatch.setattr(drawn, "_SUBJECTS", {CleaningReport: lambda log, name: log.report})
+    monkeypatch.setattr(drawn, "SUBJECTS", {CleaningReport: lambda log, name: log.report})
     (tmp_path / "gone.png").write_bytes(b"")
     for _ in range(2):
         drawn.draw(tmp_path)

@@ -99,12 +99,13 @@ TABLES: dict[str, tuple[str, Callable[[Excerpt], Any]]] = {
 }
 """Of each picture of a table: from which, in words or as a call, and how the excerpt gives it."""
 
-_SUBJECTS: dict[type, Callable[[Excerpt, str], Any]] = {
+SUBJECTS: dict[type, Callable[[Excerpt, str], Any]] = {
     Trace: lambda log, _: log.trace,
     Schedule: lambda log, _: log.easy,
     CleaningReport: lambda log, _: log.report,
     pd.DataFrame: lambda log, name: TABLES[name][1](log),
 }
+"""What pictures of each kind of thing are drawn from, by their name; in the order of the page."""
 
 
 def file_of(kind: str, name: str) -> str:
@@ -116,7 +117,7 @@ def draw(folder: Path) -> None:
     """Draw every picture into a folder; one that is there already, and newer than what draws it, stays."""
     folder.mkdir(parents=True, exist_ok=True)
     newest = max(path.stat().st_mtime for path in (Path(__file__), *Path(swftools.plots.__file__).parent.glob("*.py")))
-    files = {file_of(kind.__name__, name): (kind, name) for kind in _SUBJECTS for name in list_pictures(kind)}
+    files = {file_of(kind.__name__, name): (kind, name) for kind in SUBJECTS for name in list_pictures(kind)}
     for old in folder.glob("*.png"):
         if old.name not in files:
             old.unlink()
@@ -124,7 +125,7 @@ def draw(folder: Path) -> None:
     log = Excerpt() if missing else None
     for each in missing:
         kind, name = files[each]
-        axes = plot(_SUBJECTS[kind](log, name), name)  # type: ignore[arg-type]
+        axes = plot(SUBJECTS[kind](log, name), name)  # type: ignore[arg-type]
         figure: Any = axes.figure
         with create_file(folder / each) as file:
             figure.savefig(file, format="png", dpi=75)

@@ -18,7 +18,7 @@ from swftools.drift import list_drift_statistics
 from swftools.formats import list_formats
 from swftools.market import list_mechanisms
 from swftools.parameters import Parameters
-from swftools.plots import Picture, kinds_of_pictures, list_pictures
+from swftools.plots import Picture, list_pictures
 from swftools.qbets import list_bounds, list_rivals
 from swftools.simulator import list_policies, list_predictors
 from swftools.simulator.metrics.definitions import EXCESS, MACHINE, SPREAD, TRUTH
@@ -193,7 +193,7 @@ _CALLS = {
 
 def _pictures() -> str:
     entries = {}
-    for kind in kinds_of_pictures():
+    for kind in drawn.SUBJECTS:
         of = kind.__name__
         entries["Of a table" if of == "DataFrame" else f"Of a {of}"] = [
             "\n".join(_one_picture(of, name, each)) for name, each in sorted(list_pictures(kind).items())
