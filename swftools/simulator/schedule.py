@@ -69,7 +69,7 @@ class Schedule(HasJobs, ShowsItself):
         What the run assumed where the log says nothing, and what its policy was told, in words. Empty for a schedule of
         another simulator.
     origin : datetime, optional
-        The moment of second 0, where the header of the log tells it.
+        The moment of second 0, by the clock of the log's own zone, where the header of the log tells it.
     """
 
     jobs: pd.DataFrame
@@ -90,7 +90,7 @@ class Schedule(HasJobs, ShowsItself):
     @property
     def plot(self) -> Plotter:
         """Draws pictures of it: ``schedule.plot()``, ``schedule.plot("gantt")``; ``plot.names()`` lists them."""
-        return Plotter(self, "utilization")
+        return Plotter(self, "overview")
 
     def measure(self, *arguments: Any, **options: Any) -> Measures:
         """Return its metrics; ``schedule.measure().summary()`` shows the most important. See ``swftools.measure``."""
