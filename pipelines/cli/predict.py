@@ -13,6 +13,7 @@ from pipelines.cli.durations import Duration, clock
 from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
+from swftools.output.amounts import amount, duration
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -135,10 +136,11 @@ def _jobs(answer: WaitAnswer) -> str:
     """Say which jobs are alike."""
     if answer.clusters == 1:
         return f"jobs of {_name(answer)}"
-    unit = {"requested_time": "s", "requested_processors": "processors", "requested_work": "processor-seconds"}
-    ends = [f"more than {answer.above:,.0f}"] if answer.above is not None else []
-    ends += [f"up to {answer.up_to:,.0f}"] if answer.up_to is not None else []
-    return f"jobs of {_name(answer)} that request {' and '.join(ends)} {unit[answer.explanatory]}"
+    units = {"requested_time": "s", "requested_processors": "processors", "requested_work": "processor-seconds"}
+    unit = units[answer.explanatory]
+    ends = [f"more than {amount(answer.above, unit)}"] if answer.above is not None else []
+    ends += [f"up to {amount(answer.up_to, unit)}"] if answer.up_to is not None else []
+    return f"jobs of {_name(answer)} that request {' and '.join(ends)}"
 
 
 def _waits(answer: WaitAnswer) -> str:
@@ -170,7 +172,7 @@ def _line(told: ToldBound, answer: WaitAnswer) -> str:
     if told.seconds is None:
         needs = f"; it needs {told.needs:,}" if told.needs else ""
         return f"{share}no bound from {answer.waits:,} waits{needs}"
-    return f"{share}{clock(told.seconds):>12} {told.seconds:>14,.0f} s   {_confidence(told.confidence)}"
+    return f"{share}{clock(told.seconds):>12} {duration(told.seconds):>12}   {_confidence(told.confidence)}"
 
 
 def _deadline(told: ToldDeadline, answer: WaitAnswer) -> str:

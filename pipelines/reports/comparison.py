@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from swftools.output.amounts import amount
 from swftools.plots.over_seeds import interval, rows_of_metric, words_of
-from swftools.plots.policies import amount
 from swftools.simulator.metrics.measures import usual_by_seed
 
 PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
@@ -48,6 +48,8 @@ def _of_logged(version: Version) -> list[str]:
 
 def _differs(comparison: pd.DataFrame, metric: str) -> bool:
     """Whether policies differ by a metric; a picture of equal dots says nothing."""
+    if metric not in usual_by_seed(comparison)[1]:
+        return False  # nothing of it was measured
     return bool(rows_of_metric(comparison, metric).groupby("policy")["value"].mean().round(9).nunique() > 1)
 
 

@@ -13,9 +13,8 @@ from pipelines.experiments.axes import OPTIONS, SETTING
 from pipelines.experiments.differences import sentences
 from pipelines.experiments.means import different_repetitions, means_of, settings_in_words, usual_values
 from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
-from swftools.output.shown_html import counted
+from swftools.output.amounts import amount, counted, difference
 from swftools.plots.over_seeds import words_of
-from swftools.plots.policies import amount
 
 MOST_POINTS = 16
 """With more settings and policies than these a picture has a row a setting, and shows differences."""
@@ -155,4 +154,4 @@ def _between(low: Any, high: Any, unit: str) -> str | Told:
 
 def _signed(value: float, unit: str) -> str | Told:
     """Return a difference in words, with its sign; nothing where it is not known."""
-    return "" if value != value else Told(value, f"{'+' if value > 0 else ''}{amount(value, unit)}")  # noqa: PLR0124 (NaN)
+    return "" if value != value else Told(value, difference(value, unit))  # noqa: PLR0124 (NaN)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import amount
 from swftools.parameters import Parameters, text
 from swftools.plots.over_seeds import COLUMNS, METRIC, interval, rows_of_metric, value_axis, words_of, worse_of
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import duration, look_of, name_of
+from swftools.plots.style import look_of, name_of
 from swftools.simulator.metrics.definitions import HIGHER
 
 if TYPE_CHECKING:
@@ -94,10 +95,3 @@ def draw_point(axes: Axes, place: float, mean: float, low: float, high: float, l
     if not np.isnan(low):
         axes.plot([low, high], [place, place], color=str(look["color"]), linestyle="-", marker="|")
     axes.plot(mean, place, linestyle="", **look)  # type: ignore[arg-type]
-
-
-def amount(value: float, unit: str) -> str:
-    """Return a value with its unit as it is written."""
-    if unit == "s":
-        return duration(value)
-    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}") + ("" if unit == "1" else f" {unit}")

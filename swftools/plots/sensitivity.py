@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import amount
 from swftools.parameters import Parameters, did_you_mean, text
 from swftools.plots.over_seeds import COLUMNS, METRIC, interval, rows_of_metric, words_of
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.policies import amount
 from swftools.plots.style import COLORS, DASHES, MARKERS, name_of
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from swftools.errors import MissingLibraryError, ParameterError
+from swftools.output.amounts import duration
 from swftools.plots import Picture, caption, data, find_picture, list_pictures, look_of, plot, register_picture
 from swftools.plots.picture import _PICTURES, kinds_of_pictures
-from swftools.plots.style import duration
 from swftools.simulator import list_policies
 from swftools.trace import Trace
 
