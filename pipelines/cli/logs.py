@@ -162,16 +162,11 @@ def study_log(
         tables[f"inaccuracy, {of}, by {by}" if by != "all" else f"inaccuracy, {of}"] = groups.iloc[:most, 2:]
     for name, table in tables.items():
         if len(table):
-            click.echo(f"\n{name} (in %; {_counts(table)} in jobs):")
+            click.echo(f"\n{name} (%{'; used_all: jobs' if 'used_all' in table else ''}):")
             text = _for_people(table).to_string(index=False, na_rep="-", line_width=10_000)
             click.echo("\n".join(shown(line) for line in text.splitlines()))
     if output:
         click.echo(f"\nestimates: {shown(output)}")
-
-
-def _counts(table: pd.DataFrame) -> str:
-    """Return which columns of a table of ``estimates`` are numbers of jobs."""
-    return " and ".join(name for name in table if table[name].dtype.kind in "iu")
 
 
 def _for_people(table: pd.DataFrame) -> pd.DataFrame:

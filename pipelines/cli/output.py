@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from swftools.output.amounts import amount
+from swftools.output.amounts import duration
 from swftools.output.shown_text import shown_in_json
 
 PICTURES = (".svg", ".png", ".pdf")
@@ -56,7 +56,13 @@ def figure_line(title: str, value: float, unit: str) -> str:
     >>> figure_line("wait_mean", 53_135.5, "s")
     '  wait_mean                                        14.8 h'
     """
-    figure, _, behind = ("none", "", "") if isnan(value) else amount(value, unit).partition(" ")
+    if isnan(value):
+        figure, behind = "none", ""
+    elif unit == "s":
+        figure, behind = duration(value).split(" ")
+    else:
+        figure = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+        behind = "" if unit == "1" else unit
     return f"  {title:<36} {figure:>16} {behind}".rstrip()
 
 

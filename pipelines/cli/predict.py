@@ -172,7 +172,7 @@ def _line(told: ToldBound, answer: WaitAnswer) -> str:
     if told.seconds is None:
         needs = f"; it needs {told.needs:,}" if told.needs else ""
         return f"{share}no bound from {answer.waits:,} waits{needs}"
-    return f"{share}{clock(told.seconds):>12} {duration(told.seconds):>12}   {_confidence(told.confidence)}"
+    return f"{share}{clock(told.seconds):>12} {duration(told.seconds):>16}   {_confidence(told.confidence)}"
 
 
 def _deadline(told: ToldDeadline, answer: WaitAnswer) -> str:

@@ -29,8 +29,8 @@ def test_used() -> None:
     heights = [bar.get_height() for bar in drawn_at_both_sizes(trace, "used").patches]
     assert heights == [40, 20, *[0] * 8, 20, 20]
     assert caption(trace, "used") == (
-        "Used share of the request: of 5 jobs 40.0% used less than a tenth, 60.0% less than a fifth, "
-        "40.0% all of it or more"
+        "Used share of the request: of 5 jobs 40.0 % used less than a tenth, 60.0 % less than a fifth, "
+        "40.0 % all of it or more"
     )
 
 
@@ -42,10 +42,10 @@ def test_inaccuracy_by_class() -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["up to 10 min", "10 min to 1 h"]
     assert data(trace, "inaccuracy")[["p25", "p75"]].iloc[0].tolist() == [0.25, 0.7]
     assert caption(trace, "inaccuracy") == (
-        "Inaccuracy of requested times: largest for requested time up to 10 min (46.7% in the mean), least for "
-        "requested time 10 min to 1 h (0.0% in the mean)"
+        "Inaccuracy of requested times: largest for requested time up to 10 min (46.7 % in the mean), least for "
+        "requested time 10 min to 1 h (0 % in the mean)"
     )
-    assert caption(trace, "inaccuracy", by="user").endswith("user unknown (35.0% in the mean), the only one shown")
+    assert caption(trace, "inaccuracy", by="user").endswith("user unknown (35.0 % in the mean), the only one shown")
 
 
 def test_only_groups_of_most_jobs_have_bars() -> None:

@@ -60,7 +60,7 @@ def test_cleaning() -> None:
     """A month of which more than a share is removed, and a file of which more are no records, if it is of late."""
     assert list(of_cleaning({"2001-03": account(duplicates=5)}, files(quarantined=5), 0.0, SETTINGS)) == []
     (found,) = of_cleaning({"2001-03": account(duplicates=4, cancelled=2)}, files(), 0.0, SETTINGS)
-    assert found.message == ("2001-03: cleaning removed 6.0% of 100 jobs, more than 5.0%: duplicates 4, cancelled 2")
+    assert found.message == ("2001-03: cleaning removed 6.0 % of 100 jobs, more than 5.0 %: duplicates 4, cancelled 2")
     (found,) = of_cleaning({}, files(quarantined=6), 0.0, SETTINGS)
     assert (found.kind, found.subject) == ("file", "a.swf")
     assert list(of_cleaning({}, files(quarantined=6), 50.0, SETTINGS)) == []
