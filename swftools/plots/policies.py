@@ -84,10 +84,8 @@ class Policies(Picture):
             parts.append(f"{where}from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"{where}{ends[0]}")
         seeds = int(table["seeds"].max())
         way = {"": "", HIGHER: "; lower is better"}.get(worse_of(chosen.metric), "; higher is better")
-        return (
-            f"{words_of(chosen.metric, '')} {'; '.join(parts)}, means of {seeds} {'seed' if seeds == 1 else 'seeds'}"
-            f"{way}"
-        )
+        means = f", means of {seeds} seeds" if seeds > 1 else ""
+        return f"{words_of(chosen.metric, '')} {'; '.join(parts)}{means}{way}"
 
 
 def draw_point(axes: Axes, place: float, mean: float, low: float, high: float, look: dict[str, object]) -> None:

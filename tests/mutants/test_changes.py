@@ -138,6 +138,6 @@ def test_what_is_known_to_be_harmless_is_still_there() -> None:
 def test_the_share_and_the_status(capsys: pytest.CaptureFixture[str]) -> None:
     """What times out is caught, and what was not judged does not count."""
     assert report({"caught": 18, "times out": 1, "not caught": 1, "not judged": 5}) == 0
-    assert "19 of 20 caught, 95.0 %" in capsys.readouterr().out
+    assert "19 of 20 caught, 95.0%" in capsys.readouterr().out
     assert report({"caught": 18, "not caught": 1}) == 1
     assert report({"not judged": 1}) == 1

@@ -92,7 +92,9 @@ def test_estimates() -> None:
         "25.0 % ran longer than requested"
     )
     assert "; 0 % ran longer" in caption(of([100], requested_time=[100]), "estimates")
-    assert caption(of([1.4, 1.5], requested_time=[1.45, 1.45]), "estimates").endswith("50.0 % ran longer than requested")
+    assert caption(of([1.4, 1.5], requested_time=[1.45, 1.45]), "estimates").endswith(
+        "50.0 % ran longer than requested"
+    )
 
 
 def test_the_line_of_equal_times() -> None:

@@ -111,7 +111,9 @@ def test_names_of_queues() -> None:
     expected = ["interactive", "$x^2$", "<script>", "\\u202egnol", "$\\frac$", "_hidden", "(all)", "7", "8"]
     assert labels(trace, "queues") == expected
     assert data(trace, "queues")["name"].tolist()[:2] == ["interactive (2hr / 8 nodes)", "$x^2$"]
-    assert caption(trace, "queues") == "Queues: 9 queues; queue interactive has 11.1 % of the jobs and 20.0 % of the work"
+    assert (
+        caption(trace, "queues") == "Queues: 9 queues; queue interactive has 11.1 % of the jobs and 20.0 % of the work"
+    )
     for size in ("screen", "column"):  # where the style is no longer in force
         plot(trace, "queues", size=size).get_figure().savefig(BytesIO(), format="svg")  # type: ignore[union-attr]
 
