@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
-from swftools.output.amounts import amount, duration
+from swftools.output.amounts import amount
 from swftools.plots.over_seeds import interval, rows_of_metric, words_of
 from swftools.simulator.metrics.measures import usual_by_seed
 
@@ -102,5 +102,5 @@ def _cell(values: Sequence[float] | pd.Series, unit: str, longest: float) -> obj
     if not len(known):
         return ""
     mean, low, high = interval(known)
-    told, begin, end = (duration(each, longest) if unit == "s" else amount(each, unit) for each in (mean, low, high))
+    told, begin, end = (amount(each, unit, longest) for each in (mean, low, high))
     return Told(mean, f"{told} ({begin} to {end})" if high - low > 1e-9 * abs(mean) else told)
