@@ -249,7 +249,10 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
     """Print what was found in a log, by rule, with some lines of each."""
     quarantine, report = loaded.trace.quarantine, loaded.report
     merged = f", {len(loaded.trace.merged):,} merged into others" if len(loaded.trace.merged) else ""
-    click.echo(f"{shown(log)}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine{merged}")
+    click.echo(
+        f"{shown(log)}: {counted(len(loaded.trace), 'job', '0')}, {counted(len(quarantine), 'line', '0')} to "
+        f"quarantine{merged}"
+    )
     for told, count in loaded.trace.provenance.get("anomalies", {}).items():
         click.echo(f"  odd: {shown(told)}: {count:,}")
     if "unverified" in loaded.trace.provenance:
@@ -328,4 +331,7 @@ def convert(
         with create_file(names) as file:
             file.write(trace.names.to_csv(index=False).encode())
     merged = f"; {len(trace.merged):,} merged into others" if len(trace.merged) else ""
-    click.echo(f"{shown(target)}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out{merged}")
+    click.echo(
+        f"{shown(target)}: {counted(len(trace), 'job', '0')}; {counted(len(trace.quarantine), 'line', '0')} left "
+        f"out{merged}"
+    )

@@ -13,7 +13,7 @@ from pipelines.cli.durations import Duration, clock
 from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
-from swftools.output.amounts import amount, duration
+from swftools.output.amounts import amount, counted, duration
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _jobs(answer: WaitAnswer) -> str:
 
 def _waits(answer: WaitAnswer) -> str:
     """Say what bounds are made of."""
-    text = f"{answer.method}, of {answer.waits:,} waits"
+    text = f"{answer.method}, of {counted(answer.waits, 'wait')}"
     if answer.waits < answer.known_waits:
         text += f", the newest of {answer.known_waits:,}"
     if answer.since is None:
@@ -171,20 +171,20 @@ def _line(told: ToldBound, answer: WaitAnswer) -> str:
     share = f"{_percent(told.quantile):>12}   "
     if told.seconds is None:
         needs = f"; it needs {told.needs:,}" if told.needs else ""
-        return f"{share}no bound from {answer.waits:,} waits{needs}"
+        return f"{share}no bound from {counted(answer.waits, 'wait')}{needs}"
     return f"{share}{clock(told.seconds):>12} {duration(told.seconds):>16}   {_confidence(told.confidence)}"
 
 
 def _deadline(told: ToldDeadline, answer: WaitAnswer) -> str:
     """Say which share of jobs starts in time."""
     time = clock(told.seconds)
-    counted = "" if told.within is None else f" ({told.within:,} of the {answer.waits:,} waits were no longer)"
+    within = "" if told.within is None else f" ({told.within:,} of the {counted(answer.waits, 'wait')} were no longer)"
     if told.share == 0.0:
-        return f"No share of jobs can be promised to start within {time}{counted}."
+        return f"No share of jobs can be promised to start within {time}{within}."
     share = _percent(int(told.share * 10_000) / 10_000)  # never more than is so
     if told.confidence is None:
         return f"About {share} of such jobs start within {time}; the method has no confidence."
-    return f"At least {share} of such jobs start within {time}, with confidence {_fraction(told.confidence)}{counted}."
+    return f"At least {share} of such jobs start within {time}, with confidence {_fraction(told.confidence)}{within}."
 
 
 def _percent(share: float) -> str:

@@ -15,6 +15,7 @@ from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_
 from pipelines.cli.options import load as load_trace
 from pipelines.cli.output import check_output, figure_line, json_option, print_json
 from pipelines.cli.schedules import policy_entry, print_assumptions, simulates
+from swftools.output.amounts import counted
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -118,7 +119,9 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
         print_json({"log": log, "policy": policy, "measures": told, "denied": denied, "written": output})
         return
     said = "standard input" if log == "-" else shown(log)
-    click.echo(f"{said}, {policy} on {found.schedule.processors:,} processors: {len(found.schedule):,} jobs")
+    click.echo(
+        f"{said}, {policy} on {counted(found.schedule.processors, 'processor')}: {counted(len(found.schedule), 'job')}"
+    )
     print_assumptions(found.schedule.assumptions, load)
     for each, value in measures.items():
         click.echo(figure_line(each, value, UNITS.get(each, "1")))

@@ -18,7 +18,7 @@ from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.cli.output import check_picture, json_option, print_json
 from pipelines.cli.predict import state_and_group
 from pipelines.exit_statuses import CANNOT_SAY
-from swftools.output.amounts import duration
+from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -177,7 +177,9 @@ class _Told:
             f"a job of {own} on {processors}, to run at {shown_moment(self.end, self.zone)}, "
             f"{clock(plan.start - plan.now)} from now on, with probability {plan.target:g}"
         )
-        yield from _wrapped(f"by {plan.method}, of {plan.group_waits:,} waits of group {plan.group}{self._age()}")
+        yield from _wrapped(
+            f"by {plan.method}, of {counted(plan.group_waits, 'wait')} of group {plan.group}{self._age()}"
+        )
         yield ""
         if plan.is_accepted:
             yield from self._accepted()

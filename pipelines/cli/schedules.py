@@ -32,7 +32,7 @@ from pipelines.cli.options import (
 from pipelines.cli.output import check_folder, check_output, figure_line, json_option, print_json
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
-from swftools.output.amounts import duration
+from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 
@@ -157,7 +157,9 @@ def simulate_log(
         print_json({**found, "written": written, "validation": report_as_mapping(report)})
         sys.exit(0 if report.ok else FOUND_FAULTS)
     said = "standard input" if log == "-" else shown(log)
-    click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
+    click.echo(
+        f"{said}, {label_of(entry)} on {counted(schedule.processors, 'processor')}: {counted(len(schedule), 'job')}"
+    )
     if simulation.predictor:
         click.echo(f"  the predictor in Python took {duration(simulation.predictor_seconds)}")
     print_assumptions(schedule.assumptions, options["load"])

@@ -12,7 +12,7 @@ from swftools.description import describe
 from swftools.fields.definition import GENERATED
 from swftools.fields.jobs import SWF_NAMES
 from swftools.header import SwfHeader
-from swftools.output.amounts import duration, percent
+from swftools.output.amounts import counted, duration, percent
 from swftools.tables import empty_frame
 from swftools.trace import Trace
 
@@ -59,12 +59,14 @@ def _balance(version: Version) -> Section:
     if account:
         counts = [sum(account.get(name, {}).values()) for name in ("quarantined", "merged")]
         told.append(
-            f"{account['job_lines_read']:,} job lines were read: {account['jobs_kept']:,} jobs were kept, "
+            f"{account['job_lines_read']:,} job lines were read: {counted(account['jobs_kept'], 'job', '0')} were "
+            "kept, "
             f"{counts[0]:,} were quarantined, and "
-            f"{counts[1]:,} lines became part of another job. Nothing else was lost."
+            f"{counted(counts[1], 'line', '0')} became part of another job. Nothing else was lost."
         )
     if flagged := account.get("flagged"):
-        told.append(f"Marked: {', '.join(f'{count:,} jobs by rule {name}' for name, count in flagged.items())}.")
+        marked = (f"{counted(count, 'job')} by rule {name}" for name, count in flagged.items())
+        told.append(f"Marked: {', '.join(marked)}.")
     pictures = []
     if "cleaning_report" in version.manifest["tables"]:
         report = CleaningReport(version.read("cleaning_report"), empty_frame("repairs"), empty_frame("merged"))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
-from swftools.output.amounts import percent
+from swftools.output.amounts import counted, percent
 
 COLUMNS = {
     "group": "queue",
@@ -34,7 +34,7 @@ def evaluation_parts(evaluation: pd.DataFrame) -> list[Section]:
     """Return the parts that tell of an evaluation: all jobs, by queue, and over the months."""
     everything = evaluation[evaluation["grouped_by"] == "all"]
     told = [
-        f"{row['method']}: of {row['predicted']:,} jobs that were told a bound, "
+        f"{row['method']}: of {counted(row['predicted'], 'job')} that were told a bound, "
         f"{percent(row['correctness'], digits=1)} "
         f"waited no longer{'' if row['is_correct'] else ', which is less than was meant'}."
         for row in everything.dropna(subset=["correctness"]).to_dict("records")
