@@ -86,7 +86,7 @@ def _grid(rows: pd.DataFrame) -> str:
 def _with_unit(column: str, rows: pd.DataFrame) -> str:
     """Return a heading with the unit of what stands below it, where that is one and has a name."""
     (unit, *others) = rows["unit"].unique()
-    is_said = bool(others) or unit == "1" or column.endswith((f" {unit}", f"({unit})"))
+    is_said = bool(others) or unit == "1" or f" {column}".endswith((f" {unit}", f"({unit})"))
     return column if is_said else f"{column}, {unit}"
 
 
