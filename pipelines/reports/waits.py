@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
 from swftools.output.amounts import counted, percent
 
 COLUMNS = {
@@ -53,4 +53,7 @@ def evaluation_parts(evaluation: pd.DataFrame) -> list[Section]:
 def _by_queue(evaluation: pd.DataFrame) -> Rows:
     """Return the evaluation by queue as a table."""
     rows = evaluation.loc[evaluation["grouped_by"] == "queue", list(COLUMNS)]
-    return Rows(list(COLUMNS.values()), rows.astype(object).where(rows.notna(), None).to_numpy().tolist())
+    cells = rows.astype(object).where(rows.notna(), None)
+    for name in ("correctness", "standard_error"):
+        cells[name] = [None if each is None else Told(each, percent(each, digits=1)) for each in cells[name]]
+    return Rows(list(COLUMNS.values()), cells.to_numpy().tolist())
