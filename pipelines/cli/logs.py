@@ -60,7 +60,7 @@ def describe_log(log: str, cleaned: bool, rules: str, as_json: bool, flurries: b
     \b
     Example: swftools describe SDSC-BLUE-2000-4.2-cln-5000-9999 --flurries
     """
-    trace = load(log, cleaned, rules).trace
+    trace = load(log, cleaned, rules, says_odd=False).trace
     from swftools.cleaning.flurries import propose_flurries
     from swftools.description import describe
 
@@ -206,7 +206,7 @@ def validate_logs(
     status, found = 0, []
     for log in logs:
         try:
-            loaded = load(log, cleaned, rules)
+            loaded = load(log, cleaned, rules, says_odd=False)
         except SwfToolsError as error:
             if not isinstance(error, LogFormatError | SwfFormatError | UnreadableLogError | UnknownLogError):
                 raise

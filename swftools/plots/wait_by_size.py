@@ -78,4 +78,5 @@ def _in_cell(value: float) -> str:
 
 def _class_of(row: pd.Series[Any]) -> str:
     """Return a class in words."""
-    return f"is that of {counted(row['jobs'], 'job')} on {row['width']} processors that run {row['run_time']}"
+    width = counted(1, "processor") if row["width"] == "1" else f"{row['width']} processors"
+    return f"is that of {counted(row['jobs'], 'job')} on {width} that run {row['run_time']}"

@@ -9,6 +9,7 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.header import SwfHeader
 from swftools.models.tightened_requests import tighten_requests
+from swftools.output.amounts import percent
 from swftools.plots import caption, data
 from swftools.trace import Trace
 from tests.plots.odd import ODD, drawn_at_both_sizes, words_on
@@ -68,6 +69,8 @@ def test_tightening() -> None:
     heights = [bar.get_height() for bar in drawn_at_both_sizes(trace, "tightening", seed=4).patches]
     assert sum(heights) == pytest.approx(100)
     said = caption(trace, "tightening", seed=4)
-    assert said.startswith(f"Requests tightened (synthetic): {len(decrease) / 300:.1%} of the requests of 300 jobs")
+    assert said.startswith(
+        f"Requests tightened (synthetic): {percent(len(decrease), 300, digits=1)} of the requests of 300 jobs"
+    )
     assert caption(trace, "tightening", seed=5) != said
     assert caption(trace_of([60.0] * 9, [1.0] * 9), "tightening").endswith("no request that is tightened")

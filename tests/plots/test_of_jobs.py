@@ -98,8 +98,8 @@ def test_wait_by_size_by_hand() -> None:
     assert table.loc[table["wait"].isna(), "jobs"].eq(0).all()
     assert data(schedule, "wait-by-size", statistic="median")["wait"].iloc[0] == 100.0
     assert caption(schedule, "wait-by-size") == (
-        "Waits by size: mean waits of 5 jobs; the longest, 2.22 min, is that of 3 jobs on 1 processors that run to "
-        "1 min; the shortest, 0 s, is that of 1 jobs on 2 processors that run to 10 min"
+        "Waits by size: mean waits of 5 jobs; the longest, 2.22 min, is that of 3 jobs on 1 processor that run to "
+        "1 min; the shortest, 0 s, is that of 1 job on 2 processors that run to 10 min"
     )
     mesh = plot(schedule, "wait-by-size").collections[0]
     cells = np.ma.asarray(mesh.get_array()).reshape(6, 3)

@@ -14,6 +14,7 @@ import pytest
 from pipelines.tasks.evaluate_waits import EvaluateWaitPredictions, as_text
 from pipelines.tasks.replay_predictor import CheckWaits, ReplayPredictor
 from swftools.errors import ParameterError
+from swftools.output.amounts import percent
 from swftools.output.shown_text import WIDTH
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
@@ -111,7 +112,7 @@ def test_the_terminal_shows_the_evaluation(tmp_path: Path) -> None:
     rows = found[(found["grouped_by"] == "queue") & (found["group"] == "2")]
     for line, row in zip(lines[-2:], rows.itertuples(), strict=True):
         verdict = "yes" if row.is_correct else "no"
-        told = f"{1 - row.share_not_predicted:.1%}"
+        told = percent(1 - row.share_not_predicted, digits=1)
         numbers = [f"{number:.3f}" for number in (row.rms_ratio, row.median_tightness)]
         assert line.split() == [row.method, told, f"{row.correctness:.4f}", verdict, *numbers]
     assert max(map(len, [*lines, *legend.splitlines()])) <= WIDTH
