@@ -102,7 +102,7 @@ def test_words() -> None:
         *(">99 %", "<1 %", ">99 %", "99 %"),
     ]
     assert shortened("\u202e" * 3, 12) == "\\u202e\\u2..."
-    assert [duration(each) for each in (119, 120, 7199, 172_800)] == ["119 s", "2 min", "120 min", "2 days"]
+    assert [duration(each) for each in (119, 120, 7199, 172_800)] == ["119 s", "2 min", "120 min", "2 d"]
 
 
 def test_nothing_sets_a_colour_or_fetches() -> None:

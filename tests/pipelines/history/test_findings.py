@@ -72,7 +72,7 @@ def test_drift_and_policies() -> None:
     row = {"aspect": "run_time", "statistic": "ratio_of_means", "recent": 20.0, "reference": 10.0, "unit": "s"}
     beyond = pd.DataFrame([{**row, "drift": 2.0, "threshold": 1.5, "is_beyond": True}])
     (found,) = of_drift(beyond)
-    assert found.message == "run_time: 20 s lately, 10 in the time before; ratio of means 2, above 1.5"
+    assert found.message == "run_time: 20 s lately, 10 s in the time before; ratio of means 2, above 1.5"
     (found,) = of_drift(beyond.assign(drift=0.3426, threshold=2.0))
     assert found.message.endswith("ratio of means 0.3426, below 1/2")
     (found,) = of_drift(beyond.assign(statistic="difference_of_means", drift=-0.4, threshold=0.25))

@@ -43,7 +43,7 @@ def test_one_seed_is_no_mean() -> None:
     found = by_policy({"fcfs": [7200.0], "easy": [3600.0]})
     (table,) = found.tables
     assert table.caption == ""
-    assert [row[:2] for row in table.rows] == [["fcfs", Told(7200.0, "2 h")], ["easy", Told(3600.0, "60 min")]]
+    assert [row[:2] for row in table.rows] == [["fcfs", Told(7200.0, "2 h")], ["easy", Told(3600.0, "1 h")]]
     assert [picture.chosen for picture in found.pictures] == [{"metric": "wait_mean"}]
     assert found.sentences == []
 
