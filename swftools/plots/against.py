@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.output.amounts import percent
 from swftools.plots.parts import FEW_TO_MANY, amounts_norm, color_bar
 from swftools.plots.picture import NoParameters, Picture, register_picture
 from swftools.plots.style import COLORS, duration_axis, name_of
@@ -137,8 +138,9 @@ class Against(Picture):
         jobs, shorter, longer = (int(table[name].sum()) for name in ("jobs", "shorter", "longer"))
         here, there = (name_of(table[name].iloc[0]) for name in ("policy", "other_policy"))
         return (
-            f"of {jobs:,} jobs {shorter / jobs:.1%} wait shorter under {here} than under {there}, "
-            f"{longer / jobs:.1%} longer, and {(jobs - shorter - longer) / jobs:.1%} equally long"
+            f"of {jobs:,} jobs {percent(shorter, jobs, digits=1)} wait shorter under {here} than under {there}, "
+            f"{percent(longer, jobs, digits=1)} longer, and {percent((jobs - shorter - longer) / jobs, digits=1)} "
+            "equally long"
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.header import zone_of
+from swftools.output.amounts import percent
 from swftools.parameters import Parameters, choice
 from swftools.plots.parts import FEW_TO_MANY, color_bar
 from swftools.plots.picture import Picture, register_picture
@@ -90,8 +91,9 @@ class Arrivals(Picture):
         most, least = int(table["share"].to_numpy().argmax()), int(table["share"].to_numpy().argmin())
         share = table["share"].tolist()
         return (
-            f"most jobs are submitted {_when(table, most)} ({share[most]:.1%} of {table['jobs'].sum():,}), "
-            f"fewest {_when(table, least)} ({share[least]:.1%})"
+            f"most jobs are submitted {_when(table, most)} ({percent(share[most], digits=1)} of "
+            f"{table['jobs'].sum():,}), "
+            f"fewest {_when(table, least)} ({percent(share[least], digits=1)})"
         )
 
 

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, choice, number
 from swftools.plots.of_schedules import clock_in, clock_of, sizes_of
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import COLORS, SEQUENTIAL, count_axis, duration, name_of, time_axis, times_of
+from swftools.plots.style import COLORS, SEQUENTIAL, count_axis, name_of, time_axis, times_of
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.placement import on_processors
 from swftools.simulator.schedule import Schedule
@@ -159,7 +160,7 @@ class Gantt(Picture):
         runs = len(table.drop_duplicates(["job_number", "job_occurrence", "start"]))
         return (
             f"{runs:,} {'run' if runs == 1 else 'runs'} in {duration(end - begin)} from {duration(begin)} after the "
-            f"start of the log; {used:.1%} of the processors are in use; which ones a job had is made up"
+            f"start of the log; {percent(used, digits=1)} of the processors are in use; which ones a job had is made up"
         )
 
 

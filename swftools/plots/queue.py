@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import duration
 from swftools.parameters import Parameters, choice, whole
 from swftools.plots.of_schedules import clock_of, in_bins, known_only
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import count_axis, duration
+from swftools.plots.style import count_axis
 from swftools.plots.utilization import draw_steps, told_bins
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.metrics.over_time import over_time

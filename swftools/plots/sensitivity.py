@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import amount
 from swftools.parameters import Parameters, did_you_mean, text
 from swftools.plots.over_seeds import COLUMNS, METRIC, interval, rows_of_metric, words_of
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.policies import amount
 from swftools.plots.series import look_at
 from swftools.plots.style import DASHES, MARKERS, count_axis, look_of, name_of
 

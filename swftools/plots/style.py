@@ -19,6 +19,7 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.header import zone_called
+from swftools.output.amounts import duration
 from swftools.output.figure import new_figure
 from swftools.output.shown_text import shown
 from swftools.parameters import did_you_mean
@@ -253,18 +254,3 @@ def _labelled(axes: Axes, which: str, text: float) -> dict[float, str]:
         if (gaps >= [(one + next_one) / 2 for one, next_one in pairwise(rooms)]).all():
             return kept
     return {}
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it, in the largest unit of which it has two.
-
-    Examples
-    --------
-    >>> [duration(each) for each in (0, 1, 90, 7200, 200_000, 9e8)]
-    ['0 s', '1 s', '90 s', '2 h', '2.31 d', '10,417 d']
-    """
-    for unit, length in (("d", 86_400.0), ("h", 3600.0), ("min", 60.0)):
-        if abs(seconds) >= 2 * length:
-            count = seconds / length
-            return f"{count:,.0f} {unit}" if abs(count) >= 999.5 else f"{count:.3g} {unit}"
-    return f"{seconds:.3g} s"

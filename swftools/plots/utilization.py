@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, whole
 from swftools.plots.of_schedules import clock_in, clock_of, in_bins, known_only
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import COLORS, duration, time_axis, times_of
+from swftools.plots.style import COLORS, time_axis, times_of
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.metrics.over_time import over_time
 from swftools.simulator.schedule import Schedule
@@ -70,8 +71,9 @@ class Utilization(Picture):
     def tell(self, table: pd.DataFrame, chosen: UtilizationParameters) -> str:
         """Return the mean, over how long, and the bins."""
         whole_time = float(table["end"].iloc[-1] - table["begin"].iloc[0])
-        return f"{_mean_of(table):.1%} of the processors are in use on average, over {duration(whole_time)}" + (
-            told_bins(table)
+        return (
+            f"{percent(_mean_of(table), digits=1)} of the processors are in use on average, over {duration(whole_time)}"
+            + (told_bins(table))
         )
 
 

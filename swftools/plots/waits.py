@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, choice
 from swftools.plots.panels import say
 from swftools.plots.parts import jobs_in_words, show_two_ticks
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.series import is_wide
 from swftools.plots.several import LOGGED, OF
-from swftools.plots.style import count_axis, duration, duration_axis, look_of, name_of
+from swftools.plots.style import count_axis, duration_axis, look_of, name_of
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.schedule import Schedule
 from swftools.trace import FloatArray, Trace
@@ -60,7 +61,7 @@ class WaitCurves(Picture):
             look = look_of(str(of))
             half, most = (duration(_quantile(rows, quantile)) for quantile in (0.5, 0.9))
             gap = " " if is_wide(axes) else "\n"
-            label = f"{name_of(of)}: 50% within {half},{gap}90% {most}"
+            label = f"{name_of(of)}: 50 % within {half},{gap}90 % {most}"
             how: Any = {"color": look["color"], "linestyle": look["linestyle"], "label": label, "gid": _CURVE}
             axes.step(x, y, where="post", **how)
             lowest.append(float(np.min(y[:-1], initial=10.0)))
@@ -81,8 +82,8 @@ class WaitCurves(Picture):
             at_once = rows["jobs"][rows["wait_time"] <= 0].sum()
             half, most = (duration(_quantile(rows, quantile)) for quantile in (0.5, 0.9))
             told.append(
-                f"{name_of(of)}: half of {jobs_in_words(jobs)} waited {half} or less, 90% {most} or less, "
-                f"the longest {duration(rows['wait_time'].max())}; {at_once / jobs:.1%} waited not at all"
+                f"{name_of(of)}: half of {jobs_in_words(jobs)} waited {half} or less, 90 % {most} or less, "
+                f"the longest {duration(rows['wait_time'].max())}; {percent(at_once, jobs, digits=1)} waited not at all"
             )
         return ". ".join(told)
 

@@ -14,10 +14,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.output.amounts import counted, duration, percent
 from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
-from swftools.output.shown_html import ShowsItself, chief_columns, counted, lasting, percent, shortened
+from swftools.output.shown_html import ShowsItself, chief_columns, shortened
 
 if TYPE_CHECKING:
     from swftools.simulator.metrics.summary import Measures
@@ -103,8 +104,8 @@ class Schedule(HasJobs, ShowsItself):
         first = f"Schedule: {policy}, {counted(len(jobs), 'job')} on {counted(self.processors, 'processor')}"
         second = ["is partial"] if self.is_partial else []
         if len(jobs):
-            first += f", {lasting(float(jobs['end_time'].max() - jobs['submit_time'].min()))}"
-            second.append(f"mean wait {lasting(float(jobs['wait_time'].mean()))}")
+            first += f", {duration(float(jobs['end_time'].max() - jobs['submit_time'].min()))}"
+            second.append(f"mean wait {duration(float(jobs['wait_time'].mean()))}")
         if len(jobs) and "is_backfilled" in jobs:
             second.append(f"backfilled {percent(int(jobs['is_backfilled'].sum()), len(jobs))}")
         second.append(counted(len(self.segments), "run"))

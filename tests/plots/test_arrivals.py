@@ -33,8 +33,8 @@ def test_a_week() -> None:
     assert drawn.get_coordinates()[5, 1].tolist() == [1, 4.5]
     assert axes.get_ylim() == (6.5, -0.5)
     assert caption(trace, "arrivals", by="week") == (
-        "Arrivals: most jobs are submitted on Saturdays in the hour from 1:00 (50.0% of 4), "
-        "fewest on Mondays in the hour from 0:00 (0.0%)"
+        "Arrivals: most jobs are submitted on Saturdays in the hour from 1:00 (50.0 % of 4), "
+        "fewest on Mondays in the hour from 0:00 (0 %)"
     )
 
 

@@ -38,7 +38,7 @@ def test_placement_by_hand() -> None:
         *([1, 0, 10, 0, 2, "1"], [2, 0, 4, 2, 1, "2"], [3, 4, 9, 2, 2, "1"], [4, 10, 15, 0, 4, "unknown"])
     ]
     assert caption(draw_schedule(FOUR), "gantt") == (
-        "Jobs on the machine: 4 runs in 15 s from 0 s after the start of the log; 90.0% of the processors are in use; "
+        "Jobs on the machine: 4 runs in 15 s from 0 s after the start of the log; 90.0 % of the processors are in use; "
         "which ones a job had is made up"
     )
 
@@ -49,7 +49,7 @@ def test_a_window() -> None:
     assert data(schedule, "gantt", begin=4, end=10)["job_number"].tolist() == [1, 3]
     assert "2 runs in 6 s from 4 s" in caption(schedule, "gantt", begin=4, end=10)
     # A 2 * 6 and C 2 * 5 of 4 * 6
-    assert "91.7% of the processors" in caption(schedule, "gantt", begin=4, end=10)
+    assert "91.7 % of the processors" in caption(schedule, "gantt", begin=4, end=10)
     axes = plot(schedule, "gantt", begin=4, end=10)
     assert axes.get_xlim() == pytest.approx((4 / 86_400, 10 / 86_400))
     assert caption(schedule, "gantt", begin=100) == "Jobs on the machine: no run in this window"
