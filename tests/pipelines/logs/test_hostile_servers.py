@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pipelines.logs import download as module
-from pipelines.logs.download import download
 from swftools.errors import AcquireError
+from swftools.formats import download as module
+from swftools.formats.download import download
 from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names
 
 
