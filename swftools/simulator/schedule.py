@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.named import NO_NAMES, Known
 from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
@@ -70,6 +71,8 @@ class Schedule(HasJobs, ShowsItself):
         another simulator.
     origin : datetime, optional
         The moment of second 0, where the header of the log tells it.
+    known_names : mapping
+        The names behind numbers of users, queues and others, as ``Trace.known_names`` has them.
     """
 
     jobs: pd.DataFrame
@@ -83,6 +86,7 @@ class Schedule(HasJobs, ShowsItself):
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     origin: datetime | None = None
+    known_names: Known = NO_NAMES
 
     def __len__(self) -> int:
         return len(self.jobs)

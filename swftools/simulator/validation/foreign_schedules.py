@@ -188,7 +188,9 @@ def schedule_from_table(
     )
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
     options["requests"] = requests
-    return Schedule(jobs, segments, excluded, size, policy, options, origin=trace.header.start)
+    return Schedule(
+        jobs, segments, excluded, size, policy, options, origin=trace.header.start, known_names=trace.known_names
+    )
 
 
 def _columns(table: pd.DataFrame) -> pd.DataFrame:
