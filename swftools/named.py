@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
-from swftools.header import SwfHeader
+    from swftools.header import SwfHeader
 
 NUMBERED = {
     "user": "user_id",

@@ -33,10 +33,24 @@ FIGURES = {
 """What ``describe`` tells, in the words of a report."""
 
 
-@reports_on("jobs", "A workload trace of a parallel machine")
+WHAT = "A workload trace of a parallel machine"
+
+
+@reports_on("jobs", WHAT)
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on a trace."""
     return [_balance(version), _figures(version, other), *_pictures(trace_of(version))]
+
+
+def parts_of_log(trace: Trace, report: CleaningReport | None) -> list[Section]:
+    """Return the same parts for a log that is not published."""
+    told = [
+        f"{len(trace):,} jobs; {len(trace.quarantine):,} lines are quarantined, {len(trace.merged):,} became part of "
+        "another job."
+    ]
+    pictures = [Shown(report, "balance")] if report is not None else []
+    sections = [Section("What became of the lines", told, pictures=pictures), _in_figures([trace], ["", "value"])]
+    return [*sections, *_pictures(trace)]
 
 
 def trace_of(version: Version) -> Trace:
@@ -73,8 +87,13 @@ def _balance(version: Version) -> Section:
 
 def _figures(version: Version, other: Version | None) -> Section:
     """Return figures of the trace, maybe beside those of another, and what each column lacks."""
-    found = [describe(trace_of(each)) for each in (version, other) if each]
     heads = ["", *(f"{each.data_set} {each.version[:8]}" if other else "value" for each in (version, other) if each)]
+    return _in_figures([trace_of(each) for each in (version, other) if each], heads)
+
+
+def _in_figures(traces: list[Trace], heads: list[str]) -> Section:
+    """Return figures of traces beside one another, and what each column of the first lacks."""
+    found = [describe(trace) for trace in traces]
     rows = [[words, *(_value(name, told[name]) for told in found)] for name, words in FIGURES.items()]
     jobs = max(found[0]["jobs"], 1)
     missing = [

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from swftools.named import NO_NAMES, Known
+from swftools.named import Known
 from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
@@ -86,7 +86,7 @@ class Schedule(HasJobs, ShowsItself):
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     origin: datetime | None = None
-    known_names: Known = NO_NAMES
+    known_names: Known = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.jobs)

@@ -257,7 +257,8 @@ def test_a_history_is_asked_of_waits(tmp_path: Path) -> None:
     assert "| binomial | normal |" in " ".join(summary.split())
     assert CliRunner().invoke(main, [*asked[:2], "sit", *asked[3:], "--queue", "1"]).exit_code == 20
     assert CliRunner().invoke(main, [*asked, "--queue", "1", "--method", "weibull"]).exit_code == 2
-    assert CliRunner().invoke(main, ["predict", "--queue", "1"]).exit_code == 2
+    nowhere = ["--data-root", str(tmp_path / "nowhere")]
+    assert CliRunner().invoke(main, ["predict", *nowhere, "--queue", "1"]).exit_code == 20
 
 
 def test_versions_are_kept_and_tagged(tmp_path: Path) -> None:
