@@ -62,7 +62,14 @@ OLD = 86_400.0
 @click.option(
     "--command", default=COMMAND, show_default=True, help="Command to print; {time} is the request in Slurm's form."
 )
-@click.option("--picture", metavar="FILE", help="Draw the probability by time of submission: .svg, .png or .pdf.")
+@click.option(
+    "-o",
+    "--output",
+    "--picture",
+    "picture",
+    metavar="FILE",
+    help="Draw the probability by time of submission: .svg, .png or .pdf.",
+)
 @json_option
 def reserve(  # noqa: PLR0913, PLR0917 (options by name)
     state: str | None,

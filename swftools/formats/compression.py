@@ -15,7 +15,6 @@ import lzma
 import os
 import stat
 import sys
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -61,8 +60,6 @@ _TWICE = {magic: f"itself {kind}; decompress it once" for magic, kind in _MAGIC.
 _TAR, _TAR_AT = b"ustar", 257
 _TAR_TOLD = "a tar archive; unpack it (tar -xf) and give the files in it, or their folder"
 _HEAD = _TAR_AT + len(_TAR)
-_IN_MEMORY = 1 << 26
-"""Bytes of an archive from a pipe that are kept in memory; beyond, in a file that has no name."""
 _MOST_NAMED = 5
 """Files of an archive that a message names."""
 _SHOWN = 6
@@ -239,7 +236,7 @@ def _decompressed(
 
 def _kept(stream: Reader, name: str, max_bytes: int) -> BinaryIO:
     """Return what a stream gives as something that can go back, as the end of an archive tells what is in it."""
-    kept = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 (the stream that is made of it reads it)
+    kept = io.BytesIO()
     while piece := _read(stream, _PIECE, name, "zip"):
         if kept.tell() + len(piece) > max_bytes:
             raise UnreadableLogError(
@@ -247,7 +244,7 @@ def _kept(stream: Reader, name: str, max_bytes: int) -> BinaryIO:
             )
         kept.write(piece)
     kept.seek(0)
-    return cast(BinaryIO, kept)
+    return kept
 
 
 def _unzipped(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None, wanted: str | None) -> LogStream:
