@@ -19,6 +19,7 @@ ROOMS = [
     *(
         "swftools.by_job",
         "swftools.header",
+        "swftools.named",
         "swftools.tables",
         "swftools.trace_in_brief",
         "swftools.trace",

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.named import Known
 from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, choice, number
 from swftools.plots.of_schedules import clock_in, clock_of, sizes_of
@@ -82,7 +83,7 @@ class Gantt(Picture):
         begin, end = _window(runs, chosen)
         runs = runs[(runs["start"] < end) & (runs["end"] > begin)].reset_index(drop=True)
         jobs = subject.jobs.iloc[runs["row"].to_numpy()].reset_index(drop=True)
-        names, shades = _labels(jobs, runs, chosen.color)
+        names, shades = _labels(jobs, runs, chosen.color, subject.known_names)
         starts, ends = runs["start"].to_numpy(), runs["end"].to_numpy()
         placed = on_processors(starts, ends, runs["width"].to_numpy(), subject.processors)
         blocks = [(run, low, high - low) for run, pieces in placed for low, high in pieces]
@@ -218,7 +219,7 @@ def _count(runs: pd.DataFrame, begin: float, end: float) -> int:
     return int(((runs["start"] < end) & (runs["end"] > begin)).sum())
 
 
-def _labels(jobs: pd.DataFrame, runs: pd.DataFrame, by: str) -> tuple[list[str], npt.NDArray[np.int64]]:
+def _labels(jobs: pd.DataFrame, runs: pd.DataFrame, by: str, known: Known) -> tuple[list[str], npt.NDArray[np.int64]]:
     """Return what colours stand for, in order, and the place of each run among them."""
     if by == "wait":
         waits = np.nan_to_num(runs["wait"].to_numpy())
@@ -231,7 +232,8 @@ def _labels(jobs: pd.DataFrame, runs: pd.DataFrame, by: str) -> tuple[list[str],
     work = (runs["end"] - runs["start"]) * runs["width"]
     by_work = work[is_known].groupby(who[is_known].to_numpy(), sort=True).sum().sort_values(kind="stable")
     most = by_work.index[::-1][: len(_NAMED)].tolist()
-    names = [name_of(f"{each:g}" if isinstance(each, float) else each) for each in most]
+    told = known.get(by, {})
+    names = [name_of(told.get(each) or (f"{each:g}" if isinstance(each, float) else each)) for each in most]
     place = {each: number for number, each in enumerate(most)}
     others, unknown = len(_NAMED), len(_NAMED) + 1
     shades = [place.get(each, others) if known else unknown for each, known in zip(who, is_known, strict=True)]
@@ -251,7 +253,8 @@ def _colors_of(kinds: pd.DataFrame, *, is_ordered: bool) -> list[Any]:
 def _turn_of(table: pd.DataFrame) -> npt.NDArray[np.int64]:
     """Return which of the tints each block has: that of its run, in turn by start."""
     run = table[["job_number", "job_occurrence", "start"]]
-    return ((run != run.shift()).any(axis=1).cumsum() % len(_TINTS)).to_numpy(np.int64)
+    begins = (run != run.shift()).any(axis=1).to_numpy(np.int64)
+    return np.cumsum(begins) % len(_TINTS)
 
 
 def _mixed(color: Any, white: float) -> tuple[float, ...]:

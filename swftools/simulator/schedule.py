@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.named import Known
 from swftools.output.amounts import counted, duration, percent
 from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
@@ -71,6 +72,8 @@ class Schedule(HasJobs, ShowsItself):
         another simulator.
     origin : datetime, optional
         The moment of second 0, by the clock of the log's own zone, where the header of the log tells it.
+    known_names : mapping
+        The names behind numbers of users, queues and others, as ``Trace.known_names`` has them.
     """
 
     jobs: pd.DataFrame
@@ -84,6 +87,7 @@ class Schedule(HasJobs, ShowsItself):
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     origin: datetime | None = None
+    known_names: Known = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.jobs)

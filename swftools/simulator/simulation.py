@@ -363,7 +363,15 @@ class Simulation:
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about)
         origin = local_start_of(self.trace.header)
-        return replace(schedule, holds=holds, is_partial=is_partial, notes=notes, assumptions=assumed, origin=origin)
+        return replace(
+            schedule,
+            holds=holds,
+            is_partial=is_partial,
+            notes=notes,
+            assumptions=assumed,
+            origin=origin,
+            known_names=self.trace.known_names,
+        )
 
     def _with_keys(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with the keys of jobs in place of a column ``job``, where it has one."""

@@ -189,7 +189,16 @@ def schedule_from_table(
     )
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
     options["requests"] = requests
-    return Schedule(jobs, segments, excluded, size, policy, options, origin=local_start_of(trace.header))
+    return Schedule(
+        jobs,
+        segments,
+        excluded,
+        size,
+        policy,
+        options,
+        origin=local_start_of(trace.header),
+        known_names=trace.known_names,
+    )
 
 
 def _columns(table: pd.DataFrame) -> pd.DataFrame:
