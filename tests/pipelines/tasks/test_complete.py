@@ -142,7 +142,7 @@ COMMANDS = {
     "luigi": OF_LUIGI,
 }
 COMPARE = ["compare", "compare --json"]
-"""Doors that are slow tests here: by day ``luigi`` alone will do, since all end by the same function."""
+"""Doors that are slow tests here: by day one is tried."""
 
 
 @pytest.mark.parametrize("name", ["luigi", *(pytest.param(name, marks=pytest.mark.slow) for name in COMPARE)])
