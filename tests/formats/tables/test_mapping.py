@@ -425,11 +425,11 @@ def test_equal_rows_of_several_files(tmp_path: Path, chunk_bytes: int | None) ->
     early, late = "1700000100,1700000200,1700000300,4\n", "1700000400,1700000500,1700000600,4\n"
     (log / "a.csv").write_text("s,b,e,n\n" + early * 2 + late)
     (log / "b.csv").write_text("s,b,e,n\n" + late * 3)
-    options = {"mapping": str(tmp_path / "mine.yaml")}
+    mapping = str(tmp_path / "mine.yaml")
     if chunk_bytes:
-        traces = list(iter_log(log, "table", chunk_bytes=chunk_bytes, **options))
+        traces = list(iter_log(log, "table", chunk_bytes=chunk_bytes, mapping=mapping))
     else:
-        traces = [read_log(log, "table", **options)]
+        traces = [read_log(log, "table", mapping=mapping)]
     assert [time for trace in traces for time in trace.jobs["submit_time"]] == [0, 0, 300, 300, 300]
     assert [line for trace in traces for line in trace.jobs["line_number"]] == [2, 3, 4, 7, 8]
     assert [line for trace in traces for line in trace.merged["line_number"]] == [6]
