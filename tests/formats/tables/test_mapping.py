@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from pipelines.cli.main import main
 from pipelines.logs.how_read import HowRead
-from swftools import Trace, read_log
+from swftools import Trace, iter_log, read_log
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.tables.columns import Column, column
 from swftools.formats.tables.proposing import propose_mapping
@@ -386,6 +386,10 @@ def test_tables_that_nothing_is_proposed_for(tmp_path: Path) -> None:
     path.write_text("Job;Eingereicht;Kerne\n1;01.02.2024 10:00;4\n")
     with pytest.raises(LogFormatError, match=r"write a mapping that says which, as in 'submit: NAME'"):
         propose_mapping(str(path))
+    names = ["job_id", "submit", "start", "end", "cpus", *(f"column{number}" for number in range(10_000))]
+    path.write_text(f"{','.join(names)}\n{','.join('1' for _ in names)}\n")
+    with pytest.raises(LogFormatError, match=r"first line has more than 65,536 bytes.*cut -d, -f1-20"):
+        propose_mapping(str(path))
 
 
 @pytest.mark.parametrize(
@@ -409,3 +413,23 @@ def test_a_table_of_sacct_without_times(tmp_path: Path) -> None:
     path.write_text("JobID,JobName,State\n10,a,COMPLETED\n")
     with pytest.raises(LogFormatError, match="ask for Submit, Start and End too"):
         propose_mapping(str(path))
+
+
+@pytest.mark.parametrize("chunk_bytes", [None, 64])
+def test_equal_rows_of_several_files(tmp_path: Path, chunk_bytes: int | None) -> None:
+    """Without an id, of rows that are equal as many count as the file with most of them has: files may overlap."""
+    columns = "{submit: {column: s, unit: s}, start: {column: b, unit: s}, end: {column: e, unit: s}}"
+    (tmp_path / "mine.yaml").write_text(f"columns: {columns[:-1]}, allocated_processors: n}}\n")
+    log = tmp_path / "log"
+    log.mkdir()
+    early, late = "1700000100,1700000200,1700000300,4\n", "1700000400,1700000500,1700000600,4\n"
+    (log / "a.csv").write_text("s,b,e,n\n" + early * 2 + late)
+    (log / "b.csv").write_text("s,b,e,n\n" + late * 3)
+    mapping = str(tmp_path / "mine.yaml")
+    if chunk_bytes:
+        traces = list(iter_log(log, "table", chunk_bytes=chunk_bytes, mapping=mapping))
+    else:
+        traces = [read_log(log, "table", mapping=mapping)]
+    assert [time for trace in traces for time in trace.jobs["submit_time"]] == [0, 0, 300, 300, 300]
+    assert [line for trace in traces for line in trace.jobs["line_number"]] == [2, 3, 4, 7, 8]
+    assert [line for trace in traces for line in trace.merged["line_number"]] == [6]

@@ -70,6 +70,30 @@ def test_what_is_odd_is_said(log: Path) -> None:
     assert "  7: started more than once: the wait holds earlier runs\n" in told
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("describe", "LOG"), "merged_lines               1\n"),
+        (("validate", "LOG"), "2 jobs, 0 lines to quarantine, 1 merged into others\n"),
+        (("convert", "LOG", "OUT"), "2 jobs; 0 lines left out; 1 merged into others\n"),
+        (("simulate", "LOG", "--processors=8"), "  1: line merged into the record of another\n"),
+    ],
+)
+def test_rows_that_are_merged_are_told(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    """How many, by every command that reads a log."""
+    fields = "user=anna group=phys queue=batch ctime=1700000000 qtime=1700000000 etime=1700000000 start=1700000600"
+    ends = [
+        f"11/14/2023 23:13:20;E;{number}.srv;{fields} exec_host=n1/0-3 end=1700004200 Exit_status=0\n"
+        for number in (1, 2)
+    ]
+    log = tmp_path / "log"
+    log.write_text(ends[0] + ends[1] + ends[0])
+    places = {"LOG": log, "OUT": tmp_path / "out.swf"}
+    done = call(*(places.get(word, word) for word in words), "--format=pbs:time_zone=UTC")
+    assert done.exit_code == 0, done.output
+    assert said in done.output
+
+
 def test_what_is_missing_is_asked_for(log: Path) -> None:
     """One line, with the option as the console takes it."""
     for given, wanted in (("loadleveler:time_zone=UTC", "processors_per_node=8"), ("loadleveler", "time_zone=")):

@@ -74,6 +74,7 @@ def test_settings_may_say_it(order: str, day: str, tmp_path: Path) -> None:
     assert days(books) == [day]
 
 
+@pytest.mark.slow
 def test_it_stays_over_nights(tmp_path: Path) -> None:
     """The published version keeps it."""
     site = Site(tmp_path, f"log: {{format: '{_ASKED}'}}\n{SETTINGS}")

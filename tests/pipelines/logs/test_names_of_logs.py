@@ -11,6 +11,8 @@ import pytest
 from pipelines.logs.find import find_log
 from pipelines.logs.names import LONGEST, name_of_file, name_of_model
 from pipelines.names import is_name
+from pipelines.tasks.build import BuildAugmentedTrace
+from swftools.errors import UnsafeNameError
 from swftools.models.cirne_berman import CirneBermanParameters
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters
 
@@ -32,7 +34,7 @@ def test_a_file_is_called_in_safe_letters(file: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", [".swf", "---.swf", "\u200b.swf", "\ud800.swf", f"{'x' * 300}.swf", f"{'й' * 200}.swf"]
+    "file", [".swf", "---.swf", "\u200b.swf", "\ud800.swf", f"{'x' * 246}.swf", f"{'x' * 300}.swf", f"{'й' * 200}.swf"]
 )
 def test_every_file_has_a_name_of_its_own(file: str) -> None:
     """Nothing but signs, or far too many letters: the name is safe, and another file has another."""
@@ -41,6 +43,13 @@ def test_every_file_has_a_name_of_its_own(file: str) -> None:
     assert is_name(name)
     assert len(name) <= LONGEST
     assert name != name_of_file(other)
+
+
+@pytest.mark.parametrize("file", ["latest.swf", "catalog.yaml.swf", "manifest.json.swf"])
+def test_a_name_that_the_store_uses_is_refused_with_the_remedy(file: str) -> None:
+    """Before anything is read."""
+    with pytest.raises(UnsafeNameError, match=r"comes from the name of the log: give another by --data-set NAME"):
+        _ = BuildAugmentedTrace(log=file, data_root="data", augment="").data_set_name
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ LEFT = {"lost": None, "empty": "", "damaged": "no/name\n", "gone": "0123456789ab
 
 
 @pytest.mark.parametrize("left", LEFT.values(), ids=LEFT)
-@pytest.mark.parametrize("name", ["augment", "experiment"])
+@pytest.mark.parametrize("name", ["augment", pytest.param("experiment", marks=pytest.mark.slow)])
 def test_latest_is_restored(name: str, left: str | None, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It names the version published last, not the one that was looked at; nothing is computed, and it is told."""
     task = TASKS[name](folder)
@@ -141,9 +141,11 @@ COMMANDS = {
     "compare --json": [*SWFTOOLS, "compare", *FLAGS, "--json"],
     "luigi": OF_LUIGI,
 }
+COMPARE = ["compare", "compare --json"]
+"""Doors that are slow tests here: by day one is tried."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ["luigi", *(pytest.param(name, marks=pytest.mark.slow) for name in COMPARE)])
 def test_the_status_says_so(name: str, folder: Path) -> None:
     """And one line, through every door."""
     assert run(COMMANDS[name], folder).returncode == 0
@@ -156,8 +158,17 @@ def test_the_status_says_so(name: str, folder: Path) -> None:
     assert "comparison/part-0.parquet is missing" in line
 
 
-@pytest.mark.parametrize("name", ["compare", "compare --json", "luigi"])
-@pytest.mark.parametrize("is_there", [True, False], ids=["found", "made"])
+@pytest.mark.parametrize(
+    ("name", "is_there"),
+    [
+        ("compare", True),
+        ("luigi", False),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("compare", False), ("compare --json", True), ("compare --json", False), ("luigi", True))
+        ),
+    ],
+)
 def test_a_full_standard_output_is_a_failure(name: str, is_there: bool, folder: Path) -> None:
     """Whether the version was there or is made; it is published, and one line says what could not be written."""
     if not is_there:

@@ -102,7 +102,7 @@ def use(state: bytes) -> None:
 @pytest.mark.parametrize("policy", FEW)
 def test_a_forged_state(policy: str) -> None:
     """It is a StateError, or as good as any other."""
-    assert tried(range(60), lambda draw: forged(policy, draw), use) == []
+    assert tried(range(30), lambda draw: forged(policy, draw), use) == []
 
 
 @pytest.mark.slow
