@@ -84,11 +84,12 @@ def show_progress(level: int = logging.INFO) -> None:
     level : int
         Of ``logging``: INFO says what tasks do, DEBUG every step, WARNING only what is amiss.
     """
-    progress = logging.getLogger("pipelines")
-    progress.setLevel(level)
-    if not any(isinstance(handler, _OnStandardError) for handler in progress.handlers):
-        progress.addHandler(_OnStandardError())
-        progress.propagate = False
+    for name in ("pipelines", "swftools.formats"):  # tasks and readers; and what is fetched
+        progress = logging.getLogger(name)
+        progress.setLevel(level)
+        if not any(isinstance(handler, _OnStandardError) for handler in progress.handlers):
+            progress.addHandler(_OnStandardError())
+            progress.propagate = False
 
 
 class _OnStandardError(logging.Handler):

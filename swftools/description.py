@@ -10,6 +10,7 @@ import pandas as pd
 
 from swftools.fields.dictionary import generated_columns
 from swftools.fields.jobs import SWF_NAMES
+from swftools.named import with_number
 from swftools.offered_work import offered_load, span_of
 from swftools.trace import Trace
 
@@ -47,7 +48,7 @@ def describe(trace: Trace) -> dict[str, Any]:
     submit = arrays.submit_time[~np.isnan(arrays.submit_time)]
     span = span_of(arrays.submit_time)
     load = offered_load(trace)
-    queues = trace.header.queues
+    queues = trace.known_names.get("queue", {})
     return {
         "name": trace.provenance.get("name"),
         "sha256": trace.provenance.get("sha256"),
@@ -72,7 +73,7 @@ def describe(trace: Trace) -> dict[str, Any]:
         "median_wait_time": _rounded(np.median, arrays.wait_time),
         "median_run_time": _rounded(np.median, arrays.run_time),
         "median_requested_time": _rounded(np.median, arrays.requested_time),
-        "jobs_by_queue": {f"{queue} {queues.get(queue, '')}".strip(): n for queue, n in _counted(jobs["queue_id"])},
+        "jobs_by_queue": {with_number(queue, queues): n for queue, n in _counted(jobs["queue_id"])},
         "jobs_by_status": {str(status): n for status, n in _counted(jobs["status"])},
         **({"generated_columns": generated} if (generated := generated_columns(jobs)) else {}),
         "missing_values": {name: int(jobs[name].isna().sum()) for name in SWF_NAMES},

@@ -22,6 +22,7 @@ from swftools.errors import ParameterError
 from swftools.fields.definition import FLOAT64, INT64
 from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.header import SwfHeader
+from swftools.named import Known, names_by_kind
 from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
@@ -232,6 +233,14 @@ class Trace(HasJobs, ShowsItself):
         """The same for whoever only reads: most share the memory of ``jobs``, so nobody may write to them."""
         return JobArrays(self.jobs, shares=True)
 
+    @cached_property
+    def known_names(self) -> Known:
+        """The names behind numbers, by kind (user, group, executable, queue, partition): ``known_names["queue"][3]``.
+
+        Those of ``names``, else those of the header; a kind of which the log has none is not there.
+        """
+        return names_by_kind(self.names, self.header)
+
     @property
     def plot(self) -> Plotter:
         """Draws pictures of it: ``trace.plot()``, ``trace.plot("arrivals")``; ``trace.plot.names()`` lists them."""
@@ -247,7 +256,7 @@ class Trace(HasJobs, ShowsItself):
         return lines_of(self.jobs, self.header, self.processors, name, len(self.quarantine))
 
     def _rows(self) -> tuple[pd.DataFrame, int]:
-        return rows_of(self.jobs, self.header, self.names), len(self)
+        return rows_of(self.jobs, self.known_names), len(self)
 
     def with_jobs(self, jobs: pd.DataFrame, quarantine: pd.DataFrame | None = None) -> Trace:
         """Return a trace with other jobs (and quarantine), all else the same."""

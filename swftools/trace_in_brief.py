@@ -19,6 +19,7 @@ from swftools.fields.definition import GENERATED
 from swftools.fields.dictionary import generated_columns
 from swftools.fields.jobs import SWF_NAMES
 from swftools.header import SwfHeader
+from swftools.named import Known, with_number
 from swftools.output.amounts import counted, duration, percent
 from swftools.output.shown_html import chief_columns, shortened
 
@@ -70,35 +71,22 @@ def lines_of(
     return [", ".join(first), ", ".join(second), _lacking(jobs)]
 
 
-def rows_of(jobs: pd.DataFrame, header: SwfHeader, names: pd.DataFrame) -> pd.DataFrame:
+def rows_of(jobs: pd.DataFrame, names: Known) -> pd.DataFrame:
     """Return the first jobs of a trace in their chief columns, users and queues with their names where there are any.
 
     Parameters
     ----------
     jobs : pandas.DataFrame
         Of the trace.
-    header : SwfHeader
-        May have names of queues.
-    names : pandas.DataFrame
-        Of the trace: kind, number, name. They count more than the header's.
+    names : mapping
+        Names by kind and number.
     """
     table = chief_columns(jobs, CHIEF)
     for column, kind in _NAMED.items():
-        own = names[names["kind"] == kind]
-        known: dict[Any, str] = header.queues if kind == "queue" else {}
-        known = {**known, **dict(zip(own["number"], own["name"], strict=True))}
-        if known:
-            named = [_with_name(number, known) for number in table[column]]
+        if known := names.get(kind):
+            named = [None if pd.isna(number) else with_number(int(number), known) for number in table[column]]
             table = table.assign(**{column: pd.Series(named, index=table.index, dtype="str")})
     return table
-
-
-def _with_name(number: Any, known: dict[Any, str]) -> str | None:
-    """Return a number with its name behind it, if it has one."""
-    if pd.isna(number):
-        return None
-    name = known.get(int(number))
-    return f"{number} {name}" if name else str(number)
 
 
 def _period(header: SwfHeader, first: float, last: float) -> str:

@@ -19,6 +19,7 @@ ROOMS = [
     *(
         "swftools.by_job",
         "swftools.header",
+        "swftools.named",
         "swftools.tables",
         "swftools.trace_in_brief",
         "swftools.trace",
@@ -30,7 +31,7 @@ ROOMS = [
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.energy", "swftools.market"),
     "swftools.qbets",
     *("swftools.learning", "swftools.reservations", "swftools.history"),
-    *("swftools.plots", "swftools.rehearsal", "swftools"),
+    *("swftools.plots", "swftools.rehearsal", "swftools", "swftools.__main__"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",
     *(

@@ -82,7 +82,9 @@ def _folded(text: str) -> list[str]:
 @click.command(short_help="Write a version into a folder, ready to deposit.")
 @click.argument("data_set", shell_complete=complete_data_set)
 @click.option("--version", default=LATEST, show_default=True, help="A version, its beginning, or a tag.")
-@click.option("--to", "folder", required=True, type=click.Path(), help="Folder to make (new or empty).")
+@click.option(
+    "-o", "--output", "--to", "folder", required=True, type=click.Path(), help="Folder to make (new or empty)."
+)
 @json_option
 @data_root
 def export(data_set: str, version: str, folder: str, as_json: bool, data_root: str) -> None:

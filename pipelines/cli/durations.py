@@ -66,6 +66,21 @@ def clock(seconds: float) -> str:
     return f"{days}-{shown}" if days else shown
 
 
+def in_words(seconds: float) -> str:
+    """Return a time as it was meant, in the largest units that leave no rest; parts of a second as they are.
+
+    Examples
+    --------
+    >>> in_words(240), in_words(5400), in_words(129600), in_words(0.5), in_words(0)
+    ('4 min', '1 h 30 min', '1 d 12 h', '0.5 s', '0 s')
+    """
+    rest, told = seconds, []
+    for name, unit in (("d", 86_400), ("h", 3600), ("min", 60)):
+        count, rest = divmod(rest, unit)
+        told += [f"{count:,.0f} {name}"] if count else []
+    return " ".join([*told, *([f"{rest:.10g} s"] if rest or not told else [])])
+
+
 class Duration(click.ParamType):  # type: ignore[type-arg]  # as of which version it takes any
     """A time, in seconds."""
 

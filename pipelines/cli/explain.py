@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 )
 @click.option("--time", "at", type=Duration(), help="The last decision by this time since the log's start: 36000, 10h.")
 @click.option("--job", type=int, metavar="NUMBER", help="The decision at which that job started.")
-@click.option("--picture", metavar="FILE", help=f"Draw the decision into this file: {', '.join(PICTURES)}.")
+@click.option(
+    "-o",
+    "--output",
+    "--picture",
+    "picture",
+    metavar="FILE",
+    help=f"Draw the decision into this file: {', '.join(PICTURES)}.",
+)
 @simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
 @says_its_progress

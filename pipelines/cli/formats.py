@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.completing import complete_format
-from pipelines.cli.output import json_option, print_json
+from pipelines.cli.output import check_output, json_option, print_json
 from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
@@ -21,15 +21,16 @@ _PROPOSE = "propose"
 @click.command(short_help="List the formats that can be read; propose a mapping for a table.")
 @click.argument("name", required=False, shell_complete=complete_format)
 @click.argument("file", required=False)
+@click.option("-o", "--output", metavar="MAPPING.yaml", help="Of propose: write the mapping into this file.")
 @json_option
-def formats(name: str | None, file: str | None, as_json: bool) -> None:
+def formats(name: str | None, file: str | None, output: str | None, as_json: bool) -> None:
     """List the formats of logs that can be read; for one format, its options and the command that exports such a log.
 
     With propose FILE write a mapping for a table that no format knows, and say what it is unsure of.
 
     \b
     Example: swftools formats loadleveler
-             swftools formats propose jobs.csv > mine.yaml
+             swftools formats propose jobs.csv -o mine.yaml
              swftools describe jobs.csv --format table:mapping=mine.yaml
     """
     import swftools.formats.detect  # noqa: F401 (registers them)
@@ -38,8 +39,10 @@ def formats(name: str | None, file: str | None, as_json: bool) -> None:
     if (name == _PROPOSE) != (file is not None):
         context = click.get_current_context()
         raise click.UsageError("a file goes with propose alone: formats propose FILE, or formats NAME", context)
+    if output and (file is None or as_json):
+        raise click.UsageError("-o is of formats propose FILE, without --json")
     if file is not None:
-        _propose(file, as_json=as_json)
+        _propose(file, output, as_json=as_json)
     elif as_json:
         kinds = list_formats() if name is None else {name: find_format(name)[0]}
         print_json([{**_facts(kind), "options": kind().to_mapping()} for kind in kinds.values()])
@@ -50,15 +53,22 @@ def formats(name: str | None, file: str | None, as_json: bool) -> None:
         _print_format(find_format(name)[0])
 
 
-def _propose(file: str, *, as_json: bool) -> None:
-    """Print a mapping, and on the other stream what it is unsure of."""
+def _propose(file: str, output: str | None, *, as_json: bool) -> None:
+    """Print or write a mapping, and on the other stream what it is unsure of."""
     from swftools.formats.tables.proposing import propose_mapping
+    from swftools.output.whole_files import create_file
 
+    if output:
+        check_output(output, (".yaml", ".yml"), [file])
     proposal = propose_mapping(file)
     if as_json:
         print_json({"mapping": proposal.text, "unsure": proposal.unsure})
         return
-    for line in proposal.text.splitlines():
+    if output:
+        with create_file(output) as written:
+            written.write(f"{proposal.text.rstrip()}\n".encode())
+        click.echo(f"mapping: {shown(output)}")
+    for line in proposal.text.splitlines() if not output else ():
         click.echo(shown(line))
     for each in proposal.unsure:
         click.echo(shown(f"unsure of {each}"), err=True)

@@ -127,6 +127,8 @@ def _is_same(log: str, output: str) -> bool:
     if not Path(output).exists():
         return False
     from pipelines.logs.find import path_of
+    from swftools.formats.place import file_of
 
     path = path_of(log)
+    path = None if path is None else file_of(path)
     return path is not None and path.exists() and path.samefile(output)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.completing import complete_data_set, complete_picture, complete_policy, complete_version
+from pipelines.cli.completing import (
+    complete_cited,
+    complete_log,
+    complete_picture,
+    complete_policy,
+    complete_version,
+)
 from pipelines.cli.data_sets import open_root
 from pipelines.cli.options import data_root, load, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, check_picture
@@ -20,25 +26,47 @@ if TYPE_CHECKING:
     from swftools.trace import Trace
 
 
-@click.command(short_help="Show a published version as one HTML file.")
-@click.argument("name", shell_complete=complete_data_set)
-@click.argument("version", default=LATEST, shell_complete=complete_version)
+@click.command(short_help="Show a log or a published version as one HTML file.")
+@click.argument("name", required=False, shell_complete=complete_cited)
+@click.argument("version", required=False, shell_complete=complete_version)
+@click.option("--log", shell_complete=complete_log, help="A log, also if a data set has its name.")
+@reads_a_log
 @click.option("--compare", metavar="OTHER", help="Show another version beside it: VERSION, or DATA_SET/VERSION.")
 @click.option("-o", "--output", metavar="FILE", help="Default: NAME.html in the current folder.")
 @data_root
-def report(name: str, version: str, compare: str | None, output: str | None, data_root: str) -> None:
-    """Write one HTML file about a published version: figures, tables, pictures, how it was made.
+@says_its_progress
+def report(
+    name: str | None,
+    version: str | None,
+    log: str | None,
+    cleaned: bool,
+    rules: str,
+    compare: str | None,
+    output: str | None,
+    data_root: str,
+) -> None:
+    """Write one HTML file about a published version or a log: figures, tables, pictures, how it was made.
 
     NAME is a data set, or the path of a version, such as data/NAME/VERSION: a trace, a comparison, an evaluation of
-    waits, a history or a reproduction. The file needs no network and no scripts, and can be printed.
+    waits, a history or a reproduction. Otherwise it is a log: a path, a card, a model, an https address. The file needs
+    no network and no scripts, and can be printed.
 
     \b
-    Example: swftools report KTH-SP2-1996-2.1-cln --output kth.html
+    Examples: swftools report KTH-SP2-1996-2.1-cln --output kth.html
+              swftools report my.swf
     """
     from pipelines.reports import report_page
-    from swftools.output.whole_files import create_file
 
+    if (name is None) == (log is None):
+        raise click.UsageError("name a data set or a log" if name is None else "give NAME or --log, not both")
+    if log is not None or not _is_published(str(name), data_root, has_version=version is not None):
+        if version or compare:
+            raise click.UsageError(f"{log or name} is a log, which has no versions; leave out VERSION and --compare")
+        _report_log(str(log or name), cleaned, rules, output)
+        return
+    name, version = str(name), version or LATEST
     found = _version(name, version, data_root)
+    click.echo(f"data set {shown(found.data_set)}, version {shown(found.version)}")
     other = None
     if compare:
         data_set, _, rest = compare.rpartition("/")
@@ -46,10 +74,46 @@ def report(name: str, version: str, compare: str | None, output: str | None, dat
         other = _version(compare if is_path else data_set or found.data_set, rest, data_root)
     path = output or f"{found.data_set}.html"
     check_output(path, (".html", ".htm"))
-    page = report_page(found, other)
+    _write(path, report_page(found, other))
+
+
+def _report_log(log: str, cleaned: bool, rules: str, output: str | None) -> None:
+    """Write a report on a log that need not be published."""
+    from pipelines.reports import check_libraries, page_of_log
+
+    check_libraries()
+    if output:
+        check_output(output, (".html", ".htm"), [log])
+    loaded = load(log, cleaned, rules)
+    path = output or f"{loaded.log.name}.html"
+    check_output(path, (".html", ".htm"), [log])
+    _write(path, page_of_log(loaded))
+
+
+def _write(path: str, page: str) -> None:
+    """Write a page, and say where it is."""
+    from swftools.output.whole_files import create_file
+
     with create_file(path) as file:
         file.write(page.encode())
     click.echo(f"report: {shown(path)} ({len(page.encode()) / 1e3:,.0f} kB)")
+
+
+def _is_published(name: str, location: str, *, has_version: bool) -> bool:
+    """Return whether a word means a published version, and not a log: a data set's name goes first, a path is a log."""
+    from pipelines.logs.find import find_log
+    from pipelines.store.data_root import DataRoot
+    from swftools.formats.fetch import is_address
+
+    folder = Path(name)
+    if "/" in name and any((folder / each).is_file() for each in (MANIFEST, LATEST)):
+        return True
+    if is_address(name) or "/" in name:
+        return False
+    if has_version or name in DataRoot.open(location).data_sets():
+        return True
+    # What is neither is told as a data set that is not there.
+    return name != "-" and find_log(name).problem is not None
 
 
 def _version(name: str, version: str, location: str) -> Version:

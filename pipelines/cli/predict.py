@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from pipelines.cli.durations import Duration, clock
+from pipelines.cli.durations import Duration, clock, in_words
 from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
+from swftools.named import named_group
 from swftools.output.amounts import amount, counted, duration
 from swftools.output.shown_text import WIDTH, shown
+from swftools.parameters import did_you_mean
 
 if TYPE_CHECKING:
     from swftools.qbets.asked_method import ToldBound, ToldDeadline
@@ -23,10 +25,13 @@ if TYPE_CHECKING:
 GROUPED_BY = ("queue", "user", "partition")
 """What a state may be grouped by that has an option of its own."""
 
+MOST = 10
+"""Names that a message lists."""
+
 
 @click.command(short_help="Predict the wait of a job submitted now.", name="predict")
 @click.option("--state", type=click.Path(), help="File with the state of a wait predictor.")
-@click.option("--history", help="Name of a history: asks its newest state; queues may be given by name.")
+@click.option("--history", help="Name of a history: asks its newest state, by names of queues; default: the only one.")
 @click.option("--method", help="Method, of those that the history follows; default: its first.")
 @data_root_of_task
 @click.option("--queue", help="Queue of the job, if the state is by queue.")
@@ -56,16 +61,17 @@ def predict(
     Exits with 1 if there is no prediction: too few waits are known, or the machine seems to be down.
 
     \b
-    Examples: swftools predict --state blue.state --queue 3 \\
+    Examples: swftools predict --queue normal --requested-time 4h
+              swftools predict --state blue.state --queue 3 \\
                   --requested-time 4h --deadline 2h
-              swftools predict --history site --queue normal --requested-time 4h
+              swftools predict --history site --partition gpu --requested-time 4h
     """
-    path, asked = state_and_group(state, history, method, data_root, {**options, "group": group})
+    asked = state_and_group(state, history, method, data_root, {**options, "group": group})
     from swftools.qbets.prediction import predict_wait
 
     answer = predict_wait(
-        path,
-        group=asked,
+        asked.path,
+        group=asked.group,
         processors=processors,
         requested_time=options["requested_time"],
         quantiles=quantiles,
@@ -74,14 +80,31 @@ def predict(
     if as_json:
         print_json(answer.to_mapping())
     else:
-        click.echo("\n".join(_lines(answer)))
+        if understood := _understood(asked, processors, options["requested_time"]):
+            click.echo(shown(understood))
+        click.echo("\n".join(_lines(answer, asked)))
     sys.exit(0 if answer.is_answered else CANNOT_SAY)
+
+
+class Asked(NamedTuple):
+    """The file of the state that is asked, the group of the job, and what the history calls the groups."""
+
+    path: str
+    group: str | dict[str, str] | None
+    history: str | None
+    names: Mapping[str, Mapping[str, int]]
+
+    def called(self, by: tuple[str, ...], group: str) -> str:
+        """Return a group by the names that the log has: numbers where it has none."""
+        return named_group(
+            group, by, {kind: {number: name for name, number in each.items()} for kind, each in self.names.items()}
+        )
 
 
 def state_and_group(
     state: str | None, history: str | None, method: str | None, data_root: str | None, options: Mapping[str, Any]
-) -> tuple[str, str | dict[str, str] | None]:
-    """Return the file of the state that is asked, and the group of the job, as the options name them.
+) -> Asked:
+    """Return what is asked, and of which group, as the options name them; of the only history if none is named.
 
     Raises
     ------
@@ -92,27 +115,54 @@ def state_and_group(
     given = {name: options[name] for name in GROUPED_BY if options[name] is not None}
     if group is not None and given:
         raise click.UsageError(f"give --group or --{next(iter(given))}, not both")
-    if (state is None) == (history is None):
-        raise click.UsageError("give --state or --history")
-    if history is not None:
-        from pipelines.config import setting
-        from pipelines.history.known_state import find_state
+    if state is not None and history is not None:
+        raise click.UsageError("give --state or --history, not both")
+    if state is not None:
+        if method is not None:
+            raise click.UsageError("--method goes with --history; a state has one method only")
+        return Asked(state, group if group is not None else given or None, None, {})
+    from pipelines.config import setting
+    from pipelines.history.known_state import find_state, only_history
 
-        path, names = find_state(data_root or setting("data_root"), history, method)
-        state = str(path)
-        given = {kind: str(names.get(kind, {}).get(value, value)) for kind, value in given.items()}
-    elif method is not None:
-        raise click.UsageError("--method goes with --history; a state has one method only")
-    return str(state), group if group is not None else given or None
+    root = data_root or setting("data_root")
+    history = history or only_history(root)
+    path, names = find_state(root, history, method)
+    given = {kind: _number_of(value, names.get(kind, {})) for kind, value in given.items()}
+    return Asked(str(path), group if group is not None else given or None, history, names)
 
 
-def _lines(answer: WaitAnswer) -> Iterator[str]:
+def _number_of(value: str, names: Mapping[str, int]) -> str:
+    """Return the number behind a name; a number stays one.
+
+    Raises
+    ------
+    UsageError
+        The history has names, and this is none of them.
+    """
+    found = names.get(value)
+    if found is None and names and not value.isdecimal() and value != "unknown":
+        known, near = list(names), did_you_mean([value], names)
+        more = f" and {len(known) - MOST} more" if len(known) > MOST else ""
+        raise click.UsageError(f"the history knows no {value!r}; it has {', '.join(known[:MOST])}{more}{near}")
+    return value if found is None else str(found)
+
+
+def _understood(asked: Asked, processors: int | None, requested_time: float | None) -> str:
+    """Say what was understood of the job, and which history is asked."""
+    told = [f"history {asked.history}"] if asked.history else []
+    told += [f"{processors:,} processor{'s' * (processors != 1)}"] if processors is not None else []
+    told += [f"requested {in_words(requested_time)}"] if requested_time is not None else []
+    return f"understood: {', '.join(told)}" if told else ""
+
+
+def _lines(answer: WaitAnswer, asked: Asked) -> Iterator[str]:
     """Yield what is printed of an answer."""
-    yield from _wrapped(_jobs(answer))
+    name = f"{'/'.join(answer.by)} {asked.called(answer.by, answer.group)}" if answer.by else "the machine"
+    yield from _wrapped(_jobs(answer, name))
     yield from _wrapped(_waits(answer))
     if answer.no_prediction:
         yield ""
-        yield from _wrapped(_reason(answer))
+        yield from _wrapped(_reason(answer, name))
     yield ""
     yield "of such jobs   wait no longer than             with confidence"
     for told in answer.bounds:
@@ -127,20 +177,15 @@ def _wrapped(text: str) -> Iterator[str]:
     yield from click.wrap_text(shown(text), WIDTH, subsequent_indent="  ").splitlines()
 
 
-def _name(answer: WaitAnswer) -> str:
-    """Return the group in words."""
-    return f"{'/'.join(answer.by)} {answer.group}" if answer.by else "the machine"
-
-
-def _jobs(answer: WaitAnswer) -> str:
+def _jobs(answer: WaitAnswer, name: str) -> str:
     """Say which jobs are alike."""
     if answer.clusters == 1:
-        return f"jobs of {_name(answer)}"
+        return f"jobs of {name}"
     units = {"requested_time": "s", "requested_processors": "processors", "requested_work": "processor-seconds"}
     unit = units[answer.explanatory]
     ends = [f"more than {amount(answer.above, unit)}"] if answer.above is not None else []
     ends += [f"up to {amount(answer.up_to, unit)}"] if answer.up_to is not None else []
-    return f"jobs of {_name(answer)} that request {' and '.join(ends)}"
+    return f"jobs of {name} that request {' and '.join(ends)}"
 
 
 def _waits(answer: WaitAnswer) -> str:
@@ -155,15 +200,15 @@ def _waits(answer: WaitAnswer) -> str:
     return f"{text}; from second {answer.since:,.0f} of the log to {answer.until:,.0f}"
 
 
-def _reason(answer: WaitAnswer) -> str:
+def _reason(answer: WaitAnswer, name: str) -> str:
     """Say why nothing is told."""
     if answer.no_prediction == "training":
-        known = f"{answer.group_waits:,} waits of {_name(answer)} are known, and {answer.training:,} are needed"
+        known = f"{answer.group_waits:,} waits of {name} are known, and {answer.training:,} are needed"
         return f"No prediction yet: {known}. It would have been:"
     if answer.no_prediction == "too-few-waits":
         return f"No prediction: {answer.waits:,} known waits are too few."
     why = "jobs arrived, but none has started for longer than usual"
-    return f"No prediction, because {_name(answer)} seems to be unavailable: {why}. It would have been:"
+    return f"No prediction, because {name} seems to be unavailable: {why}. It would have been:"
 
 
 def _line(told: ToldBound, answer: WaitAnswer) -> str:

@@ -33,7 +33,7 @@ OLD = 86_400.0
 
 @click.command(short_help="Plan when to submit a job so that it runs at a time.", name="reserve")
 @click.option("--state", type=click.Path(), help="File with the state of a wait predictor.")
-@click.option("--history", help="Name of a history: asks its newest state; queues may be given by name.")
+@click.option("--history", help="Name of a history: asks its newest state, by names of queues; default: the only one.")
 @click.option("--method", help="Method, of those that the history follows; default: its first.")
 @data_root_of_task
 @click.option("--queue", help="Queue of the job, if the state is by queue.")
@@ -63,7 +63,14 @@ OLD = 86_400.0
 @click.option(
     "--command", default=COMMAND, show_default=True, help="Command to print; {time} is the request in Slurm's form."
 )
-@click.option("--picture", metavar="FILE", help="Draw the probability by time of submission: .svg, .png or .pdf.")
+@click.option(
+    "-o",
+    "--output",
+    "--picture",
+    "picture",
+    metavar="FILE",
+    help="Draw the probability by time of submission: .svg, .png or .pdf.",
+)
 @json_option
 def reserve(  # noqa: PLR0913, PLR0917 (options by name)
     state: str | None,
@@ -100,7 +107,7 @@ def reserve(  # noqa: PLR0913, PLR0917 (options by name)
         raise click.UsageError(
             f"--start {start}: {shown_moment(end, given_zone)} is in the past; now is {shown_moment(begin, given_zone)}"
         )
-    path, group = state_and_group(state, history, method, data_root, options)
+    path, group, *_ = state_and_group(state, history, method, data_root, options)
     from swftools.reservations.known_starts import KnownStarts
     from swftools.reservations.plans import ReservedJob, plan_reservation
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -44,12 +44,17 @@ class Finding:
         return asdict(self)
 
 
-def of_coverage(coverage: pd.DataFrame, period: str, settings: Settings) -> Iterator[Finding]:
-    """Yield methods and queues whose bounds cover too few waits in a period, or are too wide to be of use."""
+def of_coverage(
+    coverage: pd.DataFrame, period: str, settings: Settings, called: Callable[[str], str] = str
+) -> Iterator[Finding]:
+    """Yield methods and queues whose bounds cover too few waits in a period, or are too wide to be of use.
+
+    ``called`` gives the name of a queue, by what the table has.
+    """
     watched = settings.waits
     rows = coverage[(coverage["period"] == period) & (coverage["known"] >= watched.least_jobs)]
     for row in rows.to_dict("records"):
-        queue = "all queues" if row["queue"] == "all" else f"queue {row['queue']}"
+        queue = "all queues" if row["queue"] == "all" else f"queue {called(row['queue'])}"
         where = f"{row['method']}, {queue}"
         if row["is_below"] is True:
             message = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,33 @@ def find_state(data_root: str, history: str, method: str | None = None) -> tuple
     except (OSError, ValueError) as error:
         raise StorageError(f"{where}: cannot be read: {error}; restore it from a copy") from error
     return top / version / _state_in(manifest, where, method), manifest.get("names", {})
+
+
+def only_history(data_root: str) -> str:
+    """Return the name of the history that follows a predictor of waits, where there is only one.
+
+    Raises
+    ------
+    StateNotFoundError
+        There is none.
+    ParameterError
+        There are several, which are named; or it is not known, as the data root is on S3.
+    """
+    if "://" in data_root:
+        raise ParameterError(f"{data_root}: say which history, by --history NAME")
+    found = []
+    for pointer in sorted(Path(data_root).expanduser().glob(f"[!.]*/{LATEST}")):
+        with suppress(OSError, ValueError):
+            version = pointer.parent / pointer.read_text(encoding="utf-8").strip()
+            if isinstance(json.loads((version / MANIFEST).read_bytes()).get("waits"), dict):
+                found.append(pointer.parent.name)
+    if not found:
+        raise StateNotFoundError(
+            f"{data_root}: no history follows a predictor of waits; make one by swftools reevaluate, or give --state"
+        )
+    if len(found) > 1:
+        raise ParameterError(f"{data_root}: there are several histories; say which, by --history: {', '.join(found)}")
+    return found[0]
 
 
 def _state_in(manifest: Mapping[str, Any], where: str, method: str | None) -> str:

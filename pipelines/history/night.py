@@ -29,14 +29,17 @@ from pipelines.logs.find import catalog_in_use
 from pipelines.store.order import key_of_files
 from pipelines.store.parts import PartedTable, Shared
 from pipelines.tasks.facts import account_of, software
+from pipelines.tasks.replay_predictor import groups_of
 from swftools.drift import JOB_COLUMNS
 from swftools.fields.dictionary import arrow_schema
+from swftools.header import SwfHeader
 from swftools.history.months import begin_of
+from swftools.named import Known, named_group, names_by_kind
 from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage, judge_coverage
 from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
-CODE_VERSION = 2
+CODE_VERSION = 3
 """Raised when what is published of equal files and settings differs."""
 
 ALWAYS = (
@@ -77,6 +80,14 @@ class Run:
     def state(self) -> State:
         """What there was."""
         return self.night.state
+
+    def name_of_group(self, group: str) -> str:
+        """Return a queue, or another group of jobs, by the names that the logs have."""
+        return named_group(group, groups_of(self.settings.waits.by) or (), self._names)
+
+    @cached_property
+    def _names(self) -> Known:
+        return names_by_kind(self.night.book.names, SwfHeader())
 
     @cached_property
     def making(self) -> Making:

@@ -26,7 +26,7 @@ WHAT = "A history of a machine: the jobs of many files, and what predictors woul
 def findings_of(run: Run) -> Iterator[Finding]:
     """Yield what a person should look at."""
     period = run.settings.waits.days[-1]
-    yield from of_coverage(run.coverage, last_days(period), run.settings)
+    yield from of_coverage(run.coverage, last_days(period), run.settings, run.name_of_group)
     since = run.until - period * DAY
     recent = {label: run.accounts[label] for label in run.labels_since(since)}
     yield from of_drift(run.drift)

@@ -79,7 +79,7 @@ def _coverage(run: Run) -> str:
     for method, queue in zip(keys["method"], keys["queue"], strict=True):
         if queue not in shown:
             continue
-        cells = [shown_in_markdown(method), shown_in_markdown(queue)]
+        cells = [shown_in_markdown(method), shown_in_markdown(run.name_of_group(queue))]
         for period in periods:
             row = table[(table["period"] == period) & (table["method"] == method) & (table["queue"] == queue)]
             cells += _cells(row)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from swftools.errors import SwfToolsError
 from swftools.formats.compression import source_name
+from swftools.formats.place import file_of
 from swftools.formats.several import log_files
 
 Value = TypeVar("Value")
@@ -52,7 +53,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
     Of a folder or pattern, the same of each of its files.
     """
     try:
-        statuses = [Path(source_name(source)).stat() for source in log_files(path).sources]
+        statuses = [file_of(source_name(source)).stat() for source in log_files(path).sources]
     except (SwfToolsError, OSError):
         return None
     # Unlike the time of modification, that of change cannot be set back or forth.

@@ -17,11 +17,13 @@ from pipelines.logs.generated import MODELS, find_model
 from pipelines.logs.how_read import HowRead
 from pipelines.logs.names import name_of_file, name_of_model
 from pipelines.logs.published import hash_of_jobs, read_manifest, version_folder
-from pipelines.logs.text_hash import joined_sha256, text_sha256
 from pipelines.names import LATEST
-from swftools.errors import SwfToolsError
+from swftools.errors import AcquireError, StorageError, SwfToolsError
 from swftools.formats.compression import source_name
+from swftools.formats.fetch import fetch_log, is_address
+from swftools.formats.place import file_of
 from swftools.formats.several import log_files
+from swftools.formats.text_hash import joined_sha256, text_sha256
 from swftools.parameters import Parameters, did_you_mean
 from swftools.parameters.spelling import as_known
 
@@ -83,7 +85,7 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
 
     A path may be that of a folder, or a pattern: its files are one log, whose text is theirs one behind the other. The
     folder of a published version, or of its jobs, is a log whose jobs are those; so is the name of a data set in the
-    data root, where there is no file of that name.
+    data root, where there is no file of that name. An https address is fetched into the cache, and read from there.
     ``how`` says how it is read, where its card does not say so or is to be overruled.
 
     A card's log is taken from the package, from the directories of the setting ``log_path``, or (path None)
@@ -100,12 +102,19 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     if model := find_model(log):
         key = hashlib.sha256(canonical_json({model.NAME: model.to_mapping()}).encode()).hexdigest()
         return Log(name_of_model(model), sha256=key, model=model)
+    if is_address(log):
+        return _fetched(log, how)
     catalog = catalog_in_use()
     if (card_name := as_known(log, catalog.logs)) != log and not is_there(Path(log).expanduser()):
         log = card_name
     if log in catalog.logs:
         card = catalog.logs[log]
         return Log(card.name, card, _local_copy(card), card.sha256, how=_with_card(how, card))
+    return _in_files(log, how, catalog)
+
+
+def _in_files(log: str, how: HowRead, catalog: Catalog) -> Log:
+    """Return the log, or the published version, that a path means."""
     path = Path(log).expanduser()
     if folder := version_folder(path):
         try:
@@ -131,6 +140,14 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     return Log(name, matching, path, sha256, how=_with_card(how, matching) if matching else how)
 
 
+def _fetched(address: str, how: HowRead) -> Log:
+    """Return the log at a web address, which is fetched into the cache unless it is there."""
+    try:
+        return find_log(fetch_log(address), how)
+    except (AcquireError, StorageError) as error:
+        return Log(name_of_file(Path(address.partition("#")[0])), path=Path(address), damage=str(error), how=how)
+
+
 def _published(name: str) -> Path | None:
     """Return the folder of the latest version of a data set in the data root, if there is one of that name on disk."""
     folder = Path(setting("data_root") or "data") / name
@@ -149,7 +166,7 @@ def _with_card(how: HowRead, card: LogCard) -> HowRead:
 def is_there(path: Path) -> bool:
     """Return whether there is a file, a folder with files, or a file that is like a pattern."""
     try:
-        return all(Path(source_name(source)).is_file() for source in log_files(path).sources)
+        return all(file_of(source_name(source)).is_file() for source in log_files(path).sources)
     except SwfToolsError:
         return False
 

@@ -27,6 +27,7 @@ from swftools.cleaning import CleaningReport
 from swftools.cleaning import clean as clean_trace
 from swftools.errors import SwfFormatError, UnknownLogError, UnreadableLogError
 from swftools.formats.compression import Progress
+from swftools.formats.fetch import fetch_log, is_address
 from swftools.formats.parquet import is_foreign, read_parquet
 from swftools.output.shown_text import shown
 from swftools.trace import Trace
@@ -93,6 +94,8 @@ def load_log(
         There is no such log, or it is not on this machine.
     UnreadableLogError
         The file cannot be read.
+    AcquireError
+        It is a web address, and what is there cannot be fetched.
     SwfFormatError
         No line is a job; or, with ``strict``, one is not.
     ParameterError, UnknownRuleError, RuleError
@@ -155,6 +158,8 @@ def _read(name: str, how: HowRead, *, strict: bool, says_odd: bool) -> tuple[Log
         card = catalog_in_use().card_of(sha256)
         log = Log(card.name if card else "stdin", card, Path("standard input" if is_input else name), sha256)
         return log, as_its_log(trace, log)
+    if is_address(name):
+        name = fetch_log(name)
     path = Path(name).expanduser()
     if is_table(path):
         log = Log(path.stem, path=path)

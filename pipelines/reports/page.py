@@ -12,10 +12,13 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
+from pipelines.logs.load import LoadedLog
 from pipelines.reports.report import Section, Shown, Told, Version, parts_of
+from pipelines.reports.trace import WHAT, parts_of_log
 from pipelines.store.bibtex import bibtex_text, references_of_version
 from pipelines.store.data_root import DataRoot
 from pipelines.store.readme import sources_of
+from swftools._version import __version__
 from swftools.errors import MissingLibraryError
 from swftools.output.shown_text import shown
 from swftools.plots.style import OVER_TIME
@@ -67,25 +70,63 @@ def report_page(version: Version, other: Version | None = None) -> str:
     MissingLibraryError
         Jinja2 or matplotlib is not installed.
     """
+    what, parts = parts_of(version, other)
+    return _page(
+        parts,
+        title=version.manifest.get("title") or version.data_set,
+        what=what,
+        version=version,
+        other=other,
+        facts=list(_facts(version.manifest)),
+        provenance=list(_provenance(version.manifest)),
+        bibtex=bibtex_text(references_of_version(version.manifest, None)).strip(),
+    )
+
+
+def page_of_log(loaded: LoadedLog) -> str:
+    """Return the report on a log that need not be published: the parts of that on a trace.
+
+    Raises
+    ------
+    MissingLibraryError
+        Jinja2 or matplotlib is not installed.
+    """
+    card, trace = loaded.log.card, loaded.trace
+    told = {
+        "Site": trace.header.installation,
+        "Computer": trace.header.computer,
+        "Processors": trace.processors,
+        "Licence": card.licence if card else None,
+        "Acknowledgement": " ".join(trace.header.acknowledgements),
+        "To cite": card.citation if card else None,
+    }
+    rules = [] if loaded.report is None else loaded.report.steps["rule"].tolist()
+    made = {
+        "Read as": trace.provenance.get("format"),
+        "Cleaned by": ", ".join(rule for rule in rules if rule != "read") or "no rule",
+        "Software": f"swftools {__version__}",
+        "sha256 of the log's text": trace.provenance.get("sha256"),
+    }
+    return _page(
+        parts_of_log(trace, loaded.report),
+        title=loaded.log.name,
+        what=WHAT,
+        version=None,
+        other=None,
+        facts=[("Log", loaded.log.name), *((name, value) for name, value in told.items() if value)],
+        provenance=[(name, value) for name, value in made.items() if value],
+        bibtex="",
+    )
+
+
+def _page(parts: list[Section], **told: Any) -> str:
+    """Return a page of parts, whose pictures are drawn."""
     template = _template()
     from markupsafe import Markup  # noqa: PLC0415 (comes with Jinja2)
 
-    what, parts = parts_of(version, other)
     numbers = itertools.count()
     drawn = [(part, list(_drawn(part, numbers))) for part in parts]
-    return str(
-        template.render(
-            title=version.manifest.get("title") or version.data_set,
-            what=what,
-            version=version,
-            other=other,
-            facts=list(_facts(version.manifest)),
-            parts=drawn,
-            zoom=Markup(_beside("zoom.js")),  # noqa: S704 (ours)
-            provenance=list(_provenance(version.manifest)),
-            bibtex=bibtex_text(references_of_version(version.manifest, None)).strip(),
-        )
-    )
+    return str(template.render(parts=drawn, zoom=Markup(_beside("zoom.js")), **told))  # noqa: S704 (ours)
 
 
 def _template() -> Any:

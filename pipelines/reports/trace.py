@@ -10,6 +10,7 @@ from pipelines.reports.report import Rows, Section, Shown, Told, Version, report
 from swftools.cleaning import CleaningReport
 from swftools.description import describe
 from swftools.fields.definition import GENERATED
+from swftools.fields.dictionary import generated_columns
 from swftools.fields.jobs import SWF_NAMES
 from swftools.header import SwfHeader
 from swftools.output.amounts import counted, duration, percent
@@ -34,10 +35,27 @@ FIGURES = {
 """What ``describe`` tells, in the words of a report."""
 
 
-@reports_on("jobs", "A workload trace of a parallel machine")
+WHAT = "A workload trace of a parallel machine"
+
+
+@reports_on("jobs", WHAT)
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on a trace."""
     return [_balance(version), _figures(version, other), *_pictures(trace_of(version))]
+
+
+def parts_of_log(trace: Trace, report: CleaningReport | None) -> list[Section]:
+    """Return the same parts for a log that is not published."""
+    told = [
+        f"{len(trace):,} jobs; {len(trace.quarantine):,} lines are quarantined, {len(trace.merged):,} became part of "
+        "another job."
+    ]
+    pictures = [Shown(report, "balance")] if report is not None else []
+    sections = [
+        Section("What became of the lines", told, pictures=pictures),
+        _in_figures([trace], ["", "value"], generated_columns(trace.jobs)),
+    ]
+    return [*sections, *_pictures(trace)]
 
 
 def trace_of(version: Version) -> Trace:
@@ -76,8 +94,15 @@ def _balance(version: Version) -> Section:
 
 def _figures(version: Version, other: Version | None) -> Section:
     """Return figures of the trace, maybe beside those of another, and what each column lacks."""
-    found = [describe(trace_of(each)) for each in (version, other) if each]
     heads = ["", *(f"{each.data_set} {each.version[:8]}" if other else "value" for each in (version, other) if each)]
+    # The columns of augmentations are not read for figures; their names stand in the manifest.
+    generated = generated_columns(version.manifest["tables"]["jobs"]["columns"])
+    return _in_figures([trace_of(each) for each in (version, other) if each], heads, generated)
+
+
+def _in_figures(traces: list[Trace], heads: list[str], generated: list[str]) -> Section:
+    """Return figures of traces beside one another, what each column of the first lacks, and which are generated."""
+    found = [describe(trace) for trace in traces]
     rows = [[words, *(_value(name, told[name]) for told in found)] for name, words in FIGURES.items()]
     jobs = max(found[0]["jobs"], 1)
     missing = [
@@ -87,7 +112,7 @@ def _figures(version: Version, other: Version | None) -> Section:
     ]
     without = [name for name, count in found[0]["missing_values"].items() if count == found[0]["jobs"]]
     told = [f"No job has: {', '.join(without)}."] if without and found[0]["jobs"] else []
-    if generated := found[0].get("generated_columns"):
+    if generated:
         told.append(f"{GENERATED.capitalize()}: {', '.join(generated)}.")
     tables = [Rows(heads, rows)]
     if missing:

@@ -55,5 +55,6 @@ def _by_queue(evaluation: pd.DataFrame) -> Rows:
     rows = evaluation.loc[evaluation["grouped_by"] == "queue", list(COLUMNS)]
     cells = rows.astype(object).where(rows.notna(), None)
     for name in ("correctness", "standard_error"):
-        cells[name] = [None if each is None else Told(each, percent(each, digits=1)) for each in cells[name]]
+        told = [None if each is None else Told(each, percent(each, digits=1)) for each in cells[name]]
+        cells[name] = pd.Series(told, cells.index, dtype=object)
     return Rows(list(COLUMNS.values()), cells.to_numpy().tolist())

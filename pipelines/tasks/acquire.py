@@ -15,13 +15,14 @@ import luigi
 from pipelines.config import setting, work_root
 from pipelines.logs.find import Log, find_log, is_there
 from pipelines.logs.published import JOBS, NAMES, hash_of_jobs, read_manifest
-from pipelines.logs.text_hash import joined_sha256, text_sha256
 from pipelines.names import MANIFEST
 from pipelines.store.staging import staging
 from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import AcquireError, ParameterError, UnreadableLogError
-from swftools.formats.compression import source_name
+from swftools.formats.compression import open_log, source_name
+from swftools.formats.place import file_of, split_member
+from swftools.formats.text_hash import joined_sha256, text_sha256
 
 progress = logging.getLogger("pipelines")
 
@@ -132,7 +133,7 @@ def _downloaded(found: Log, folder: Path) -> Path:
             f"log {found.name}: its card has no url, and it is in none of the directories of the setting "
             f"log_path ({setting('log_path') or 'none given'}); pass --log PATH"
         )
-    from pipelines.logs.download import download  # noqa: PLC0415 (what it needs for that is of no use before)
+    from swftools.formats.download import download  # noqa: PLC0415 (what it needs for that is of no use before)
 
     part = folder / f"{found.card.name}.swf.gz"
     download(found.card.url, part, sha256=found.card.sha256, max_bytes=found.card.bytes)
@@ -143,8 +144,8 @@ def _copy(found: Log, source: Path, destination: Path) -> None:
     """Copy a log's file, or files, and see that its text is what it was found to be."""
     if not is_there(source):
         raise UnreadableLogError(f"log {source} is gone since this run began; nothing was published. Run again")
-    if source.is_file():
-        shutil.copyfile(source, destination)
+    if file_of(source).is_file():
+        _copy_file(source, destination)
     else:
         destination.mkdir()
         paths = [Path(source_name(each)) for each in found.how.files(source).sources]
@@ -153,6 +154,16 @@ def _copy(found: Log, source: Path, destination: Path) -> None:
             name = path.name if len(set(names)) == len(names) else f"{number:05}.{path.name}"
             shutil.copyfile(path, destination / name)
     _check_text(found, source, destination)
+
+
+def _copy_file(path: Path, destination: Path) -> None:
+    """Copy a file; of a member of an archive, its text."""
+    if split_member(path)[1] is None:
+        shutil.copyfile(path, destination)
+        return
+    with open_log(path, is_text=False) as text, destination.open("wb") as file:
+        while block := text.read(1 << 20):
+            file.write(block)
 
 
 def _check_text(found: Log, source: Path, path: Path) -> None:

@@ -57,7 +57,7 @@ class CleaningReport(ShowsItself):
     @property
     def plot(self) -> Plotter:
         """Draws pictures of it: ``report.plot("balance")``."""
-        return Plotter(self)
+        return Plotter(self, "balance")
 
     @property
     def balance(self) -> dict[str, int]:

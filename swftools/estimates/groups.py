@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from swftools.named import with_number
 from swftools.trace import IntArray, Trace
 
 UNKNOWN = "unknown"
@@ -45,9 +46,9 @@ class Grouping(NamedTuple):
     by_jobs: bool = False
 
 
-def _queue(trace: Trace, number: int) -> str:
-    """Return the number of a queue, and what the header calls it."""
-    return f"{number} {trace.header.queues.get(number, '')}".strip()
+def _named(kind: str) -> Callable[[Trace, int], str]:
+    """Return what gives the number of a queue or user, and what the log calls it."""
+    return lambda trace, number: with_number(number, trace.known_names.get(kind, {}))
 
 
 def _size(trace: Trace) -> IntArray:
@@ -68,8 +69,8 @@ def _requested(trace: Trace) -> IntArray:
 
 
 GROUPINGS: dict[str, Grouping] = {
-    "user": Grouping(lambda trace: np.maximum(trace.views.user_id, -1), lambda _, number: str(number), by_jobs=True),
-    "queue": Grouping(lambda trace: np.maximum(trace.views.queue_id, -1), _queue),
+    "user": Grouping(lambda trace: np.maximum(trace.views.user_id, -1), _named("user"), by_jobs=True),
+    "queue": Grouping(lambda trace: np.maximum(trace.views.queue_id, -1), _named("queue")),
     "size": Grouping(_size, _size_in_words),
     "requested-time": Grouping(_requested, lambda _, number: list(TIMES)[number]),
 }

@@ -32,17 +32,20 @@ def as_trace(given: Trace | str | os.PathLike[str] | object) -> Trace:
         )
     # Imported late: who has a trace needs no readers.
     from swftools.formats.data_sets import MANIFEST, load  # noqa: PLC0415
+    from swftools.formats.fetch import is_address  # noqa: PLC0415
     from swftools.formats.parquet import read_parquet  # noqa: PLC0415
     from swftools.formats.read_log import read_log  # noqa: PLC0415
 
+    if is_address(given):
+        return read_log(str(given))
     path = Path(given).expanduser()
     if (path / MANIFEST).is_file():
         folder = path.resolve()
         return load(folder.parent.name, folder.name, data_root=folder.parent.parent)
     if not path.exists() and not any(sign in str(given) for sign in "*?[#"):
         raise ParameterError(
-            f"{given}: no such file; give the path of a log, a Trace, or swftools.load(NAME) for a published data set "
-            "(pipelines.logs.load_log finds logs of the catalogue by name)"
+            f"{given}: no such file; give the path or https address of a log, a Trace, or swftools.load(NAME) for "
+            "a published data set (pipelines.logs.load_log finds logs of the catalogue by name)"
         )
     if path.suffix == ".parquet":
         return read_parquet(path)

@@ -23,6 +23,7 @@ from typing import BinaryIO, Protocol, cast
 
 from swftools.errors import ParameterError, StorageError, SwfToolsError, UnreadableLogError
 from swftools.formats.members import Members, Reader
+from swftools.formats.place import split_member
 from swftools.output.whole_files import LONGEST_NAME_SHOWN, create_file, unwritable
 
 if sys.version_info >= (3, 14):
@@ -49,7 +50,6 @@ _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\
 _MAGIC |= {bytes([first]) + b"\x2a\x4d\x18": "zstd" for first in range(0x50, 0x60)}
 _PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
 _FOREIGN = {
-    b"PK\x03\x04": "a zip archive; unpack it first, or give its path",
     b"7z\xbc\xaf": "a 7z archive; unpack it first",
     b"\x1f\x9d": "compressed by compress (.Z); uncompress it first",
     b"\xff\xfe": "UTF-16 text; convert it to UTF-8 first",
@@ -158,8 +158,8 @@ def open_log(
     Parameters
     ----------
     source : path or binary file object
-        Plain, gzip, bzip2, xz or Zstandard; or a zip archive of one file, by its path. A file object is
-        read from its present position and stays open; it may be
+        Plain, gzip, bzip2, xz or Zstandard; or a zip archive of one file. Of an archive of several
+        ``archive.zip#name`` is one. A file object is read from its present position and stays open; it may be
         a pipe, such as ``sys.stdin.buffer``.
     max_bytes : int
         Largest size of the text once decompressed; a plain file may be larger. By default a text is refused too that
@@ -187,11 +187,12 @@ def open_log(
     """
     if max_bytes < 0:
         raise ParameterError(f"max_bytes={max_bytes}: at least 0")
-    name = source_name(source)
+    name, member = source_name(source), None
     with ExitStack() as stack:
         if isinstance(source, str | os.PathLike):
+            path, member = split_member(source)
             try:
-                raw = cast(BinaryIO, stack.enter_context(Path(name).open("rb", buffering=0)))
+                raw = cast(BinaryIO, stack.enter_context(Path(path).open("rb", buffering=0)))
             except (OSError, ValueError) as error:
                 remedy = "standard input is sys.stdin.buffer" if name == "-" else "check the path"
                 raise UnreadableLogError(f"{name[:LONGEST_NAME_SHOWN]}: {_reason(error)}; {remedy}") from error
@@ -199,10 +200,12 @@ def open_log(
             raw = source
         if not hasattr(raw, "read"):
             raise ParameterError(f"a log is a path or a binary file object, not {type(source).__name__}")
-        yield _decompressed(raw, name, max_bytes, progress, is_text=is_text)
+        yield _decompressed(raw, name, max_bytes, progress, is_text=is_text, member=member)
 
 
-def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None, *, is_text: bool) -> LogStream:
+def _decompressed(
+    raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None, *, is_text: bool, member: str | None
+) -> LogStream:
     """Return the stream that decompresses ``raw`` according to its first bytes."""
     is_file = _is_regular_file(raw)
     size = os.fstat(raw.fileno()).st_size - raw.tell() if is_file else None
@@ -210,8 +213,11 @@ def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress |
     head = b""
     while len(head) < _HEAD and (part := _read(counted, _HEAD - len(head), name, None)):
         head += part
-    if is_file and head.startswith(_ZIP):
-        return _unzipped(raw, name, max_bytes, progress)
+    if head.startswith(_ZIP):
+        archive = raw if is_file else _kept(_Rejoined(head, counted), name, max_bytes)
+        return _unzipped(archive, name, max_bytes, progress, member)
+    if member is not None:
+        raise UnreadableLogError(f"{name}: is no zip archive, so it has no {member!r}; give the path without it")
     if is_text or not head.startswith(_PARQUET):
         _refuse(head, f"{name}:", _FOREIGN)
     compression = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
@@ -228,8 +234,24 @@ def _decompressed(raw: BinaryIO, name: str, max_bytes: int, progress: Progress |
     return LogStream(_Rejoined(head, counted), name, None, None if is_file else max_bytes, report)
 
 
-def _unzipped(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None) -> LogStream:
-    """Return the stream of the only file in a zip archive; hidden files, and those that macOS adds, do not count."""
+def _kept(stream: Reader, name: str, max_bytes: int) -> BinaryIO:
+    """Return what a stream gives as something that can go back, as the end of an archive tells what is in it."""
+    kept = io.BytesIO()
+    while piece := _read(stream, _PIECE, name, "zip"):
+        if kept.tell() + len(piece) > max_bytes:
+            raise UnreadableLogError(
+                f"{name}: a zip archive of more than {max_bytes:,} bytes; pass a larger max_bytes if you trust it"
+            )
+        kept.write(piece)
+    kept.seek(0)
+    return kept
+
+
+def _unzipped(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | None, wanted: str | None) -> LogStream:
+    """Return the stream of a file in a zip archive: the one wanted, or the only one.
+
+    Hidden files, and those that macOS adds, do not count.
+    """
     try:
         archive = zipfile.ZipFile(raw)
         inside = [
@@ -237,12 +259,22 @@ def _unzipped(raw: BinaryIO, name: str, max_bytes: int, progress: Progress | Non
             for each in archive.infolist()
             if not each.is_dir() and not any(part.startswith((".", "__MACOSX")) for part in each.filename.split("/"))
         ]
+        named = ", ".join(each.filename[:LONGEST_NAME_SHOWN] for each in inside[:_MOST_NAMED])
+        named += ", ..." if len(inside) > _MOST_NAMED else ""
+        if wanted is not None:
+            exact = [each for each in inside if each.filename == wanted]
+            inside = exact or [each for each in inside if each.filename.rpartition("/")[2] == wanted]
+            if len(inside) != 1:
+                how_many = "several files of that name" if inside else "no such file"
+                raise UnreadableLogError(f"{name}: {how_many} in the archive; it has {named or 'none'}")
         if len(inside) != 1:
-            named = ", ".join(each.filename[:LONGEST_NAME_SHOWN] for each in inside[:_MOST_NAMED])
-            more = ", ..." if len(inside) > _MOST_NAMED else ""
+            if not inside:
+                raise UnreadableLogError(f"{name}: a zip archive without files; give one with a log")
+            archive_name = "FILE.zip" if name.startswith("<") else name
             raise UnreadableLogError(
-                f"{name}: a zip archive of {len(inside):,} files ({named}{more}); unpack it, and give the log in it, "
-                "or the folder if they are parts of one log"
+                f"{name}: a zip archive of {len(inside):,} files ({named}); choose one, as "
+                f"{f'{archive_name}#{inside[0].filename}'[:LONGEST_NAME_SHOWN]!r}; or, if they are parts of one log, "
+                "unpack it and give the folder"
             )
         (member,) = inside
         stream = cast(Reader, archive.open(member))

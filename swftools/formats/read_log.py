@@ -12,6 +12,7 @@ from swftools.errors import LogFormatError
 from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import TEXT_LIMIT, LogSource, Progress, source_name
 from swftools.formats.detect import detect
+from swftools.formats.fetch import on_this_machine
 from swftools.formats.registry import LogFormat, Reading, find_format
 from swftools.formats.several import LogFiles, log_files
 from swftools.parameters import refuse_unknown
@@ -29,6 +30,7 @@ def read_log(
     key: str | None = None,
     max_bytes: int = TEXT_LIMIT,
     progress: Progress | None = None,
+    sha256: str | None = None,
     **options: Any,
 ) -> Trace:
     """Read a log of any format.
@@ -38,6 +40,8 @@ def read_log(
     source : path, binary file object, or sequence of paths
         Plain or compressed (gzip, bzip2, xz, Zstandard), recognised by content. A folder, a pattern such as
         ``acct/2023*`` or several paths are parts of one log; they are read in the order of their first records.
+        ``archive.zip#name`` is a file in a zip archive. An https address is fetched into the cache once, and read from
+        there afterwards (``swftools.formats.fetch``).
     format : str, optional
         Name of a format, with options if need be, as in ``"slurm:time_zone=Europe/Berlin"``; ``module:name`` names one
         of your own. By default it is recognised from the text.
@@ -52,6 +56,8 @@ def read_log(
         Largest size of the text once decompressed; a plain file may be larger.
     progress : callable, optional
         As in ``open_log``.
+    sha256 : str, optional
+        Hash of what is at an address: of the file, or of its decompressed text.
     **options
         Options of the format.
 
@@ -67,6 +73,8 @@ def read_log(
     ------
     UnreadableLogError
         A file is missing, truncated, corrupt or too large.
+    AcquireError
+        What is at an address cannot be fetched, or has another hash.
     LogFormatError
         The text looks like no known format, or like several, or an option is needed to read it, such as a time zone.
     ParameterError
@@ -81,6 +89,7 @@ def read_log(
     >>> trace.jobs["run_time"].tolist()
     [60.0]
     """
+    source = on_this_machine(source, sha256=sha256, max_bytes=max_bytes)
     return read_as(source, format, options, Reading(strict, Privacy(anonymise, key), max_bytes, progress))
 
 
@@ -113,7 +122,7 @@ def iter_log(
     UnreadableLogError, LogFormatError, ParameterError, SwfFormatError
         As in ``read_log``.
     """
-    files, reader, _ = open_as(source, format, options)
+    files, reader, _ = open_as(on_this_machine(source, max_bytes=max_bytes), format, options)
     how = Reading(strict, Privacy(anonymise, key), max_bytes, chunk_bytes=chunk_bytes)
     yield from reader.iterate(files, how)
 

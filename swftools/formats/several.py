@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progress, open_log, source_name
 from swftools.formats.parquet_head import parquet_head
+from swftools.formats.place import file_of, split_member
 
 HEAD = 1 << 16
 """Bytes from which a format is recognised."""
@@ -134,7 +135,7 @@ def log_files(source: LogSource | Sequence[str | os.PathLike[str]]) -> LogFiles:
         if not inside:
             raise UnreadableLogError(f"{name}: a folder without files; give a file, or a folder of accounting files")
         return LogFiles(_in_natural_order(inside), name)
-    if _PATTERN.search(name) and not path.exists():
+    if _PATTERN.search(name) and not path.exists() and split_member(name)[1] is None:
         found = [Path(each) for each in glob.glob(name) if Path(each).is_file()]  # noqa: PTH207 (of any path)
         if not found:
             raise UnreadableLogError(f"{name}: no file has such a name; check the pattern")
@@ -230,7 +231,7 @@ def open_joined(
 
 def _total_size(files: LogFiles) -> int | None:
     try:
-        return sum(Path(source_name(source)).stat().st_size for source in files.sources)
+        return sum(file_of(source_name(source)).stat().st_size for source in files.sources)
     except OSError:
         return None
 

@@ -18,7 +18,8 @@ import pandas as pd
 from swftools.errors import HistoryError
 from swftools.history.merging import find_known, merge_month, settle
 from swftools.history.months import by_month
-from swftools.history.records import NUMBERED, FileRecords
+from swftools.history.records import FileRecords
+from swftools.named import NUMBERED
 from swftools.tables import empty_frame
 
 INTERACTIVE = "interactive"

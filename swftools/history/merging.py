@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.history.records import NUMBERED, has_ended, job_keys, names_of
+from swftools.history.records import has_ended, job_keys, names_of
+from swftools.named import NUMBERED
 
 _RUN = ["submit_time", "record_key"]
 _PLACE = ("file_number", "line_number")

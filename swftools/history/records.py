@@ -17,17 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.fields.dictionary import table_fields
+from swftools.named import NUMBERED
 from swftools.tables import empty_frame
 from swftools.trace import Trace
-
-NUMBERED = {
-    "user": "user_id",
-    "group": "group_id",
-    "executable": "executable_id",
-    "queue": "queue_id",
-    "partition": "partition_id",
-}
-"""The column of the numbers of each kind of names."""
 
 LATEST = 1e10
 """The last time that a history takes, s since 1970: in the year 2286, where the columns of times end."""

@@ -82,5 +82,4 @@ def names_of_queues(trace: Trace | None) -> dict[int, str]:
     """Return the names of queues that a log tells, by number."""
     if trace is None:
         return {}
-    told = trace.names[trace.names["kind"] == "queue"]
-    return trace.header.queues | dict(zip(told["number"].tolist(), told["name"].tolist(), strict=True))
+    return dict(trace.known_names.get("queue", {}))

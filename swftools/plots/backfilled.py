@@ -59,7 +59,8 @@ class Backfilled(Picture):
         from matplotlib.colors import Normalize  # noqa: PLC0415 (an extra)
 
         percent = table.assign(share=100 * table["share"])
-        mesh = draw_sizes(axes, percent, "share", Normalize(0, 100), lambda value: f"{value:.0f}")
+        most = float(percent["share"].max()) or 1.0
+        mesh = draw_sizes(axes, percent, "share", Normalize(0, most), lambda value: f"{value:.0f}")
         figure = axes.get_figure()
         if figure is not None:
             figure.colorbar(mesh, ax=axes, label=f"{chosen.what} jobs, %")

@@ -95,7 +95,7 @@ class Coverage(Picture):
             share = float(np.average(part["share"], weights=part["waits"]))
             worst = part.iloc[int(part["share"].to_numpy().argmin())]
             told.append(
-                f"{name_of(method)} {share:.3f} of {counted(part['waits'].sum(), 'wait')}, "
+                f"{name_of(method)} {share:.3f} of {counted(int(part['waits'].sum()), 'wait')}, "
                 f"least in {worst['month']} ({worst['share']:.3f})"
             )
         return f"{chosen.quantile:g} is meant; {and_more(told)}"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -43,7 +42,7 @@ class Shares(Picture):
     column : str
         The column of ``Trace.arrays`` with their numbers.
     kind : str
-        The kind of their names in ``Trace.names``; in words too.
+        The kind of their names in ``Trace.known_names``; in words too.
     """
 
     of = Trace
@@ -71,7 +70,7 @@ class Shares(Picture):
         ).astype({"number": "Int64"})
         order = [chosen.by, "jobs" if chosen.by == "work" else "work", "number"]
         rows = rows.sort_values(order, ascending=[False, False, True], ignore_index=True)
-        names = self.names(subject)
+        names = subject.known_names.get(self.kind, {})
         rows["name"] = pd.array([names.get(each) for each in rows["number"]], dtype="str")
         own = chosen.most if len(rows) > chosen.most + 1 else len(rows)
         sums = [rows.iloc[:own]]
@@ -83,11 +82,6 @@ class Shares(Picture):
         rows["share_of_jobs"] = rows["jobs"] / len(subject)
         rows["share_of_work"] = rows["work"] / (work.sum() or np.nan)
         return rows[list(COLUMNS)]
-
-    def names(self, subject: Trace) -> Mapping[int, str]:
-        """Return names by number."""
-        found = subject.names[subject.names["kind"] == self.kind].dropna(subset=["number", "name"])
-        return dict(zip(found["number"], found["name"], strict=True))
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: SharesParameters) -> None:
         """Draw two bars each: jobs, and work where it is known."""
@@ -151,10 +145,6 @@ class Queues(Shares):
     nothing = "no job whose queue is known"
     column = "queue_id"
     kind = "queue"
-
-    def names(self, subject: Trace) -> Mapping[int, str]:
-        """Return names by number."""
-        return {**subject.header.queues, **super().names(subject)}
 
 
 def _sum(members: int, jobs: int, work: float) -> pd.DataFrame:

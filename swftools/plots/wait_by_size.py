@@ -11,6 +11,7 @@ import pandas as pd
 from swftools.output.amounts import counted, duration
 from swftools.parameters import Parameters, choice
 from swftools.plots.of_schedules import by_size, draw_sizes, with_size
+from swftools.plots.parts import amounts_norm
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.style import duration_axis
 from swftools.simulator.metrics.columns import column_of
@@ -48,10 +49,8 @@ class WaitBySize(Picture):
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: WaitBySizeParameters) -> None:
         """Draw a cell for each class, with its wait."""
-        from matplotlib.colors import LogNorm  # noqa: PLC0415 (an extra)
-
         shown = table.assign(wait=table["wait"].clip(lower=0.0))
-        norm = LogNorm(60.0, max(600.0, float(shown["wait"].max())), clip=True)  # a minute more or less is none
+        norm = amounts_norm(shown["wait"], 60.0)  # a minute more or less is none
         mesh = draw_sizes(axes, shown, "wait", norm, _in_cell)
         figure = axes.get_figure()
         if figure is not None:

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.named import Known
 from swftools.output.amounts import counted, duration, percent
 from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
@@ -70,7 +71,9 @@ class Schedule(HasJobs, ShowsItself):
         What the run assumed where the log says nothing, and what its policy was told, in words. Empty for a schedule of
         another simulator.
     origin : datetime, optional
-        The moment of second 0, where the header of the log tells it.
+        The moment of second 0, by the clock of the log's own zone, where the header of the log tells it.
+    known_names : mapping
+        The names behind numbers of users, queues and others, as ``Trace.known_names`` has them.
     """
 
     jobs: pd.DataFrame
@@ -84,6 +87,7 @@ class Schedule(HasJobs, ShowsItself):
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     origin: datetime | None = None
+    known_names: Known = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.jobs)
@@ -91,7 +95,7 @@ class Schedule(HasJobs, ShowsItself):
     @property
     def plot(self) -> Plotter:
         """Draws pictures of it: ``schedule.plot()``, ``schedule.plot("gantt")``; ``plot.names()`` lists them."""
-        return Plotter(self, "utilization")
+        return Plotter(self, "overview")
 
     def measure(self, *arguments: Any, **options: Any) -> Measures:
         """Return its metrics; ``schedule.measure().summary()`` shows the most important. See ``swftools.measure``."""

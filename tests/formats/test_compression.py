@@ -149,7 +149,7 @@ def test_compressed_twice(kind: str) -> None:
 @pytest.mark.parametrize(
     ("data", "what"),
     [
-        (b"PK\x03\x04....", "a zip archive; unpack it first"),
+        (b"PK\x03\x04....", "a zip archive that cannot be read"),
         (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
         (b"\x1f\x9d\x90...", "compressed by compress"),
         (b"PAR1....", "a Parquet file"),

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
 
-from swftools.plots import caption, data, plot
+from swftools.plots import caption, compare_jobs, data, plot
 from swftools.plots.parts import step_of, time_edges
 from swftools.trace import Trace
+from tests.drawn import draw_schedule
 
 
 def of(run_time: list[float], requested_time: list[float] | None = None, width: list[int] | None = None) -> Trace:
@@ -121,3 +125,37 @@ def test_nothing(name: str) -> None:
         assert found.empty
         assert found.columns.tolist() == full.columns.tolist()
         assert "no job whose" in caption(trace, name)
+
+
+SCHEDULE = replace(
+    draw_schedule(
+        """job submit width request start run backfilled
+        A 0 1 900 0 100 0
+        B 0 2 900 300 5 0
+        C 0 2 900 300 5 1
+        D 0 4 900 9000 50 0"""
+    ),
+    policy="easy",
+)
+
+
+@pytest.mark.parametrize(
+    ("subject", "name", "least", "most"),
+    [
+        (of([1, 1, 1, 50], width=[1, 1, 1, 8]), "sizes", 1, 3),
+        (of([5, 5, 5, 5, 70], requested_time=[9, 9, 9, 9, 90]), "estimates", 1, 4),
+        (of([70], width=[1]), "sizes", 1, 2),
+        (SCHEDULE, "wait-by-size", 60, 9000),
+        (SCHEDULE, "backfilled", 0, 50),
+        (compare_jobs(SCHEDULE, SCHEDULE), "against", 1, 2),
+    ],
+)
+def test_more_is_darker_up_to_the_most(subject: Any, name: str, least: float, most: float) -> None:
+    """One rule for every map of colours, whose scale ends at the data; the bar beside it has the same."""
+    axes = plot(subject, name)
+    drawn = next(each for each in axes.collections if each.get_array() is not None)
+    assert (drawn.norm.vmin, drawn.norm.vmax) == (least, most)
+    low, high = (sum(drawn.cmap(drawn.norm(value))[:3]) for value in (least, most))
+    assert high < 0.5
+    assert low > 1.5
+    assert drawn.colorbar is not None

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.named import NO_NAMES, NUMBERED, Known
 from swftools.parameters import is_number
 
 FloatArray = npt.NDArray[np.float64]
@@ -39,7 +40,7 @@ class Classes(NamedTuple):
     of_job: IntArray
 
 
-def classify(jobs: pd.DataFrame, by: By) -> Classes:
+def classify(jobs: pd.DataFrame, by: By, names: Known = NO_NAMES) -> Classes:
     """Put every job into one class.
 
     Parameters
@@ -50,7 +51,10 @@ def classify(jobs: pd.DataFrame, by: By) -> Classes:
         None is one class, "all". A column without ranges has a class for each of its values, in order. Upper ends 8 and
         32 make the classes "<= 8", "(8, 32]" and "> 32", which are there even where no job is in them. Missing values
         are the class "missing", the last, which is there only if needed. Of several columns every combination is a
-        class, with its parts joined by " & "; of columns without ranges only those that occur.
+        class, with its parts joined by " & "; of columns without ranges only those that occur. ``queue`` is
+        ``queue_id`` with names, where there is no such column; so are user, group, partition and executable.
+    names : mapping
+        Names behind numbers, by kind.
 
     Raises
     ------
@@ -69,13 +73,16 @@ def classify(jobs: pd.DataFrame, by: By) -> Classes:
     if by is None:
         return Classes(ALL, [ALL], np.broadcast_to(np.int64(0), len(jobs)))
     wanted = {by: None} if isinstance(by, str) else dict(by) if isinstance(by, Mapping) else dict.fromkeys(by)
-    if not wanted or not all(isinstance(name, str) and name in jobs for name in wanted):
-        known = ", ".join(map(str, jobs.columns))
+    kinds = {kind: column for kind, column in NUMBERED.items() if kind not in jobs and column in jobs}
+    if not wanted or not all(isinstance(name, str) and (name in jobs or name in kinds) for name in wanted):
+        known = ", ".join(map(str, [*kinds, *jobs.columns]))
         raise ParameterError(f"by={by!r} does not name columns of the jobs; there are {known}")
     labels: list[str] = [""]
     of_job = np.zeros(len(jobs), np.int64)
     for name, ends in wanted.items():
-        own, of_own = _by_value(jobs[name]) if ends is None else _by_range(jobs[name], ends)
+        column = jobs[kinds.get(name, name)]
+        named = names.get(name, {}) if name in kinds else {}
+        own, of_own = _by_value(column, named) if ends is None else _by_range(column, ends)
         labels = [" & ".join(filter(None, pair)) for pair in product(labels, own)]
         of_job = of_job * len(own) + of_own
         if any(ends is None for ends in wanted.values()):  # and so the product stays as small as the jobs are many
@@ -84,13 +91,19 @@ def classify(jobs: pd.DataFrame, by: By) -> Classes:
     return Classes(" & ".join(wanted), labels, of_job.astype(np.int64))
 
 
-def _by_value(column: pd.Series[Any]) -> tuple[list[str], IntArray]:
-    """Return a class for each value of a column, in order."""
+def _by_value(column: pd.Series[Any], names: Mapping[int, str]) -> tuple[list[str], IntArray]:
+    """Return a class for each value of a column, in order, called by its name if it has one."""
     try:
         codes, values = pd.factorize(column, sort=True, use_na_sentinel=True)
     except TypeError as error:
         raise ParameterError(f"by={column.name!r}: jobs cannot be classed by a column of {column.dtype}") from error
     labels = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+    if names:
+        told = [names.get(value, label) for value, label in zip(values, labels, strict=True)]
+        # Where two have one name, their numbers tell them apart.
+        labels = [
+            name if told.count(name) == 1 else f"{label} {name}" for name, label in zip(told, labels, strict=True)
+        ]
     if len(set(labels)) < len(labels):  # floats that differ behind the sixth digit
         labels = [str(value) for value in values]
     return _with_missing(labels, codes.astype(np.int64))

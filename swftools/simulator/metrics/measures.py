@@ -68,7 +68,9 @@ def measure(
     by : str, sequence of str, or mapping, optional
         Make a class of jobs for each value of a column (or each pair of values of two columns, and so on). A mapping
         gives the upper ends of ranges instead: ``{"allocated_processors": [8, 32], "run_time": None}``. Every job is in
-        one class; jobs without a value have a class of their own.
+        one class; jobs without a value have a class of their own. ``queue``, ``user``, ``group``, ``partition`` and
+        ``executable`` are classes by the names that the log has, by numbers where it has none; ``queue_id`` and the
+        like are by numbers.
     where : array of bool, str or callable, optional
         Which jobs count: a mask (a Series by its index, an array or list in the order of the jobs), the name of a
         boolean column (is_measured), or a function from ``schedule.jobs`` to a mask. Measures of the machine always
@@ -144,7 +146,7 @@ def measure(
     if changes:
         chosen_parameters = MetricParameters.from_mapping({**_fields(chosen_parameters), **changes})
     chosen: Chosen = slice(None) if where is None else choose_jobs(schedule.jobs, where)
-    classes = classify(schedule.jobs if where is None else schedule.jobs.iloc[chosen], by)
+    classes = classify(schedule.jobs if where is None else schedule.jobs.iloc[chosen], by, schedule.known_names)
     measures = measures_of_jobs(schedule, chosen_parameters)
     rows = _job_rows(schedule, measures, chosen, classes, chosen_parameters, reference)
     if by is None:

@@ -67,6 +67,7 @@ def test_table(state: Path) -> None:
     assert (
         result.stdout.split()
         == (
+            "understood: requested 10 h "
             f"jobs of queue 3 that request more than 600 s binomial, of {answer.waits} waits, "
             f"the newest of {answer.known_waits}; {until} "
             "of such jobs wait no longer than with confidence "

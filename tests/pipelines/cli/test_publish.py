@@ -9,6 +9,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import swftools
+from pipelines.reports.report import Version, parts_of
+from pipelines.store.data_root import DataRoot
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 LOG = "; MaxProcs: 8\n; UnixStartTime: 0\n" + "".join(
@@ -44,6 +46,10 @@ def test_what_was_logged_and_what_is_generated(tmp_path: Path) -> None:
     assert (version / "croissant.json").read_text().count(MARK) == 2  # it has no utility functions
     assert "3 columns of `jobs` are **generated, not logged**" in (version / "README.md").read_text()
     assert MARK not in (tmp_path / "data/plain/current/README.md").read_text()
+    for name in ("plain", "added"):
+        data = Version(root := DataRoot.open(tmp_path / "data"), root.manifest(name))
+        told = " ".join(" ".join(part.sentences) for part in parts_of(data)[1])
+        assert ("Generated, not logged: logged_utility, utility, utility_decay." in told) is (name == "added"), told
     trace = swftools.load("added", data_root=tmp_path / "data")
     assert f"3 columns {MARK}" in repr(trace)
     assert set(swftools.describe(trace)["generated_columns"]) == generated

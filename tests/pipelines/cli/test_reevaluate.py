@@ -246,10 +246,19 @@ def test_a_history_is_asked_of_waits(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert {bound["seconds"] for bound in told["bounds"]} == {600.0}
-    assert CliRunner().invoke(main, [*asked, "--queue", "nrmal"]).exit_code == 2
+    failed = CliRunner().invoke(main, [*asked, "--queue", "nrmal"])
+    assert (2, True) == (failed.exit_code, "it has normal; did you mean normal?" in failed.stderr), failed.stderr
+    root = ["--data-root", str(site.root)]
+    by_name = CliRunner().invoke(main, ["predict", *root, "--queue", "normal", "--requested-time", "4:00"])
+    by_number = CliRunner().invoke(main, ["predict", *root, "--queue", "1", "--requested-time", "4m"])
+    assert by_name.stdout == by_number.stdout
+    assert by_name.stdout.startswith("understood: history site, requested 4 min\njobs of queue normal")
+    summary = (Path(site.root) / "site" / "current" / "summary.md").read_text()
+    assert "| binomial | normal |" in " ".join(summary.split())
     assert CliRunner().invoke(main, [*asked[:2], "sit", *asked[3:], "--queue", "1"]).exit_code == 20
     assert CliRunner().invoke(main, [*asked, "--queue", "1", "--method", "weibull"]).exit_code == 2
-    assert CliRunner().invoke(main, ["predict", "--queue", "1"]).exit_code == 2
+    nowhere = ["--data-root", str(tmp_path / "nowhere")]
+    assert CliRunner().invoke(main, ["predict", *nowhere, "--queue", "1"]).exit_code == 20
 
 
 def test_versions_are_kept_and_tagged(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_picture(state: Path, tmp_path: Path) -> None:
         (["--start", "2027-03-28 02:30", "--zone", "Europe/Berlin"], "clocks do not show 02:30"),
         (["--start", "+6h", "--probability", ".5", "--command", "run {nodes}"], "it may have {time} and {processors}"),
         (["--start", "+6h", "--probability", ".5", "--command", "run 'it'"], "goes between single quotes"),
-        (["--start", "+6h", "--history", "site"], "give --state or --history"),
+        (["--start", "+6h", "--history", "site"], "give --state or --history, not both"),
     ],
 )
 def test_what_is_refused(state: Path, arguments: list[str], words: str) -> None:

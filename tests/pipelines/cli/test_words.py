@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -13,10 +14,13 @@ from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
 from pipelines.store.data_root import DataRoot
-from swftools import plots
+from pipelines.tasks.acquire import AcquireLog
+from swftools import plots, read_log
+from swftools.errors import UnreadableLogError
 from swftools.simulator import Schedule, list_policies, list_predictors
 from swftools.simulator.metrics.definitions import MEASURES
 from swftools.trace import Trace
+from tests.pipelines.store.samples import publish
 
 LOG = "; MaxProcs: 8\n" + "".join(f"{n} {9 * n} 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n" for n in range(1, 5))
 
@@ -127,6 +131,61 @@ def test_a_zip_archive_and_csv(log: Path) -> None:
     failed = call("describe", "one.zip")
     assert failed.exit_code != 0
     assert "folder/mine.swf, second.swf" in failed.stderr
+    assert "one.zip#folder/mine.swf'; or" in failed.stderr
+    Path("second.swf").write_text(LOG.rpartition("4 36")[0])
+    with zipfile.ZipFile("two.zip", "w") as archive:
+        archive.write("mine.swf", "folder/mine.swf")
+        archive.write("second.swf", "b.swf")
+    for word, jobs in (("two.zip#folder/mine.swf", 4), ("two.zip#mine.swf", 4), ("two.zip#b.swf", 3)):
+        assert jobs == json.loads(call("describe", word, "--json").stdout)["jobs"]
+    assert "no such file in the archive; it has folder/mine.swf, b.swf" in call("describe", "two.zip#c").stderr
+    assert "is no zip archive" in call("describe", "mine.swf#b.swf").stderr
+    acquired = AcquireLog(log="two.zip#b.swf", data_root="root")
+    acquired.run()
+    assert Path("second.swf").read_bytes() == acquired.path.read_bytes()
+    Path("mine.swf#b.swf").write_text(LOG)  # a file of that name goes first
+    assert 4 == json.loads(call("describe", "mine.swf#b.swf", "--json").stdout)["jobs"]
     whole = Path("one.zip").read_bytes()
     Path("cut.zip").write_bytes(whole[: len(whole) // 2])
     assert "zip archive that cannot be read" in call("describe", "cut.zip").stderr
+
+
+def test_a_zip_archive_from_a_pipe(log: Path) -> None:
+    """It is read to its end first; one too large is refused, with the remedy."""
+    with zipfile.ZipFile("one.zip", "w") as archive:
+        archive.write("mine.swf")
+    whole = Path("one.zip").read_bytes()
+    done = CliRunner().invoke(main, ["describe", "-", "--json"], input=whole)
+    assert 4 == json.loads(done.stdout)["jobs"]
+    with pytest.raises(UnreadableLogError, match="zip archive of more than 20 bytes"):
+        read_log(io.BytesIO(whole), max_bytes=20)
+
+
+def test_report_of_a_log(log: Path) -> None:
+    """Of a log nothing is published; a data set of the name goes first, and is named; a path and --log are logs."""
+    said = call("report", "mine.swf", "-o", "log.html", "--processors", 8)
+    assert said.stdout.startswith("report: log.html"), said.output
+    page = Path("log.html").read_text()
+    assert "it is not published" in page
+    assert page.count("<svg") > 3
+    assert not Path("data").exists()
+    Path("mine").write_text(LOG)
+    publish(DataRoot.open("data"), "v1", "mine")
+    for words, first in (
+        (["mine"], "data set mine, version v1"),
+        (["./mine"], "report: "),
+        (["--log", "mine"], "report: "),
+    ):
+        said = call("report", *words, "-o", "x.html", "--processors", 8)
+        assert said.stdout.startswith(first), said.output
+    for words, told in (([], "name a data set or a log"), (["mine.swf", "--compare", "v1"], "is a log")):
+        failed = call("report", *words)
+        assert (2, True) == (failed.exit_code, told in failed.stderr), failed.output
+    assert 20 == call("report", "nothing").exit_code
+
+
+def test_output_of_commands_that_write() -> None:
+    """Each command that writes a file or folder of the user's takes -o."""
+    writing = ("convert", "estimates", "simulate", "plot", "report", "price", "energy", "reservations", "sites")
+    for name in (*writing, "export", "explain", "reserve", "formats"):
+        assert any("-o" in each.opts for each in main.commands[name].params), name

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.logs import download as module
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.errors import AcquireError, ParameterError, StorageError
+from swftools.formats import download as module
 from tests.pipelines.catalog.cards import with_line
 from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, wait_until
 from tests.pipelines.luigi_runs import SWFTOOLS, run

@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 import urllib3.util.retry
 
-from pipelines.logs import download as module
-from pipelines.logs.download import LONGEST_WAIT, download
 from swftools.errors import AcquireError, StorageError
+from swftools.formats import download as module
+from swftools.formats.download import LONGEST_WAIT, download
 from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names
 
 

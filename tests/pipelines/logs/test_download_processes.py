@@ -22,9 +22,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.logs.download import download
-from pipelines.logs.text_hash import text_sha256
 from swftools.errors import AcquireError, StorageError, UnreadableLogError
+from swftools.formats.download import download
+from swftools.formats.text_hash import text_sha256
 from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names, wait_until
 
 
@@ -186,7 +186,7 @@ def test_progress(server: Server, tmp_path: Path, monkeypatch: Any, caplog: Any,
     """A bar is shown on a terminal, and log lines say what is fetched and how long it is."""
     shown = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr("sys.stderr", shown)
-    with caplog.at_level("INFO", logger="pipelines.logs.download"):
+    with caplog.at_level("INFO", logger="swftools.formats.download"):
         download(server.url, tmp_path / "x", sha256=SUM)
     assert ("B/s" in shown.getvalue()) is terminal
     assert f"{server.url}: {len(LOG):,} bytes" in caplog.text

@@ -3,24 +3,17 @@
 
 from __future__ import annotations
 
-import datetime
 import gzip
 import hashlib
-import ipaddress
-import ssl
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
-from pipelines.logs import download as module
-from pipelines.logs.download import download
 from swftools.errors import AcquireError
+from swftools.formats import download as module
+from swftools.formats.download import download
 from tests.pipelines.logs.scripted_server import HALF, LOG, SUM, TEXT, Answer, Server, names
 
 
@@ -139,34 +132,6 @@ def test_redirect_to_nonsense(server: Server, tmp_path: Path) -> None:
     server.answers = [Answer(status=302, body=b"", headers={"Location": "http://[::1/x"})]
     with pytest.raises(AcquireError, match="not a web address"):
         download(server.url, tmp_path / "x", sha256=SUM)
-
-
-@pytest.fixture
-def secure(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run a server with TLS, whose certificate is trusted."""
-    directory = tmp_path_factory.mktemp("tls")
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(address, critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    plain = serialization.NoEncryption()
-    (directory / "cert.pem").write_bytes(certificate.public_bytes(pem))
-    (directory / "key.pem").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(directory / "cert.pem", directory / "key.pem")
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(directory / "cert.pem"))
-    running = Server(context)
-    yield running
-    running.close()
 
 
 def test_https(server: Server, secure: Server, tmp_path: Path) -> None:

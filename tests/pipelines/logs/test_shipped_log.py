@@ -23,8 +23,8 @@ import pytest
 
 from pipelines.catalog.cards import RESOURCES
 from pipelines.catalog.reader import read_catalog
-from pipelines.logs.text_hash import text_sha256
 from swftools.errors import ParameterError, UnreadableLogError
+from swftools.formats.text_hash import text_sha256
 from tests.folders import ROOT
 
 BLUE = "SDSC-BLUE-2000-4.2-cln"

@@ -175,7 +175,7 @@ def card_with_a_url(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[l
         part.write_bytes(gzip.compress(text))
         modes.append(part.parent.stat().st_mode & 0o777)
 
-    monkeypatch.setattr("pipelines.logs.download.download", download)
+    monkeypatch.setattr("swftools.formats.download.download", download)
     yield modes
 
 

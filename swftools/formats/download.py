@@ -10,6 +10,7 @@ and then finds the log in place.
 from __future__ import annotations
 
 import errno
+import hashlib
 import logging
 import os
 import socket
@@ -17,7 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -26,10 +27,10 @@ from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 
-from pipelines.logs.text_hash import text_sha256
 from swftools._version import __version__
 from swftools.errors import AcquireError, StorageError, SwfToolsError, UnreadableLogError
 from swftools.formats.compression import TEXT_LIMIT
+from swftools.formats.text_hash import text_sha256
 from swftools.output.amounts import duration
 
 BACKOFF = 0.5
@@ -61,8 +62,29 @@ _CAUSES: dict[tuple[type[BaseException], ...], str] = {
 logger = logging.getLogger(__name__)
 
 
+class Remedies(NamedTuple):
+    """What a user can do when a log could not be fetched, or came and is another."""
+
+    by_hand: str
+    is_new: str
+
+
+OF_CARD = Remedies(
+    "put it as {name} into a directory of SWFTOOLS_LOG_PATH, or pass its path (--log PATH)",
+    "if the archive has a new version of the log, give it a card of its own in the catalogue",
+)
+OF_ADDRESS = Remedies("give the path of the file", "give the hash of what is there now, or the right address")
+
+
 def download(
-    url: str, destination: Path, *, sha256: str, max_bytes: int = TEXT_LIMIT, retries: int = 4, timeout: float = 30.0
+    url: str,
+    destination: Path,
+    *,
+    sha256: str | None,
+    max_bytes: int = TEXT_LIMIT,
+    retries: int = 4,
+    timeout: float = 30.0,
+    remedies: Remedies = OF_CARD,
 ) -> None:
     """Download a log, unless it is there already; it appears, or takes another's place, whole and verified.
 
@@ -72,8 +94,9 @@ def download(
         An http or https address; redirects from https are followed to https only.
     destination : Path
         File to make; its directory is made too.
-    sha256 : str
-        Of the decompressed text.
+    sha256 : str or None
+        Of the decompressed text, or of the file as it comes. Without one a file that is there is taken as it is, and
+        nothing is resumed, because no hash tells whether the parts are of one file.
     max_bytes : int
         Most bytes of the decompressed text. As many are fetched, and the hundredth that compression may add.
     retries : int
@@ -81,6 +104,8 @@ def download(
     timeout : float
         Seconds to wait for a connection, and for each piece of the answer. An answer that brings less than
         ``LEAST_BYTES`` in as many seconds is broken off like one that brings nothing.
+    remedies : Remedies
+        What messages say that a user can do.
 
     Raises
     ------
@@ -97,9 +122,12 @@ def download(
                 return
             logger.info("%s: downloading", url)
             limit = max_bytes + max_bytes // 100 + 1024
-            if _fetch(url, part, limit, retries, timeout) and _fault(part, sha256, max_bytes):
+            if sha256 is None:
+                part.unlink(missing_ok=True)
+            resumes = sha256 is not None
+            if _fetch(url, part, limit, retries, timeout, resumes=resumes) and _fault(part, sha256, max_bytes):
                 part.unlink()  # its parts were of two versions, or of two addresses
-                _fetch(url, part, limit, retries, timeout)
+                _fetch(url, part, limit, retries, timeout, resumes=resumes)
             fault = _fault(part, sha256, max_bytes)
             part.replace(bad if fault else destination)
     except SwfToolsError:
@@ -109,14 +137,11 @@ def download(
         if isinstance(error, OSError) and error.errno is not None:
             raise StorageError(f"{destination}: cannot be written ({error}); check space and permission") from error
         raise AcquireError(
-            f"{url}: {_cause(error)}; run again later, or download it by hand: put it as {destination.name} into a "
-            "directory of SWFTOOLS_LOG_PATH, or pass its path (--log PATH)"
+            f"{url}: {_cause(error)}; run again later, or download it by hand: "
+            f"{remedies.by_hand.format(name=destination.name)}"
         ) from error
     if fault:
-        raise AcquireError(
-            f"{url}: {fault}; what came is kept as {bad}; run again, or, if the archive has a new version of the log, "
-            "give it a card of its own in the catalogue"
-        )
+        raise AcquireError(f"{url}: {fault}; what came is kept as {bad}; run again, or, {remedies.is_new}")
     logger.info("downloaded %s to %s", url, destination)
 
 
@@ -143,16 +168,22 @@ def _acquire(lock: BaseFileLock) -> AbstractContextManager[object]:
         return lock.acquire()
 
 
-def _fault(path: Path, sha256: str, max_bytes: int) -> str:
+def _fault(path: Path, sha256: str | None, max_bytes: int) -> str:
     """Say why a file is not the log expected; nothing where it is."""
+    with path.open("rb") as file:
+        is_page = file.read(100).lstrip().startswith(b"<")
+        file.seek(0)
+        if sha256 is None:
+            return "it looks like a web page, not a log" if is_page else ""
+        if hashlib.file_digest(file, "sha256").hexdigest() == sha256.lower():
+            return ""
     try:
         actual = text_sha256(path, max_bytes)
     except UnreadableLogError as error:
         return f"what came is no readable log, or longer than expected ({str(error).partition(';')[0]})"
     if actual == sha256.lower():
         return ""
-    with path.open("rb") as file:
-        page = ", and it looks like a web page" if file.read(100).lstrip().startswith(b"<") else ""
+    page = ", and it looks like a web page" if is_page else ""
     return f"the text's sha256 is {actual}, expected {sha256}{page}"
 
 
@@ -166,7 +197,7 @@ class _Patience(urllib3.Retry):
             return None
 
 
-def _fetch(url: str, part: Path, limit: int, retries: int, timeout: float) -> bool:
+def _fetch(url: str, part: Path, limit: int, retries: int, timeout: float, *, resumes: bool) -> bool:
     """Get into the part file what is missing of it, in several attempts; tell whether anything was there before."""
     busy = (408, 429, 500, 502, 503, 504)
     patience = _Patience(retries, other=0, status_forcelist=busy, raise_on_status=False, backoff_factor=BACKOFF)
@@ -177,7 +208,7 @@ def _fetch(url: str, part: Path, limit: int, retries: int, timeout: float) -> bo
             session.mount(f"{scheme}://", HTTPAdapter(max_retries=patience))
         while True:
             try:
-                return _attempt(session, url, part, limit, timeout)
+                return _attempt(session, url, part, limit, timeout, resumes=resumes)
             except urllib3.exceptions.HTTPError as error:
                 # The body broke off: the adapter's own patience ends where it begins.
                 patience = patience.increment("GET", url, error=error)
@@ -185,9 +216,9 @@ def _fetch(url: str, part: Path, limit: int, retries: int, timeout: float) -> bo
                 patience.sleep()
 
 
-def _attempt(session: requests.Session, url: str, part: Path, limit: int, timeout: float) -> bool:
+def _attempt(session: requests.Session, url: str, part: Path, limit: int, timeout: float, *, resumes: bool) -> bool:
     """Ask once, and append what comes to the part file; tell whether anything was there before."""
-    start = part.stat().st_size if part.exists() else 0
+    start = part.stat().st_size if resumes and part.exists() else 0
     # Bytes must come as they are stored: a body encoded on the way has neither length nor ranges.
     headers = {"Accept-Encoding": "identity", "User-Agent": f"swftools/{__version__}"}
     headers |= {"Range": f"bytes={start}-"} if start else {}
