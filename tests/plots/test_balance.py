@@ -84,7 +84,7 @@ def test_of_nothing(each: CleaningReport) -> None:
     """No line, and no line left."""
     drawn_at_both_sizes(each, "balance")
     told = each.plot.caption("balance")
-    assert told.endswith("no job line was read") or "of 5 job lines 0 are kept (0.0 %), 5 quarantined" in told
+    assert told.endswith("no job line was read") or "of 5 job lines 0 are kept (0 %), 5 quarantined" in told
 
 
 def test_odd_names() -> None:

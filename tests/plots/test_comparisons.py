@@ -49,6 +49,7 @@ def test_policies_by_hand() -> None:
         "Policies: mean wait on KTH from easy (85 s) to fcfs (2.5 min); on CTC from fcfs (5 min) to easy (7.5 min), "
         "means of 2 seeds; lower is better"
     )
+    assert "seed" not in caption(TWO[TWO["seed"] == TWO["seed"].iloc[0]], "policies", metric="wait_mean")
 
 
 def test_differences_by_hand() -> None:

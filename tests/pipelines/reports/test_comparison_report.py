@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from pipelines.papers.report import _with_unit
+from pipelines.reports import reservations, schedule, trace, waits
 from pipelines.reports.comparison import parts
 from pipelines.reports.page import _cell, _template
 from pipelines.reports.report import Rows, Section, Told
@@ -79,6 +81,29 @@ def test_a_column_of_numbers_stands_right_though_its_first_cell_is_empty() -> No
     assert heads == [("", "policy"), (' class="number"', "wait"), (' class="number"', "load"), ("", "why")]
     assert ">2\u00a0h</td>" in text
     assert _cell(Told(-60.0, "-60.1 min to 2 d")) == "-60.1\u00a0min to 2\u00a0d"
+
+
+def test_times_are_told_in_units_that_people_use() -> None:
+    """In figures of schedules, traces and reservations; what is no time stays a number."""
+    assert schedule._figure(53_135.5, "s") == Told(53_135.5, "14.8 h")
+    assert trace._value("median_wait_time", 7200.0) == Told(7200.0, "2 h")
+    assert reservations._figure(7200.0, "makespan, s") == Told(7200.0, "2 h")
+    assert (schedule._figure(2.5, "1"), trace._value("jobs", 7), reservations._figure(3, "jobs")) == (2.5, 7, 3)
+    (row,) = waits._by_queue(pd.DataFrame([dict.fromkeys(waits.COLUMNS, 0.9786) | {"grouped_by": "queue"}])).rows
+    assert row[3] == Told(0.9786, "97.9 %")
+
+
+def test_headings_of_a_papers_table_name_the_unit() -> None:
+    """Unless the heading says it, there is none, or rows differ."""
+    units = {
+        "mean delay": ["min", "min"],
+        "blocked jobs": ["jobs"],
+        "jobs": ["jobs"],
+        "ratio": ["1"],
+        "both": ["s", "h"],
+    }
+    told = [_with_unit(name, pd.DataFrame({"unit": each})) for name, each in units.items()]
+    assert told == ["mean delay, min", "blocked jobs", "jobs", "ratio", "both"]
 
 
 @pytest.mark.parametrize("groups", [["10", "9", "batch", "-1"]])

@@ -103,12 +103,12 @@ def of_the_page(asked: list[str]) -> list[str]:
     return [url for url in asked if not url.startswith("file://") and ".google" not in url and "gvt1" not in url]
 
 
-def test_it_opens_quietly(page: str, tmp_path: Path) -> None:
+def test_it_opens_quietly(over_time: str, tmp_path: Path) -> None:
     """No word on the console, no request, and the pictures are there."""
-    shown, console, asked = opened(page, tmp_path)
+    shown, console, asked = opened(over_time, tmp_path)
     assert console == ""
     assert of_the_page(asked) == []
-    assert shown.count("<svg") == page.count("<svg") > 0
+    assert shown.count("<svg") == over_time.count("<svg") > 0
 
 
 def test_a_click_sorts(page: str, tmp_path: Path) -> None:
