@@ -74,6 +74,8 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["dark.css"]
 html_title = f"swftools {release}"
 html_show_sourcelink = False
 html_copy_source = False

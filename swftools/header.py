@@ -321,6 +321,28 @@ def zone_of(header: SwfHeader) -> tzinfo:
         return UTC
 
 
+def local_start_of(header: SwfHeader) -> datetime | None:
+    """Return second 0 of a log by its own clock; in UTC where that clock would be behind the end of the calendar."""
+    try:
+        return header.start and header.start.astimezone(zone_of(header))
+    except OverflowError:
+        return header.start
+
+
+def zone_called(name: str) -> tzinfo:
+    """Return the zone of the name that ``str(zone_of(header))`` gives.
+
+    Examples
+    --------
+    >>> [str(zone_called(name)) for name in ("UTC", "UTC-08:00", "Europe/Rome")]
+    ['UTC', 'UTC-08:00', 'Europe/Rome']
+    """
+    if name == "UTC":
+        return UTC
+    offset = datetime.strptime(name[3:], "%z").tzinfo if name[:4] in ("UTC+", "UTC-") else None
+    return ZoneInfo(name) if offset is None else offset
+
+
 def _numbered(texts: Iterable[str]) -> dict[int, str]:
     """Return {number: rest of the text} of sound entries like ``3 normal (36 hours)``; others are skipped."""
     named: dict[int, str] = {}

@@ -20,7 +20,8 @@ from swftools.fields.dictionary import generated_columns
 from swftools.fields.jobs import SWF_NAMES
 from swftools.header import SwfHeader
 from swftools.named import Known, with_number
-from swftools.output.shown_html import chief_columns, counted, lasting, percent, shortened
+from swftools.output.amounts import counted, duration, percent
+from swftools.output.shown_html import chief_columns, shortened
 
 CHIEF = (
     *("job_number", "submit_time", "wait_time", "run_time", "allocated_processors", "requested_processors"),
@@ -95,7 +96,7 @@ def _period(header: SwfHeader, first: float, last: float) -> str:
         days = None if start is None else [(start + timedelta(seconds=time)).date() for time in (first, last)]
     except OverflowError:  # beyond the year 9999
         days = None
-    return f"over {lasting(last - first)}" if days is None else f"{days[0]} to {days[1]}"
+    return f"over {duration(last - first)}" if days is None else f"{days[0]} to {days[1]}"
 
 
 def _load(jobs: pd.DataFrame, processors: int | None, span: float) -> float | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -17,14 +18,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import pipelines  # noqa: F401 (luigi takes its configuration from the directory where it is first imported)
 from pipelines.papers import list_papers
-from swftools.cleaning import list_rules
+from swftools.cleaning import CleaningReport, list_rules
 from swftools.formats import list_formats
 from swftools.market import list_mechanisms
 from swftools.parameters import Parameters, number, whole
+from swftools.plots import kinds_of_pictures, list_pictures
 from swftools.qbets import list_bounds, list_rivals
 from swftools.simulator import list_policies, list_predictors
 from tests.folders import ROOT
@@ -32,7 +36,7 @@ from tests.pages import DOCS, PAGES, README, blocks_of
 
 sys.path.append(str(DOCS))
 
-from site_pages import drawn, galleries, links, reference, titles, tutorial_pictures, written
+from site_pages import drawn, galleries, links, policy_facts, reference, titles, tutorial_pictures, written
 
 EXAMPLES = [*sorted((ROOT / "examples").rglob("*.py")), *sorted((DOCS / "tutorials").glob("*.py"))]
 
@@ -198,11 +202,41 @@ def test_tutorials_show_pictures() -> None:
 
 
 def test_gallery_of_pictures_shows_them() -> None:
-    """All of logs, schedules and cleanings, and those of measures; each with its call."""
+    """Each picture there is, once, with its call; of tables with where they come from."""
     page = galleries.GALLERIES["pictures"]()
-    assert len(re.findall(r"!\[[^]]+\]\(\.\./pictures/[\w-]+\.png\)", page)) >= 20
-    for kind in ("trace", "schedule"):
-        assert f"(../pictures/{kind}-overview.png)" in page
-    assert '`trace.plot("load")` or `swftools plot LOG --picture load`' in page
-    assert drawn.drawn("DataFrame", "policies")
-    assert not drawn.drawn("DataFrame", "told")
+    shown = re.findall(r"!\[[^]]+\]\(\.\./pictures/([\w-]+)\.png\)", page)
+    known = [(kind.__name__.lower(), name) for kind in kinds_of_pictures() for name in list_pictures(kind)]
+    assert sorted(shown) == sorted(f"{kind}-{name}" for kind, name in known)
+    assert '`trace.plot("load")` or `swftools plot LOG --picture load`.' in page
+    assert '`swftools.plots.plot(TABLE, "told")`, where TABLE is `replay(trace)`.' in page
+    assert set(drawn.TABLES) == set(list_pictures(pd.DataFrame))
+
+
+def test_pictures_are_drawn_when_what_draws_them_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are there and newer stay; one that is older is drawn anew, and a file of no picture goes."""
+    monkeypatch.setattr(drawn, "Excerpt", lambda: SimpleNamespace(report=CleaningReport.__new__(CleaningReport)))
+    made: list[str] = []
+    axes = Figure().add_subplot()
+    monkeypatch.setattr(drawn, "plot", lambda subject, name: made.append(name) or axes)
+    monkeypatch.setattr(drawn, "SUBJECTS", {CleaningReport: lambda log, name: log.report})
+    (tmp_path / "gone.png").write_bytes(b"")
+    for _ in range(2):
+        drawn.draw(tmp_path)
+    assert made == ["balance"]
+    assert [path.name for path in tmp_path.iterdir()] == ["cleaningreport-balance.png"]
+    assert (tmp_path / "cleaningreport-balance.png").read_bytes().startswith(b"\x89PNG")
+    os.utime(tmp_path / "cleaningreport-balance.png", (0, 0))
+    drawn.draw(tmp_path)
+    assert made == ["balance"] * 2
+
+
+def test_gallery_of_policies_says_when_and_from_where() -> None:
+    """Each that is shipped: when to use it, what it promises, and its paper."""
+    shipped = {name: each for name, each in list_policies().items() if each.module.startswith("swftools.")}
+    assert set(policy_facts.WHEN) == set(shipped)
+    assert all(policy_facts.paper(policy) for policy in shipped.values())
+    page = galleries.GALLERIES["policies"]()
+    for line in ("**When**", "**Promises**", "**From**"):
+        assert page.count(f"\n{line} ") == len(shipped)
+    assert "**Promises** `reservation` ([checked]" in page
+    assert "`strict-fairness` with `slp=true`, `order=fcfs`" in page

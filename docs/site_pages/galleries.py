@@ -11,14 +11,14 @@ from typing import Any
 
 from pipelines.papers import list_papers
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
-from site_pages import drawn
+from site_pages import drawn, policy_facts
 from site_pages.written import first_paragraph, one_line, table, write_pages
 from swftools.cleaning import DEFAULT_RULES, list_rules
 from swftools.drift import list_drift_statistics
 from swftools.formats import list_formats
 from swftools.market import list_mechanisms
 from swftools.parameters import Parameters
-from swftools.plots import Picture, kinds_of_pictures, list_pictures
+from swftools.plots import Picture, list_pictures
 from swftools.qbets import list_bounds, list_rivals
 from swftools.simulator import list_policies, list_predictors
 from swftools.simulator.metrics.definitions import EXCESS, MACHINE, SPREAD, TRUTH
@@ -90,14 +90,15 @@ def _policies() -> str:
         facts = []
         if policy.needs:
             facts.append(f"Needs the columns {', '.join(f'`{column}`' for column in policy.needs)}.")
-        if policy.promises:
-            facts.append(f"`validate` holds its schedules to: {', '.join(policy.promises)}.")
         if policy.restates:
             facts.append(f"Makes the schedules of: {', '.join(policy.restates)}.")
         if policy.fixed:
             facts.append(f"Fixed: {', '.join(f'`{key}={value}`' for key, value in policy.fixed.items())}.")
         entries[name] = [
             first_paragraph(policy.decide.__doc__),
+            f"**When** {policy_facts.WHEN[name]}",
+            policy_facts.promises(policy),
+            policy_facts.paper(policy),
             " ".join(facts),
             of_parameters(policy.parameters, policy.fixed),
             f"Code: `{policy.decide.__module__}`. {guide(name, 'policy')}".rstrip(),
@@ -185,21 +186,21 @@ _CALLS = {
     "Trace": ("trace.plot({0!r})", "swftools plot LOG --picture {0}"),
     "Schedule": ("schedule.plot({0!r})", "swftools plot LOG --policy easy --picture {0}"),
     "CleaningReport": ("report.plot({0!r})",),
-    "DataFrame": ("swftools.plots.plot(table, {0!r})",),
+    "DataFrame": ("swftools.plots.plot(TABLE, {0!r})",),
 }
 """How pictures of each kind of thing are drawn: in Python, and on the console where that can."""
 
 
 def _pictures() -> str:
     entries = {}
-    for kind in kinds_of_pictures():
+    for kind in drawn.SUBJECTS:
         of = kind.__name__
         entries["Of a table" if of == "DataFrame" else f"Of a {of}"] = [
             "\n".join(_one_picture(of, name, each)) for name, each in sorted(list_pictures(kind).items())
         ]
     begins = (
-        "Every picture, by name, drawn from the shipped excerpt of a log where that has what it shows; schedules are "
-        "those of `easy`. [Pictures](../../pictures.md) explains them."
+        "Every picture, by name, drawn from the shipped excerpt of a log; schedules are those of `easy` and `fcfs`. "
+        "[Pictures](../../pictures.md) explains them."
     )
     return page("Pictures", begins, entries)
 
@@ -209,9 +210,9 @@ def _one_picture(of: str, name: str, picture: Picture) -> Iterator[str]:
     yield f"### {name} of a {'table' if of == 'DataFrame' else of}\n"
     yield f"{picture.title}. {first_paragraph(type(picture).__doc__)}\n"
     calls = (call.format(name).replace("'", '"') for call in _CALLS.get(of, ()))
-    yield " or ".join(f"`{call}`" for call in calls) + "\n"
-    if drawn.drawn(of, name):
-        yield f"![{picture.title}](../pictures/{drawn.file_of(of, name)})\n"
+    table = f", where TABLE is `{drawn.TABLES[name][0]}`" if of == "DataFrame" else ""
+    yield " or ".join(f"`{call}`" for call in calls) + table + ".\n"
+    yield f"![{picture.title}](../pictures/{drawn.file_of(of, name)})\n"
 
 
 def _rules() -> str:

@@ -14,6 +14,7 @@ from pipelines.cli.completing import complete_policy
 from pipelines.cli.options import Number, load, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
+from swftools.output.amounts import percent
 from swftools.parameters.choices import OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
@@ -116,13 +117,13 @@ def print_report(report: ValidationReport, *, err: bool = False) -> None:
 def _fit_lines(fitted: pd.DataFrame) -> list[str]:
     """Return which policies and semantics make how many of a schedule's starts, as a terminal shows it."""
     lines = [_verdict(fitted), f"  {'policy':<24}{'semantics':<11}{'same starts':>12}  first other start"]
-    lines.append(f"  {'every job at once':<24}{'':<11}{fitted['at_once'].iloc[0]:>12.1%}")
+    lines.append(f"  {'every job at once':<24}{'':<11}{percent(fitted['at_once'].iloc[0], digits=1):>12}")
     for row in fitted.to_dict("records"):
         other = ""
         if row["first_start"] == row["first_start"]:
             other = f"  job {row['first_job']}: {row['first_start']:.10g} s, here {row['first_start_here']:.10g} s"
         name = str(row["policy"])
-        lines.append(f"  {name:<24}{row['semantics']:<11}{row['share']:>12.1%}{other}")
+        lines.append(f"  {name:<24}{row['semantics']:<11}{percent(row['share'], digits=1):>12}{other}")
     return lines
 
 
@@ -133,8 +134,9 @@ def _verdict(fitted: pd.DataFrame) -> str:
     if best["share"] == 1.0 or best["share"] >= max(best["at_once"], FITS):
         return f"fits best: {told}"
     if best["share"] > best["at_once"]:
-        return f"fits best, but not well: {told}, {best['share']:.1%}; so other rules made this schedule"
+        return f"fits best, but not well: {told}, {percent(best['share'], digits=1)}; so other rules made this schedule"
     return (
-        f"nothing fits: the best is {told}, {best['share']:.1%}, and {best['at_once']:.1%} of the jobs start at their "
+        f"nothing fits: the best is {told}, {percent(best['share'], digits=1)}, and "
+        f"{percent(best['at_once'], digits=1)} of the jobs start at their "
         "submission, which any policy gets right as easily"
     )

@@ -14,6 +14,7 @@ from pipelines.cli.options import data_root
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
 from pipelines.names import LATEST
+from swftools.output.amounts import counted
 from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def versions(data_set: str | None, version: str | None, as_json: bool, data_root
         click.echo(shown(name))
         for listed in root.versions(name):
             mark = "*" if listed.is_latest else " "
-            jobs = "" if listed.jobs is None else f"{listed.jobs:,} jobs"
+            jobs = "" if listed.jobs is None else counted(listed.jobs, "job")
             when = f"{listed.published_at:%Y-%m-%d %H:%M:%S}Z"
             click.echo(f"{mark} {listed.version}  {when} {jobs:>16} {listed.bytes:>14,} bytes")
             if listed.damage:
@@ -263,4 +264,4 @@ def prune(data_set: str | None, keep: int, yes: bool, as_json: bool, data_root: 
             carry_out(plan)
     total = sum(size for _, size, _ in removals)
     end = "removed" if yes else "could be removed; do it by --yes"
-    click.echo(f"{total:,} bytes in {len(removals):,} places {end}" if removals else "nothing to remove")
+    click.echo(f"{total:,} bytes in {counted(len(removals), 'place')} {end}" if removals else "nothing to remove")

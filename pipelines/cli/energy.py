@@ -13,6 +13,7 @@ from pipelines.cli.completing import complete_policy
 from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.cli.schedules import begin_simulation, print_assumptions, simulates
+from swftools.output.amounts import counted
 from swftools.output.shown_text import shown
 
 
@@ -113,7 +114,7 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
         rows = found.drop(columns=["classed_by", "job_class", "parameter"]).to_dict("records")
         print_json({"log": log, "energy": rows, "written": [output] if output else []})
         return
-    click.echo(f"{'standard input' if log == '-' else shown(log)} on {some.processors:,} processors")
+    click.echo(f"{'standard input' if log == '-' else shown(log)} on {counted(some.processors, 'processor')}")
     print_assumptions(some.assumptions, options["load"])
     wide = found.pivot(index=["measure", "statistic", "unit"], columns="policy", values="value")
     order = list(dict.fromkeys(zip(found["measure"], found["statistic"], found["unit"], strict=True)))

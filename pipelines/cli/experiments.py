@@ -12,7 +12,7 @@ import click
 from pipelines.cli.options import data_root_of_task, flags_of_engine, report_of_task, runs_cells, says_its_progress
 from pipelines.cli.output import json_option, print_json
 from pipelines.cli.tasks import flags_of, run_task
-from swftools.output.shown_html import counted
+from swftools.output.amounts import counted, duration
 
 if TYPE_CHECKING:
     from pipelines.tasks.publish_experiment import PublishExperiment
@@ -108,19 +108,11 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
 def _time_left(found: dict[str, Any], workers: int) -> str:
     """Return about how long the rest takes, and how that is known."""
     seconds = found["seconds_of_one_worker"]
-    told = f"about {_duration(seconds)} of one worker"
+    told = f"about {duration(seconds)} of one worker"
     if workers > 1:
-        told += f", {_duration(seconds / workers)} of {workers}"
+        told += f", {duration(seconds / workers)} of {workers}"
     how = f"by a trial of {TRIAL} cells" if found["is_tried"] else "guessed from numbers of jobs; --trial measures it"
     return f"{told} ({how})"
-
-
-def _duration(seconds: float) -> str:
-    """Return seconds in words."""
-    for unit, length in (("days", 86_400), ("hours", 3_600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.1f} {unit}"
-    return f"{seconds:.1f} s"
 
 
 def _tried(left: list[Any]) -> float | None:

@@ -14,9 +14,12 @@ from pipelines.cli.completing import complete_log
 from pipelines.cli.options import SEED, load, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS, MISSING_INPUT, status_of
+from swftools.output.amounts import counted, duration, percent
 from swftools.output.shown_text import shown, shown_lines
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pipelines.logs.load import LoadedLog
 
 FORMATS = (".parquet", ".csv", ".swf", ".swf.gz", ".swf.bz2", ".swf.xz", ".swf.zst")
@@ -35,10 +38,6 @@ STATUS = {
 UNITS = {
     "offered_load": "of capacity",
     "mean_width": "processors",
-    "median_interarrival_time": "s",
-    "median_wait_time": "s",
-    "median_run_time": "s",
-    "median_requested_time": "s",
     "cancelled": "jobs",
     "without_run_time": "jobs",
     "over_request": "jobs",
@@ -61,7 +60,7 @@ def describe_log(log: str, cleaned: bool, rules: str, as_json: bool, flurries: b
     \b
     Example: swftools describe SDSC-BLUE-2000-4.2-cln-5000-9999 --flurries
     """
-    trace = load(log, cleaned, rules).trace
+    trace = load(log, cleaned, rules, says_odd=False).trace
     from swftools.cleaning.flurries import propose_flurries
     from swftools.description import describe
 
@@ -78,6 +77,8 @@ def describe_log(log: str, cleaned: bool, rules: str, as_json: bool, flurries: b
 def _print_fact(name: str, value: Any) -> None:
     """Print one line of a description, or a table."""
     unit = UNITS.get(name, "")
+    if isinstance(value, dict | list) and not value and name != "proposed_flurries":
+        return  # nothing is printed above an empty list
     if name == "generated_columns":
         from swftools.fields.definition import GENERATED
 
@@ -98,10 +99,12 @@ def _print_fact(name: str, value: Any) -> None:
         for row in value:
             click.echo(
                 f"  user {row['user']:.0f}, jobs {row['first_job']:.0f} to {row['last_job']:.0f}: "
-                f"{row['jobs']:,.0f} jobs, {row['share']:.0%} of all\n"
-                f"    submitted from {row['from_time']:,.0f} to {row['to_time']:,.0f} s"
+                f"{row['jobs']:,.0f} jobs, {percent(row['share'])} of all\n"
+                f"    submitted from {duration(row['from_time'])} to {duration(row['to_time'])} after the log's begin"
             )
     else:
+        if name.startswith("median_") and isinstance(value, int | float):
+            value = duration(value)
         told = f"{value:,}" if isinstance(value, int | float) else value
         lines = [shown(line) for line in told] if isinstance(told, list) else [shown(told)]
         if value is None or (not value and not isinstance(value, int | float)):
@@ -152,17 +155,29 @@ def study_log(
         return
     click.echo(study)
     for reason, count in study.left_out.items():
-        click.echo(f"left out: {count:,} jobs, {reason}")
+        if count:
+            click.echo(f"left out: {counted(count, 'job')}, {reason}")
     tables = {"used": study.used, "requests": study.requests.head(most), "answers (synthetic)": study.answers}
     for (of, by), groups in study.inaccuracy.groupby(["of", "grouped_by"], sort=False):
         tables[f"inaccuracy, {of}, by {by}" if by != "all" else f"inaccuracy, {of}"] = groups.iloc[:most, 2:]
     for name, table in tables.items():
         if len(table):
-            text = table.round(3).to_string(index=False, na_rep="-", line_width=10_000)
-            click.echo(f"\n{name}:")
+            click.echo(f"\n{name} (%{'; used_all: jobs' if 'used_all' in table else ''}):")
+            text = _for_people(table).to_string(index=False, na_rep="-", line_width=10_000)
             click.echo("\n".join(shown(line) for line in text.splitlines()))
     if output:
         click.echo(f"\nestimates: {shown(output)}")
+
+
+def _for_people(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of ``estimates`` with times in units that people use, and shares in percent."""
+    said = table.copy()
+    for name in table:
+        if name == "requested_time":
+            said[name] = table[name].map(duration)
+        elif table[name].dtype.kind == "f":
+            said[name] = (100 * table[name]).round(1)
+    return said
 
 
 @click.command(short_help="Find what is wrong with logs.", name="validate")
@@ -191,7 +206,7 @@ def validate_logs(
     status, found = 0, []
     for log in logs:
         try:
-            loaded = load(log, cleaned, rules)
+            loaded = load(log, cleaned, rules, says_odd=False)
         except SwfToolsError as error:
             if not isinstance(error, LogFormatError | SwfFormatError | UnreadableLogError | UnknownLogError):
                 raise
@@ -234,7 +249,10 @@ def _print_findings(log: str, loaded: LoadedLog, lines: int) -> None:
     """Print what was found in a log, by rule, with some lines of each."""
     quarantine, report = loaded.trace.quarantine, loaded.report
     merged = f", {len(loaded.trace.merged):,} merged into others" if len(loaded.trace.merged) else ""
-    click.echo(f"{shown(log)}: {len(loaded.trace):,} jobs, {len(quarantine):,} lines to quarantine{merged}")
+    click.echo(
+        f"{shown(log)}: {counted(len(loaded.trace), 'job', '0')}, {counted(len(quarantine), 'line', '0')} to "
+        f"quarantine{merged}"
+    )
     for told, count in loaded.trace.provenance.get("anomalies", {}).items():
         click.echo(f"  odd: {shown(told)}: {count:,}")
     if "unverified" in loaded.trace.provenance:
@@ -313,4 +331,7 @@ def convert(
         with create_file(names) as file:
             file.write(trace.names.to_csv(index=False).encode())
     merged = f"; {len(trace.merged):,} merged into others" if len(trace.merged) else ""
-    click.echo(f"{shown(target)}: {len(trace):,} jobs; {len(trace.quarantine):,} lines left out{merged}")
+    click.echo(
+        f"{shown(target)}: {counted(len(trace), 'job', '0')}; {counted(len(trace.quarantine), 'line', '0')} left "
+        f"out{merged}"
+    )

@@ -168,8 +168,8 @@ def reads_a_log(command: Command) -> Command:
     )(command)
 
 
-def load(log: str, cleaned: bool, rules: str, *, strict: bool = False) -> LoadedLog:
-    """Load a log as the options of ``reads_a_log`` say."""
+def load(log: str, cleaned: bool, rules: str, *, strict: bool = False, says_odd: bool = True) -> LoadedLog:
+    """Load a log as the options of ``reads_a_log`` say; what is odd in it is said, unless the command shows it."""
     if rules and not cleaned:
         raise click.UsageError("give --rules or --raw, not both")
     from pipelines.logs.how_read import HowRead
@@ -178,7 +178,8 @@ def load(log: str, cleaned: bool, rules: str, *, strict: bool = False) -> Loaded
     meta = click.get_current_context().meta
     how = HowRead(meta.get("swftools.format") or "", meta.get("swftools.anonymise") or "no").checked()
     processors = meta.get("swftools.processors")
-    return load_log(log, clean=cleaned, rules=rules_from(rules), processors=processors, strict=strict, how=how)
+    chosen = rules_from(rules)
+    return load_log(log, clean=cleaned, rules=chosen, processors=processors, strict=strict, how=how, says_odd=says_odd)
 
 
 def rules_from(text: str) -> list[Any] | None:

@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import click
 
+from swftools.output.amounts import duration
 from swftools.output.shown_text import shown_in_json
 
 PICTURES = (".svg", ".png", ".pdf")
@@ -44,6 +46,24 @@ def _plain(value: Any) -> Any:
         return value
     missing = repr(value) in ("<NA>", "NaT")
     return None if missing else str(value)
+
+
+def figure_line(title: str, value: float, unit: str) -> str:
+    """Return the line of a measure, a time in a unit that people use; NaN is none.
+
+    Examples
+    --------
+    >>> figure_line("wait_mean", 53_135.5, "s")
+    '  wait_mean                                        14.8 h'
+    """
+    if isnan(value):
+        figure, behind = "none", ""
+    elif unit == "s":
+        figure, behind = duration(value).split(" ")
+    else:
+        figure = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+        behind = "" if unit == "1" else unit
+    return f"  {title:<36} {figure:>16} {behind}".rstrip()
 
 
 def check_picture(output: str, inputs: Iterable[str] = ()) -> None:

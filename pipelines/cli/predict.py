@@ -14,6 +14,7 @@ from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
 from swftools.named import named_group
+from swftools.output.amounts import amount, counted, duration
 from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters import did_you_mean
 
@@ -180,15 +181,16 @@ def _jobs(answer: WaitAnswer, name: str) -> str:
     """Say which jobs are alike."""
     if answer.clusters == 1:
         return f"jobs of {name}"
-    unit = {"requested_time": "s", "requested_processors": "processors", "requested_work": "processor-seconds"}
-    ends = [f"more than {answer.above:,.0f}"] if answer.above is not None else []
-    ends += [f"up to {answer.up_to:,.0f}"] if answer.up_to is not None else []
-    return f"jobs of {name} that request {' and '.join(ends)} {unit[answer.explanatory]}"
+    units = {"requested_time": "s", "requested_processors": "processors", "requested_work": "processor-seconds"}
+    unit = units[answer.explanatory]
+    ends = [f"more than {amount(answer.above, unit)}"] if answer.above is not None else []
+    ends += [f"up to {amount(answer.up_to, unit)}"] if answer.up_to is not None else []
+    return f"jobs of {name} that request {' and '.join(ends)}"
 
 
 def _waits(answer: WaitAnswer) -> str:
     """Say what bounds are made of."""
-    text = f"{answer.method}, of {answer.waits:,} waits"
+    text = f"{answer.method}, of {counted(answer.waits, 'wait')}"
     if answer.waits < answer.known_waits:
         text += f", the newest of {answer.known_waits:,}"
     if answer.since is None:
@@ -214,20 +216,20 @@ def _line(told: ToldBound, answer: WaitAnswer) -> str:
     share = f"{_percent(told.quantile):>12}   "
     if told.seconds is None:
         needs = f"; it needs {told.needs:,}" if told.needs else ""
-        return f"{share}no bound from {answer.waits:,} waits{needs}"
-    return f"{share}{clock(told.seconds):>12} {told.seconds:>14,.0f} s   {_confidence(told.confidence)}"
+        return f"{share}no bound from {counted(answer.waits, 'wait')}{needs}"
+    return f"{share}{clock(told.seconds):>12} {duration(told.seconds):>16}   {_confidence(told.confidence)}"
 
 
 def _deadline(told: ToldDeadline, answer: WaitAnswer) -> str:
     """Say which share of jobs starts in time."""
     time = clock(told.seconds)
-    counted = "" if told.within is None else f" ({told.within:,} of the {answer.waits:,} waits were no longer)"
+    within = "" if told.within is None else f" ({told.within:,} of the {counted(answer.waits, 'wait')} were no longer)"
     if told.share == 0.0:
-        return f"No share of jobs can be promised to start within {time}{counted}."
+        return f"No share of jobs can be promised to start within {time}{within}."
     share = _percent(int(told.share * 10_000) / 10_000)  # never more than is so
     if told.confidence is None:
         return f"About {share} of such jobs start within {time}; the method has no confidence."
-    return f"At least {share} of such jobs start within {time}, with confidence {_fraction(told.confidence)}{counted}."
+    return f"At least {share} of such jobs start within {time}, with confidence {_fraction(told.confidence)}{within}."
 
 
 def _percent(share: float) -> str:

@@ -12,6 +12,7 @@ from pipelines.cli.completing import complete_mechanism, complete_policy
 from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, simulates
+from swftools.output.amounts import counted
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def price_log(  # noqa: PLR0913, PLR0917 (options by name)
         print_json({**found, "no_price": no_price, **rest})
         return
     said = "standard input" if log == "-" else shown(log)
-    click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors")
+    click.echo(f"{said}, {label_of(entry)} on {counted(schedule.processors, 'processor')}")
     print_assumptions(schedule.assumptions, options["load"])
     click.echo("\n".join(lines_of(prices)))
     if output:

@@ -13,8 +13,9 @@ from pipelines.cli.completing import complete_policy
 from pipelines.cli.durations import Duration
 from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.options import load as load_trace
-from pipelines.cli.output import check_output, json_option, print_json
+from pipelines.cli.output import check_output, figure_line, json_option, print_json
 from pipelines.cli.schedules import policy_entry, print_assumptions, simulates
+from swftools.output.amounts import counted
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -118,11 +119,12 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
         print_json({"log": log, "policy": policy, "measures": told, "denied": denied, "written": output})
         return
     said = "standard input" if log == "-" else shown(log)
-    click.echo(f"{said}, {policy} on {found.schedule.processors:,} processors: {len(found.schedule):,} jobs")
+    click.echo(
+        f"{said}, {policy} on {counted(found.schedule.processors, 'processor')}: {counted(len(found.schedule), 'job')}"
+    )
     print_assumptions(found.schedule.assumptions, load)
     for each, value in measures.items():
-        figure = "none" if isnan(value) else (f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}")
-        click.echo(f"  {each:<36} {figure:>16} {UNITS.get(each, '')}".rstrip())
+        click.echo(figure_line(each, value, UNITS.get(each, "1")))
     for why, count in denied.items():
         click.echo(f"  {'denied: ' + str(why):<36} {count:>16,} jobs")
     if output:

@@ -18,6 +18,7 @@ from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.cli.output import check_picture, json_option, print_json
 from pipelines.cli.predict import state_and_group
 from pipelines.exit_statuses import CANNOT_SAY
+from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -183,7 +184,9 @@ class _Told:
             f"a job of {own} on {processors}, to run at {shown_moment(self.end, self.zone)}, "
             f"{clock(plan.start - plan.now)} from now on, with probability {plan.target:g}"
         )
-        yield from _wrapped(f"by {plan.method}, of {plan.group_waits:,} waits of group {plan.group}{self._age()}")
+        yield from _wrapped(
+            f"by {plan.method}, of {counted(plan.group_waits, 'wait')} of group {plan.group}{self._age()}"
+        )
         yield ""
         if plan.is_accepted:
             yield from self._accepted()
@@ -196,7 +199,7 @@ class _Told:
         if plan.submit_time is None or plan.requested_time is None or plan.probability is None:
             return
         yield f"submit         {shown_moment(self._moment(plan.submit_time), self.zone)}, in {clock(plan.wait or 0.0)}"
-        yield f"request        {clock(plan.requested_time)} ({plan.requested_time:,.0f} s)"
+        yield f"request        {clock(plan.requested_time)} ({duration(plan.requested_time)})"
         yield f"probability    {plan.probability:.2f} that it runs by then"
         most, expected, needed = (
             (value or 0.0) / 3600 for value in (plan.most_surplus, plan.expected_surplus, plan.needed)

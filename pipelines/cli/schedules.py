@@ -29,9 +29,10 @@ from pipelines.cli.options import (
     says_its_progress,
     takes_a_log,
 )
-from pipelines.cli.output import check_folder, check_output, json_option, print_json
+from pipelines.cli.output import check_folder, check_output, figure_line, json_option, print_json
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
+from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
 
@@ -156,9 +157,11 @@ def simulate_log(
         print_json({**found, "written": written, "validation": report_as_mapping(report)})
         sys.exit(0 if report.ok else FOUND_FAULTS)
     said = "standard input" if log == "-" else shown(log)
-    click.echo(f"{said}, {label_of(entry)} on {schedule.processors:,} processors: {len(schedule):,} jobs")
+    click.echo(
+        f"{said}, {label_of(entry)} on {counted(schedule.processors, 'processor')}: {counted(len(schedule), 'job')}"
+    )
     if simulation.predictor:
-        click.echo(f"  the predictor in Python took {simulation.predictor_seconds:,.1f} s")
+        click.echo(f"  the predictor in Python took {duration(simulation.predictor_seconds)}")
     print_assumptions(schedule.assumptions, options["load"])
     _print_figures(schedule, synthetic=synthetic)
     for path in _written(schedule, output, notes):
@@ -231,10 +234,9 @@ def _print_figures(schedule: Schedule, *, synthetic: bool) -> None:
     for name, statistic in USUAL:
         if (name, statistic) in found and (synthetic or name not in SYNTHETIC):
             value, unit = found[name, statistic]
-            figure = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
             title = name if statistic == "value" else f"{name}_{statistic}"
             title = f"synthetic {title}" if name in SYNTHETIC else title
-            click.echo(f"  {title:<36} {figure:>16} {'' if unit == '1' else unit}".rstrip())
+            click.echo(figure_line(title, value, unit))
 
 
 def _write_parquet(schedule: Schedule, output: str) -> None:

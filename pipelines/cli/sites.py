@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.options import SEED, says_its_progress
-from pipelines.cli.output import check_output, json_option, print_json
+from pipelines.cli.output import check_output, figure_line, json_option, print_json
 from pipelines.cli.reservations import write_table_of
+from swftools.output.amounts import counted
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -104,13 +105,13 @@ def _lines(found: SitesOutcome, measures: dict[str, float], denied: dict[Any, in
     """Yield what is printed."""
     for name, site in _of_sites(found).items():
         yield from click.wrap_text(
-            f"{shown(name)}: {site['processors']:,} processors, {site['jobs']:,} jobs; {site['copies']:,} of requests "
+            f"{shown(name)}: {counted(site['processors'], 'processor')}, {counted(site['jobs'], 'job')}; "
+            f"{site['copies']:,} of requests "
             f"were submitted, {site['kept']:,} of them kept",
             WIDTH,
             subsequent_indent="  ",
         ).splitlines()
     for name, value in measures.items():
-        figure = "none" if isnan(value) else (f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}")
-        yield f"  {name:<36} {figure:>16} {UNITS.get(name, '')}".rstrip()
+        yield figure_line(name, value, UNITS.get(name, "1"))
     for why, count in denied.items():
         yield f"  {'denied: ' + str(why):<36} {count:>16,} requests"

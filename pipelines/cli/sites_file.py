@@ -15,6 +15,7 @@ from pipelines.catalog.cards import Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
 from pipelines.cli.durations import seconds_of
 from swftools.errors import ParameterError
+from swftools.output.amounts import duration
 from swftools.parameters.small_files import require_small
 from swftools.parameters.strict_yaml import read_yaml_file
 
@@ -177,6 +178,7 @@ def requests_of(settings: SitesSettings, sites: list[Site]) -> pd.DataFrame:
         ]
     if not rows:
         raise ParameterError(
-            f"requests: the first is asked at {asked.first:,.0f} s, and the shortest log ends at {end:,.0f} s"
+            f"requests: the first is asked at {asked.first:,.0f} s ({duration(asked.first)}), and the shortest log "
+            f"ends at {end:,.0f} s ({duration(end)})"
         )
     return pd.DataFrame(rows)

@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.output.amounts import difference
+
 ALPHA = 0.05
 """The share of repetitions of an experiment in which equal policies may be told apart."""
 
@@ -229,7 +231,8 @@ def sentences(differences: pd.DataFrame, setting: Sequence[str]) -> list[str]:
         head = f"{measure}: {len(told)} of {len(rows)} differences from {rows['baseline'].iloc[0]} are more than noise"
         several = [name for name in setting if differences[name].nunique(dropna=False) > 1]
         named = [
-            f"{row['policy']}{''.join(f', {row[name]}' for name in several)} ({row['difference']:+.3g})"
+            f"{row['policy']}{''.join(f', {row[name]}' for name in several)} "
+            f"({difference(row['difference'], row['unit'])})"
             for _, row in told.iterrows()
         ]
         lines.append(f"{head}{': ' if named else ''}{'; '.join(named[:6])}{'; ...' if len(named) > 6 else ''}")

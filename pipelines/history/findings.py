@@ -14,6 +14,7 @@ from pipelines.history.horizon import Horizon
 from pipelines.history.settings import Settings
 from swftools.drift import list_drift_statistics
 from swftools.drift.registry import RATIO
+from swftools.output.amounts import amount, percent
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,18 @@ def of_cleaning(
         read, removed = account["job_lines_read"], sum(account["quarantined"].values())
         if read and removed / read > limit:
             by = ", ".join(f"{rule} {count:,}" for rule, count in account["quarantined"].items())
-            message = f"{month}: cleaning removed {removed / read:.1%} of {read:,} jobs, more than {limit:.1%}: {by}"
+            message = (
+                f"{month}: cleaning removed {percent(removed, read, digits=1)} of {read:,} jobs, more than "
+                f"{percent(limit, digits=1)}: {by}"
+            )
             yield Finding("cleaning", month, message, removed / read, limit)
     for row in ingested[ingested["ends"] > since].to_dict("records"):
         if row["records"] and row["quarantined"] / row["records"] > limit:
             share = row["quarantined"] / row["records"]
-            message = f"{row['file']}: {share:.1%} of {row['records']:,} lines are no records, more than {limit:.1%}"
+            message = (
+                f"{row['file']}: {percent(share, digits=1)} of {row['records']:,} lines are no records, more than "
+                f"{percent(limit, digits=1)}"
+            )
             yield Finding("file", row["file"], message, share, limit)
 
 
@@ -156,10 +163,10 @@ def of_drift(drift: pd.DataFrame) -> Iterator[Finding]:
     """Yield what of the workload is beyond its threshold."""
     for row in drift[drift["is_beyond"].to_numpy(dtype=bool)].to_dict("records"):
         subject = f"{row['aspect']} {row['statistic']}"
-        unit = "" if row["unit"] == "1" else f" {row['unit']}"
+        recent, before = (amount(row[name], row["unit"]) for name in ("recent", "reference"))
         passed = _beyond(row["statistic"], row["drift"], row["threshold"])
         message = (
-            f"{row['aspect']}: {row['recent']:.4g}{unit} lately, {row['reference']:.4g} in the time before; "
+            f"{row['aspect']}: {recent} lately, {before} in the time before; "
             f"{row['statistic'].replace('_', ' ')} {row['drift']:.4g}, {passed}"
         )
         yield Finding("drift", subject, message, row["drift"], row["threshold"])

@@ -65,6 +65,7 @@ def load_log(
     processors: int | None = None,
     strict: bool = False,
     how: HowRead | None = None,
+    says_odd: bool = True,
 ) -> LoadedLog:
     """Load a log by the name of its card, by a path, or by the name of a model with parameters.
 
@@ -84,6 +85,8 @@ def load_log(
         Raise at the first line that is not a job.
     how : HowRead, optional
         Its format and options, if they should not be recognised or taken from its card; and whether to withhold names.
+    says_odd : bool
+        Say what is odd in it while it is read; not where it will be shown anyhow.
 
     Raises
     ------
@@ -99,7 +102,7 @@ def load_log(
         A model's parameters are wrong, or the rules are.
     """
     begun = time.perf_counter()
-    log, trace = _read(name, how or HowRead(), strict=strict)
+    log, trace = _read(name, how or HowRead(), strict=strict, says_odd=says_odd)
     progress.debug("%s read: %d jobs, %.1f s", log.name, len(trace), time.perf_counter() - begun)
     report = None
     if clean:
@@ -145,7 +148,7 @@ def as_its_log(trace: Trace, log: Log) -> Trace:
     return replace(trace, machine_processors=machine, provenance=provenance)
 
 
-def _read(name: str, how: HowRead, *, strict: bool) -> tuple[Log, Trace]:
+def _read(name: str, how: HowRead, *, strict: bool, says_odd: bool) -> tuple[Log, Trace]:
     """Return a log and its trace as read."""
     if is_stream(name):
         is_input = name in ("-", "/dev/stdin")
@@ -174,7 +177,7 @@ def _read(name: str, how: HowRead, *, strict: bool) -> tuple[Log, Trace]:
         return log, as_its_log(read_version(log.version), log)
     with _bar(log.path) as told:
         trace = log.how.read(str(log.path), strict=strict, progress=told)
-    say_format(trace, log)
+    say_format(trace, log, says_odd=says_odd)
     return log, as_its_log(trace, log)
 
 
@@ -190,13 +193,13 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() == ".parquet" and path.is_file() and not is_foreign(path)
 
 
-def say_format(trace: Trace, log: Log) -> None:
+def say_format(trace: Trace, log: Log, *, says_odd: bool = True) -> None:
     """Say how a log was read, unless it is in SWF; what is odd in it; and how many lines became part of others."""
     if "format" not in trace.provenance:
         return
     because = trace.provenance.get("recognised_by")
     progress.info("%s: read as %s%s", log.name, trace.provenance["format"], f" (it has {because})" if because else "")
-    for told, count in trace.provenance.get("anomalies", {}).items():
+    for told, count in trace.provenance.get("anomalies", {}).items() if says_odd else ():
         progress.info("  %s: %s", f"{count:,}", told)
     if count := len(trace.merged):
         progress.info("  %s: line%s merged into the record of another", f"{count:,}", "s" * (count != 1))

@@ -76,10 +76,18 @@ def _title(place: str, title: str) -> str:
 def _grid(rows: pd.DataFrame) -> str:
     """Return cells as a Markdown table, published / ours in each."""
     columns = list(dict.fromkeys(rows["column"]))
-    lines = [["", *columns], ["---", *("---:" for _ in columns)]]
+    lines = [["", *(_with_unit(name, rows[rows["column"] == name]) for name in columns)]]
+    lines.append(["---", *("---:" for _ in columns)])
     texts = {(row["row"], row["column"]): _pair(row) for row in rows.to_dict("records")}
     lines += [[row, *(texts.get((row, column), "") for column in columns)] for row in dict.fromkeys(rows["row"])]
     return _table(lines)
+
+
+def _with_unit(column: str, rows: pd.DataFrame) -> str:
+    """Return a heading with the unit of what stands below it, where that is one and has a name."""
+    (unit, *others) = rows["unit"].unique()
+    is_said = bool(others) or unit == "1" or f" {column}".endswith((f" {unit}", f"({unit})"))
+    return column if is_said else f"{column}, {unit}"
 
 
 def _list(rows: pd.DataFrame) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from swftools.output.amounts import amount
 from swftools.plots.over_seeds import interval, rows_of_metric, words_of
-from swftools.plots.policies import amount
 from swftools.simulator.metrics.measures import usual_by_seed
 
 PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
@@ -48,6 +48,8 @@ def _of_logged(version: Version) -> list[str]:
 
 def _differs(comparison: pd.DataFrame, metric: str) -> bool:
     """Whether policies differ by a metric; a picture of equal dots says nothing."""
+    if metric not in usual_by_seed(comparison)[1]:
+        return False  # nothing of it was measured
     return bool(rows_of_metric(comparison, metric).groupby("policy")["value"].mean().round(9).nunique() > 1)
 
 
@@ -77,13 +79,13 @@ def usual(comparison: pd.DataFrame, logged: Mapping[str, float]) -> Rows:
     """Return the usual measures as a table: a row for each policy, means over seeds where there are several."""
     by_seed, units = usual_by_seed(comparison)
     by_seed = by_seed[by_seed["job_class"].astype(str) == "all"]
+    longest = {name: float(by_seed.groupby("policy", sort=False)[name].mean().abs().max()) for name in units}
     rows: list[list[object]] = []
     if logged:
-        rows.append(
-            ["as logged", *(_cell([logged[name]], unit) if name in logged else "" for name, unit in units.items())]
-        )
+        known = ([logged[name]] if name in logged else [] for name in units)
+        rows.append(["as logged", *map(_cell, known, units.values(), longest.values())])
     for policy, found in by_seed.groupby("policy", sort=False):
-        rows.append([str(policy), *(_cell(found[name], unit) for name, unit in units.items())])
+        rows.append([str(policy), *(_cell(found[name], unit, longest[name]) for name, unit in units.items())])
     seeds = by_seed["seed"].nunique()
     caption = (
         f"Means over {seeds} seeds, with their 95 % intervals (Student's t) where seeds differ" if seeds > 1 else ""
@@ -91,11 +93,14 @@ def usual(comparison: pd.DataFrame, logged: Mapping[str, float]) -> Rows:
     return Rows(["policy", *(words_of(name, "") for name in units)], rows, caption)
 
 
-def _cell(values: Sequence[float] | pd.Series, unit: str) -> object:
-    """Return the mean of values, with its interval where they differ; nothing where none is known."""
+def _cell(values: Sequence[float] | pd.Series, unit: str, longest: float) -> object:
+    """Return the mean of values, with its interval where they differ; nothing where none is known.
+
+    A time is in the unit of the longest of its column.
+    """
     known = np.array([value for value in values if value == value], dtype=np.float64)  # noqa: PLR0124 (NaN)
     if not len(known):
         return ""
     mean, low, high = interval(known)
-    ends = f" ({amount(low, unit)} to {amount(high, unit)})" if high - low > 1e-9 * abs(mean) else ""
-    return Told(mean, f"{amount(mean, unit)}{ends}")
+    told, begin, end = (amount(each, unit, longest) for each in (mean, low, high))
+    return Told(mean, f"{told} ({begin} to {end})" if high - low > 1e-9 * abs(mean) else told)

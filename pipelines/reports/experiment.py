@@ -13,9 +13,8 @@ from pipelines.experiments.axes import OPTIONS, SETTING
 from pipelines.experiments.differences import sentences
 from pipelines.experiments.means import different_repetitions, means_of, settings_in_words, usual_values
 from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
-from swftools.output.shown_html import counted
+from swftools.output.amounts import amount, counted, difference
 from swftools.plots.over_seeds import words_of
-from swftools.plots.policies import amount
 
 MOST_POINTS = 16
 """With more settings and policies than these a picture has a row a setting, and shows differences."""
@@ -102,15 +101,15 @@ def _table(means: pd.DataFrame, differences: pd.DataFrame) -> Rows:
     low, high = "low_of_difference", "high_of_difference"
     rows = rows.merge(ends[[*SETTING, "policy", low, high]], on=[*SETTING, "policy"], how="left")
     unit, baseline = str(means["unit"].iloc[0]), str(differences["baseline"].iloc[0]) if len(differences) else ""
-    each = rows.to_dict("records")
+    each, longest = rows.to_dict("records"), float(means["mean"].abs().max())
     columns: dict[str, list[object]] = {
         "setting": list(settings_in_words(rows)),
         "policy": [row["policy"] for row in each],
-        "mean": [Told(row["mean"], amount(row["mean"], unit)) for row in each],
-        "95 % interval": [_between(row["low"], row["high"], unit) for row in each],
+        "mean": [Told(row["mean"], amount(row["mean"], unit, longest)) for row in each],
+        "95 % interval": [_between(row["low"], row["high"], unit, longest) for row in each],
         "repetitions": [row["repetitions"] for row in each],
         f"less that of {baseline}": [_signed(row["difference"], unit) for row in each],
-        "its 95 % interval": [_between(row[low], row[high], unit) for row in each],
+        "its 95 % interval": [_between(row[low], row[high], unit, longest) for row in each],
         "more than noise": ["" if row["difference"] != row["difference"] else _judged(row) for row in each],
     }
     if len(set(columns["setting"])) == 1:
@@ -148,11 +147,11 @@ def _short(names: list[str]) -> dict[str, str]:
     return {name: f"..{name[same:]}" if same > 2 else name for name in names}
 
 
-def _between(low: Any, high: Any, unit: str) -> str | Told:
-    """Return an interval in words; nothing where it is not known."""
-    return "" if low != low else Told(low, f"{amount(low, unit)} to {amount(high, unit)}")  # noqa: PLR0124 (NaN)
+def _between(low: Any, high: Any, unit: str, longest: float) -> str | Told:
+    """Return an interval in words, in the unit of the longest time; nothing where it is not known."""
+    return "" if low != low else Told(low, f"{amount(low, unit, longest)} to {amount(high, unit, longest)}")  # noqa: PLR0124 (NaN)
 
 
 def _signed(value: float, unit: str) -> str | Told:
     """Return a difference in words, with its sign; nothing where it is not known."""
-    return "" if value != value else Told(value, f"{'+' if value > 0 else ''}{amount(value, unit)}")  # noqa: PLR0124 (NaN)
+    return "" if value != value else Told(value, difference(value, unit))  # noqa: PLR0124 (NaN)

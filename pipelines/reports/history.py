@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from swftools.output.amounts import counted
 
 NIGHTS = 30
 """Nights whose findings are shown."""
@@ -44,7 +45,7 @@ def _nights(version: Version) -> Iterator[tuple[pd.Timestamp, list[dict[str, Any
 def _changes(version: Version, other: Version | None) -> Iterator[Section]:
     """Yield what came since another version, by default since the one that was published before."""
     account, files = version.manifest["account"], version.read("ingested")
-    told = [f"{account['jobs_kept']:,} jobs of {len(files):,} files."]
+    told = [f"{counted(account['jobs_kept'], 'job')} of {counted(len(files), 'file')}."]
     if before := other.manifest if other else _before(version):
         more = account["jobs_kept"] - before["account"]["jobs_kept"]
         told.append(f"{more:+,} jobs since version {before['version']}.")

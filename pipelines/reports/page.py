@@ -23,6 +23,9 @@ from swftools.errors import MissingLibraryError
 from swftools.output.shown_text import shown
 from swftools.plots.style import OVER_TIME
 
+_UNIT = re.compile(r"(?<=\d) (?=[A-Za-z%])")
+"""Where a line does not end: between a number and its unit."""
+
 _MISSING = "reports need Jinja2 and matplotlib: pip install swftools[report]"
 
 
@@ -163,7 +166,7 @@ def _is_number(value: object) -> bool:
 def _cell(value: object) -> str:
     """Return a cell as it is shown."""
     if isinstance(value, Told):
-        return value.words
+        return _UNIT.sub("\u00a0", value.words)
     if value is None or value != value:  # noqa: PLR0124 (NaN)
         return ""
     if isinstance(value, float) and not value.is_integer():

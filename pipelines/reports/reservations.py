@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from swftools.output.amounts import duration
 from swftools.reservations.simulated import MEASURES, calibration_of
 
 
@@ -14,7 +15,10 @@ def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on reservations."""
     versions = {f"{each.data_set} {each.version[:8]}": each for each in (version, other) if each}
     measured = [each.manifest["measures"] for each in versions.values()]
-    rows = [[words, *(measures.get(name) for measures in measured)] for name, words in MEASURES.items()]
+    rows = [
+        [words.removesuffix(", s"), *(_figure(measures.get(name), words) for measures in measured)]
+        for name, words in MEASURES.items()
+    ]
     tables = [each.read("reservations") for each in versions.values()]
     return [
         Section("In figures", tables=[Rows(["", *versions], rows)]),
@@ -30,6 +34,11 @@ def parts(version: Version, other: Version | None) -> list[Section]:
             ],
         ),
     ]
+
+
+def _figure(value: float | None, words: str) -> float | Told | None:
+    """Return a measure that is called so; a time in a unit that people use."""
+    return Told(value, duration(value)) if value is not None and words.endswith(", s") else value
 
 
 def _groups(table: pd.DataFrame) -> list[list[object]]:

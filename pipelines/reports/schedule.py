@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
 from pipelines.store.schedules import schedule_of
+from swftools.output.amounts import duration
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.schedule import Schedule
 
@@ -39,12 +40,17 @@ def _figures(schedules: dict[str, Schedule]) -> Section:
     units, columns = summaries[0]["unit"], [each.iloc[:, -1].to_dict() for each in summaries]
     rows = [
         [
-            name if unit in ("1", name.split()[-1]) else f"{name}, {unit}",
-            *(float(values[name]) for values in columns),
+            name if unit in ("1", "s", name.split()[-1]) else f"{name}, {unit}",
+            *(_figure(float(values[name]), unit) for values in columns),
         ]
         for name, unit in zip(map(str, units.index), units, strict=True)
     ]
     return Section("In figures", tables=[Rows(["", *schedules], rows)])
+
+
+def _figure(value: float, unit: str) -> float | Told:
+    """Return a number of a summary; a time in a unit that people use."""
+    return Told(value, duration(value)) if unit == "s" and value == value else value  # noqa: PLR0124 (NaN)
 
 
 def _pictures(schedules: dict[str, Schedule]) -> Iterator[Section]:

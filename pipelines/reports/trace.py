@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
 from swftools.cleaning import CleaningReport
 from swftools.description import describe
 from swftools.fields.definition import GENERATED
 from swftools.fields.dictionary import generated_columns
 from swftools.fields.jobs import SWF_NAMES
 from swftools.header import SwfHeader
+from swftools.output.amounts import counted, duration, percent
 from swftools.tables import empty_frame
 from swftools.trace import Trace
 
@@ -24,10 +25,10 @@ FIGURES = {
     "users": "users",
     "offered_load": "offered load",
     "mean_width": "processors of a job, mean",
-    "median_run_time": "run time, median, s",
-    "median_requested_time": "requested time, median, s",
-    "median_wait_time": "wait as logged, median, s",
-    "median_interarrival_time": "time between submissions, median, s",
+    "median_run_time": "run time, median",
+    "median_requested_time": "requested time, median",
+    "median_wait_time": "wait as logged, median",
+    "median_interarrival_time": "time between submissions, median",
     "cancelled": "jobs that were cancelled",
     "over_request": "jobs that ran longer than requested",
 }
@@ -76,12 +77,14 @@ def _balance(version: Version) -> Section:
     if account:
         counts = [sum(account.get(name, {}).values()) for name in ("quarantined", "merged")]
         told.append(
-            f"{account['job_lines_read']:,} job lines were read: {account['jobs_kept']:,} jobs were kept, "
+            f"{account['job_lines_read']:,} job lines were read: {counted(account['jobs_kept'], 'job', '0')} were "
+            "kept, "
             f"{counts[0]:,} were quarantined, and "
-            f"{counts[1]:,} lines became part of another job. Nothing else was lost."
+            f"{counted(counts[1], 'line', '0')} became part of another job. Nothing else was lost."
         )
     if flagged := account.get("flagged"):
-        told.append(f"Marked: {', '.join(f'{count:,} jobs by rule {name}' for name, count in flagged.items())}.")
+        marked = (f"{counted(count, 'job')} by rule {name}" for name, count in flagged.items())
+        told.append(f"Marked: {', '.join(marked)}.")
     pictures = []
     if "cleaning_report" in version.manifest["tables"]:
         report = CleaningReport(version.read("cleaning_report"), empty_frame("repairs"), empty_frame("merged"))
@@ -103,7 +106,9 @@ def _in_figures(traces: list[Trace], heads: list[str], generated: list[str]) -> 
     rows = [[words, *(_value(name, told[name]) for told in found)] for name, words in FIGURES.items()]
     jobs = max(found[0]["jobs"], 1)
     missing = [
-        [name, count, f"{count / jobs:.1%}"] for name, count in found[0]["missing_values"].items() if 0 < count < jobs
+        [name, count, percent(count, jobs, digits=1)]
+        for name, count in found[0]["missing_values"].items()
+        if 0 < count < jobs
     ]
     without = [name for name, count in found[0]["missing_values"].items() if count == found[0]["jobs"]]
     told = [f"No job has: {', '.join(without)}."] if without and found[0]["jobs"] else []
@@ -116,7 +121,9 @@ def _in_figures(traces: list[Trace], heads: list[str], generated: list[str]) -> 
 
 
 def _value(name: str, value: object) -> object:
-    """Return a figure as it is shown: the date as people write it."""
+    """Return a figure as it is shown: the date as people write it, a time in a unit that they use."""
+    if name.startswith("median_") and isinstance(value, float):
+        return Told(value, duration(value))
     return f"{datetime.fromisoformat(str(value)):%Y-%m-%d %H:%M:%S %Z}" if name == "start" and value else value
 
 

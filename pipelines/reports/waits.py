@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from swftools.output.amounts import counted, percent
 
 COLUMNS = {
     "group": "queue",
@@ -33,7 +34,8 @@ def evaluation_parts(evaluation: pd.DataFrame) -> list[Section]:
     """Return the parts that tell of an evaluation: all jobs, by queue, and over the months."""
     everything = evaluation[evaluation["grouped_by"] == "all"]
     told = [
-        f"{row['method']}: of {row['predicted']:,} jobs that were told a bound, {row['correctness']:.1%} "
+        f"{row['method']}: of {counted(row['predicted'], 'job')} that were told a bound, "
+        f"{percent(row['correctness'], digits=1)} "
         f"waited no longer{'' if row['is_correct'] else ', which is less than was meant'}."
         for row in everything.dropna(subset=["correctness"]).to_dict("records")
     ]
@@ -51,4 +53,8 @@ def evaluation_parts(evaluation: pd.DataFrame) -> list[Section]:
 def _by_queue(evaluation: pd.DataFrame) -> Rows:
     """Return the evaluation by queue as a table."""
     rows = evaluation.loc[evaluation["grouped_by"] == "queue", list(COLUMNS)]
-    return Rows(list(COLUMNS.values()), rows.astype(object).where(rows.notna(), None).to_numpy().tolist())
+    cells = rows.astype(object).where(rows.notna(), None)
+    for name in ("correctness", "standard_error"):
+        told = [None if each is None else Told(each, percent(each, digits=1)) for each in cells[name]]
+        cells[name] = pd.Series(told, cells.index, dtype=object)
+    return Rows(list(COLUMNS.values()), cells.to_numpy().tolist())

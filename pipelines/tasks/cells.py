@@ -27,6 +27,7 @@ from pipelines.tasks.one_look import one_look
 from pipelines.tasks.publishing import PublishingTask
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ExperimentError, ParameterError, StorageError
+from swftools.output.amounts import duration
 from swftools.output.whole_files import create_file
 
 progress = logging.getLogger("pipelines")
@@ -166,7 +167,7 @@ class _Watch:
         self._done += 1
         rate = (self._done - self._before) / max(time.monotonic() - self._since, 1e-9)
         left = tqdm.format_interval((self._cells - self._done) / rate)
-        each = f"{rate:.1f} a second" if rate >= 1 else f"{1 / rate:.1f} s each"
+        each = f"{rate:.1f} a second" if rate >= 1 else f"{duration(1 / rate)} each"
         told = f"{self._done:,} of {self._cells:,} cells, {each}, {left} left"
         self._task.tell(self._done, self._cells, told)
 

@@ -23,6 +23,7 @@ from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
+from swftools.output.amounts import duration
 from swftools.output.shown_text import WIDTH
 from swftools.simulator.metrics.measures import SYNTHETIC, usual_by_seed
 from swftools.tables import to_arrow, to_pandas
@@ -115,8 +116,8 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
         return Contents({"comparison": table}, self._facts(), files)
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
-        """Return the wide table."""
-        return f"{as_markdown(to_pandas(read(), 'comparison'), synthetic=self.synthetic)}\n"
+        """Return the wide table, with times in units that people use."""
+        return f"{as_markdown(to_pandas(read(), 'comparison'), synthetic=self.synthetic, is_printed=True)}\n"
 
     def shown(self, contents: Contents) -> str:
         """Return the wide table."""
@@ -163,23 +164,25 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
         return {"jobs": len(waits), **{name: round(float(value), 6) for name, value in told.items()}}
 
 
-def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False) -> str:
+def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False, is_printed: bool = False) -> str:
     """Return the usual measures of a comparison in Markdown: a row for each measure, a column for each policy.
 
     Columns that do not fit ``WIDTH`` go into further tables. With several seeds a value is the mean over them, and
     their standard deviation stands behind it unless it is zero. Utility, whose functions are made up, is there if it is
-    asked for, and its name says so.
+    asked for, and its name says so. Files have seconds; what is printed, times in units that people use.
     """
     wide, units = usual_by_seed(comparison, synthetic=synthetic)
     titles = {name: f"synthetic {name}" if name.startswith(SYNTHETIC) else name for name in units}
-    heads = [titles[name] if unit == "1" else f"{titles[name]} ({unit})" for name, unit in units.items()]
+    said = {name: unit if is_printed and unit == "s" else "1" for name, unit in units.items()}
+    heads = [titles[name] if unit in ("1", said[name]) else f"{titles[name]} ({unit})" for name, unit in units.items()]
     policies = {str(policy): rows for policy, rows in wide.groupby("policy", sort=False)}
+    longest = {name: wide.groupby("policy", sort=False)[name].mean().abs().max() for name in units}
     columns, legend = [], []
     for number, (policy, rows) in enumerate(policies.items(), 1):
         is_long = len(policy) > LONGEST
         title = f"policy {number}" if is_long else policy
         legend += [f"{title}: `{policy}`\n"] * is_long
-        columns.append([title, *(_cell(rows[name]) for name in units)])
+        columns.append([title, *(_cell(rows[name], said[name], longest[name]) for name in units)])
     return "\n".join([*_in_width(["measure", *heads], columns), *legend])
 
 
@@ -212,11 +215,16 @@ def _aligned(first: list[str], block: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _cell(values: pd.Series[Any]) -> str:
-    """Return a mean over seeds in words, with its standard deviation if there is one."""
+def _cell(values: pd.Series[Any], unit: str, longest: float) -> str:
+    """Return a mean over seeds in words, with its standard deviation if there is one.
+
+    A time has its unit behind it, the one of the longest beside it; a unit of 1 is not said.
+    """
     known = values.dropna()
     if known.empty:
         return ""
-    spread = f" ± {known.std():.2g}" if len(known) > 1 and known.std() > 0 else ""
-    mean = known.mean()
+    has_spread, mean = len(known) > 1 and known.std() > 0, known.mean()
+    if unit == "s":
+        return duration(mean, longest) + (f" ± {duration(known.std())}" if has_spread else "")
+    spread = f" ± {known.std():.2g}" if has_spread else ""
     return (f"{mean:,.0f}" if abs(mean) >= 1000 else f"{mean:.4g}") + spread

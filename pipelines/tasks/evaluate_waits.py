@@ -19,6 +19,7 @@ from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.parameters import MethodsParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.replay_predictor import ReplayPredictor, ReplayTask
+from swftools.output.amounts import duration, percent
 from swftools.output.shown_text import WIDTH, shown, shown_in_markdown
 from swftools.qbets.evaluation import evaluate
 from swftools.qbets.figures import DEADLINE, check_deadline
@@ -35,7 +36,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     complete when that version is published.
     """
 
-    code_version = 3
+    code_version = 4
     what = "What jobs of a log would have been told of their waits, and how often it was right"
     main_table = "wait_evaluation"
     tables_used = ("wait_predictions", "wait_evaluation")
@@ -147,7 +148,7 @@ def as_markdown(found: pd.DataFrame) -> str:
     lines = [["queue", "method", "jobs", "told", "correct", "", "RMS ratio", "median bound / wait"]]
     lines.append(["---", "---", *["---:"] * 3, "---", *["---:"] * 2])
     for row in rows.to_dict("records"):
-        share = f"{1 - row['share_not_predicted']:.1%}"
+        share = percent(1 - row["share_not_predicted"], digits=1)
         lines.append([shown_in_markdown(row["group"]), row["method"], f"{row['jobs']:,}", share, *_measures(row)])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -171,7 +172,7 @@ def as_text(found: pd.DataFrame, group: str) -> str:
         count = int(jobs[label])
         lines.append(_shortened(f"{group} {shown(label)}".strip(), f": {count:,} job{'s' * (count != 1)}"))
         for row in part.to_dict("records"):
-            words = numbers.format(f"{1 - row['share_not_predicted']:.1%}", *_measures(row))
+            words = numbers.format(percent(1 - row["share_not_predicted"], digits=1), *_measures(row))
             if len(row["method"]) > width:
                 lines.append(_shortened(f"  {row['method']}", ""))
             name = row["method"] if len(row["method"]) <= width else ""
@@ -201,7 +202,7 @@ def figures_as_text(found: pd.DataFrame) -> str:
             lines.append(_shortened(f"  {row['method']}", ""))
         name = row["method"] if len(row["method"]) <= width else ""
         lines.append(f"  {name:<{width}}{numbers.format(*_figures(row))}".rstrip())
-    deadline = f"{float(rows[0]['deadline']):,.0f} s" if rows else "a deadline"
+    deadline = duration(float(rows[0]["deadline"])) if rows else "a deadline"
     legend = (
         "1 min, 10 min: share of the jobs told whose wait was at most so far from it. half, 90 %: wait / told lies "
         f"there for so many. right: share of right verdicts on whether a job starts within {deadline} (--deadline); "
@@ -216,8 +217,8 @@ def _figures(row: Mapping[Hashable, Any]) -> list[str]:
         return [""] * 6
     ratios = (float(row[f"ratio_p{point}"]) for point in (5, 25, 75, 95))
     low, half_low, half_high, high = (f"{each:.2g}" if each < 99.5 else f"{each:,.0f}" for each in ratios)
-    shares = [f"{row[name]:.1%}" for name in ("within_1_minute", "within_10_minutes")]
-    verdicts = [f"{row[name]:.1%}" for name in ("right_verdicts", "best_constant")]
+    shares = [percent(row[name], digits=1) for name in ("within_1_minute", "within_10_minutes")]
+    verdicts = [percent(row[name], digits=1) for name in ("right_verdicts", "best_constant")]
     return [*shares, f"{half_low} to {half_high}", f"{low} to {high}", *verdicts]
 
 

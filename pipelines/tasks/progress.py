@@ -15,6 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from swftools.output.amounts import percent
 from swftools.output.shown_text import shown
 
 logger = logging.getLogger("pipelines")
@@ -174,7 +175,7 @@ class StageProgress:
         share = done / total if total else 1.0
         if stage in self._expected:
             self._shares[self._expected[stage][0]] = share
-        told = f"{shown(label)}: {words or f'{share:.0%}'}"
+        told = f"{shown(label)}: {words or percent(share)}"
         if self._bar is not None:
             self._show(stage, told)
         elif monotonic() - self._told >= OFTEN and done < total:
@@ -215,7 +216,7 @@ class StageProgress:
         left = self.seconds_left
         if left is None:
             return ""
-        all_of_it = f"all: {self.share:.0%}, " if len(self._expected) > 1 else ""
+        all_of_it = f"all: {percent(self.share)}, " if len(self._expected) > 1 else ""
         return f" ({all_of_it}{tqdm.format_interval(left)} left)"
 
     def _numbered(self, stage: str, label: str) -> str:

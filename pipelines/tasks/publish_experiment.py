@@ -69,7 +69,7 @@ class PublishExperiment(CellsTask):
     CSV, a page in Markdown, a README.md, a datapackage.json and a manifest; complete when that version is published.
     """
 
-    code_version = 3
+    code_version = 4
     what = "An experiment with scheduling policies by simulation"
     main_table = "experiment_differences"
     tables_used = ("metrics", "experiment", "experiment_differences", "experiment_ranks")
@@ -226,7 +226,7 @@ class PublishExperiment(CellsTask):
         """Return the means where they are few, which differences are more than noise, and where all of it stands."""
         target = self.output()
         metrics = target.root.read_table(target.data_set, "experiment", target.version)
-        means = _means(to_pandas(metrics, "experiment"), MOST_SETTINGS)
+        means = _means(to_pandas(metrics, "experiment"), MOST_SETTINGS, is_printed=True)
         told = _told(to_pandas(read(), "experiment_differences"))
         return means + "".join(f"{line}\n" for line in [*told, f"all values: {target.path}/experiment.md"])
 
@@ -300,12 +300,12 @@ def _told(differences: pd.DataFrame) -> list[str]:
     return [f"{', '.join(measures)}: {words}" for words, measures in named.items()]
 
 
-def _means(metrics: pd.DataFrame, most: int | None = None) -> str:
+def _means(metrics: pd.DataFrame, most: int | None = None, *, is_printed: bool = False) -> str:
     """Return the mean of each measure and policy as Markdown, a table a setting; nothing of more settings than most."""
     settings = list(each_setting(metrics))
     if most is not None and len(settings) > most:
         return ""
-    return "".join(f"{setting}:\n\n{as_markdown(rows)}\n" for setting, rows in settings)
+    return "".join(f"{setting}:\n\n{as_markdown(rows, is_printed=is_printed)}\n" for setting, rows in settings)
 
 
 def _page(frames: dict[str, pd.DataFrame]) -> str:

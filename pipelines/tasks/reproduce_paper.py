@@ -37,7 +37,7 @@ class ReproducePaper(CellsTask):
     complete when that version is published.
     """
 
-    code_version = 2
+    code_version = 3
     what = "The tables of a paper made anew, beside the values that it prints"
     main_table = "reproduction"
     tables_used = ("measurements", "reproduction")

@@ -21,6 +21,7 @@ from pipelines.tasks.replay_predictor import groups_of
 from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.output.amounts import percent
 from swftools.qbets.methods import find_method
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.live_waits import check_asked
@@ -187,7 +188,7 @@ class PublishReservations(ReservationTask, LogPublishingTask):
         entry = self.simulation.entry
         facts = simulation_facts(self.simulation, [self.reserving, self], [entry])
         share = json.loads(self.varq)["share"]
-        title = f"{share:.0%} of the jobs reserve, {label_of(entry)}, seed {self.seed}"
+        title = f"{percent(share)} of the jobs reserve, {label_of(entry)}, seed {self.seed}"
         return Contents(
             tables,
             {

@@ -26,8 +26,9 @@ from swftools.cleaning.decisions import REPAIRED, CheckedDecision, Mask, check_d
 from swftools.cleaning.registry import Rule, RuleSpec, decide, prepare, resolve_rules
 from swftools.errors import BalanceError, RuleError, SwfToolsError
 from swftools.fields.jobs import JOBS
+from swftools.output.amounts import counted
 from swftools.output.plotter import Plotter
-from swftools.output.shown_html import ShowsItself, chief_columns, counted
+from swftools.output.shown_html import ShowsItself, chief_columns
 from swftools.tables import empty_frame
 from swftools.trace import Trace, integer_series, submit_timestamps
 
@@ -56,7 +57,7 @@ class CleaningReport(ShowsItself):
     @property
     def plot(self) -> Plotter:
         """Draws pictures of it: ``report.plot("balance")``."""
-        return Plotter(self)
+        return Plotter(self, "balance")
 
     @property
     def balance(self) -> dict[str, int]:

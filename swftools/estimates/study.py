@@ -21,7 +21,8 @@ from swftools.cleaning.rules import CANCELLED, FAILED
 from swftools.errors import ParameterError
 from swftools.estimates.groups import GROUPINGS, groups_of
 from swftools.estimates.measures import decreases, inaccuracy, is_studied, reasons, used_shares
-from swftools.output.shown_html import ShowsItself, chief_columns, counted, lasting, percent
+from swftools.output.amounts import counted, duration, percent
+from swftools.output.shown_html import ShowsItself, chief_columns
 from swftools.parameters import is_whole
 from swftools.trace import FloatArray, Trace
 
@@ -104,12 +105,19 @@ class EstimateStudy(ShowsItself):
             return [first]
         whole = self.inaccuracy.iloc[0]
         most = self.requests.iloc[0]
-        said = [f"inaccuracy of requests {whole['mean']:.1%} in the mean, {whole['p50']:.1%} in the median"]
+        said = [
+            f"inaccuracy of requests {percent(whole['mean'], digits=1)} in the mean, "
+            f"{percent(whole['p50'], digits=1)} in the median"
+        ]
         every = self.answers.set_index("answer").reindex([ALL]).iloc[0]
         if every["jobs"] > 0:
-            said.append(f"of estimates {every[ESTIMATED]:.1%} in the mean")
+            said.append(f"of estimates {percent(every[ESTIMATED], digits=1)} in the mean")
         used = f"{percent(self.used_all, self.studied)} used all of their request or more"
-        return [first, ", ".join(said), f"{used}, most ask for {lasting(most['requested_time'])} ({most['share']:.1%})"]
+        return [
+            first,
+            ", ".join(said),
+            f"{used}, most ask for {duration(most['requested_time'])} ({percent(most['share'], digits=1)})",
+        ]
 
     def _rows(self) -> tuple[pd.DataFrame, int]:
         names = ("of", "grouped_by", "group", "jobs", "mean", "p50", "used_all")
@@ -150,8 +158,8 @@ def study_estimates(trace: Trace, estimated: npt.ArrayLike | None = None, *, mos
     >>> trace = Trace.from_columns(job_number=[1, 2, 3], requested_time=[3600, 3600, 600], run_time=[360, 3600, -1])
     >>> study_estimates(trace)
     EstimateStudy: 2 jobs studied of 3
-    inaccuracy of requests 45.0% in the mean, 45.0% in the median
-    50 % used all of their request or more, most ask for 60 min (100.0%)
+    inaccuracy of requests 45.0 % in the mean, 45.0 % in the median
+    50 % used all of their request or more, most ask for 60 min (100 %)
     """
     if not is_whole(most_used, 1):
         raise ParameterError(f"study_estimates: most_used={most_used!r} is not an integer of 1 or more")

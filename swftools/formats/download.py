@@ -31,6 +31,7 @@ from swftools._version import __version__
 from swftools.errors import AcquireError, StorageError, SwfToolsError, UnreadableLogError
 from swftools.formats.compression import TEXT_LIMIT
 from swftools.formats.text_hash import text_sha256
+from swftools.output.amounts import duration
 
 BACKOFF = 0.5
 """Half the seconds before the second further attempt; each one after it waits twice as long as the one before."""
@@ -269,7 +270,7 @@ class _Pace:
         if now - self._began < self._patience:
             return
         if self._count < LEAST_BYTES:
-            told = f"{self._count} bytes in {now - self._began:.0f} s"
+            told = f"{self._count} bytes in {duration(now - self._began)}"
             raise urllib3.exceptions.ProtocolError(f"too slow: {told}, and at least {LEAST_BYTES:,} are expected")
         self._began, self._count = now, 0
 

@@ -17,7 +17,8 @@ from swftools.keyed_random import generator
 from swftools.market.in_parts import Progress, Work
 from swftools.market.registry import Mechanism, find_mechanism
 from swftools.market.sale import Sale
-from swftools.output.shown_html import ShowsItself, counted, percent, shortened
+from swftools.output.amounts import counted, percent
+from swftools.output.shown_html import ShowsItself, shortened
 from swftools.parameters import is_whole
 from swftools.simulator.metrics.columns import rows_of
 from swftools.simulator.metrics.of_jobs import measures_of_jobs

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from swftools.errors import ParameterError
 from swftools.output.package import swftools_package
 
 if TYPE_CHECKING:
@@ -22,13 +21,13 @@ class Plotter:
     >>> trace = Trace.from_columns(job_number=[1, 2], submit_time=[0, 7200], run_time=[60, 60])
     >>> trace.plot.names()[0]
     'arrivals'
-    >>> trace.plot("arrivals").get_xlabel()
-    'hour of the day'
+    >>> trace.plot("arrivals").get_ylabel()
+    'share of jobs, %'
     >>> int(trace.plot.data("arrivals")["jobs"].sum())
     2
     """
 
-    def __init__(self, subject: object, usual: str | None = None) -> None:
+    def __init__(self, subject: object, usual: str) -> None:
         self._subject = subject
         self._usual = usual
         """The picture that is drawn if none is named."""
@@ -38,12 +37,9 @@ class Plotter:
     ) -> Axes:
         """Draw the picture of that name, on ``ax`` or a new figure, and return what it is drawn on.
 
-        Without a name: of a trace the overview, of a schedule its utilization.
+        Without a name it is what one wants to see first: the overview, or of a cleaning report its balance.
         """
-        name = name or self._usual
-        if name is None:
-            raise ParameterError(f"which picture? give one of {', '.join(self.names())}")
-        axes: Axes = _plots().plot(self._subject, name, ax=ax, size=size, **parameters)
+        axes: Axes = _plots().plot(self._subject, name or self._usual, ax=ax, size=size, **parameters)
         return axes
 
     def data(self, name: str, **parameters: Any) -> pd.DataFrame:

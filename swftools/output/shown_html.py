@@ -28,7 +28,6 @@ ROWS = 5
 """Rows of a table that are shown, if the object does not say otherwise."""
 
 _CELL = 60
-_MOST = 1e9  # that is written with all its digits
 _MISSING = "-"
 _MORE = ", ..."
 
@@ -136,46 +135,6 @@ def shortened(text: object, columns: int = 40) -> str:
     """
     whole = shown(text)
     return whole if _width(whole) <= columns else _head(whole, columns - 3) + "..."
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with what it counts.
-
-    Examples
-    --------
-    >>> counted(0, "job"), counted(1, "job"), counted(5000, "job")
-    ('no jobs', '1 job', '5,000 jobs')
-    """
-    return f"{number:,} {what}{'' if number == 1 else 's'}" if number else f"no {what}s"
-
-
-def percent(part: float, whole: float) -> str:
-    """Return a share in percent; all and nothing are said of nothing less.
-
-    Examples
-    --------
-    >>> percent(5, 5), percent(99_999, 100_000), percent(1, 3), percent(1, 1000), percent(0, 3)
-    ('100 %', '>99 %', '33 %', '<1 %', '0 %')
-    """
-    share = 100 * part / whole
-    if 0 < share < 1 or 99 < share < 100:
-        return "<1 %" if share < 1 else ">99 %"
-    return f"{share:.0f} %"
-
-
-def lasting(seconds: float) -> str:
-    """Return a length of time in the largest unit of which it has two.
-
-    Examples
-    --------
-    >>> [lasting(each) for each in (0, 90, 7200, 84_169_000)]
-    ['0 s', '90 s', '2 h', '974.2 days']
-    """
-    for unit, length in (("days", 86_400.0), ("h", 3600.0), ("min", 60.0)):
-        if abs(seconds) >= 2 * length:
-            number = seconds / length
-            return (f"{number:,.1f}".removesuffix(".0") if abs(number) < _MOST else f"{number:.3g}") + f" {unit}"
-    return f"{seconds:.3g} s"
 
 
 def chief_columns(table: pd.DataFrame, names: Iterable[str], rows: int = ROWS) -> pd.DataFrame:

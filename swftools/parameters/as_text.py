@@ -71,7 +71,7 @@ def read_entries(text: str, known: Collection[str] = ()) -> list[tuple[str, dict
     for word, key, value in _words(text):
         name, colon, inner = key.rpartition(":") if value is not None else (key, "", "")
         head, _, rest = key.partition(":")
-        if value is None and rest and (head := as_known(head, known)) in known:
+        if value is None and rest and head in known:  # spelled otherwise it may be a module of one's own
             raise ParameterError(f"{text!r}: {rest!r} is not KEY=VALUE, such as {head}:KEY=VALUE,KEY=VALUE")
         if value is None or colon:
             if not name:

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.output.amounts import percent
+from swftools.plots.parts import FEW_TO_MANY, amounts_norm, color_bar
 from swftools.plots.picture import NoParameters, Picture, register_picture
-from swftools.plots.style import COLORS, SEQUENTIAL, duration_axis, name_of
+from swftools.plots.style import COLORS, duration_axis, name_of
 from swftools.plots.survival import thin_durations
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.schedule import Schedule
@@ -113,13 +115,12 @@ class Against(Picture):
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: NoParameters) -> None:
         """Draw the classes, and the line on which waits are equal."""
         from matplotlib.collections import PolyCollection  # noqa: PLC0415 (an extra)
-        from matplotlib.colors import LogNorm  # noqa: PLC0415 (an extra)
 
         left, right = (table[name].clip(lower=_LEFT) for name in ("other_from", "other_to"))
         low, high = (table[name].clip(lower=_LEFT) for name in ("wait_from", "wait_to"))
         corners = np.stack((left, low, left, high, right, high, right, low), axis=1).reshape(-1, 4, 2)
-        norm = LogNorm(1.0, max(10.0, float(table["jobs"].max())))
-        cells = PolyCollection(list(corners), cmap=f"{SEQUENTIAL}_r", norm=norm, edgecolors="white", linewidths=0.3)
+        norm = amounts_norm(table["jobs"])
+        cells = PolyCollection(list(corners), cmap=FEW_TO_MANY, norm=norm, edgecolors="white", linewidths=0.3)
         cells.set_array(table["jobs"].to_numpy(dtype=float))
         axes.add_collection(cells, autolim=False)
         last = max(float(right.max()), float(high.max()), 100.0)
@@ -130,15 +131,16 @@ class Against(Picture):
             _with_none(getattr(axes, f"{which}axis"))
             axes.set(**{f"{which}lim": (_LEFT, last), f"{which}label": f"wait under {name_of(table[name].iloc[0])}"})
         axes.tick_params(axis="x", rotation=45)
-        _count_bar(axes, cells)
+        color_bar(axes, cells, "jobs")
 
     def tell(self, table: pd.DataFrame, chosen: NoParameters) -> str:
         """Return the shares of jobs that wait shorter, longer and equally long."""
         jobs, shorter, longer = (int(table[name].sum()) for name in ("jobs", "shorter", "longer"))
         here, there = (name_of(table[name].iloc[0]) for name in ("policy", "other_policy"))
         return (
-            f"of {jobs:,} jobs {shorter / jobs:.1%} wait shorter under {here} than under {there}, "
-            f"{longer / jobs:.1%} longer, and {(jobs - shorter - longer) / jobs:.1%} equally long"
+            f"of {jobs:,} jobs {percent(shorter, jobs, digits=1)} wait shorter under {here} than under {there}, "
+            f"{percent(longer, jobs, digits=1)} longer, and {percent((jobs - shorter - longer) / jobs, digits=1)} "
+            "equally long"
         )
 
 
@@ -155,14 +157,3 @@ def _with_none(axis: Any) -> None:
     places = [place for place in axis.get_major_locator().locs if place > 1.0]
     axis.set_major_locator(FixedLocator([strip, *places]))
     axis.set_major_formatter(FuncFormatter(lambda value, at: "< 1 s" if value < 1.0 else words(value, at)))
-
-
-def _count_bar(axes: Axes, cells: Any) -> None:
-    """Put the numbers of jobs beside the picture."""
-    from matplotlib.ticker import FuncFormatter  # noqa: PLC0415 (an extra)
-
-    figure = axes.get_figure()
-    if figure is not None:
-        bar = figure.colorbar(cells, ax=axes, label="jobs")
-        bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-        bar.ax.minorticks_off()

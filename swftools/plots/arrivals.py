@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.header import zone_of
+from swftools.output.amounts import percent
 from swftools.parameters import Parameters, choice
 from swftools.plots.parts import FEW_TO_MANY, color_bar
 from swftools.plots.picture import Picture, register_picture
@@ -43,21 +44,27 @@ class Arrivals(Picture):
     nothing = "no submission whose hour or day of the week is known"
 
     def table(self, subject: Trace, chosen: ArrivalsParameters) -> pd.DataFrame:
-        """Return a row for each hour, weekday, or hour of each: which (0 is Monday), its jobs, their share."""
+        """Return a row for each hour, weekday, or hour of each: which (0 is Monday), its jobs, their share.
+
+        ``log_zone`` is the name of the zone of the clock, missing where the log does not say when it begins.
+        """
         header, submit = subject.header, subject.jobs["submit_time"].dropna()
         if header.start is not None:
-            clock = submit_timestamps(submit, header).dropna().dt.tz_convert(zone_of(header)).dt
+            zone = zone_of(header)
+            clock = submit_timestamps(submit, header).dropna().dt.tz_convert(zone).dt
             found = {"weekday": clock.day_of_week, "hour": clock.hour}
         else:
+            zone = None
             found = {"weekday": submit.iloc[:0], "hour": submit // 3600 % 24}
         wanted = list(_PLACES) if chosen.by == "week" else [chosen.by]
         if not all(len(found[name]) for name in wanted):
-            return pd.DataFrame({name: [] for name in (*wanted, "jobs", "share")})
+            return pd.DataFrame({name: [] for name in (*wanted, "jobs", "share", "log_zone")})
         sizes = [_PLACES[name] for name in wanted]
         cell = np.ravel_multi_index([found[name].to_numpy(dtype=np.int64) for name in wanted], sizes)
         jobs = np.bincount(cell, minlength=int(np.prod(sizes)))
         places = dict(zip(wanted, np.unravel_index(np.arange(len(jobs)), sizes), strict=True))
-        return pd.DataFrame({**places, "jobs": jobs, "share": jobs / jobs.sum()})
+        named = {"log_zone": None if zone is None else str(zone)}
+        return pd.DataFrame({**places, "jobs": jobs, "share": jobs / jobs.sum(), **named})
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: ArrivalsParameters) -> None:
         """Draw a bar each, or a cell each, the darker the more jobs."""
@@ -75,15 +82,18 @@ class Arrivals(Picture):
         if chosen.by == "weekday":
             axes.set_xticks(range(7), [day[:3] for day in DAYS])
         else:
-            axes.set(xlabel="hour of the day", xlim=(0, 24), xticks=range(0, 25, 4))
+            zone = table["log_zone"].iloc[0]
+            named = "hours from the start of the log, of each 24" if zone is None else f"hour of the day, {zone}"
+            axes.set(xlabel=named, xlim=(0, 24), xticks=range(0, 25, 4))
 
     def tell(self, table: pd.DataFrame, chosen: ArrivalsParameters) -> str:
         """Return the fullest and the emptiest hour or day."""
         most, least = int(table["share"].to_numpy().argmax()), int(table["share"].to_numpy().argmin())
         share = table["share"].tolist()
         return (
-            f"most jobs are submitted {_when(table, most)} ({share[most]:.1%} of {table['jobs'].sum():,}), "
-            f"fewest {_when(table, least)} ({share[least]:.1%})"
+            f"most jobs are submitted {_when(table, most)} ({percent(share[most], digits=1)} of "
+            f"{table['jobs'].sum():,}), "
+            f"fewest {_when(table, least)} ({percent(share[least], digits=1)})"
         )
 
 

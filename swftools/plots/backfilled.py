@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from swftools.output.amounts import percent
 from swftools.parameters import Parameters, choice
 from swftools.plots.of_schedules import by_size, draw_sizes, with_size
 from swftools.plots.picture import Picture, register_picture
@@ -58,7 +59,8 @@ class Backfilled(Picture):
         from matplotlib.colors import Normalize  # noqa: PLC0415 (an extra)
 
         percent = table.assign(share=100 * table["share"])
-        mesh = draw_sizes(axes, percent, "share", Normalize(0, 100), lambda value: f"{value:.0f}")
+        most = float(percent["share"].max()) or 1.0
+        mesh = draw_sizes(axes, percent, "share", Normalize(0, most), lambda value: f"{value:.0f}")
         figure = axes.get_figure()
         if figure is not None:
             figure.colorbar(mesh, ax=axes, label=f"{chosen.what} jobs, %")
@@ -70,9 +72,11 @@ class Backfilled(Picture):
         shares = known["share"].to_numpy()
         most, least = known.iloc[int(shares.argmax())], known.iloc[int(shares.argmin())]
         return (
-            f"{count / jobs:.1%} of {jobs:,} jobs are {chosen.what}; most of those on {most['width']} processors that "
-            f"run {most['run_time']} ({most['share']:.1%} of {most['jobs']:,}), least of those on {least['width']} "
-            f"that run {least['run_time']} ({least['share']:.1%} of {least['jobs']:,})"
+            f"{percent(count, jobs, digits=1)} of {jobs:,} jobs are {chosen.what}; most of those on {most['width']} "
+            "processors that "
+            f"run {most['run_time']} ({percent(most['share'], digits=1)} of {most['jobs']:,}), least of those on "
+            f"{least['width']} "
+            f"that run {least['run_time']} ({percent(least['share'], digits=1)} of {least['jobs']:,})"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from swftools.cleaning.apply import CleaningReport
+from swftools.output.amounts import percent
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.style import COLORS, count_axis, name_of
 
@@ -60,7 +61,7 @@ class Balance(Picture):
             color, begin = _COLORS[what], int(row["left"]) if is_taken else 0
             # The edge is in the same colour, so that one line of a million is a line still.
             axes.barh(place, mine, left=begin, height=0.7, color=color, edgecolor=color, linewidth=1.0)
-            count = f"{mine:,} {what} ({_share(mine, lines)})"
+            count = f"{mine:,} {what} ({percent(mine, lines, digits=1)})"
             if is_taken and begin > 0.5 * lines:
                 axes.annotate(count, (begin, place), (-4, 0), textcoords="offset points", ha="right", va="center")
             elif mine > 0.6 * lines:
@@ -80,7 +81,7 @@ class Balance(Picture):
         taken = table.iloc[1:-1]
         counts = taken.groupby("what")["lines"].sum()
         gone = " and ".join(f"{counts[what]:,} {what}" for what in ("quarantined", "merged") if what in counts)
-        told = f"of {lines:,} job lines {kept:,} are kept ({_share(kept, lines)})"
+        told = f"of {lines:,} job lines {kept:,} are kept ({percent(kept, lines, digits=1)})"
         if not gone:
             return f"{told}; none was taken away"
         most = taken.iloc[int(taken["lines"].to_numpy().argmax())]
@@ -99,11 +100,3 @@ def _together(taken: list[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
         if counts:
             alone.append((f"{len(counts)} other steps", what, sum(counts)))
     return alone
-
-
-def _share(part: int, whole: int) -> str:
-    """Return a share in percent that is neither 0 of something nor all of less than all."""
-    share = 100 * part / whole
-    if 0 < share < 0.1:
-        return "under 0.1 %"
-    return "over 99.9 %" if 99.9 < share < 100 else f"{share:.1f} %"

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import counted
 from swftools.parameters import Parameters, number, text
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.series import and_more, is_month, legend_above, look_at, middle_of_months, share_interval
@@ -94,7 +95,7 @@ class Coverage(Picture):
             share = float(np.average(part["share"], weights=part["waits"]))
             worst = part.iloc[int(part["share"].to_numpy().argmin())]
             told.append(
-                f"{name_of(method)} {share:.3f} of {part['waits'].sum():,} waits, "
+                f"{name_of(method)} {share:.3f} of {counted(int(part['waits'].sum()), 'wait')}, "
                 f"least in {worst['month']} ({worst['share']:.3f})"
             )
         return f"{chosen.quantile:g} is meant; {and_more(told)}"

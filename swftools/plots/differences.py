@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import amount
 from swftools.parameters import Parameters, did_you_mean, text, truth
 from swftools.plots.over_seeds import COLUMNS, METRIC, interval, rows_of_metric, value_axis, words_of
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.policies import amount, draw_point
+from swftools.plots.policies import draw_point
 from swftools.plots.style import look_of, name_of
 
 if TYPE_CHECKING:

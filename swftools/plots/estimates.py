@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import percent
 from swftools.plots.parts import count_cells, draw_density, jobs_in_words, show_two_ticks, step_of, time_edges
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.style import COLORS, duration_axis
@@ -71,6 +72,6 @@ class Estimates(Picture):
         """Return the share that the median job used, and how many jobs ran longer than requested."""
         jobs, longer, used = int(table["jobs"].sum()), table["longer"].sum(), table["median_used"].iloc[0]
         return (
-            f"the median of {jobs_in_words(jobs)} used {used:,.1%} of the time requested for it; "
-            f"{longer / jobs:.1%} ran longer than requested"
+            f"the median of {jobs_in_words(jobs)} used {percent(used, digits=1)} of the time requested for it; "
+            f"{percent(longer, jobs, digits=1)} ran longer than requested"
         )

@@ -12,10 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.named import Known
+from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, choice, number
-from swftools.plots.of_schedules import sizes_of, start_of
+from swftools.plots.of_schedules import clock_in, clock_of, sizes_of
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import COLORS, SEQUENTIAL, count_axis, duration, name_of, time_axis, times_of
+from swftools.plots.style import COLORS, SEQUENTIAL, count_axis, name_of, time_axis, times_of
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.placement import on_processors
 from swftools.simulator.schedule import Schedule
@@ -31,7 +32,10 @@ MOST_PIECES = 25_000
 
 WEEK = 604_800.0
 _WAITS = {60.0: "under 1 min", 600.0: "to 10 min", 3600.0: "to 1 h", 14_400.0: "to 4 h", 86_400.0: "to 1 d"}
-_NAMED = (COLORS[6], COLORS[0], COLORS[2], COLORS[5])  # which differ in grey too
+_NAMED = (COLORS[0], COLORS[5], COLORS[2], COLORS[6])  # which differ in grey too
+_TINTS = (0.0, 0.2, 0.4)
+"""How much white is in the colours of runs that are too thin for an edge, in turn: neighbours stay apart, and where
+runs are thinner than a pixel, its tone is between them, the lighter the more processors are free."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,8 @@ class Gantt(Picture):
 
         ``job_number`` and ``job_occurrence``, ``start`` and ``end``, s from the start of the log, ``wait``, s,
         ``first_processor``, ``processors`` (of the block), ``label`` (what its colour is), ``shade`` (the label's
-        place among all), ``window_begin``, ``window_end``, s, ``machine`` (its processors), and ``log_start``, UNIX
-        time in s, missing where it is not known.
+        place among all), ``window_begin``, ``window_end``, s, ``machine`` (its processors), ``log_start``, UNIX time in
+        s, missing where it is not known, and ``log_zone``, the name of its zone.
         """
         runs = _runs_of(subject)
         begin, end = _window(runs, chosen)
@@ -84,7 +88,6 @@ class Gantt(Picture):
         placed = on_processors(starts, ends, runs["width"].to_numpy(), subject.processors)
         blocks = [(run, low, high - low) for run, pieces in placed for low, high in pieces]
         run, low, count = np.array(blocks, np.int64).reshape(-1, 3).T
-        log_start = start_of(subject.jobs)
         columns = runs[["job_number", "job_occurrence", "start", "end", "wait"]].iloc[run].reset_index(drop=True)
         return columns.assign(
             first_processor=low,
@@ -94,16 +97,19 @@ class Gantt(Picture):
             window_begin=begin,
             window_end=end,
             machine=subject.processors,
-            log_start=np.nan if log_start is None else log_start,
+            **clock_of(subject, subject.jobs),
         )
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: GanttParameters) -> None:
-        """Draw the blocks of a colour as one path, with edges where they have room, and say what is made up."""
+        """Draw the blocks of a colour as one path, with edges where they have room, else of a tint, as one path each.
+
+        Which processors a job has is made up, and the picture says so.
+        """
         from matplotlib import rcParams  # noqa: PLC0415 (an extra)
         from matplotlib.collections import PathCollection  # noqa: PLC0415 (an extra)
         from matplotlib.patches import Patch  # noqa: PLC0415 (an extra)
 
-        start = None if table["log_start"].isna().all() else float(table["log_start"].iloc[0])
+        start, zone = clock_in(table)
         begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
         machine = int(table["machine"].iloc[0])
         left, right = (times_of(table[name].clip(begin, end), start) for name in ("start", "end"))
@@ -116,21 +122,23 @@ class Gantt(Picture):
         kinds = table[["shade", "label"]].drop_duplicates().sort_values("shade")
         colors = _colors_of(kinds, is_ordered=chosen.color in ("width", "wait"))
         paths, faces, edges = [], [], []
-        shade = table["shade"].to_numpy()
+        shade, turn = table["shade"].to_numpy(), _turn_of(table)
         for of_kind, color in zip(kinds["shade"].tolist(), colors, strict=True):
-            for with_edge in (False, True):
-                those = (shade == of_kind) & (roomy == with_edge)
+            looks = [(roomy, color, "white")]
+            looks += [(~roomy & (turn == each), _mixed(color, white), "none") for each, white in enumerate(_TINTS)]
+            for having, face, edge in looks:
+                those = (shade == of_kind) & having
                 if those.any():
                     paths.append(_rectangles(left[those], right[those], low[those], high[those]))
-                    faces.append(color)
-                    edges.append("white" if with_edge else "none")
+                    faces.append(face)
+                    edges.append(edge)
         rasterized = len(table) > MOST_PIECES
         made = PathCollection(paths, facecolors=faces, edgecolors=edges, linewidths=0.4, rasterized=rasterized)
         made.set_antialiased(True)
         axes.add_collection(made, autolim=False)
         axes.set(xlim=(first, last), ylim=(0, top), ylabel="processors")
         axes.grid(visible=False)
-        time_axis(axes, start)
+        time_axis(axes, start, zone)
         axes.set_xlabel(f"{axes.get_xlabel()}\nwhich processors a job has is made up")
         count_axis(axes, "y")
         handles = [Patch(color=color) for color in colors]
@@ -153,7 +161,7 @@ class Gantt(Picture):
         runs = len(table.drop_duplicates(["job_number", "job_occurrence", "start"]))
         return (
             f"{runs:,} {'run' if runs == 1 else 'runs'} in {duration(end - begin)} from {duration(begin)} after the "
-            f"start of the log; {used:.1%} of the processors are in use; which ones a job had is made up"
+            f"start of the log; {percent(used, digits=1)} of the processors are in use; which ones a job had is made up"
         )
 
 
@@ -240,6 +248,20 @@ def _colors_of(kinds: pd.DataFrame, *, is_ordered: bool) -> list[Any]:
     if is_ordered:
         return [colormaps[SEQUENTIAL](1.0 - shade / max([1, *shades])) for shade in shades]
     return [(*_NAMED, "#CCCCCC", "#E8E8E8")[shade] for shade in shades]
+
+
+def _turn_of(table: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return which of the tints each block has: that of its run, in turn by start."""
+    run = table[["job_number", "job_occurrence", "start"]]
+    begins = (run != run.shift()).any(axis=1).to_numpy(np.int64)
+    return np.cumsum(begins) % len(_TINTS)
+
+
+def _mixed(color: Any, white: float) -> tuple[float, ...]:
+    """Return a colour with so much white in it."""
+    from matplotlib.colors import to_rgb  # noqa: PLC0415 (an extra)
+
+    return tuple(part + (1.0 - part) * white for part in to_rgb(color))
 
 
 def _rectangles(left: Any, right: Any, low: Any, high: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.estimates import GROUPINGS, study_estimates
+from swftools.output.amounts import percent
 from swftools.parameters import Parameters, choice, whole
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.style import COLORS, name_of
@@ -69,4 +70,4 @@ class Inaccuracy(Picture):
     def _group(table: pd.DataFrame, row: int, chosen: InaccuracyParameters) -> str:
         """Return a group in words, with its mean."""
         what = chosen.by.replace("-", " ")
-        return f"{what} {name_of(table['group'].iloc[row])} ({table['mean'].iloc[row]:.1%} in the mean)"
+        return f"{what} {name_of(table['group'].iloc[row])} ({percent(table['mean'].iloc[row], digits=1)} in the mean)"

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swftools.header import zone_of
 from swftools.offered_work import work_of_jobs
+from swftools.output.amounts import duration
 from swftools.parameters import Parameters, number
 from swftools.plots.parts import jobs_in_words, legend_above
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import COLORS, count_axis, duration, time_axis, times_of
+from swftools.plots.style import COLORS, count_axis, time_axis, times_of
 from swftools.trace import FloatArray, Trace, submit_timestamps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DAY = 86_400.0
-_MOST_PERIODS = 5_000
+_MOST_PERIODS = 3_000
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,11 @@ class Load(Picture):
     def table(self, subject: Trace, chosen: LoadParameters) -> pd.DataFrame:
         """Return a row for each week.
 
-        Its columns are ``start`` and ``end`` (s from the start of the log), ``date`` (of its start, UTC; missing
-        where the log does not say when it begins), ``jobs`` submitted, their ``work`` (processor-seconds), and ``load``
-        (missing where the machine's processors are not known). The last row ends with the last submission; what is
-        left is joined to the week before if it is shorter than a day. Where a wrong date would make thousands of
-        weeks, each row is several weeks long.
+        Its columns are ``start`` and ``end`` (s from the start of the log), ``date`` (of its start, in the log's zone;
+        missing where the log does not say when it begins), ``jobs`` submitted, their ``work`` (processor-seconds), and
+        ``load`` (missing where the machine's processors are not known). The last row ends with the last submission;
+        what is left is joined to the week before if it is shorter than a day. Where a wrong date would make thousands
+        of weeks, each row is several weeks long.
         """
         arrays = subject.arrays
         work = work_of_jobs(arrays.width, arrays.run_time)
@@ -83,7 +85,7 @@ class Load(Picture):
         look: dict[str, Any] = {"facecolor": f"{COLORS[0]}40", "edgecolor": COLORS[0], "linewidth": 0.8}
         axes.stairs(heights, edges, fill=True, label=_period(table), **look)
         axes.axhline(_mean(table, heights), color=COLORS[1], linestyle=(0, (5, 1.5)), label="mean")
-        time_axis(axes, start)
+        time_axis(axes, start, "UTC" if start is None else str(date.tzinfo))
         axes.set(xlim=(edges[0], edges[-1]), ylim=(0, None))
         if start is None:
             count_axis(axes, "x")
@@ -124,7 +126,7 @@ def _edges(submit: FloatArray, period: float) -> FloatArray:
 
 def _dates(edges: FloatArray, subject: Trace) -> pd.Series[Any]:
     """Return the dates of all edges but the last; none at all if that one is behind the end of the calendar."""
-    dates = submit_timestamps(pd.Series(edges, dtype="float64"), subject.header)
+    dates = submit_timestamps(pd.Series(edges, dtype="float64"), subject.header).dt.tz_convert(zone_of(subject.header))
     return dates.iloc[:-1] if dates.notna().all() else pd.Series(pd.NaT, index=dates.index[:-1], dtype=dates.dtype)
 
 

@@ -48,6 +48,26 @@ def start_of(jobs: pd.DataFrame) -> float | None:
     return float(begins[0]) if len(begins) and np.ptp(begins) <= 1.0 else None
 
 
+def clock_of(schedule: Schedule, jobs: pd.DataFrame) -> dict[str, Any]:
+    """Return columns of a table that say when the log began, and by whose clock: ``log_start`` and ``log_zone``.
+
+    ``log_start`` is UNIX time, s, missing where it is not known: ``start_of`` the jobs, or where they have no such
+    column, what the header says. ``log_zone`` is what ``zone_of`` calls the zone of the log, "UTC" where that is not
+    known.
+    """
+    start = start_of(jobs)
+    if "submit_timestamp" not in jobs and schedule.origin is not None:
+        start = schedule.origin.timestamp()
+    zone = schedule.origin.tzinfo if schedule.origin is not None else None
+    return {"log_start": np.nan if start is None else start, "log_zone": str(zone or "UTC")}
+
+
+def clock_in(table: pd.DataFrame) -> tuple[float | None, str]:
+    """Return when the log of a table began, and its zone, as ``time_axis`` takes them; see ``clock_of``."""
+    start = table["log_start"].iloc[0]
+    return None if np.isnan(start) else float(start), str(table["log_zone"].iloc[0])
+
+
 def known_only(schedule: Schedule) -> Schedule:
     """Return a schedule without the jobs whose submission or start is missing, and their runs."""
     jobs = schedule.jobs

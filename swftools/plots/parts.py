@@ -55,13 +55,22 @@ def draw_density(axes: Axes, x_edges: Any, y_edges: Any, cells: tuple[Any, Any, 
 
     The cells are one small image, since a path each would make a vector graphic large and leave hairlines between them.
     """
-    from matplotlib.colors import LogNorm  # noqa: PLC0415 (an extra)
-
     amounts = np.full((len(y_edges) - 1, len(x_edges) - 1), np.nan)
     amounts[cells[1], cells[0]] = cells[2]
-    norm = LogNorm(1, max(10.0, float(np.nanmax(amounts))))
+    norm = amounts_norm(amounts)
     mesh = axes.pcolormesh(x_edges, y_edges, amounts, cmap=FEW_TO_MANY, norm=norm, rasterized=True)
     color_bar(axes, mesh, label)
+
+
+def amounts_norm(amounts: Any, least: float = 1.0) -> Any:
+    """Return a logarithmic scale of colours from the least amount that counts to the largest there is.
+
+    Missing amounts are left out. Where none is larger than the least, all have the brightest colour.
+    """
+    from matplotlib.colors import LogNorm  # noqa: PLC0415 (an extra)
+
+    most = float(np.nanmax(amounts))
+    return LogNorm(least, most if most > least else 2.0 * least, clip=True)
 
 
 def color_bar(axes: Axes, mesh: Any, label: str) -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import amount
 from swftools.parameters import Parameters, text
 from swftools.plots.over_seeds import COLUMNS, METRIC, interval, rows_of_metric, value_axis, words_of, worse_of
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import duration, look_of, name_of
+from swftools.plots.style import look_of, name_of
 from swftools.simulator.metrics.definitions import HIGHER
 
 if TYPE_CHECKING:
@@ -83,10 +84,8 @@ class Policies(Picture):
             parts.append(f"{where}from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"{where}{ends[0]}")
         seeds = int(table["seeds"].max())
         way = {"": "", HIGHER: "; lower is better"}.get(worse_of(chosen.metric), "; higher is better")
-        return (
-            f"{words_of(chosen.metric, '')} {'; '.join(parts)}, means of {seeds} {'seed' if seeds == 1 else 'seeds'}"
-            f"{way}"
-        )
+        means = f", means of {seeds} seeds" if seeds > 1 else ""
+        return f"{words_of(chosen.metric, '')} {'; '.join(parts)}{means}{way}"
 
 
 def draw_point(axes: Axes, place: float, mean: float, low: float, high: float, look: dict[str, object]) -> None:
@@ -94,10 +93,3 @@ def draw_point(axes: Axes, place: float, mean: float, low: float, high: float, l
     if not np.isnan(low):
         axes.plot([low, high], [place, place], color=str(look["color"]), linestyle="-", marker="|")
     axes.plot(mean, place, linestyle="", **look)  # type: ignore[arg-type]
-
-
-def amount(value: float, unit: str) -> str:
-    """Return a value with its unit as it is written."""
-    if unit == "s":
-        return duration(value)
-    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}") + ("" if unit == "1" else f" {unit}")

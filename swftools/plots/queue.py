@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import duration
 from swftools.parameters import Parameters, choice, whole
-from swftools.plots.of_schedules import in_bins, known_only, start_of
+from swftools.plots.of_schedules import clock_of, in_bins, known_only
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import count_axis, duration
+from swftools.plots.style import count_axis
 from swftools.plots.utilization import draw_steps, told_bins
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.metrics.over_time import over_time
@@ -52,16 +53,15 @@ class Queue(Picture):
         """Return a row for each step or bin.
 
         ``begin`` and ``end``, s from the start of the log, the mean of ``queue_length`` (jobs), ``queued_processors``
-        or ``queued_work`` (processor-seconds), ``most``, the largest in the bin, and ``log_start``, UNIX time in s,
-        missing where it is not known.
+        or ``queued_work`` (processor-seconds), ``most``, the largest in the bin, ``log_start``, UNIX time in s, missing
+        where it is not known, and ``log_zone``, the name of its zone.
         """
         known, column = known_only(subject), _COLUMNS[chosen.by]
         steps = over_time(known)
         if len(steps) < 2:
-            return pd.DataFrame({"begin": [], "end": [], column: [], "most": [], "log_start": []})
-        begin = start_of(known.jobs)
+            return pd.DataFrame({"begin": [], "end": [], column: [], "most": [], "log_start": [], "log_zone": []})
         table = in_bins(column_of(steps, "time"), column_of(steps, column), chosen.bins)
-        return table.rename(columns={"mean": column}).assign(log_start=np.nan if begin is None else begin)
+        return table.rename(columns={"mean": column}).assign(**clock_of(subject, known.jobs))
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: QueueParameters) -> None:
         """Draw the means, and above them the longest queues."""

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import percent
 from swftools.parameters import Parameters, choice
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.series import legend_above, look_at, share_interval
@@ -93,7 +94,7 @@ class Reserved(Picture):
                 continue
             broken = part.loc[part["high"] < target, "share"]
             told.append(
-                f"{target:g}: below by more than chance from {broken.min():.0%} of the jobs on"
+                f"{target:g}: below by more than chance from {percent(broken.min())} of the jobs on"
                 if len(broken)
                 else f"{target:g}: nowhere below by more than chance"
             )

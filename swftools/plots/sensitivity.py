@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import amount
 from swftools.parameters import Parameters, did_you_mean, text
 from swftools.plots.over_seeds import COLUMNS, METRIC, interval, rows_of_metric, words_of
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.policies import amount
-from swftools.plots.style import COLORS, DASHES, MARKERS, name_of
+from swftools.plots.series import look_at
+from swftools.plots.style import DASHES, MARKERS, count_axis, look_of, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,12 +72,12 @@ class Sensitivity(Picture):
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: SensitivityParameters) -> None:
         """Draw the lines, each with its intervals."""
+        is_of_policies, logs = table["policy"].nunique() > 1, table["log"].unique().tolist()
         for place, (label, rows) in enumerate(_lines(table)):
-            look: dict[str, Any] = {
-                "color": COLORS[place % len(COLORS)],
-                "linestyle": DASHES[place // len(COLORS) % len(DASHES)],
-                "marker": MARKERS[place % len(MARKERS)],
-            }
+            look = look_of(str(rows["policy"].iloc[0])) if is_of_policies else look_at(place)
+            if is_of_policies and len(logs) > 1:  # the colour says the policy, dashes and marker the log
+                at = logs.index(rows["log"].iloc[0])
+                look |= {"linestyle": DASHES[at % len(DASHES)], "marker": MARKERS[at % len(MARKERS)]}
             axes.plot(rows["at"], rows["mean"], label=name_of(label), **look)
             if rows["low"].notna().any():
                 axes.fill_between(rows["at"], rows["low"], rows["high"], color=look["color"], alpha=0.2, linewidth=0)
@@ -84,6 +85,7 @@ class Sensitivity(Picture):
         axes.set_ylabel(words_of(chosen.metric, str(table["unit"].iloc[0])))
         if (table["mean"] > 0).all() and table["mean"].max() > 20 * table["mean"].min():
             axes.set_yscale("log")
+            count_axis(axes, "y")
         where: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2, "borderpad": 0.2}
         axes.legend(**where)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.offered_work import work_of_jobs
+from swftools.output.amounts import percent
 from swftools.parameters import Parameters, choice, whole
 from swftools.plots.parts import legend_above
 from swftools.plots.picture import Picture, register_picture
@@ -168,4 +169,6 @@ def _label(number: Any, name: Any, members: int) -> str:
 def _shares(rows: pd.DataFrame) -> str:
     """Return the shares of rows in words."""
     jobs, work = rows["share_of_jobs"].sum(), rows["share_of_work"]
-    return f"{jobs:.1%} of the jobs" + (f" and {work.sum():.1%} of the work" if work.notna().all() else "")
+    return f"{percent(jobs, digits=1)} of the jobs" + (
+        f" and {percent(work.sum(), digits=1)} of the work" if work.notna().all() else ""
+    )

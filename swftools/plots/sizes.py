@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import duration, percent
 from swftools.plots.parts import count_cells, draw_density, jobs_in_words, show_two_ticks, step_of, time_edges
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import duration, duration_axis
+from swftools.plots.style import duration_axis
 from swftools.trace import IntArray, Trace
 
 if TYPE_CHECKING:
@@ -80,9 +81,10 @@ class Sizes(Picture):
         serial = jobs[table["width_most"] == 1].sum() / total
         short = jobs[table["run_time_to"] <= 10].sum() / total
         return (
-            f"of {jobs_in_words(total)}, the largest group ({most['jobs'] / total:.1%}) has {width} "
+            f"of {jobs_in_words(total)}, the largest group ({percent(most['jobs'], total, digits=1)}) has {width} "
             f"processor{'' if width == '1' else 's'} for {duration(most['run_time_from'])} to "
-            f"{duration(most['run_time_to'])}; {serial:.1%} have one processor, {short:.1%} run less than 10 s"
+            f"{duration(most['run_time_to'])}; {percent(serial, digits=1)} have one processor, "
+            f"{percent(short, digits=1)} run less than 10 s"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from swftools.output.amounts import counted
 from swftools.parameters import Parameters, number
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.several import OF
@@ -65,7 +66,8 @@ class Slowdowns(Picture):
         for of, rows in table.groupby(OF, sort=False):
             whose = f"{name_of(of)}: " if table[OF].nunique() > 1 else ""
             told.append(
-                f"{whose}of {int(rows['jobs'].iloc[0]):,} jobs the median is {_amount(value_at(rows, 0.5))}, 90 % have "
+                f"{whose}of {counted(int(rows['jobs'].iloc[0]), 'job')} the median is "
+                f"{_amount(value_at(rows, 0.5))}, 90 % have "
                 f"no more than {_amount(value_at(rows, 0.1))}, the largest is "
                 f"{_amount(rows['bounded_slowdown'].iloc[-1])}"
             )

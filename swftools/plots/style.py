@@ -12,11 +12,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swftools.errors import ParameterError
+from swftools.header import zone_called
+from swftools.output.amounts import duration
 from swftools.output.figure import new_figure
 from swftools.output.shown_text import shown
 from swftools.parameters import did_you_mean
@@ -139,7 +142,7 @@ def name_of(text: object) -> str:
 def duration_axis(axes: Axes, which: str, *, is_log: bool = True) -> None:
     """Label the x or y axis, whose values are seconds, by seconds, minutes, hours and days; logarithmic by default.
 
-    On a log scale a tick that is too near to a rounder one has no label.
+    On a log scale some ticks have no label where there is no room for all.
     """
     import matplotlib as mpl  # noqa: PLC0415 (an extra)
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator  # noqa: PLC0415 (an extra)
@@ -182,27 +185,21 @@ OVER_TIME = "over-time"
 """What axes are called in a drawing whose x axis is one of time, so that a page finds them."""
 
 
-def time_axis(axes: Axes, start: float | None) -> None:
-    """Label the x axis, whose values are ``times_of``, by dates with their year, or by days where no date is known."""
-    from matplotlib import dates  # noqa: PLC0415 (an extra)
+def time_axis(axes: Axes, start: float | None, zone: str = "UTC") -> None:
+    """Label the x axis, whose values are ``times_of``, by dates with their year, or by days where no date is known.
 
+    Dates are those of a zone, by its name as ``zone_of`` has it, which stands below them.
+    """
     axes.set_gid(OVER_TIME)
     if start is None:
         axes.set_xlabel("days from the start of the log")
         return
-    made: Any = dates  # which has no types
-    locator = made.AutoDateLocator(minticks=3, maxticks=8)
-    axes.xaxis.set_major_locator(locator)
-    # Each label is whole but for what stands in the corner: the year of days, the day of hours.
-    axes.xaxis.set_major_formatter(
-        made.ConciseDateFormatter(
-            locator,
-            formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"],
-            zero_formats=["", "%Y", "%d %b", "%d %b", "%H:%M", "%H:%M"],
-            offset_formats=["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d"],
-        )
-    )
-    axes.set_xlabel("UTC")
+    from matplotlib import rcParams  # noqa: PLC0415 (an extra)
+
+    from swftools.plots.dates import label_dates  # noqa: PLC0415 (which needs it too)
+
+    label_dates(axes, zone_called(zone), float(rcParams["xtick.labelsize"]))
+    axes.set_xlabel(zone)
 
 
 def times_of(seconds: Any, start: float | None) -> Any:
@@ -222,10 +219,20 @@ _DURATIONS = {
     2_592_000.0: "30 d",
     31_536_000.0: "1 y",
 }
+_REGULAR = (
+    tuple(_DURATIONS),
+    (1.0, 60.0, 3600.0, 86_400.0, 2_592_000.0, 31_536_000.0),
+    (1.0, 60.0, 3600.0, 86_400.0, 2_592_000.0),
+    (1.0, 60.0, 3600.0, 86_400.0),
+    (1.0, 3600.0, 2_592_000.0),
+    (1.0, 86_400.0),
+    (86_400.0,),
+)
+"""Which of them have labels: the first of these that has room."""
 
 
 def _labelled(axes: Axes, which: str, text: float) -> dict[float, str]:
-    """Return the labels of an axis of durations that stand clear of each other, the roundest first.
+    """Return the labels of an axis of durations: as many as stand clear of each other, at regular distances.
 
     Parameters
     ----------
@@ -239,25 +246,11 @@ def _labelled(axes: Axes, which: str, text: float) -> dict[float, str]:
     low, high = sorted(getattr(axes, f"{which}axis").get_view_interval())
     box = axes.get_window_extent()
     points = (box.width if which == "x" else box.height) * 72.0 / axes.figure.dpi
-    apart = (3.6 if which == "x" else 1.2) * text / max(points, 1.0) * np.log10(high / low)
-    kept: dict[float, str] = {}
-    for value in sorted(_DURATIONS, key=lambda each: _DURATIONS[each].startswith(("10", "7"))):
-        is_clear = all(abs(np.log10(value / other)) >= apart for other in kept)
-        if is_clear and low * 0.999 <= value <= high * 1.001:
-            kept[value] = _DURATIONS[value]
-    return kept
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it, in the largest unit of which it has two.
-
-    Examples
-    --------
-    >>> [duration(each) for each in (0, 1, 90, 7200, 200_000, 9e8)]
-    ['0 s', '1 s', '90 s', '2 h', '2.31 d', '10,417 d']
-    """
-    for unit, length in (("d", 86_400.0), ("h", 3600.0), ("min", 60.0)):
-        if abs(seconds) >= 2 * length:
-            count = seconds / length
-            return f"{count:,.0f} {unit}" if abs(count) >= 999.5 else f"{count:.3g} {unit}"
-    return f"{seconds:.3g} s"
+    letters = text * np.log10(high / low) / max(points, 1.0)  # decades that a letter's height takes
+    for chosen in _REGULAR:
+        kept = {value: _DURATIONS[value] for value in chosen if low * 0.999 <= value <= high * 1.001}
+        rooms = [0.5 + 0.55 * len(name) if which == "x" else 1.2 for name in kept.values()]
+        gaps = np.diff(np.log10(list(kept))) / letters
+        if (gaps >= [(one + next_one) / 2 for one, next_one in pairwise(rooms)]).all():
+            return kept
+    return {}

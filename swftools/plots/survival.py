@@ -96,7 +96,7 @@ def draw_survival(axes: Axes, table: pd.DataFrame, least: float, words: Callable
             said: Any = {"xytext": (-4, -4), "textcoords": "offset points", "ha": "right", "va": "top"}
             axes.annotate(f"{name}: {words(value)}", (value, 100 * part), **said)
     axes.set_ylabel("jobs with at least that")
-    if above.any():
+    if axes.get_legend_handles_labels()[0]:  # none of a policy without a name
         axes.legend(loc="upper right")
 
 

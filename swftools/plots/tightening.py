@@ -10,6 +10,7 @@ import pandas as pd
 
 from swftools.estimates import study_estimates
 from swftools.models.tightened_requests import COLUMN, tighten_requests
+from swftools.output.amounts import percent
 from swftools.parameters import LARGEST_SEED, Parameters, whole
 from swftools.plots.parts import jobs_in_words
 from swftools.plots.picture import Picture, register_picture
@@ -59,6 +60,6 @@ class Tightening(Picture):
         """Return how many were tightened, and by how much in the mean."""
         less, asked = int(table["jobs"].sum()), int(table["asked"].iloc[0])
         return (
-            f"{less / asked:.1%} of the requests of {jobs_in_words(asked)} are tightened, "
-            f"by {table['mean_decrease'].iloc[0]:.1%} of the request in the mean"
+            f"{percent(less, asked, digits=1)} of the requests of {jobs_in_words(asked)} are tightened, "
+            f"by {percent(table['mean_decrease'].iloc[0], digits=1)} of the request in the mean"
         )

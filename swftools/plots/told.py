@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import counted, duration, percent
 from swftools.parameters import Parameters, text
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.series import legend_above, seconds_of
-from swftools.plots.style import COLORS, duration, duration_axis, name_of, time_axis, times_of
+from swftools.plots.style import COLORS, duration_axis, name_of, time_axis, times_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,10 +92,12 @@ class Told(Picture):
         both = table.dropna(subset=["wait_time", "wait_bound"])
         where = f"{method}, queue {queue}"
         if both.empty:
-            return f"{where}: {len(table):,} jobs, none with both a wait and a bound"
+            return f"{where}: {counted(len(table), 'job')}, none with both a wait and a bound"
         within = 1 - both["is_beyond"].mean()
         waits, bounds = (duration(both[name].median()) for name in ("wait_time", "wait_bound"))
         return (
-            f"{where}: {within:.1%} of {len(both):,} waits were within their bounds; half of the waits were at most "
+            f"{where}: {percent(within, digits=1)} of {counted(len(both), 'wait')} were within their bounds; "
+            "half of the "
+            "waits were at most "
             f"{waits}, half of the bounds at most {bounds}"
         )

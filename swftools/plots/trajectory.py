@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import duration
 from swftools.parameters import Parameters, number
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.series import legend_above
-from swftools.plots.style import COLORS, duration, duration_axis
+from swftools.plots.style import COLORS, duration_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from swftools.estimates import is_studied, used_shares
+from swftools.output.amounts import percent
 from swftools.plots.parts import jobs_in_words
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.style import COLORS
@@ -52,6 +53,7 @@ class Used(Picture):
         """Return how many used less than a tenth, less than a fifth, and all or more."""
         share = table["share"]
         return (
-            f"of {jobs_in_words(int(table['jobs'].sum()))} {share.iloc[0]:.1%} used less than a tenth, "
-            f"{share.iloc[:2].sum():.1%} less than a fifth, {share.iloc[-2:].sum():.1%} all of it or more"
+            f"of {jobs_in_words(int(table['jobs'].sum()))} {percent(share.iloc[0], digits=1)} used less than a tenth, "
+            f"{percent(share.iloc[:2].sum(), digits=1)} less than a fifth, "
+            f"{percent(share.iloc[-2:].sum(), digits=1)} all of it or more"
         )

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, whole
-from swftools.plots.of_schedules import in_bins, known_only, start_of
+from swftools.plots.of_schedules import clock_in, clock_of, in_bins, known_only
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import COLORS, duration, time_axis, times_of
+from swftools.plots.style import COLORS, time_axis, times_of
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.metrics.over_time import over_time
 from swftools.simulator.schedule import Schedule
@@ -46,18 +47,18 @@ class Utilization(Picture):
         """Return a row for each step or bin.
 
         ``begin`` and ``end``, s from the start of the log, ``utilization`` and ``most``, mean and largest share of the
-        processors, and ``log_start``, UNIX time in s, missing where it is not known.
+        processors, ``log_start``, UNIX time in s, missing where it is not known, and ``log_zone``, its zone's name.
         """
         known = known_only(subject)
         steps = over_time(known)
         busy = column_of(steps, "busy_processors")
         running = np.flatnonzero(busy > 0)
         if not len(running):
-            return pd.DataFrame({"begin": [], "end": [], "utilization": [], "most": [], "log_start": []})
+            columns = ("begin", "end", "utilization", "most", "log_start", "log_zone")
+            return pd.DataFrame({name: [] for name in columns})
         shown = slice(running[0], running[-1] + 2)  # from the first start on to the last end
         table = in_bins(column_of(steps, "time")[shown], busy[shown] / subject.processors, chosen.bins)
-        begin = start_of(known.jobs)
-        return table.rename(columns={"mean": "utilization"}).assign(log_start=np.nan if begin is None else begin)
+        return table.rename(columns={"mean": "utilization"}).assign(**clock_of(subject, known.jobs))
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: UtilizationParameters) -> None:
         """Draw the steps, and their mean over all time."""
@@ -70,19 +71,20 @@ class Utilization(Picture):
     def tell(self, table: pd.DataFrame, chosen: UtilizationParameters) -> str:
         """Return the mean, over how long, and the bins."""
         whole_time = float(table["end"].iloc[-1] - table["begin"].iloc[0])
-        return f"{_mean_of(table):.1%} of the processors are in use on average, over {duration(whole_time)}" + (
-            told_bins(table)
+        return (
+            f"{percent(_mean_of(table), digits=1)} of the processors are in use on average, over {duration(whole_time)}"
+            + (told_bins(table))
         )
 
 
 def draw_steps(axes: Axes, table: pd.DataFrame, values: pd.Series[float]) -> None:
-    """Draw a step function of time as an area, from the columns ``begin``, ``end`` and ``log_start``."""
-    start = None if table["log_start"].isna().all() else float(table["log_start"].iloc[0])
+    """Draw a step function of time as an area, from the columns ``begin``, ``end`` and those of ``clock_of``."""
+    start, zone = clock_in(table)
     edges = times_of(np.append(table["begin"], table["end"].iloc[-1]), start)
     axes.stairs(values, edges, fill=True, color=COLORS[4], alpha=0.6, linewidth=0)
     axes.stairs(values, edges, color=COLORS[0], linewidth=0.8, baseline=None)
     axes.set_xlim(edges[0], edges[-1])
-    time_axis(axes, start)
+    time_axis(axes, start, zone)
 
 
 def told_bins(table: pd.DataFrame) -> str:

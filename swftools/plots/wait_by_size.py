@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from swftools.output.amounts import counted, duration
 from swftools.parameters import Parameters, choice
 from swftools.plots.of_schedules import by_size, draw_sizes, with_size
+from swftools.plots.parts import amounts_norm
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.style import duration, duration_axis
+from swftools.plots.style import duration_axis
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.schedule import Schedule
 
@@ -47,10 +49,8 @@ class WaitBySize(Picture):
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: WaitBySizeParameters) -> None:
         """Draw a cell for each class, with its wait."""
-        from matplotlib.colors import LogNorm  # noqa: PLC0415 (an extra)
-
         shown = table.assign(wait=table["wait"].clip(lower=0.0))
-        norm = LogNorm(60.0, max(600.0, float(shown["wait"].max())), clip=True)  # a minute more or less is none
+        norm = amounts_norm(shown["wait"], 60.0)  # a minute more or less is none
         mesh = draw_sizes(axes, shown, "wait", norm, _in_cell)
         figure = axes.get_figure()
         if figure is not None:
@@ -63,7 +63,7 @@ class WaitBySize(Picture):
         waits = known["wait"].to_numpy()
         longest, shortest = known.iloc[int(waits.argmax())], known.iloc[int(waits.argmin())]
         return (
-            f"{chosen.statistic} waits of {int(table['jobs'].sum()):,} jobs; the longest, "
+            f"{chosen.statistic} waits of {counted(int(table['jobs'].sum()), 'job')}; the longest, "
             f"{duration(float(longest['wait']))}, {_class_of(longest)}; the shortest, "
             f"{duration(float(shortest['wait']))}, {_class_of(shortest)}"
         )
@@ -77,4 +77,5 @@ def _in_cell(value: float) -> str:
 
 def _class_of(row: pd.Series[Any]) -> str:
     """Return a class in words."""
-    return f"is that of {row['jobs']:,} jobs on {row['width']} processors that run {row['run_time']}"
+    width = counted(1, "processor") if row["width"] == "1" else f"{row['width']} processors"
+    return f"is that of {counted(row['jobs'], 'job')} on {width} that run {row['run_time']}"

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, choice
 from swftools.plots.panels import say
 from swftools.plots.parts import jobs_in_words, show_two_ticks
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.series import is_wide
 from swftools.plots.several import LOGGED, OF
-from swftools.plots.style import count_axis, duration, duration_axis, look_of, name_of
+from swftools.plots.style import count_axis, duration_axis, look_of, name_of
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.schedule import Schedule
 from swftools.trace import FloatArray, Trace
@@ -58,7 +60,8 @@ class WaitCurves(Picture):
             x, y = _curve(rows, longest, is_log=is_log)
             look = look_of(str(of))
             half, most = (duration(_quantile(rows, quantile)) for quantile in (0.5, 0.9))
-            label = f"{name_of(of)}: 50% within {half}, 90% {most}"
+            gap = " " if is_wide(axes) else "\n"
+            label = f"{name_of(of)}: 50 % within {half},{gap}90 % {most}"
             how: Any = {"color": look["color"], "linestyle": look["linestyle"], "label": label, "gid": _CURVE}
             axes.step(x, y, where="post", **how)
             lowest.append(float(np.min(y[:-1], initial=10.0)))
@@ -79,8 +82,8 @@ class WaitCurves(Picture):
             at_once = rows["jobs"][rows["wait_time"] <= 0].sum()
             half, most = (duration(_quantile(rows, quantile)) for quantile in (0.5, 0.9))
             told.append(
-                f"{name_of(of)}: half of {jobs_in_words(jobs)} waited {half} or less, 90% {most} or less, "
-                f"the longest {duration(rows['wait_time'].max())}; {at_once / jobs:.1%} waited not at all"
+                f"{name_of(of)}: half of {jobs_in_words(jobs)} waited {half} or less, 90 % {most} or less, "
+                f"the longest {duration(rows['wait_time'].max())}; {percent(at_once, jobs, digits=1)} waited not at all"
             )
         return ". ".join(told)
 
@@ -117,8 +120,13 @@ class Waits(WaitCurves):
     nothing = "no job that started"
 
     def table(self, subject: Schedule, chosen: WaitsParameters) -> pd.DataFrame:
-        """Return a row for each wait that occurs: ``of``, ``wait_time`` (s), ``jobs``, and the share ``longer``."""
-        return _counted(column_of(subject.jobs, "wait_time"), subject.policy)
+        """Return a row for each wait that occurs: ``of``, ``wait_time`` (s), ``jobs``, and the share ``longer``.
+
+        ``wait`` and ``share``, of the jobs that wait at least so long, are what the first two were called in 1.0; they
+        go with 2.0.
+        """
+        table = _counted(column_of(subject.jobs, "wait_time"), subject.policy)
+        return table.assign(wait=table["wait_time"], share=table["longer"].shift(fill_value=1.0))
 
 
 def _counted(wait_time: FloatArray, of: str) -> pd.DataFrame:

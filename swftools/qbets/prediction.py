@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from swftools.errors import ParameterError
-from swftools.output.shown_html import ShowsItself, counted, lasting, percent
+from swftools.output.amounts import counted, duration, percent
+from swftools.output.shown_html import ShowsItself
 from swftools.parameters import is_number, is_whole
 from swftools.qbets.asked_cluster import AskedCluster
 from swftools.qbets.asked_method import ToldBound, ToldDeadline
@@ -110,12 +111,12 @@ class WaitAnswer(ShowsItself):
 
     def _lines(self) -> list[str]:
         told = [
-            f"{percent(bound.quantile, 1)} of jobs wait {lasting(bound.seconds)} at most"
+            f"{percent(bound.quantile, 1)} of jobs wait {duration(bound.seconds)} at most"
             for bound in self.bounds
             if bound.seconds is not None
         ]
         if self.deadline is not None:
-            told.append(f"{percent(self.deadline.share, 1)} start within {lasting(self.deadline.seconds)}")
+            told.append(f"{percent(self.deadline.share, 1)} start within {duration(self.deadline.seconds)}")
         waits = f"made of {counted(self.waits, 'wait')} of {self.group_waits:,} known in the group"
         return [
             f"WaitAnswer: {self.method}, {'group ' if self.by else ''}{self.group}",

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swftools.errors import ParameterError
-from swftools.output.shown_html import ShowsItself, lasting, percent
+from swftools.output.amounts import duration, percent
+from swftools.output.shown_html import ShowsItself
 from swftools.parameters import is_number, is_whole
 from swftools.qbets.saved_state import SavedState
 from swftools.reservations.known_starts import KnownStarts, moment
@@ -140,9 +141,11 @@ class ReservationPlan(ShowsItself):
         return {"is_accepted": self.is_accepted, **told}
 
     def _lines(self) -> list[str]:
-        what = f"ReservationPlan: {percent(self.target, 1)}, group {self.group}, {lasting(self.start - self.now)} ahead"
+        what = (
+            f"ReservationPlan: {percent(self.target, 1)}, group {self.group}, {duration(self.start - self.now)} ahead"
+        )
         if self.wait is not None and self.requested_time is not None and self.probability is not None:
-            ask = f"submit in {lasting(self.wait)}, request {lasting(self.requested_time)}"
+            ask = f"submit in {duration(self.wait)}, request {duration(self.requested_time)}"
             return [what, ask, f"it runs by then with {percent(self.probability, 1)}"]
         best = "nothing" if self.best_probability is None else percent(self.best_probability, 1)
         return [what, f"denied: {self.why_denied}", f"the best that can be had: {best}"]

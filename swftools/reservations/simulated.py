@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from swftools.keyed_random import count_occurrences
-from swftools.output.shown_html import ShowsItself, counted, percent
+from swftools.output.amounts import counted, percent
+from swftools.output.shown_html import ShowsItself
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.varq import VarqRun
 from swftools.reservations.varq_parameters import VarqParameters

@@ -25,7 +25,8 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.output.shown_html import ShowsItself, counted, percent
+from swftools.output.amounts import counted, percent
+from swftools.output.shown_html import ShowsItself
 from swftools.qbets.predictor import WaitPredictor
 from swftools.reservations.co_allocation import CoAllocation, co_allocate
 from swftools.reservations.plans import check_probability

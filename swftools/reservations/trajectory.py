@@ -23,7 +23,8 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import BoolArray, FloatArray, IntArray
-from swftools.output.shown_html import ShowsItself, lasting, percent
+from swftools.output.amounts import duration, percent
+from swftools.output.shown_html import ShowsItself
 from swftools.reservations.start_table import StartTable, latest_lead, least_percent
 
 if TYPE_CHECKING:
@@ -91,10 +92,10 @@ class Trajectory(ShowsItself):
 
     def _lines(self) -> list[str]:
         best, first = self.best(), self.submit_time[0]
-        what = f"Trajectory: {len(self):,} times of submission, from {lasting(self.start - first)} before the start on"
+        what = f"Trajectory: {len(self):,} times of submission, from {duration(self.start - first)} before the start on"
         if best is None:
             return [what, "nothing can be promised"]
-        ahead = lasting(self.start - self.submit_time[best])
+        ahead = duration(self.start - self.submit_time[best])
         return [what, f"at most {percent(float(self.probability[best]), 1)}, by a submission {ahead} before the start"]
 
     def _rows(self) -> tuple[pd.DataFrame, int]:

@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.named import Known
+from swftools.output.amounts import counted, duration, percent
 from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
-from swftools.output.shown_html import ShowsItself, chief_columns, counted, lasting, percent, shortened
+from swftools.output.shown_html import ShowsItself, chief_columns, shortened
 
 if TYPE_CHECKING:
     from swftools.simulator.metrics.summary import Measures
@@ -70,7 +71,7 @@ class Schedule(HasJobs, ShowsItself):
         What the run assumed where the log says nothing, and what its policy was told, in words. Empty for a schedule of
         another simulator.
     origin : datetime, optional
-        The moment of second 0, where the header of the log tells it.
+        The moment of second 0, by the clock of the log's own zone, where the header of the log tells it.
     known_names : mapping
         The names behind numbers of users, queues and others, as ``Trace.known_names`` has them.
     """
@@ -94,7 +95,7 @@ class Schedule(HasJobs, ShowsItself):
     @property
     def plot(self) -> Plotter:
         """Draws pictures of it: ``schedule.plot()``, ``schedule.plot("gantt")``; ``plot.names()`` lists them."""
-        return Plotter(self, "utilization")
+        return Plotter(self, "overview")
 
     def measure(self, *arguments: Any, **options: Any) -> Measures:
         """Return its metrics; ``schedule.measure().summary()`` shows the most important. See ``swftools.measure``."""
@@ -107,8 +108,8 @@ class Schedule(HasJobs, ShowsItself):
         first = f"Schedule: {policy}, {counted(len(jobs), 'job')} on {counted(self.processors, 'processor')}"
         second = ["is partial"] if self.is_partial else []
         if len(jobs):
-            first += f", {lasting(float(jobs['end_time'].max() - jobs['submit_time'].min()))}"
-            second.append(f"mean wait {lasting(float(jobs['wait_time'].mean()))}")
+            first += f", {duration(float(jobs['end_time'].max() - jobs['submit_time'].min()))}"
+            second.append(f"mean wait {duration(float(jobs['wait_time'].mean()))}")
         if len(jobs) and "is_backfilled" in jobs:
             second.append(f"backfilled {percent(int(jobs['is_backfilled'].sum()), len(jobs))}")
         second.append(counted(len(self.segments), "run"))

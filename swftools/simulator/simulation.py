@@ -17,6 +17,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
 from swftools.formats.as_trace import as_trace
+from swftools.header import local_start_of
 from swftools.keyed_random import count_occurrences
 from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.beginning import begin
@@ -361,7 +362,7 @@ class Simulation:
         done = what_was_done(*parts, copies=goes_on)
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about)
-        origin = self.trace.header.start
+        origin = local_start_of(self.trace.header)
         return replace(
             schedule,
             holds=holds,

@@ -26,7 +26,8 @@ import pyarrow.compute as pc
 from swftools.errors import UtilityError
 from swftools.fields.definition import UTILITY
 from swftools.kernel import kernel
-from swftools.output.shown_html import ROWS, ShowsItself, counted, shortened
+from swftools.output.amounts import counted
+from swftools.output.shown_html import ROWS, ShowsItself, shortened
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -195,8 +195,8 @@ def test_three_lines_and_a_table() -> None:
     trace = trace_of(jobs, SwfHeader.from_lines(["; Queue: 1 <script>x"]))
     assert repr(study_estimates(trace, [3600.0] * 3)).splitlines() == [
         "EstimateStudy: 3 jobs studied of 3",
-        "inaccuracy of requests 90.0% in the mean, 90.0% in the median, of estimates 80.0% in the mean",
-        "0 % used all of their request or more, most ask for 2 h (100.0%)",
+        "inaccuracy of requests 90.0 % in the mean, 90.0 % in the median, of estimates 80.0 % in the mean",
+        "0 % used all of their request or more, most ask for 2 h (100 %)",
     ]
     assert repr(study_estimates(trace_of([]))) == "EstimateStudy: no jobs studied of 0"
     page = study_estimates(trace)._repr_html_()

@@ -130,6 +130,8 @@ def _job(step: dict[str, Any], zone: str, per_node: int) -> dict[str, Any] | Non
     if submit is None or known != sorted(known):
         return None
     hard, soft = _seconds(step.get("Wall Clk Hard Limit")), _seconds(step.get("Wall Clk Soft Limit"))
+    if state == "Completed" and start is None:
+        return None
     run = None if start is None or end is None else end - start
     geometry = len(re.findall(r"\d+", step.get("Task_geometry", ""))) or None
     tasks = step["tasks"] or geometry or step["total"] or None

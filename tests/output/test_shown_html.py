@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.output.shown_html import WIDTH, _width, as_html, as_text, lasting, percent, shortened
+from swftools.output.amounts import duration, percent
+from swftools.output.shown_html import WIDTH, _width, as_html, as_text, shortened
 from swftools.output.shown_text import can_be_shown, shown
 
 TAGS = {"div", "p", "b", "br", "small", "table", "thead", "tbody", "tr", "th", "td"}
@@ -101,7 +102,7 @@ def test_words() -> None:
         *(">99 %", "<1 %", ">99 %", "99 %"),
     ]
     assert shortened("\u202e" * 3, 12) == "\\u202e\\u2..."
-    assert [lasting(each) for each in (119, 120, 7199, 172_800)] == ["119 s", "2 min", "120 min", "2 days"]
+    assert [duration(each) for each in (119, 120, 7199, 172_800)] == ["119 s", "2 min", "120 min", "2 d"]
 
 
 def test_nothing_sets_a_colour_or_fetches() -> None:

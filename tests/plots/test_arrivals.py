@@ -22,17 +22,19 @@ def test_a_week() -> None:
     """Hours of each day; on its picture Monday is at the top."""
     trace = of(0, 0.5, 23, 49)
     found = data(trace, "arrivals", by="week")
-    assert found.columns.tolist() == ["weekday", "hour", "jobs", "share"]
+    assert found.columns.tolist() == ["weekday", "hour", "jobs", "share", "log_zone"]
     assert len(found) == 168
-    assert found[found["jobs"] > 0].to_numpy().tolist() == [[0, 2, 1, 0.25], [5, 1, 2, 0.5], [6, 0, 1, 0.25]]
+    assert found[found["jobs"] > 0].to_numpy().tolist() == [
+        *([0, 2, 1, 0.25, "UTC+01:00"], [5, 1, 2, 0.5, "UTC+01:00"], [6, 0, 1, 0.25, "UTC+01:00"])
+    ]
     axes = plot(trace, "arrivals", by="week")
     drawn = next(each for each in axes.collections if isinstance(each, QuadMesh))
     assert drawn.get_array()[5, 1] == 50  # type: ignore[index]
     assert drawn.get_coordinates()[5, 1].tolist() == [1, 4.5]
     assert axes.get_ylim() == (6.5, -0.5)
     assert caption(trace, "arrivals", by="week") == (
-        "Arrivals: most jobs are submitted on Saturdays in the hour from 1:00 (50.0% of 4), "
-        "fewest on Mondays in the hour from 0:00 (0.0%)"
+        "Arrivals: most jobs are submitted on Saturdays in the hour from 1:00 (50.0 % of 4), "
+        "fewest on Mondays in the hour from 0:00 (0 %)"
     )
 
 

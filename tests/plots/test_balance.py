@@ -48,7 +48,7 @@ def test_what_is_drawn() -> None:
         (0, 55),
     ]
     words = words_on(axes)
-    assert {"read", "both", "late", "kept", "100 read (100.0 %)", "10 quarantined (10.0 %)", "5 merged (5.0 %)"} <= set(
+    assert {"read", "both", "late", "kept", "100 read (100 %)", "10 quarantined (10.0 %)", "5 merged (5.0 %)"} <= set(
         words
     )
     assert "55 kept (55.0 %)" in words
@@ -60,9 +60,9 @@ def test_the_caption() -> None:
         "Balance of cleaning: of 100 job lines 55 are kept (55.0 %), 40 quarantined and 5 merged; most by late "
         "(30 quarantined)"
     )
-    assert report(3).plot.caption("balance").endswith("of 3 job lines 3 are kept (100.0 %); none was taken away")
-    assert "99,999 are kept (over 99.9 %), 1 merged" in report(100_000, ("x", 0, 1)).plot.caption("balance")
-    assert "1 quarantined (under 0.1 %)" in words_on(drawn_at_both_sizes(report(100_000, ("x", 1, 0)), "balance"))
+    assert report(3).plot.caption("balance").endswith("of 3 job lines 3 are kept (100 %); none was taken away")
+    assert "99,999 are kept (>99.9 %), 1 merged" in report(100_000, ("x", 0, 1)).plot.caption("balance")
+    assert "1 quarantined (<0.1 %)" in words_on(drawn_at_both_sizes(report(100_000, ("x", 1, 0)), "balance"))
 
 
 def test_many_steps() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swftools import simulate
 from swftools.errors import ParameterError
-from swftools.plots import caption, data, find_picture, plot
+from swftools.plots import caption, data, find_picture, look_of, plot
 from swftools.plots.over_seeds import interval, worse_of
 from swftools.simulator.metrics.measures import measure
 from tests.strategies import crowded_trace
@@ -130,8 +130,8 @@ def test_of_a_real_comparison() -> None:
         data(table, "policies", metric="wait_maen")
     with pytest.raises(ParameterError, match=r"no policy 'esy' in the table.* easy"):
         data(table, "differences", baseline="esy")
-    with pytest.raises(ParameterError, match="the table lacks the columns seed"):
-        find_picture(table.drop(columns="seed"), "policies")
+    with pytest.raises(ParameterError, match="the table lacks the columns unit"):
+        find_picture(table.drop(columns="unit"), "policies")
 
 
 @pytest.mark.parametrize(
@@ -209,12 +209,19 @@ def test_sensitivity_by_hand() -> None:
     figure = plot(loads(), "sensitivity", metric="wait_mean").figure
     assert [[11, 31], [41, 51]] == [list(line.get_ydata()) for line in figure.axes[0].lines]
     assert ["easy", "fcfs"] == [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    backwards = plot(loads().iloc[::-1], "sensitivity", metric="wait_mean")
+    for axes in (figure.axes[0], backwards):
+        colors = {line.get_label(): line.get_color() for line in axes.lines}
+        assert colors == {name: look_of(name)["color"] for name in ("easy", "fcfs")}
 
 
 def test_sensitivity_tells_lines_apart_by_log_too() -> None:
     """Where there are several; and what is no number is no axis."""
     two = pd.concat([loads(), loads().assign(log="b")])
     assert "a, easy 11 s at 0.5" in caption(two, "sensitivity", metric="wait_mean")
+    lines = plot(two, "sensitivity", metric="wait_mean").lines
+    assert len({line.get_color() for line in lines}) == 2  # those of the policies
+    assert len({(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines}) == 4
     easy = two[two["policy"] == "easy"]
     assert "along load: a 11 s at 0.5, 31 s at 0.9; b 11 s" in caption(easy, "sensitivity", metric="wait_mean")
     with pytest.raises(ParameterError, match=r"no column 'lod' in the table.*load"):

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
 
-from swftools.plots import caption, data, plot
+from swftools.plots import caption, compare_jobs, data, plot
 from swftools.plots.parts import step_of, time_edges
 from swftools.trace import Trace
+from tests.drawn import draw_schedule
 
 
 def of(run_time: list[float], requested_time: list[float] | None = None, width: list[int] | None = None) -> Trace:
@@ -58,8 +62,8 @@ def test_sizes() -> None:
     }
     assert mesh(trace, "sizes") == {(0.631, -0.5): 1, (10, 0.5): 2, (10, 1.5): 1, (100, 1.5): 1}
     assert caption(trace, "sizes") == (
-        "Sizes of jobs: of 5 jobs, the largest group (40.0%) has 2\u20133 processors for 10 s to 15.8 s; "
-        "20.0% have one processor, 20.0% run less than 10 s"
+        "Sizes of jobs: of 5 jobs, the largest group (40.0 %) has 2\u20133 processors for 10 s to 15.8 s; "
+        "20.0 % have one processor, 20.0 % run less than 10 s"
     )
     labels = plot(trace, "sizes").get_yticklabels()
     assert [each.get_text() for each in labels] == ["1", "2\u20133", "4\u20137"]
@@ -88,11 +92,13 @@ def test_estimates() -> None:
     assert found["median_used"].tolist() == [0.1] * 3
     assert mesh(trace, "estimates") == {(100, 10): 2, (100, 146.78): 1, (1000, 0.681): 1}
     assert caption(trace, "estimates") == (
-        "Requested and used time: the median of 4 jobs used 10.0% of the time requested for it; "
-        "25.0% ran longer than requested"
+        "Requested and used time: the median of 4 jobs used 10.0 % of the time requested for it; "
+        "25.0 % ran longer than requested"
     )
-    assert "; 0.0% ran longer" in caption(of([100], requested_time=[100]), "estimates")
-    assert caption(of([1.4, 1.5], requested_time=[1.45, 1.45]), "estimates").endswith("50.0% ran longer than requested")
+    assert "; 0 % ran longer" in caption(of([100], requested_time=[100]), "estimates")
+    assert caption(of([1.4, 1.5], requested_time=[1.45, 1.45]), "estimates").endswith(
+        "50.0 % ran longer than requested"
+    )
 
 
 def test_the_line_of_equal_times() -> None:
@@ -119,3 +125,37 @@ def test_nothing(name: str) -> None:
         assert found.empty
         assert found.columns.tolist() == full.columns.tolist()
         assert "no job whose" in caption(trace, name)
+
+
+SCHEDULE = replace(
+    draw_schedule(
+        """job submit width request start run backfilled
+        A 0 1 900 0 100 0
+        B 0 2 900 300 5 0
+        C 0 2 900 300 5 1
+        D 0 4 900 9000 50 0"""
+    ),
+    policy="easy",
+)
+
+
+@pytest.mark.parametrize(
+    ("subject", "name", "least", "most"),
+    [
+        (of([1, 1, 1, 50], width=[1, 1, 1, 8]), "sizes", 1, 3),
+        (of([5, 5, 5, 5, 70], requested_time=[9, 9, 9, 9, 90]), "estimates", 1, 4),
+        (of([70], width=[1]), "sizes", 1, 2),
+        (SCHEDULE, "wait-by-size", 60, 9000),
+        (SCHEDULE, "backfilled", 0, 50),
+        (compare_jobs(SCHEDULE, SCHEDULE), "against", 1, 2),
+    ],
+)
+def test_more_is_darker_up_to_the_most(subject: Any, name: str, least: float, most: float) -> None:
+    """One rule for every map of colours, whose scale ends at the data; the bar beside it has the same."""
+    axes = plot(subject, name)
+    drawn = next(each for each in axes.collections if each.get_array() is not None)
+    assert (drawn.norm.vmin, drawn.norm.vmax) == (least, most)
+    low, high = (sum(drawn.cmap(drawn.norm(value))[:3]) for value in (least, most))
+    assert high < 0.5
+    assert low > 1.5
+    assert drawn.colorbar is not None

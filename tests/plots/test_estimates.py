@@ -9,6 +9,7 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.header import SwfHeader
 from swftools.models.tightened_requests import tighten_requests
+from swftools.output.amounts import percent
 from swftools.plots import caption, data
 from swftools.trace import Trace
 from tests.plots.odd import ODD, drawn_at_both_sizes, words_on
@@ -29,8 +30,8 @@ def test_used() -> None:
     heights = [bar.get_height() for bar in drawn_at_both_sizes(trace, "used").patches]
     assert heights == [40, 20, *[0] * 8, 20, 20]
     assert caption(trace, "used") == (
-        "Used share of the request: of 5 jobs 40.0% used less than a tenth, 60.0% less than a fifth, "
-        "40.0% all of it or more"
+        "Used share of the request: of 5 jobs 40.0 % used less than a tenth, 60.0 % less than a fifth, "
+        "40.0 % all of it or more"
     )
 
 
@@ -42,10 +43,10 @@ def test_inaccuracy_by_class() -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["up to 10 min", "10 min to 1 h"]
     assert data(trace, "inaccuracy")[["p25", "p75"]].iloc[0].tolist() == [0.25, 0.7]
     assert caption(trace, "inaccuracy") == (
-        "Inaccuracy of requested times: largest for requested time up to 10 min (46.7% in the mean), least for "
-        "requested time 10 min to 1 h (0.0% in the mean)"
+        "Inaccuracy of requested times: largest for requested time up to 10 min (46.7 % in the mean), least for "
+        "requested time 10 min to 1 h (0 % in the mean)"
     )
-    assert caption(trace, "inaccuracy", by="user").endswith("user unknown (35.0% in the mean), the only one shown")
+    assert caption(trace, "inaccuracy", by="user").endswith("user unknown (35.0 % in the mean), the only one shown")
 
 
 def test_only_groups_of_most_jobs_have_bars() -> None:
@@ -68,6 +69,8 @@ def test_tightening() -> None:
     heights = [bar.get_height() for bar in drawn_at_both_sizes(trace, "tightening", seed=4).patches]
     assert sum(heights) == pytest.approx(100)
     said = caption(trace, "tightening", seed=4)
-    assert said.startswith(f"Requests tightened (synthetic): {len(decrease) / 300:.1%} of the requests of 300 jobs")
+    assert said.startswith(
+        f"Requests tightened (synthetic): {percent(len(decrease), 300, digits=1)} of the requests of 300 jobs"
+    )
     assert caption(trace, "tightening", seed=5) != said
     assert caption(trace_of([60.0] * 9, [1.0] * 9), "tightening").endswith("no request that is tightened")

@@ -12,10 +12,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_rgba
 
 from swftools.errors import ParameterError
 from swftools.plots import caption, data, plot
 from swftools.plots import gantt as of_gantt
+from swftools.plots.style import COLORS
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_schedule, schedule_of
 
@@ -36,7 +38,7 @@ def test_placement_by_hand() -> None:
         *([1, 0, 10, 0, 2, "1"], [2, 0, 4, 2, 1, "2"], [3, 4, 9, 2, 2, "1"], [4, 10, 15, 0, 4, "unknown"])
     ]
     assert caption(draw_schedule(FOUR), "gantt") == (
-        "Jobs on the machine: 4 runs in 15 s from 0 s after the start of the log; 90.0% of the processors are in use; "
+        "Jobs on the machine: 4 runs in 15 s from 0 s after the start of the log; 90.0 % of the processors are in use; "
         "which ones a job had is made up"
     )
 
@@ -47,7 +49,7 @@ def test_a_window() -> None:
     assert data(schedule, "gantt", begin=4, end=10)["job_number"].tolist() == [1, 3]
     assert "2 runs in 6 s from 4 s" in caption(schedule, "gantt", begin=4, end=10)
     # A 2 * 6 and C 2 * 5 of 4 * 6
-    assert "91.7% of the processors" in caption(schedule, "gantt", begin=4, end=10)
+    assert "91.7 % of the processors" in caption(schedule, "gantt", begin=4, end=10)
     axes = plot(schedule, "gantt", begin=4, end=10)
     assert axes.get_xlim() == pytest.approx((4 / 86_400, 10 / 86_400))
     assert caption(schedule, "gantt", begin=100) == "Jobs on the machine: no run in this window"
@@ -151,7 +153,7 @@ def test_no_processor_has_two_jobs(schedule: Schedule, window: dict[str, float])
 
 @pytest.mark.parametrize("most", [25_000, 100])
 def test_five_thousand_runs_are_a_small_file(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path a colour; beyond a limit an image within the picture."""
+    """A path a tint; beyond a limit an image within the picture."""
     monkeypatch.setattr(of_gantt, "MOST_PIECES", most)
     random = np.random.default_rng(0)
     count = 5000
@@ -168,4 +170,28 @@ def test_five_thousand_runs_are_a_small_file(most: int, monkeypatch: pytest.Monk
     assert time.perf_counter() - began < 10  # 0.6 s where nothing else runs
     assert len(file.getvalue()) < 1_000_000
     assert (b"<image" in file.getvalue()) == (most < 5000)
-    assert len(axes.collections[0].get_paths()) <= 10
+    assert len(axes.collections[0].get_paths()) <= 24  # a colour has three tints, and blocks with edges
+
+
+def test_thin_jobs_stay_apart() -> None:
+    """Neighbours too thin for an edge differ in their tint, all blocks of a run have the same; others have edges."""
+    rows = "\n".join(f"{i} 0 1 9 0 9" for i in range(1, 301))
+    schedule = draw_schedule(f"job submit width request start run\n{rows}\n900 10 200 9 20 9", 300)
+    axes = plot(replace(schedule, jobs=schedule.jobs.assign(user_id=7)), "gantt")
+    drawn = axes.collections[0]
+    faces = [tuple(each.round(3)) for each in drawn.get_facecolor()]
+    corners = [np.asarray(path.vertices).reshape(-1, 5, 2)[:, 0, 1] for path in drawn.get_paths()]
+    color_at = {float(low): face for face, lows in zip(faces[1:], corners[1:], strict=True) for low in lows}
+    assert len(color_at) == 300
+    assert all(color_at[low] != color_at[low + 1] for low in range(299))
+    assert len(corners[0]) == 1  # job 900, in the colour itself
+    assert np.allclose(drawn.get_edgecolor()[0], 1.0)
+    assert faces[0] == tuple(np.round(to_rgba(COLORS[0]), 3))
+    split = draw_schedule(
+        "job submit width request start run\n A 0 1 9 0 9\n B 0 1 9 0 2\n C 0 1 9 0 9\n D 2 2 9 2 9", 4
+    )
+    table = data(split, "gantt")
+    assert len(table) == 5
+    turn = of_gantt._turn_of(table)
+    assert (pd.Series(turn).groupby(table["job_number"]).nunique() == 1).all()
+    assert len(set(turn)) == 3

@@ -32,7 +32,7 @@ def test_utilization_by_hand() -> None:
     ]
     # (2*10 + 4*5 + 1*4) / (4*15)
     assert caption(draw_schedule(THREE), "utilization") == (
-        "Utilization: 73.3% of the processors are in use on average, over 15 s"
+        "Utilization: 73.3 % of the processors are in use on average, over 15 s"
     )
 
 

@@ -12,9 +12,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from swftools.errors import MissingLibraryError, ParameterError
+from swftools.output.amounts import duration
 from swftools.plots import Picture, caption, data, find_picture, list_pictures, look_of, plot, register_picture
 from swftools.plots.picture import _PICTURES, kinds_of_pictures
-from swftools.plots.style import duration
 from swftools.simulator import list_policies
 from swftools.trace import Trace
 
@@ -136,5 +136,5 @@ def test_a_trace_draws_itself() -> None:
     trace = Trace.from_columns(job_number=[1], submit_time=[7200])
     assert trace.plot.names() == list(list_pictures(Trace))
     assert trace.plot.caption("arrivals") == (
-        "Arrivals: most jobs are submitted in the hour from 2:00 (100.0% of 1), fewest in the hour from 0:00 (0.0%)"
+        "Arrivals: most jobs are submitted in the hour from 2:00 (100 % of 1), fewest in the hour from 0:00 (0 %)"
     )

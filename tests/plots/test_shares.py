@@ -57,8 +57,8 @@ def test_shares() -> None:
     assert data(trace, "users", by="jobs")["number"].tolist()[:3] == [7, 0, 9]
     assert labels(trace, "users") == ["0", "7", "9", "not known"]
     assert caption(trace, "users") == (
-        "Users: 3 users; user 0 has 25.0% of the jobs and 60.0% of the work; "
-        "of no known user: 12.5% of the jobs and 20.0% of the work"
+        "Users: 3 users; user 0 has 25.0 % of the jobs and 60.0 % of the work; "
+        "of no known user: 12.5 % of the jobs and 20.0 % of the work"
     )
 
 
@@ -71,7 +71,7 @@ def test_the_rest_are_others() -> None:
     assert found["share_of_jobs"].tolist() == [0.2, 0.2, 0.4, 0.2]
     assert found["share_of_work"].tolist() == [0.25, 0.15, 0.1, 0.5]
     assert labels(trace, "users", most=2) == ["1", "2", "2 others", "not known"]
-    assert "4 users; user 1 has 20.0% of the jobs and 25.0% of the work, the first 2 together 40.0%" in caption(
+    assert "4 users; user 1 has 20.0 % of the jobs and 25.0 % of the work, the first 2 together 40.0 %" in caption(
         trace, "users", most=2
     )
     assert data(trace, "users", most=3)["members"].tolist() == [1, 1, 1, 1, 0]
@@ -81,7 +81,7 @@ def test_the_rest_are_others() -> None:
 def test_many_others_are_words() -> None:
     """Beside their bar that of one user could not be seen; few others have a bar."""
     axes = plot(of(list(range(40)), [1] * 40), "users", size="column")
-    assert [each.get_text().strip() for each in axes.texts] == ["70.0% of the jobs and 70.0% of the work"]
+    assert [each.get_text().strip() for each in axes.texts] == ["70.0 % of the jobs and 70.0 % of the work"]
     assert axes.texts[0].get_position() == (0, 12)
     assert axes.get_xlim()[1] < 3
     assert not plot(of([1, 1, 2, 3], [1] * 4), "users", most=1).texts
@@ -101,7 +101,7 @@ def test_no_work() -> None:
     """Where no run time is known, only jobs are told and drawn."""
     trace = of([1, 1, 2], [-1, -1, -1])
     assert data(trace, "users")["share_of_work"].isna().all()
-    assert caption(trace, "users") == "Users: 2 users; user 1 has 66.7% of the jobs"
+    assert caption(trace, "users") == "Users: 2 users; user 1 has 66.7 % of the jobs"
     assert len(plot(trace, "users").patches) == 2
 
 
@@ -111,7 +111,9 @@ def test_names_of_queues() -> None:
     expected = ["interactive", "$x^2$", "<script>", "\\u202egnol", "$\\frac$", "_hidden", "(all)", "7", "8"]
     assert labels(trace, "queues") == expected
     assert data(trace, "queues")["name"].tolist()[:2] == ["interactive (2hr / 8 nodes)", "$x^2$"]
-    assert caption(trace, "queues") == "Queues: 9 queues; queue interactive has 11.1% of the jobs and 20.0% of the work"
+    assert (
+        caption(trace, "queues") == "Queues: 9 queues; queue interactive has 11.1 % of the jobs and 20.0 % of the work"
+    )
     for size in ("screen", "column"):  # where the style is no longer in force
         plot(trace, "queues", size=size).get_figure().savefig(BytesIO(), format="svg")  # type: ignore[union-attr]
 

@@ -63,7 +63,7 @@ def test_dates_where_they_are_known() -> None:
 def test_the_caption() -> None:
     """Two of three waits are within; medians of those that have both: 60 s of 0, 60, 7200, and 60 s."""
     assert caption(predictions(), "told") == (
-        "Waits, and what jobs were told: binomial, queue 1: 66.7% of 3 waits were within their bounds; half of the "
+        "Waits, and what jobs were told: binomial, queue 1: 66.7 % of 3 waits were within their bounds; half of the "
         "waits were at most 60 s, half of the bounds at most 60 s"
     )
     assert caption(predictions(wait_bound=np.nan), "told").endswith(

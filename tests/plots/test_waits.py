@@ -34,13 +34,13 @@ def test_table() -> None:
 def test_caption() -> None:
     """The shortest wait that half of the jobs, and nine in ten, do not exceed."""
     assert caption(of(*range(10, 110, 10)), "waits") == (
-        "Waits: logged: half of 10 jobs waited 50 s or less, 90% 90 s or less, "
-        "the longest 100 s; 0.0% waited not at all"
+        "Waits: logged: half of 10 jobs waited 50 s or less, 90 % 90 s or less, "
+        "the longest 100 s; 0 % waited not at all"
     )
     assert caption(of(0, 0, 0, 7200), "waits") == (
-        "Waits: logged: half of 4 jobs waited 0 s or less, 90% 2 h or less, the longest 2 h; 75.0% waited not at all"
+        "Waits: logged: half of 4 jobs waited 0 s or less, 90 % 2 h or less, the longest 2 h; 75.0 % waited not at all"
     )
-    assert caption(of(5), "waits").startswith("Waits: logged: half of 1 job waited 5 s or less, 90% 5 s")
+    assert caption(of(5), "waits").startswith("Waits: logged: half of 1 job waited 5 s or less, 90 % 5 s")
 
 
 def test_curve() -> None:
@@ -65,7 +65,7 @@ def test_survival() -> None:
 
 def test_legend_has_the_quantiles() -> None:
     """What half of the jobs and nine in ten do not exceed."""
-    assert legend_of(plot(of(*range(10, 110, 10)), "waits")) == ["logged: 50% within 50 s, 90% 90 s"]
+    assert legend_of(plot(of(*range(10, 110, 10)), "waits")) == ["logged: 50 % within 50 s, 90 % 90 s"]
 
 
 def test_logged_and_simulated_on_one() -> None:

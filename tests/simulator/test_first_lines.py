@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import swftools
 from swftools.cleaning import clean
@@ -53,13 +54,19 @@ def test_a_schedule_measures_itself(log: Path) -> None:
     pd.testing.assert_frame_equal(schedule.measure(bound=60), swftools.measure(schedule, bound=60))
     assert schedule.to_pandas()["start_time"].tolist() == schedule["start_time"].tolist() == [0, 10, 2]
     assert schedule.to_csv().startswith("job_number,")
-    assert schedule.plot().get_xlabel() == schedule.plot("utilization").get_xlabel()
 
 
-def test_a_plot_without_a_usual_picture_asks(log: Path) -> None:
-    """Where no picture is the usual one, those that there are are named."""
-    with pytest.raises(ParameterError, match="which picture"):
-        clean(swftools.read_log(log))[1].plot()
+def test_a_plot_without_a_name(log: Path) -> None:
+    """The overview of a log and of a schedule, the balance of a cleaning, and the same on given axes."""
+    trace = swftools.read_log(log)
+    for subject, name in (
+        *((trace, "overview"), (swftools.simulate(log, "easy"), "overview")),
+        (clean(trace)[1], "balance"),
+    ):
+        axes = Figure().add_subplot()
+        assert subject.plot(ax=axes) is axes
+        titles = {each.get_title(loc="left") for each in axes.figure.axes}
+        assert titles == {each.get_title(loc="left") for each in subject.plot(name).figure.axes}
 
 
 @pytest.mark.parametrize("as_what", [str, Path])

@@ -23,6 +23,7 @@ from pipelines.tasks.augmented import keep_trace
 from pipelines.tasks.one_look import one_look
 from pipelines.tasks.stage_task import StageTask, progress
 from swftools.kernel.compiling import WATCH
+from swftools.output.amounts import duration
 
 BATCH_SECONDS = 2.0
 """About how long a batch takes: long beside what it takes to hand it out, short beside a person's patience."""
@@ -266,7 +267,8 @@ class Cells:
             return ""
         self._compiled.add(report.worker)
         return (
-            f"worker {report.worker} compiled {report.kernels} kernels in {report.seconds:.0f} s: its cache was cold; "
+            f"worker {report.worker} compiled {report.kernels} kernels in {duration(report.seconds)}: its cache was "
+            "cold; "
             "'swftools warm-up' does it ahead, and NUMBA_CACHE_DIR names a folder that hosts may share"
         )
 

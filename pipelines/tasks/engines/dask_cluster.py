@@ -18,6 +18,7 @@ from pipelines.tasks.engines.batches import LIVES, Batch, Cells, Report, Told, r
 from pipelines.tasks.engines.surroundings import Surroundings, differing_libraries, look, mark_in, problem_of
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ClusterError, MissingLibraryError
+from swftools.output.amounts import counted, duration
 
 try:
     from distributed import Client, Future, KilledWorker
@@ -145,7 +146,7 @@ class Dask:
         except (KeyError, ValueError):
             link = None
         watch = f"watch them at {link}" if link else "no dashboard: bokeh is not installed beside the scheduler"
-        return f"cluster {self.address}: {len(workers)} workers on {len(hosts)} hosts; {watch}"
+        return f"cluster {self.address}: {counted(len(workers), 'worker')} on {counted(len(hosts), 'host')}; {watch}"
 
     def _feed(self, client: Client, left: Cells) -> None:
         """Hand out cells until all are done.
@@ -194,7 +195,7 @@ class Dask:
         """Raise ClusterError if there was no worker for too long."""
         if seconds > BACK_WITHIN:
             raise ClusterError(
-                f"cluster {self.address} has had no workers for {BACK_WITHIN:.0f} s; what was finished is kept"
+                f"cluster {self.address} has had no workers for {duration(BACK_WITHIN)}; what was finished is kept"
             )
 
     def _take(self, future: Future[Report], numbers: list[int], left: Cells, *, is_alone: bool) -> None:

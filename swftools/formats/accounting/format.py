@@ -26,6 +26,7 @@ from swftools.formats.accounting.gathering import Gathered
 from swftools.formats.accounting.ledger import Decision, Known, Ledger, Part, decide, told_apart
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.settling import Settled, carry_out, whole_column
+from swftools.formats.accounting.spans import line_ends
 from swftools.formats.accounting.times import zone_named
 from swftools.formats.compression import source_name
 from swftools.formats.registry import LogFormat, Reading
@@ -345,9 +346,9 @@ class AccountingFormat(LogFormat):
                 text = pending[:end] if end < len(pending) else pending
                 while len(files.begins) < len(stream.joints) and stream.joints[len(files.begins)] < offset + end:
                     joint = stream.joints[len(files.begins)] - offset
-                    files.begins.append(line + text.count(b"\n", 0, max(joint, 0)))
+                    files.begins.append(line + line_ends(text, max(joint, 0)))
                 yield Stretch(text, line, is_last=is_last)
-                line += text.count(b"\n")
+                line += line_ends(text)
                 offset += end
                 pending = pending[end:]
             awaited = 0 if end else 2 * len(pending)

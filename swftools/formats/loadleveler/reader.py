@@ -25,7 +25,7 @@ from swftools.formats.accounting.spans import Read, Spans, durations, numbers, s
 from swftools.formats.accounting.times import in_order, read_times, require_zones
 from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.loadleveler import kernel
-from swftools.formats.loadleveler.states import NOT_RUN, OPEN, REJECTED, UNKNOWN, kinds_of, swf_status
+from swftools.formats.loadleveler.states import COMPLETED, NOT_RUN, OPEN, REJECTED, UNKNOWN, kinds_of, swf_status
 from swftools.formats.loadleveler.words import counted_tasks, memory_of_resources, preceding_steps
 from swftools.formats.registry import Fit, register_format
 from swftools.kernel import BoolArray, FloatArray, IntArray
@@ -275,6 +275,7 @@ class _Listing:
             submit = np.where(np.isfinite(eligible), eligible, submit)
         self.start, self.end, self.dispatch = start, end, dispatch
         records.fault(np.isfinite(start) & ~np.isfinite(end), "no Completion Date")
+        records.fault((kinds == COMPLETED) & ~np.isfinite(start), "completed, and yet it did not start")
         records.numbers |= {"submit": submit, "eligible": eligible, "start": start, "end": end}
         records.is_ambiguous = ambiguous
 

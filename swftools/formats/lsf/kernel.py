@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.formats.accounting.kernel import is_word
+from swftools.formats.accounting.spans import line_ends
 from swftools.kernel import IntArray, kernel
 
 COLUMNS = (
@@ -80,7 +81,7 @@ def find_lines(text: bytes, first_line: int) -> tuple[Lines, int]:
     first_line : int
         Number of the first.
     """
-    rows = text.count(b"\n") + 1
+    rows = line_ends(text) + 1
     zeros = (np.zeros(rows, np.int64) for _ in range(4))
     absent = (np.full((len(COLUMNS), rows), -1, np.int64) for _ in range(2))
     counts = (np.zeros(rows, np.int64) for _ in range(4))

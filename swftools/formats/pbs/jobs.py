@@ -42,7 +42,7 @@ _FREE = ("account", "project", "jobname", "Variable_List", "Submit_arguments", "
 _TABLE = label_table([key.encode() for key in (*KEYS, *_OTHER_KEYS)])
 _IS_FREE = np.array([key in _FREE for key in (*KEYS, *_OTHER_KEYS)])
 _NO_LIMIT = ("unlimited", "UNLIMITED", "infinite")
-_AFTER = re.compile(r"(?:after|afterok|afternotok|afterany):([0-9]+(?:\[[0-9]+\])?)((?:\.[^@:,]+)?)(?:@[^:,]+)?")
+_AFTER = re.compile(r"after(?:any|notok|ok):([0-9]+(?:\[[0-9]+\])?)((?:\.[^@:,]+)?)(?:@[^:,]+)?")
 _SHORT = "exec_host names fewer processors than nodect, ncpus or procs: the larger count was taken"
 _DATE = 19
 _WORD_BYTES = 8.0
@@ -375,7 +375,7 @@ def _nonzero(values: FloatArray) -> FloatArray:
 
 
 def _preceding(ids: pa.LargeStringArray, dependencies: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Return the id of the job that each waits for: null where it waits for none, or for several."""
+    """Return the id of the job whose end each waits for: null where it waits for none, for several, or for a start."""
     preceding: list[str | None] = [None] * len(ids)
     for row in np.flatnonzero(np.asarray(dependencies.is_valid())).tolist():
         if found := _AFTER.fullmatch(dependencies[row].as_py()):

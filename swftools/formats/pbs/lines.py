@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from swftools.formats.accounting.spans import line_ends
 from swftools.kernel import IntArray, kernel
 
 NO_RECORD, NO_JOB, ARRAY, CUT = 1, 2, 3, 4
@@ -77,7 +78,7 @@ def find_lines(text: bytes, first_line: int, *, is_cut: bool) -> tuple[Lines, St
     is_cut : bool
         Whether a last line without an end is one that was cut off.
     """
-    rows = text.count(b"\n") + 1
+    rows = line_ends(text) + 1
     lines = Lines(*(np.empty(rows, np.int64) for _ in Lines._fields))
     strays = Strays(*(np.empty(rows, np.int64) for _ in Strays._fields))
     found, stray = scan(text, first_line, is_cut, lines, strays)

@@ -17,7 +17,7 @@ from swftools.formats.accounting.endings import CUT_OFF, UNKNOWN, Endings, is_un
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.kernel import gather
 from swftools.formats.accounting.records import Records, Reject, Stretch
-from swftools.formats.accounting.spans import Spans
+from swftools.formats.accounting.spans import Spans, line_ends
 from swftools.formats.accounting.times import read_times
 from swftools.formats.pbs.jobs import Choices, Jobs
 from swftools.formats.pbs.lines import REASONS, Lines, fill_last_keys, find_lines
@@ -93,7 +93,7 @@ class Pbs(AccountingFormat):
             is_cut = _is_cut_off(stretch, new, endings)
             text = kept + stretch.text if kept else stretch.text
             lines = Lines.joined([ended, before, new.moved(len(kept))])
-            last_line = stretch.first_line + stretch.text.count(b"\n") - stretch.text.endswith(b"\n")
+            last_line = stretch.first_line + line_ends(stretch.text) - stretch.text.endswith(b"\n")
             lives = follow_lives(text, lines, last_line, is_last=stretch.is_last, window=WINDOW)
             rejects = [
                 Reject(number, begin + len(kept), end + len(kept), REASONS[why])

@@ -69,25 +69,30 @@ def follow_attempts(
     into = np.arange(len(key))
     waits = np.zeros(len(key), bool)
     decided = line.copy()
-    if is_attempt.any():
-        before: dict[tuple[int, str | None], int] = {}
-        among = np.flatnonzero(np.isin(key, key[is_attempt]))
-        for row, who in zip(among.tolist(), owner.take(pa.array(among)).to_pylist(), strict=True):
-            job = (int(key[row]), who)
-            earlier = before.pop(job, None)
-            if earlier is not None and line[row] - line[earlier] < window:
-                into[earlier] = row
-            if is_attempt[row]:
-                before[job] = row
-        for row in among[::-1].tolist():
-            into[row] = into[into[row]]
-        is_open = is_attempt & (into == np.arange(len(key)))
-        decided[is_open] += window
-        if not is_last:
-            waits = (is_open & (last_line - line < window))[into]
+    before: dict[tuple[int, str | None], int] = {}
+    among = np.flatnonzero(np.isin(key, key[is_attempt]))
+    for row, who in zip(among.tolist(), owner.take(pa.array(among)).to_pylist(), strict=True):
+        job = (int(key[row]), who)
+        earlier = before.pop(job, None)
+        if earlier is not None and line[row] - line[earlier] < window:
+            into[earlier] = row
+        if is_attempt[row]:
+            before[job] = row
+    for row in among[::-1].tolist():
+        into[row] = into[into[row]]
+    is_open = is_attempt & (into == np.arange(len(key)))
+    decided[is_open] += window
+    if not is_last:
+        waits = (is_open & (last_line - line < window))[into]
     own = np.flatnonzero((into == np.arange(len(key))) & ~waits)
     order: npt.NDArray[np.int64] = own[np.lexsort((line[own], decided[own]))]
     return Followed(into, waits, order)
+
+
+def no_attempts(rows: int) -> Followed:
+    """Return the same where no line is a start that failed: all stand for themselves."""
+    every = np.arange(rows)
+    return Followed(every, np.zeros(rows, bool), every)
 
 
 class Reruns:

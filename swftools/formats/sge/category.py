@@ -9,6 +9,7 @@ sge_types(5) and complex(5) of Grid Engine (times, memory, ranges), submit(1) (-
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,9 @@ _RANGE = re.compile(r"([0-9]*)(-?)([0-9]*)")
 _MEMORY = re.compile(r"([0-9]*\.?[0-9]+)([kKmMgGtT]?)")
 _KB = {"": 1 / 1024, "k": 1000 / 1024, "m": 1000**2 / 1024, "g": 1000**3 / 1024, "t": 1000**4 / 1024}
 _KB |= {"K": 1.0, "M": 1024.0, "G": 1024.0**2, "T": 1024.0**3}
+_REMEMBERED = 1 << 16
+"""Categories that are remembered: the pieces of a log have the same ones."""
+
 _GPUS = ("gpu", "gpus", "ngpus")
 
 
@@ -52,13 +56,14 @@ class Wish(NamedTuple):
 
 
 def wishes(categories: pa.LargeStringArray) -> dict[str, FloatArray]:
-    """Return what each category asks for, by the names of ``Wish``; each different one is read once."""
+    """Return what each category asks for, by the names of ``Wish``."""
     found = categories.dictionary_encode()
     table = np.array([*(read_category(word) for word in found.dictionary.to_pylist()), Wish()], np.float64)
     of_each = table[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
     return {name: np.ascontiguousarray(of_each[:, column]) for column, name in enumerate(Wish._fields)}
 
 
+@lru_cache(_REMEMBERED)
 def read_category(category: str) -> Wish:
     """Return what a category asks for.
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.formats.accounting.kernel import begins_with, is_word
+from swftools.formats.accounting.spans import line_ends
 from swftools.kernel import IntArray, kernel
 
 COLUMNS = (
@@ -78,7 +79,7 @@ def find_lines(text: bytes, first_line: int) -> tuple[Lines, int, int]:
     first_line : int
         Number of the first.
     """
-    rows = text.count(b"\n") + 1
+    rows = line_ends(text) + 1
     behind = [np.full(rows, -1, np.int64)]
     absent = (np.full((len(COLUMNS), rows), -1, np.int64) for _ in range(2))
     lines = Lines(*(np.zeros(rows, np.int64) for _ in range(4)), *behind, *absent)

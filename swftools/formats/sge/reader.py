@@ -21,10 +21,10 @@ from swftools.formats.accounting.endings import CUT_OFF, Endings
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.joining import KeyArray, PartsOfJobs, job_key
 from swftools.formats.accounting.records import Records, Reject, Stretch
-from swftools.formats.accounting.spans import Spans, numbers, texts
+from swftools.formats.accounting.spans import Spans, line_ends, numbers, texts
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.sge import attempts, kernel
-from swftools.formats.sge.attempts import Followed, Reruns, follow_attempts
+from swftools.formats.sge.attempts import Followed, Reruns, follow_attempts, no_attempts
 from swftools.formats.sge.category import wishes
 from swftools.formats.sge.json_lines import read_json
 from swftools.kernel import BoolArray, FloatArray, IntArray
@@ -137,12 +137,14 @@ class _Lines:
         failed, start = (numbers(self.spans(name, rows)).value for name in ("failed", "start_time"))
         is_attempt = (self.lines.kind[rows] == kernel.JOB) & (failed > 0) & (start == 0)
         stretch = self.stretch
+        if not is_attempt.any():
+            return no_attempts(len(rows))
         return follow_attempts(
             self.keys,
-            texts(self.spans("owner", rows)) if is_attempt.any() else pa.nulls(len(rows), pa.large_string()),
+            texts(self.spans("owner", rows)),
             self.lines.line[rows],
             is_attempt,
-            stretch.first_line + stretch.text.count(b"\n") - stretch.text.endswith(b"\n"),
+            stretch.first_line + line_ends(stretch.text) - stretch.text.endswith(b"\n"),
             is_last=stretch.is_last,
             window=attempts.WINDOW,
         )

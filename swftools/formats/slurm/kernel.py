@@ -19,6 +19,7 @@ from swftools.formats.slurm.lines import (
     is_id,
     join_lines,
     mark_fields,
+    mark_line,
     trimmed,
     unquoted,
     whole_line,
@@ -124,13 +125,7 @@ def scan(
     mark = -1 if is_csv or width != 1 else int(separator[0])
     while at < size:
         start = at
-        bars = 0
-        while at < size and text[at] != _NEWLINE:
-            if text[at] == mark:  # nearly always: one pass over the bytes is enough
-                if bars < len(marks):
-                    marks[bars] = at
-                bars += 1
-            at += 1
+        at, bars = mark_line(text, at, mark, marks)
         stop = at
         at += 1
         begin, end = whole_line(text, start, stop, has_tabs)
@@ -230,6 +225,7 @@ def scan(
                 out.rss_begin[step] = out.rss_end[step] = out.cpu_begin[step] = out.cpu_end[step] = NO_COLUMN
                 step += 1
         line += lines
+    _leave_out(position, place.jobs[0], row + 1, out)
     place.at[0], place.line[0] = min(at, size), line
     place.jobs[0], place.steps[0], place.loose[0], place.strays[0] = row + 1, step, loose, stray
     return stopped
@@ -305,8 +301,10 @@ def _take_fields(
     out: Rows,
     row: int,
 ) -> None:
-    """Note where the values of a job stand."""
+    """Note where the values of a job stand, of the columns that there are."""
     for column in range(len(position)):
+        if position[column] < 0:
+            continue
         first, last = _value(text, begin, end, position[column], fields, width, is_csv, marks)
         if (first >= 0 and first == last) or (
             first >= 0
@@ -317,6 +315,15 @@ def _take_fields(
         ):
             first = NO_VALUE
         out.value_begin[column, row], out.value_end[column, row] = first, last
+
+
+@kernel(allocates=False)
+def _leave_out(position: IntArray, begin: int, end: int, out: Rows) -> None:
+    """Note of jobs that they have no values of the columns that there are not: column by column, which is faster."""
+    for column in range(len(position)):
+        if position[column] < 0:
+            out.value_begin[column, begin:end] = NO_COLUMN
+            out.value_end[column, begin:end] = NO_COLUMN
 
 
 @kernel(allocates=False)

@@ -208,7 +208,10 @@ def _date(text: str, name: str, place: str) -> float:
     try:
         date = datetime.datetime.fromisoformat(text)
     except ValueError:
-        raise UnreadableLogError(f"{place}: {name} {shown(text)!r} is not a date") from None
+        raise UnreadableLogError(
+            f"{place}: {name} {shown(text)!r} is no date such as 2024-05-03T14:00:00; print dates as Slurm does by "
+            "default: SLURM_TIME_FORMAT=standard squeue ..."
+        ) from None
     return (date if date.tzinfo else date.replace(tzinfo=datetime.UTC)).timestamp()
 
 

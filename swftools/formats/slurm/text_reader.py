@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from swftools.errors import LogFormatError
 from swftools.formats.accounting.records import Loose, Records, Reject, Stretch
-from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
+from swftools.formats.accounting.spans import Read, Spans, durations, line_ends, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
 from swftools.formats.slurm import kernel
 from swftools.formats.slurm.columns import (
@@ -84,7 +84,7 @@ class TextReader:
         if self._is_told and (first := _FIRST_ROW.search(text)):
             self.layout = with_tail(self.layout, first[0].strip())
             self._is_told = False
-        rows = kernel.room_for(text.count(b"\n") + 1, len(COLUMNS), len(OF_LOOSE))
+        rows = kernel.room_for(line_ends(text) + 1, len(COLUMNS), len(OF_LOOSE))
         place = kernel.Place(*(np.array([value], np.int64) for value in (0, stretch.first_line, 0, 0, 0, 0)))
         while True:
             layout = self.layout

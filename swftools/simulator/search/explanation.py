@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.output.amounts import duration, percent
 from swftools.output.shown_text import WIDTH
 from swftools.simulator.planning import LEAST_TIME
 from swftools.simulator.search.drawing import draw_search
@@ -207,7 +207,7 @@ def _job_lines(found: Explanation) -> Iterator[str]:
             [
                 *(f"{job['chosen_place'] + 1:,}", f"{job['heuristic_place'] + 1:,}", _short(_name(job))),
                 "?" if pd.isna(job["processors"]) else f"{int(job['processors']):,}",
-                *(_duration(job["waited"]), _duration(job["estimated_time"])),
+                *(duration(job["waited"]), duration(job["estimated_time"])),
                 "started" if job["is_started"] else _when(job["planned_start"], found.time),
                 _when(job["heuristic_planned_start"], found.time),
             ]
@@ -263,26 +263,10 @@ def _change(before: float, after: float) -> str:
     if after == before:
         return "none"
     word = "less" if after < before else "more"
-    share = f" ({abs(after - before) / before:.1%})" if before > 0 else ""
+    share = f" ({percent(abs(after - before) / before, digits=1)})" if before > 0 else ""
     return f"{_value(abs(after - before))} {word}{share}"
 
 
 def _when(planned: float, time: float) -> str:
     """Return when a job is planned to start, as seen from the decision."""
-    return "now" if planned <= time else f"in {_duration(planned - time)}"
-
-
-def _duration(seconds: float) -> str:
-    """Return a time in the unit that fits, with three figures or so.
-
-    Examples
-    --------
-    >>> [_duration(seconds) for seconds in (5.0, 90.0, 3600.0, 129_600.0, 864_000.0)]
-    ['5 s', '90 s', '60 min', '36 h', '10 d']
-    """
-    if math.isnan(seconds):
-        return "?"
-    for unit, length, most in (("s", 1, 120), ("min", 60, 7_200), ("h", 3_600, 172_800)):
-        if seconds < most:
-            return f"{seconds / length:.3g} {unit}"
-    return f"{round(seconds / 86_400, 1):g} d"
+    return "now" if planned <= time else f"in {duration(planned - time)}"

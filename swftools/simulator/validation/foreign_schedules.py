@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError, UnreadableLogError
+from swftools.header import local_start_of
 from swftools.keyed_random import count_occurrences
 from swftools.parameters.choices import OVERRUN
 from swftools.parameters.small_files import require_small
@@ -189,7 +190,14 @@ def schedule_from_table(
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
     options["requests"] = requests
     return Schedule(
-        jobs, segments, excluded, size, policy, options, origin=trace.header.start, known_names=trace.known_names
+        jobs,
+        segments,
+        excluded,
+        size,
+        policy,
+        options,
+        origin=local_start_of(trace.header),
+        known_names=trace.known_names,
     )
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import counted
 from swftools.output.shown_html import ShowsItself
 from swftools.parameters.choices import INSTANT, SEMANTICS
 from swftools.simulator.assumptions import count_dependent
@@ -124,7 +125,7 @@ class ValidationReport(ShowsItself):
         name = f"schedule of {self.policy}" if self.policy else "schedule"
         broken = self.violations.drop_duplicates("rule")
         verdict = "valid" if self.ok else f"NOT VALID, {len(broken)} of {len(self.checked)} rules broken"
-        lines = [f"{name}, {self.jobs:,} jobs on {self.processors:,} processors: {verdict}"]
+        lines = [f"{name}, {counted(self.jobs, 'job')} on {counted(self.processors, 'processor')}: {verdict}"]
         for rule, count, message in zip(broken["rule"], broken["count"], broken["message"], strict=True):
             lines.append(f"  {rule} ({_times(count)}), first: {message}")
         return "\n".join([*lines, f"  checked: {', '.join(self.checked)}", *(f"  {note}" for note in self.notes)])
@@ -247,7 +248,7 @@ def validate(
     else:
         checked.append("trace")
         if dependent := count_dependent(trace.views.preceding_job_number, trace.views.job_number):
-            notes.append(f"not checked: {dependent:,} jobs depend on another, by the trace")
+            notes.append(f"not checked: {counted(dependent, 'job')} depend on another, by the trace")
         findings += broken_of(check_trace(given, jobs, runs, history, trace, row, tolerance))
     if {finding.rule for finding in findings} & {"values", "once", "run-time"}:
         notes.append("promises not checked: the rules above are broken")

@@ -413,14 +413,22 @@ def test_brackets_behind_the_first_dot(job_id: str) -> None:
 
 def test_dependencies() -> None:
     """The job that one waited for, if it is one: with the server of the waiting job where none is given."""
-    words = ("afterok:1.srv", "afterany:1", "afterok:1.srv@srv", "afterok:1:2", "beforeok:1.srv", "afterok:9.srv")
+    words = (
+        "afterok:1.srv",
+        "afterany:1",
+        "afterok:1.srv@srv",
+        "afterok:1:2",
+        "beforeok:1.srv",
+        "afterok:9.srv",
+        "after:1.srv",
+    )
     later = [
         record(f"depend={word}", f"{number}.srv", ctime=BEGIN + 170, start=BEGIN + 180, end=BEGIN + 190)
         for number, word in enumerate(words, start=2)
     ]
     jobs = read(record() + b"".join(later)).jobs
     told = jobs["preceding_job_number"].iloc[1:].astype("float").tolist()
-    np.testing.assert_array_equal(told, [1, 1, 1, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(told, [1, 1, 1, np.nan, np.nan, np.nan, np.nan])
     assert jobs["dependency"].tolist()[1:] == list(words)
     assert jobs["think_time"].tolist()[1:4] == [10.0] * 3
 

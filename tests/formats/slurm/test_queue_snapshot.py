@@ -67,7 +67,7 @@ def test_jobs_without_a_limit(tmp_path: Path) -> None:
         ("1|PD|x|1:00|0:00|N/A|a", "line 2: CPUS 'x' is not a number of processors"),
         ("1|PD|1|soon|0:00|N/A|a", "line 2: TIME_LIMIT 'soon' is not a time"),
         ("1|PD|1|1:2:3:4|0:00|N/A|a", "line 2: TIME_LIMIT '1:2:3:4' is not a time"),
-        ("1|PD|1|1:00|0:00|yesterday|a", "line 2: SUBMIT_TIME 'yesterday' is not a date"),
+        ("1|PD|1|1:00|0:00|yesterday|a", "line 2: SUBMIT_TIME 'yesterday' is no date such as"),
     ],
 )
 def test_lines_that_are_none(line: str, message: str, tmp_path: Path) -> None:

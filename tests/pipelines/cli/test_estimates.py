@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -36,16 +37,17 @@ def test_for_people_and_for_programs(log: Path) -> None:
     assert document["used"][-1]["used_to"] is None  # there is no end
     output = call(log).output
     assert output.startswith("EstimateStudy: 5 jobs studied of 5\n")
-    assert "left out: 0 jobs, no run time" in output
-    assert "inaccuracy, requested, by requested-time:" in output
+    assert "left out" not in output  # nobody was
+    assert re.search(r"\ninaccuracy, requested, by requested-time \(%; used_all: jobs\):\n +group +jobs +mean", output)
+    assert re.search(r"\nrequests \(%\):\nrequested_time .*\n +\d[\d.]* (s|min|h) ", output)
     assert "synthetic" not in output
 
 
 def test_tightened(log: Path) -> None:
     """Synthetic answers are called so, and drawn by the seed."""
     output = call(log, "--tightened").output
-    assert "answers (synthetic):" in output
-    assert "inaccuracy, estimated, by queue:" in output
+    assert "answers (synthetic) (%):" in output
+    assert "inaccuracy, estimated, by queue (%" in output
     shipped = "SDSC-BLUE-2000-4.2-cln-5000-9999"
     answers = [json.loads(call(shipped, "--tightened", "--seed", seed, "--json").output)["answers"] for seed in (0, 1)]
     assert [each["answer"] for each in answers[0]] == ["same", "less", "more", "all"]

@@ -171,9 +171,9 @@ def test_validate_goes_on_and_ends_with_the_worst(tmp_path: Path) -> None:
     damaged.write_bytes(b"\x1f\x8b\x08\x00abc")
     for log, said in ((empty, "it is empty"), (comments, "only comments"), (damaged, "d.gz")):
         result = CliRunner().invoke(main, ["validate", str(log), str(sound)])
-        assert (1, True, True) == (result.exit_code, said in result.output, "s.swf: 1 jobs" in result.output)
+        assert (1, True, True) == (result.exit_code, said in result.output, "s.swf: 1 job," in result.output)
     result = CliRunner().invoke(main, ["validate", str(empty), "nowhere", str(sound)])
-    assert (20, True) == (result.exit_code, "s.swf: 1 jobs" in result.output)
+    assert (20, True) == (result.exit_code, "s.swf: 1 job," in result.output)
 
 
 def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:

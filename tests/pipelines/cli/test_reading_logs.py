@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
@@ -22,6 +23,7 @@ from swftools.errors import ParameterError
 from swftools.formats.parquet import read_parquet
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame
+from tests.folders import ROOT
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 LOG = """\
@@ -225,3 +227,27 @@ def test_processors_that_nothing_says() -> None:
     with pytest.raises(ParameterError, match=r"give processors= \(--processors\)"):
         simulate(trace, "fcfs")
     assert len(simulate(trace, "fcfs", processors=4).jobs) == 0
+
+
+@pytest.mark.parametrize("command", ["describe", "validate"])
+def test_what_is_odd_is_said_once(command: str, tmp_path: Path) -> None:
+    """By the command itself; other commands say it while they read."""
+    text = yaml.safe_load((ROOT / "tests/corpus/pbs/rerun_written_twice.yaml").read_text())["text"]
+    (tmp_path / "log.txt").write_text(text)
+    odd = "started more than once"
+    done = run([*SWFTOOLS, command, "log.txt", "--format", "pbs:time_zone=UTC"], tmp_path)
+    assert (done.stdout.count(odd), done.stderr.count(odd)) == (1, 0)
+    converted = run([*SWFTOOLS, "convert", "log.txt", "log.csv", "--format", "pbs:time_zone=UTC"], tmp_path)
+    assert (converted.stdout.count(odd), converted.stderr.count(odd)) == (0, 1)
+
+
+def test_nothing_stands_above_an_empty_list(tmp_path: Path) -> None:
+    """A log without queues and statuses has no heading for them."""
+    (tmp_path / "log.swf").write_text(
+        "; MaxProcs: 8\n" + "".join(f"{n} {n} 5 60 4" + " -1" * 13 + "\n" for n in (1, 2))
+    )
+    lines = run([*SWFTOOLS, "describe", "log.swf"], tmp_path).stdout.splitlines()
+    headings = [place for place, line in enumerate(lines) if line.endswith(":")]
+    assert headings
+    assert all(lines[place + 1].startswith("  ") for place in headings)
+    assert any(re.fullmatch(r"median_run_time +60 s", line) for line in lines)

@@ -58,7 +58,7 @@ def test_finding_is_3_until_it_is_gone(tmp_path: Path) -> None:
     for _ in range(2):
         result = call(site)
         assert result.exit_code == 3
-        assert result.stderr == "finding: file: a.swf: 33.3% of 18 lines are no records, more than 5.0%\n"
+        assert result.stderr == "finding: file: a.swf: 33.3 % of 18 lines are no records, more than 5.0 %\n"
     site.settings.write_text("cleaning: {most_quarantined: 0.4}\n")
     assert call(site).exit_code == 0
 

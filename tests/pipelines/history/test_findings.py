@@ -60,7 +60,7 @@ def test_cleaning() -> None:
     """A month of which more than a share is removed, and a file of which more are no records, if it is of late."""
     assert list(of_cleaning({"2001-03": account(duplicates=5)}, files(quarantined=5), 0.0, SETTINGS)) == []
     (found,) = of_cleaning({"2001-03": account(duplicates=4, cancelled=2)}, files(), 0.0, SETTINGS)
-    assert found.message == ("2001-03: cleaning removed 6.0% of 100 jobs, more than 5.0%: duplicates 4, cancelled 2")
+    assert found.message == ("2001-03: cleaning removed 6.0 % of 100 jobs, more than 5.0 %: duplicates 4, cancelled 2")
     (found,) = of_cleaning({}, files(quarantined=6), 0.0, SETTINGS)
     assert (found.kind, found.subject) == ("file", "a.swf")
     assert list(of_cleaning({}, files(quarantined=6), 50.0, SETTINGS)) == []
@@ -72,7 +72,7 @@ def test_drift_and_policies() -> None:
     row = {"aspect": "run_time", "statistic": "ratio_of_means", "recent": 20.0, "reference": 10.0, "unit": "s"}
     beyond = pd.DataFrame([{**row, "drift": 2.0, "threshold": 1.5, "is_beyond": True}])
     (found,) = of_drift(beyond)
-    assert found.message == "run_time: 20 s lately, 10 in the time before; ratio of means 2, above 1.5"
+    assert found.message == "run_time: 20 s lately, 10 s in the time before; ratio of means 2, above 1.5"
     (found,) = of_drift(beyond.assign(drift=0.3426, threshold=2.0))
     assert found.message.endswith("ratio of means 0.3426, below 1/2")
     (found,) = of_drift(beyond.assign(statistic="difference_of_means", drift=-0.4, threshold=0.25))

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from pipelines.reports.comparison import parts
-from pipelines.reports.report import Section, Told
+from pipelines.reports.page import _cell, _template
+from pipelines.reports.report import Rows, Section, Told
 from pipelines.reports.reservations import _groups
 
 
@@ -43,7 +45,7 @@ def test_one_seed_is_no_mean() -> None:
     found = by_policy({"fcfs": [7200.0], "easy": [3600.0]})
     (table,) = found.tables
     assert table.caption == ""
-    assert [row[:2] for row in table.rows] == [["fcfs", Told(7200.0, "2 h")], ["easy", Told(3600.0, "60 min")]]
+    assert [row[:2] for row in table.rows] == [["fcfs", Told(7200.0, "2 h")], ["easy", Told(3600.0, "1 h")]]
     assert [picture.chosen for picture in found.pictures] == [{"metric": "wait_mean"}]
     assert found.sentences == []
 
@@ -61,6 +63,22 @@ def test_what_is_logged_is_the_first_row() -> None:
     assert found.tables[0].rows[0] == ["as logged", Told(90.0, "90 s"), ""]
     assert found.sentences[0].startswith("The first row is what the log has of 1,200 jobs")
     assert list(found.pictures) == []
+
+
+def test_a_column_of_numbers_stands_right_though_its_first_cell_is_empty() -> None:
+    """As below what is logged; and a number is not parted from its unit at the end of a line."""
+    rows = Rows(["policy", "wait", "load", "why"], [["as logged", Told(7200.0, "2 h"), "", ""], ["easy", "", 0.5, "x"]])
+    text = _template().render(
+        **dict.fromkeys(("title", "what", "zoom", "bibtex"), ""),
+        version=Version({"easy": [1.0]}),
+        other=None,
+        **{name: [] for name in ("facts", "provenance")},
+        parts=[(Section("One", tables=[rows]), [])],
+    )
+    heads = re.findall(r'<th scope="col"( class="number")?>(\w+)</th>', text)
+    assert heads == [("", "policy"), (' class="number"', "wait"), (' class="number"', "load"), ("", "why")]
+    assert ">2\u00a0h</td>" in text
+    assert _cell(Told(-60.0, "-60.1 min to 2 d")) == "-60.1\u00a0min to 2\u00a0d"
 
 
 @pytest.mark.parametrize("groups", [["10", "9", "batch", "-1"]])

@@ -52,7 +52,7 @@ def test_the_time_left_goes_by_work(monkeypatch: pytest.MonkeyPatch) -> None:
     progress.begin("c", "c")
     clock.append(clock[-1] + 32)
     progress.tell("c", "c", 7, 18)
-    assert said[-1] == "[3 of 3] c: 39% (all: 45%, 00:48 left)"
+    assert said[-1] == "[3 of 3] c: 39 % (all: 45 %, 00:48 left)"
     progress.end("c", "c", 80.0)
     assert progress.share == 1.0
 

@@ -67,7 +67,7 @@ def test_what_is_published(published: PublishReservations) -> None:
     manifest = root.manifest(published.data_set_name, published.version)
     assert manifest["parameters"]["reservations"]["varq"]["share"] == 0.4
     assert manifest["main_table"] == "reservations"
-    assert manifest["title"].startswith("40% of the jobs reserve, easy, seed 0")
+    assert manifest["title"].startswith("40 % of the jobs reserve, easy, seed 0")
     assert published.data_set_name.endswith("-reservations")
     assert "jobs asked" in published.heading(lambda: pd.NA)  # type: ignore[arg-type,return-value]
 

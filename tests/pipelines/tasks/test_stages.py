@@ -268,7 +268,7 @@ def test_how_far_a_stage_is(monkeypatch: pytest.MonkeyPatch) -> None:
     for clock[0], done in ((9.0, 10), (10.0, 20), (19.0, 30), (20.5, 40), (31.0, 50), (60.0, 50)):
         progress.tell("a", "a task", done, 50)
     progress.end("a", "a task", 60.0)
-    assert said[1:-1] == ["[1 of 1] a task: 40% (00:15 left)", "[1 of 1] a task: 80% (00:05 left)"]
+    assert said[1:-1] == ["[1 of 1] a task: 40 % (00:15 left)", "[1 of 1] a task: 80 % (00:05 left)"]
 
 
 def test_a_terminal_gets_a_bar(
@@ -282,7 +282,7 @@ def test_a_terminal_gets_a_bar(
     progress.begin("a", "a task")
     assert "a task" in capsys.readouterr().err
     progress.tell("a", "a task", 1, 4)
-    assert "a task: 25%" in capsys.readouterr().err
+    assert "a task: 25 %" in capsys.readouterr().err
     progress.end("a", "a task", 1.0)
     assert progress._bar is None
 

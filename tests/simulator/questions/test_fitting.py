@@ -228,10 +228,10 @@ def test_check_schedule_says_whether_the_best_is_any_good(tmp_path: Path) -> Non
     command = ["check-schedule", str(theirs), "--log", str(log), "--fit", "--policy", "easy"]
     best = "the best is easy under semantics"
     for starts, said, at_once in (
-        (submit, f"nothing fits: {best} raps: 3 of 4 starts, 75.0%, and 100.0% of the jobs", "100.0%"),
-        ([0, 15, 50, 70], f"nothing fits: {best} instant: 2 of 4 starts, 50.0%, and 50.0% of the jobs", "50.0%"),
-        ([0, 15, 20, 70], "fits best, but not well: easy under semantics instant: 3 of 4 starts, 75.0%;", "50.0%"),
-        ([0, 15, 20, 25], "fits best: easy under semantics instant: 4 of 4 starts\n", "50.0%"),
+        (submit, f"nothing fits: {best} raps: 3 of 4 starts, 75.0 %, and 100 % of the jobs", "100 %"),
+        ([0, 15, 50, 70], f"nothing fits: {best} instant: 2 of 4 starts, 50.0 %, and 50.0 % of the jobs", "50.0 %"),
+        ([0, 15, 20, 70], "fits best, but not well: easy under semantics instant: 3 of 4 starts, 75.0 %;", "50.0 %"),
+        ([0, 15, 20, 25], "fits best: easy under semantics instant: 4 of 4 starts\n", "50.0 %"),
     ):
         pd.DataFrame({"job_number": [1, 2, 3, 4], "start_time": starts}).to_csv(theirs, index=False)
         output = CliRunner().invoke(main, command).output
