@@ -182,6 +182,7 @@ def test_report_of_a_log(log: Path) -> None:
         failed = call("report", *words)
         assert (2, True) == (failed.exit_code, told in failed.stderr), failed.output
     assert 20 == call("report", "nothing").exit_code
+    assert "neither a file nor a card" in call("report", "./nothing.swf").stderr
 
 
 def test_output_of_commands_that_write() -> None:
