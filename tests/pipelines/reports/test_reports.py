@@ -175,7 +175,7 @@ def test_the_command(root: Path, tmp_path: Path) -> None:
         "report", "mine", "--data-root", str(root), "--output", str(tmp_path / "r.html"), "--compare", "mine/latest"
     )
     assert made.exit_code == 0, made.output
-    assert re.fullmatch(r"report: \S+r\.html \(\d+ kB\)\n", made.stdout)
+    assert re.fullmatch(r"data set mine, version \w+\nreport: \S+r\.html \(\d+ kB\)\n", made.stdout)
     text = (tmp_path / "r.html").read_text()
     assert "<td" in text
     assert f"beside version\n<code>{version(root, 'mine').version}</code>" in text
