@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,17 @@ def names_by_kind(names: pd.DataFrame, header: SwfHeader) -> Known:
     return {kind: found for kind, found in known.items() if found}
 
 
+def kind_of(column: str) -> str:
+    """Return the kind of names behind the numbers of a column; a kind, and any other column, is itself.
+
+    Examples
+    --------
+    >>> kind_of("queue_id"), kind_of("user"), kind_of("submit_time")
+    ('queue', 'user', 'submit_time')
+    """
+    return next((kind for kind, numbers in NUMBERED.items() if numbers == column), column)
+
+
 def with_number(number: int, names: Mapping[int, str]) -> str:
     """Return a number with its name behind it, if it has one.
 
@@ -66,8 +78,38 @@ def named_group(group: str, by: Sequence[str], names: Known) -> str:
     parts = group.split("/")
     if len(parts) != len(by):
         return group
-    kinds = {column: kind for kind, column in NUMBERED.items()}
-    known = (names.get(kinds.get(each, each), {}) for each in by)
+    known = (names.get(kind_of(each), {}) for each in by)
     return "/".join(
         told.get(int(part), part) if part.isdecimal() else part for told, part in zip(known, parts, strict=True)
     )
+
+
+def named_groups(groups: Iterable[str], by: Sequence[str], names: Known) -> dict[str, str]:
+    """Return what groups of jobs are called, by group; where two have one name, their numbers tell them apart.
+
+    Examples
+    --------
+    >>> named_groups(["1", "3", "4", "5"], ["queue"], {"queue": {1: "batch", 3: "night", 4: "night"}})
+    {'1': 'batch', '3': '3 night', '4': '4 night', '5': '5'}
+    """
+    called = {group: named_group(group, by, names) for group in groups}
+    often = Counter(called.values())
+    return {group: name if often[name] == 1 else f"{group} {name}" for group, name in called.items()}
+
+
+def names_within(groups: Iterable[str], by: Sequence[str], names: Known) -> Known:
+    """Return the names of what groups of jobs are made of, and no others.
+
+    Examples
+    --------
+    >>> names_within(["3/17"], ["queue", "user"], {"queue": {3: "batch", 4: "night"}, "group": {3: "staff"}})
+    {'queue': {3: 'batch'}}
+    """
+    parts = [group.split("/") for group in groups]
+    found: dict[str, dict[int, str]] = {}
+    for place, column in enumerate(by):
+        met = {each[place] for each in parts if len(each) == len(by)}
+        known = names.get(kind_of(column), {})
+        if kept := {number: name for number, name in sorted(known.items()) if str(number) in met}:
+            found[kind_of(column)] = kept
+    return found

@@ -16,17 +16,14 @@ from pipelines.exit_statuses import CANNOT_SAY
 from swftools.named import named_group
 from swftools.output.amounts import amount, counted, duration
 from swftools.output.shown_text import WIDTH, shown
-from swftools.parameters import did_you_mean
 
 if TYPE_CHECKING:
     from swftools.qbets.asked_method import ToldBound, ToldDeadline
     from swftools.qbets.prediction import WaitAnswer
+    from swftools.qbets.saved_state import SavedState
 
 GROUPED_BY = ("queue", "user", "partition")
 """What a state may be grouped by that has an option of its own."""
-
-MOST = 10
-"""Names that a message lists."""
 
 
 @click.command(short_help="Predict the wait of a job submitted now.", name="predict")
@@ -70,7 +67,7 @@ def predict(
     from swftools.qbets.prediction import predict_wait
 
     answer = predict_wait(
-        asked.path,
+        asked.saved,
         group=asked.group,
         processors=processors,
         requested_time=options["requested_time"],
@@ -80,25 +77,29 @@ def predict(
     if as_json:
         print_json(answer.to_mapping())
     else:
-        if understood := _understood(asked, processors, options["requested_time"]):
-            click.echo(shown(understood))
+        if understood := asked.understood(processors, options["requested_time"]):
+            click.echo(understood)
         click.echo("\n".join(_lines(answer, asked)))
     sys.exit(0 if answer.is_answered else CANNOT_SAY)
 
 
 class Asked(NamedTuple):
-    """The file of the state that is asked, the group of the job, and what the history calls the groups."""
+    """The state that is asked, the group of the job, and the history whose state it is."""
 
-    path: str
+    saved: SavedState
     group: str | dict[str, str] | None
     history: str | None
-    names: Mapping[str, Mapping[str, int]]
 
-    def called(self, by: tuple[str, ...], group: str) -> str:
+    def called(self, group: str) -> str:
         """Return a group by the names that the log has: numbers where it has none."""
-        return named_group(
-            group, by, {kind: {number: name for name, number in each.items()} for kind, each in self.names.items()}
-        )
+        return named_group(group, self.saved.about["by"], self.saved.names)
+
+    def understood(self, processors: int | None, requested_time: float | None) -> str:
+        """Say what was understood of the job, and which history is asked."""
+        told = [f"history {self.history}"] if self.history else []
+        told += [counted(processors, "processor")] if processors is not None else []
+        told += [f"requested {in_words(requested_time)}"] if requested_time is not None else []
+        return shown(f"understood: {', '.join(told)}") if told else ""
 
 
 def state_and_group(
@@ -117,47 +118,26 @@ def state_and_group(
         raise click.UsageError(f"give --group or --{next(iter(given))}, not both")
     if state is not None and history is not None:
         raise click.UsageError("give --state or --history, not both")
+    from swftools.qbets.saved_state import read_state
+
     if state is not None:
         if method is not None:
             raise click.UsageError("--method goes with --history; a state has one method only")
-        return Asked(state, group if group is not None else given or None, None, {})
+        return Asked(read_state(state), group if group is not None else given or None, None)
     from pipelines.config import setting
     from pipelines.history.known_state import find_state, only_history
 
     root = data_root or setting("data_root")
     history = history or only_history(root)
     path, names = find_state(root, history, method)
-    given = {kind: _number_of(value, names.get(kind, {})) for kind, value in given.items()}
-    return Asked(str(path), group if group is not None else given or None, history, names)
-
-
-def _number_of(value: str, names: Mapping[str, int]) -> str:
-    """Return the number behind a name; a number stays one.
-
-    Raises
-    ------
-    UsageError
-        The history has names, and this is none of them.
-    """
-    found = names.get(value)
-    if found is None and names and not value.isdecimal() and value != "unknown":
-        known, near = list(names), did_you_mean([value], names)
-        more = f" and {len(known) - MOST} more" if len(known) > MOST else ""
-        raise click.UsageError(f"the history knows no {value!r}; it has {', '.join(known[:MOST])}{more}{near}")
-    return value if found is None else str(found)
-
-
-def _understood(asked: Asked, processors: int | None, requested_time: float | None) -> str:
-    """Say what was understood of the job, and which history is asked."""
-    told = [f"history {asked.history}"] if asked.history else []
-    told += [f"{processors:,} processor{'s' * (processors != 1)}"] if processors is not None else []
-    told += [f"requested {in_words(requested_time)}"] if requested_time is not None else []
-    return f"understood: {', '.join(told)}" if told else ""
+    saved = read_state(path)
+    saved.names = {kind: {number: name for name, number in each.items()} for kind, each in names.items()}
+    return Asked(saved, group if group is not None else given or None, history)
 
 
 def _lines(answer: WaitAnswer, asked: Asked) -> Iterator[str]:
     """Yield what is printed of an answer."""
-    name = f"{'/'.join(answer.by)} {asked.called(answer.by, answer.group)}" if answer.by else "the machine"
+    name = f"{'/'.join(answer.by)} {asked.called(answer.group)}" if answer.by else "the machine"
     yield from _wrapped(_jobs(answer, name))
     yield from _wrapped(_waits(answer))
     if answer.no_prediction:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from pipelines.cli.completing import complete_mechanism, complete_policy
 from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, simulates
+from swftools.named import with_number
 from swftools.output.amounts import counted
 from swftools.output.shown_text import WIDTH, shown
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 MOST_USERS = 20
 """Users that are shown on the terminal: those who owe most."""
+
+ROOM = 26
+"""Letters of a user: the number, and the name that the log has."""
 
 
 @click.command(short_help="Compute what users owe for a schedule.", name="price")
@@ -98,27 +103,28 @@ def price_log(  # noqa: PLR0913, PLR0917 (options by name)
     said = "standard input" if log == "-" else shown(log)
     click.echo(f"{said}, {label_of(entry)} on {counted(schedule.processors, 'processor')}")
     print_assumptions(schedule.assumptions, options["load"])
-    click.echo("\n".join(lines_of(prices)))
+    click.echo("\n".join(lines_of(prices, schedule.known_names.get("user", {}))))
     if output:
         click.echo(f"  {shown(output)}: written")
 
 
-def lines_of(prices: Prices) -> list[str]:
+def lines_of(prices: Prices, names: Mapping[int, str] | None = None) -> list[str]:
     """Return prices in brief, and the bill of those who owe most, as a terminal shows them."""
     bill = prices.bill()
     lines = [click.wrap_text(line, WIDTH, subsequent_indent="  ") for line in repr(prices).splitlines()]
-    lines.append(f"{'user':>10}{'jobs':>9}{'price':>16}{'utility':>16}{'processor-hours':>18}")
-    lines += [_line(row) for _, row in bill.head(MOST_USERS).iterrows()]
+    lines.append(f"{'user':>{ROOM}}{'jobs':>9}{'price':>14}{'utility':>14}{'processor-hours':>17}")
+    lines += [_line(row, names or {}) for _, row in bill.head(MOST_USERS).iterrows()]
     if len(bill) > MOST_USERS:
         lines.append(f"... and {len(bill) - MOST_USERS:,} who owe less")
     return lines
 
 
-def _line(row: pd.Series[Any]) -> str:
-    """Return the line of a user."""
-    user = "none" if row.isna()["user_id"] else f"{int(row['user_id'])}"
-    figures = "".join(f"{row[name]:>{width},.6g}" for name, width in (("price", 16), ("utility_got", 16)))
-    return f"{user:>10}{int(row['jobs']):>9,}{figures}{row['processor_hours']:>18,.6g}"
+def _line(row: pd.Series[Any], names: Mapping[int, str]) -> str:
+    """Return the line of a user, whose name is no longer than there is room."""
+    user = "none" if row.isna()["user_id"] else shown(with_number(int(row["user_id"]), names))
+    user = user if len(user) <= ROOM else f"{user[: ROOM - 3]}..."
+    figures = "".join(f"{row[name]:>14,.6g}" for name in ("price", "utility_got"))
+    return f"{user:>{ROOM}}{int(row['jobs']):>9,}{figures}{row['processor_hours']:>17,.6g}"
 
 
 def _write(prices: Prices, output: str) -> None:

@@ -107,23 +107,24 @@ def reserve(  # noqa: PLR0913, PLR0917 (options by name)
         raise click.UsageError(
             f"--start {start}: {shown_moment(end, given_zone)} is in the past; now is {shown_moment(begin, given_zone)}"
         )
-    path, group, *_ = state_and_group(state, history, method, data_root, options)
+    asked = state_and_group(state, history, method, data_root, options)
     from swftools.reservations.known_starts import KnownStarts
     from swftools.reservations.plans import ReservedJob, plan_reservation
 
-    job = ReservedJob(options["requested_time"], options["processors"], group)
-    saved = KnownStarts(path, group)
+    job = ReservedJob(options["requested_time"], options["processors"], asked.group)
+    saved = KnownStarts(asked.saved, asked.group)
     first = saved.until if math.isfinite(saved.until) else 0.0
     ahead = (end - begin).total_seconds()
     plan = plan_reservation(
         saved.saved, job, first + ahead, probability, now=first, step=options["step"], longest=options["longest"]
     )
-    told = _Told(plan, begin, end, given_zone, command)
+    told = _Told(plan, begin, end, given_zone, command, asked.called(plan.group))
     if picture:
         _draw(plan, picture)
     if as_json:
         print_json({**told.mapping(), "picture": picture})
     else:
+        click.echo(asked.understood(options["processors"], options["requested_time"]))
         click.echo("\n".join(told.lines()))
         if picture:
             click.echo(f"picture: {shown(picture)}")
@@ -134,10 +135,10 @@ class _Told:
     """A plan in words: its seconds are those of the state, its moments those of the clock."""
 
     def __init__(
-        self, plan: ReservationPlan, begin: datetime, end: datetime, zone: tzinfo | None, command: str
+        self, plan: ReservationPlan, begin: datetime, end: datetime, zone: tzinfo | None, command: str, group: str
     ) -> None:
         self.plan, self.begin, self.end, self.zone = plan, begin, end, zone
-        self._command = command
+        self._command, self._group = command, group
 
     def _moment(self, seconds: float) -> datetime:
         """Return the clock's moment for one of the plan."""
@@ -185,7 +186,7 @@ class _Told:
             f"{clock(plan.start - plan.now)} from now on, with probability {plan.target:g}"
         )
         yield from _wrapped(
-            f"by {plan.method}, of {counted(plan.group_waits, 'wait')} of group {plan.group}{self._age()}"
+            f"by {plan.method}, of {counted(plan.group_waits, 'wait')} of group {self._group}{self._age()}"
         )
         yield ""
         if plan.is_accepted:
@@ -215,7 +216,7 @@ class _Told:
         """Say why there is no submission, and what can be had."""
         plan = self.plan
         if plan.why_denied == "training":
-            known = f"{plan.group_waits:,} waits of group {plan.group} are known, and {plan.training:,} are needed"
+            known = f"{plan.group_waits:,} waits of group {self._group} are known, and {plan.training:,} are needed"
             return f"Denied: too early to predict: {known}."
         if plan.why_denied == "too-few-waits":
             return f"Denied: {plan.group_waits:,} waits are too few to say anything."

@@ -133,7 +133,7 @@ def replay_months(
                 waits.parts[label] = partial(read_table, path, "wait_predictions")
                 if label in labels[-KEPT_STATES:]:
                     path = folder / state_file(method, label)
-                    predictor.save(path)
+                    predictor.save(path, with_names=False)  # they stand in the manifest
                     waits.states[label] = path
                 done(len(found) * len(labels) + labels.index(label) + 1, len(settings.waits.methods) * len(labels))
         waits.states = {label: waits.states[label] for label in labels[-KEPT_STATES:] if label in waits.states}

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from pipelines.reports.report import Rows, Section, Version, reports_on
 from swftools.market.prices import Prices
+from swftools.named import with_number
 
 MOST_USERS = 50
 """Users whose bill is shown, the largest first."""
@@ -27,8 +30,9 @@ def _of_one(version: Version, *, beside: bool) -> list[Section]:
         f"Mechanism: {mechanism}.",
         f"{len(known):,} of {len(jobs):,} jobs have a price, {known.sum():,.6g} in all.",
     ]
+    names = version.known_names.get("user", {})
     rows = [
-        [None if user != user else str(user), *numbers]  # noqa: PLR0124 (NaN)
+        [None if pd.isna(user) else with_number(int(user), names), *numbers]
         for user, *numbers in bill.head(MOST_USERS).astype(object).itertuples(index=False, name=None)
     ]
     caption = f"The {MOST_USERS} largest bills of {len(bill):,}" if len(bill) > MOST_USERS else ""

@@ -9,8 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from pipelines.store.names import published_names
 from pipelines.store.published import PublishedData
 from swftools.errors import ParameterError
+from swftools.named import Known
 from swftools.tables import to_pandas
 
 
@@ -79,6 +81,11 @@ class Version:
     def address(self) -> str:
         """Where it is."""
         return self.root.path(self.data_set, self.version)
+
+    @property
+    def known_names(self) -> Known:
+        """The names that its log has behind numbers of queues, users and others."""
+        return published_names(self.root, self.manifest)
 
     def has(self, table: str) -> bool:
         """Whether it has a table, with rows."""

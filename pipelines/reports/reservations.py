@@ -6,6 +6,7 @@ from __future__ import annotations
 import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from swftools.named import named_groups
 from swftools.output.amounts import duration
 from swftools.reservations.simulated import MEASURES, calibration_of
 
@@ -30,7 +31,8 @@ def parts(version: Version, other: Version | None) -> list[Section]:
         Section(
             "By group",
             tables=[
-                Rows(["group", "asked", "accepted", "met", "denied, by reason"], _groups(table)) for table in tables
+                Rows(["group", "asked", "accepted", "met", "denied, by reason"], _groups(table, _names(each, table)))
+                for each, table in zip(versions.values(), tables, strict=True)
             ],
         ),
     ]
@@ -41,7 +43,13 @@ def _figure(value: float | None, words: str) -> float | Told | None:
     return Told(value, duration(value)) if value is not None and words.endswith(", s") else value
 
 
-def _groups(table: pd.DataFrame) -> list[list[object]]:
+def _names(version: Version, table: pd.DataFrame) -> dict[str, str]:
+    """Return what groups are called in the log."""
+    by = version.manifest["parameters"]["reservations"]["by"] or ()
+    return named_groups(table["group"].unique(), by, version.known_names)
+
+
+def _groups(table: pd.DataFrame, names: dict[str, str]) -> list[list[object]]:
     """Return a row a group: how many asked and were accepted, the share met, and why others were denied."""
     rows: list[list[object]] = []
     for group, asked in sorted(table.groupby("group"), key=lambda each: _numbers_first(str(each[0]))):
@@ -49,7 +57,7 @@ def _groups(table: pd.DataFrame) -> list[list[object]]:
         met = taken["is_met"].dropna().astype("float64")
         denied = asked["why_denied"].dropna().value_counts().sort_index()
         why = ", ".join(f"{reason} {count:,}" for reason, count in denied.items())
-        rows.append([str(group), len(asked), len(taken), float(met.mean()) if len(met) else None, why])
+        rows.append([names[str(group)], len(asked), len(taken), float(met.mean()) if len(met) else None, why])
     return rows
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
 from swftools.output.amounts import counted, percent
+from swftools.qbets.evaluation import named_evaluation
 
 COLUMNS = {
     "group": "queue",
@@ -23,11 +24,17 @@ COLUMNS = {
 @reports_on("wait_evaluation", "Bounds of waits in queues, and how often they were right")
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on an evaluation of waits."""
-    sections = evaluation_parts(version.read("wait_evaluation"))
+    sections = evaluation_parts(_evaluation(version))
     if other:
-        tables = [_by_queue(other.read("wait_evaluation"))]
+        tables = [_by_queue(_evaluation(other))]
         sections.append(Section(f"By queue, {other.data_set} {other.version[:8]}", tables=tables))
     return sections
+
+
+def _evaluation(version: Version) -> pd.DataFrame:
+    """Return the evaluation of a version, with groups by the names that the log has."""
+    by = str(version.manifest["parameters"]["by"])
+    return named_evaluation(version.read("wait_evaluation"), by.split(","), version.known_names)
 
 
 def evaluation_parts(evaluation: pd.DataFrame) -> list[Section]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipelines.names import LATEST
+from pipelines.store.names import published_names
 from pipelines.store.published import PublishedData
 from swftools.simulator.schedule import Schedule
 from swftools.tables import to_pandas
@@ -38,4 +39,4 @@ def schedule_of(root: PublishedData, manifest: Mapping[str, Any]) -> Schedule:
         to_pandas(root.read_described(manifest, name), name) for name in ("schedule", "segments", "excluded")
     )
     run = {**manifest["run"], "assumptions": tuple(manifest["run"]["assumptions"])}
-    return Schedule(jobs, segments, excluded, **run)
+    return Schedule(jobs, segments, excluded, **run, known_names=published_names(root, manifest))

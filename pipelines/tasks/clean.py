@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import inspect
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -23,8 +24,9 @@ from pipelines.tasks.parse import GenerateTrace, ParseLog
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError
-from swftools.formats.trace_directory import load_trace, save_trace
-from swftools.tables import read_table, to_arrow, to_pandas, write_table
+from swftools.formats.trace_directory import load_trace, load_without_jobs, save_trace
+from swftools.named import Known
+from swftools.tables import read_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
 
@@ -115,6 +117,12 @@ class CleanTrace(RulesTask):
     def load(self) -> Trace:
         """Return the cleaned trace."""
         return load_trace(self.output().path)
+
+    def load_names(self, kinds: Iterable[str]) -> Known:
+        """Return the names behind numbers of some kinds (queue, user), of the log or its header."""
+        directory, wanted = self.output().path, {*kinds}
+        trace = replace(load_without_jobs(directory), names=read_frame(directory / "names.parquet", "names"))
+        return {kind: names for kind, names in trace.known_names.items() if kind in wanted}
 
     def load_report(self) -> pd.DataFrame:
         """Return the account of cleaning."""

@@ -14,14 +14,16 @@ import pandas as pd
 import pyarrow as pa
 
 from pipelines.keys import canonical_json, content_key, schema_of
+from pipelines.store.names import published_names
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import card_of, facts_of, software
+from pipelines.tasks.facts import card_of, facts_of, names_table, software
 from pipelines.tasks.parameters import MethodsParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.replay_predictor import ReplayPredictor, ReplayTask
+from swftools.named import Known, kind_of
 from swftools.output.amounts import duration, percent
 from swftools.output.shown_text import WIDTH, shown, shown_in_markdown
-from swftools.qbets.evaluation import evaluate
+from swftools.qbets.evaluation import evaluate, named_evaluation
 from swftools.qbets.figures import DEADLINE, check_deadline
 from swftools.qbets.logged_estimates import COLUMN, logged_estimates
 from swftools.tables import to_arrow, to_pandas
@@ -31,15 +33,15 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     """Replay a log by several methods, and publish the predictions and their quality.
 
     Reads the predictions of each method; these are tasks of their own: what is finished is not computed again, and
-    ``--workers N`` runs N at a time. Writes ``<data root>/<log>-waits/<version>/`` with the tables wait_evaluation and
-    wait_predictions, the evaluation as CSV and by queue as Markdown, a README.md, a datapackage.json and a manifest;
-    complete when that version is published.
+    ``--workers N`` runs N at a time. Writes ``<data root>/<log>-waits/<version>/`` with the tables wait_evaluation,
+    wait_predictions and, where the log names its groups, names, the evaluation as CSV and by queue as Markdown, a
+    README.md, a datapackage.json and a manifest; complete when that version is published.
     """
 
     code_version = 4
     what = "What jobs of a log would have been told of their waits, and how often it was right"
     main_table = "wait_evaluation"
-    tables_used = ("wait_predictions", "wait_evaluation")
+    tables_used = ("wait_predictions", "wait_evaluation", "names")
     methods = MethodsParameter(
         default="binomial,lognormal,lognormal-plain,loguniform,weibull",
         description="bounds and rivals: binomial,gradient-boosting,...",
@@ -94,17 +96,17 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
         tables = {
             "wait_evaluation": to_arrow(found, "wait_evaluation"),
             "wait_predictions": to_arrow(predictions, "wait_predictions"),
+            **names_table(self._names),
         }
         files: dict[str, Callable[[Path], None]] = {
             "evaluation.csv": writer_of(found.to_csv(index=False, lineterminator="\n")),
-            "evaluation.md": writer_of(f"{as_markdown(found)}\n{figures_as_markdown(found)}"),
+            "evaluation.md": writer_of(self._page(found)),
         }
         return Contents(tables, self._facts(), files)
 
     def shown(self, contents: Contents) -> str:
         """Return the evaluation by queue."""
-        found = to_pandas(contents.tables["wait_evaluation"], "wait_evaluation")
-        return f"{as_markdown(found)}\n{figures_as_markdown(found)}"
+        return self._page(to_pandas(contents.tables["wait_evaluation"], "wait_evaluation"))
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return the evaluation by queue, and what its numbers mean."""
@@ -121,8 +123,21 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
             f"least {chosen['quantile']:g}. RMS ratio: above 1 is tighter than {methods[0]}. bound / wait: the median. "
             f"Not counted is the training, {training}."
         )
-        by_queue = as_text(found, "" if self.by == "all" else self.by)
+        made = self._made or self.output()
+        names = published_names(made.root, made.root.manifest(made.data_set, made.version))
+        by_name = named_evaluation(found, self.groups or (), names)
+        by_queue = as_text(by_name, "" if self.by == "all" else self.by)
         return f"{by_queue}\n{_filled(legend)}\n{figures_as_text(found)}\n"
+
+    @property
+    def _names(self) -> Known:
+        """The names that the log has behind the numbers of groups."""
+        return self.clone(CleanTrace).load_names([kind_of(column) for column in self.groups or ()])
+
+    def _page(self, found: pd.DataFrame) -> str:
+        """Return an evaluation by queue and in others' figures, for people: groups by their names."""
+        by_name = named_evaluation(found, self.groups or (), self._names)
+        return f"{as_markdown(by_name)}\n{figures_as_markdown(found)}"
 
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""

@@ -9,10 +9,13 @@ from importlib.metadata import version as installed_version
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from pipelines.logs.find import Log
 from swftools._version import __version__
 from swftools.formats.swf.dialects import epoch_note
+from swftools.named import Known
+from swftools.tables import to_arrow
 from swftools.trace import Trace
 
 _SOFTWARE = ("numba", "numpy", "pandas", "pyarrow")
@@ -154,6 +157,12 @@ def assumptions_of(
     if unknown and not is_simulated:
         told.append(f"{unknown:,} of {jobs:,} jobs have no requested time: a simulation takes their run time for it.")
     return told
+
+
+def names_table(names: Known) -> dict[str, pa.Table]:
+    """Return names by kind and number as the table that is published, by its name; nothing if there are none."""
+    rows = [(kind, *each) for kind, known in sorted(names.items()) for each in sorted(known.items())]
+    return {"names": to_arrow(pd.DataFrame(rows, columns=["kind", "number", "name"]), "names")} if rows else {}
 
 
 def software() -> dict[str, str]:

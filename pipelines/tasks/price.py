@@ -14,7 +14,7 @@ import pyarrow as pa
 from pipelines.keys import content_key, schema_of
 from pipelines.tasks.augmented import augmented
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import card_of
+from pipelines.tasks.facts import card_of, names_table
 from pipelines.tasks.publish_schedule import simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
@@ -116,13 +116,13 @@ class PriceSchedule(PricingTask, LogPublishingTask):
     """Publish the prices of a schedule's jobs, and what each user owes.
 
     Reads the prices of each part, a task of its own: what is finished is not computed again, and ``--workers N`` runs N
-    at a time. Writes ``<data root>/<log>-prices/<version>/`` with the table prices, the bill as CSV, a README.md, a
-    datapackage.json and a manifest; complete when that version is published.
+    at a time. Writes ``<data root>/<log>-prices/<version>/`` with the table prices, names of users where the log has
+    them, the bill as CSV, a README.md, a datapackage.json and a manifest; complete when that version is published.
     """
 
-    code_version = 1
+    code_version = 2
     main_table = "prices"
-    tables_used = ("prices",)
+    tables_used = ("prices", "names")
     what = "Prices of the jobs of a simulated schedule"
 
     @property
@@ -156,7 +156,8 @@ class PriceSchedule(PricingTask, LogPublishingTask):
         prices = pd.concat([cell.load_prices() for cell in self.cells], ignore_index=True)
         bill = Prices(prices, self.mechanism, label_of(self.simulation.entry)).bill()
         files = {"bill.csv": writer_of(bill.to_csv(index=False, lineterminator="\n"))}
-        return Contents({"prices": to_arrow(prices, "prices")}, self._facts(), files)
+        names = names_table(self.clone(CleanTrace).load_names(["user"]))
+        return Contents({"prices": to_arrow(prices, "prices"), **names}, self._facts(), files)
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return prices in brief."""

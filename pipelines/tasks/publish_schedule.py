@@ -14,7 +14,7 @@ import luigi
 
 from pipelines.keys import content_key, schema_of
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import card_of, facts_of, software
+from pipelines.tasks.facts import card_of, facts_of, names_table, software
 from pipelines.tasks.publishing import Contents, LogPublishingTask
 from pipelines.tasks.simulate import (
     ScheduleTask,
@@ -26,6 +26,7 @@ from pipelines.tasks.simulate import (
 )
 from pipelines.tasks.stage_task import StageTask
 from swftools.fields.dictionary import TABLES
+from swftools.named import NUMBERED
 from swftools.simulator.registry import find_policy
 from swftools.tables import read_table
 
@@ -34,11 +35,11 @@ class PublishSchedule(ScheduleTask, LogPublishingTask):
     """Publish the schedule of a trace under a policy.
 
     Reads the schedule that SimulatePolicy made; writes ``<data root>/<log>-schedules/<version>/`` with the tables
-    schedule, segments and excluded, what the policy noted, a README.md, a datapackage.json and a manifest; complete
-    when that version is published.
+    schedule, segments and excluded, names (of queues, users and others, where the log has them), what the policy noted,
+    a README.md, a datapackage.json and a manifest; complete when that version is published.
     """
 
-    code_version = 1
+    code_version = 2
     what = "The schedule of a workload trace under a policy, by simulation"
     main_table = "schedule"
 
@@ -51,7 +52,7 @@ class PublishSchedule(ScheduleTask, LogPublishingTask):
     def tables_used(self) -> tuple[str, ...]:
         """The tables of a schedule, and those in which its policy notes something."""
         notes = (table for table in TABLES if table.startswith(f"{self.simulation.entry['policy']}_"))
-        return ("schedule", "segments", "excluded", *notes)
+        return ("schedule", "segments", "excluded", "names", *notes)
 
     @property
     def version(self) -> str:
@@ -72,6 +73,7 @@ class PublishSchedule(ScheduleTask, LogPublishingTask):
         """Return the tables of the schedule, and the notes of its policy."""
         folder = self.simulation.output().path
         tables = {name: read_table(folder / f"{name}.parquet", name) for name in ("schedule", "segments", "excluded")}
+        tables |= names_table(self.clone(CleanTrace).load_names(NUMBERED))
         rest = json.loads((folder / "schedule.json").read_text(encoding="utf-8"))
         notes = sorted(folder.glob(f"{rest['policy']}_*.parquet"))
         files: dict[str, Callable[[Path], None]] = {path.name: partial(_copy, path) for path in notes}

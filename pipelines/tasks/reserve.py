@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.tasks.clean import CleanTrace
-from pipelines.tasks.facts import card_of
+from pipelines.tasks.facts import card_of, names_table
 from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter, assignments
 from pipelines.tasks.publish_schedule import simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
@@ -21,6 +21,7 @@ from pipelines.tasks.replay_predictor import groups_of
 from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.named import kind_of
 from swftools.output.amounts import percent
 from swftools.qbets.methods import find_method
 from swftools.qbets.predictor import WaitPredictor
@@ -148,9 +149,9 @@ class PublishReservations(ReservationTask, LogPublishingTask):
     version is published.
     """
 
-    code_version = 1
+    code_version = 2
     main_table = "reservations"
-    tables_used = ("reservations", "schedule")
+    tables_used = ("reservations", "schedule", "names")
     what = "Reservations by predicted waits, in a simulated schedule"
 
     @property
@@ -183,6 +184,7 @@ class PublishReservations(ReservationTask, LogPublishingTask):
         """Return the tables, and a file of measures."""
         folder, told = self.reserving.output().path, self.reserving.load_told()
         tables = {name: read_table(folder / f"{name}.parquet", name) for name in ("reservations", "schedule")}
+        tables |= names_table(self.clone(CleanTrace).load_names(map(kind_of, groups_of(self.by) or ())))
         measures = pd.DataFrame(list(told["measures"].items()), columns=["measure", "value"])
         files = {"measures.csv": writer_of(measures.to_csv(index=False, lineterminator="\n"))}
         entry = self.simulation.entry

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
+from swftools.named import kind_of, named_groups
 from swftools.parameters import did_you_mean, is_number, is_whole
 from swftools.parameters.as_text import read_entry
 from swftools.qbets.asked_cluster import AskedCluster, kept_waits
@@ -104,8 +106,8 @@ def known_of(saved: SavedState, label: str) -> KnownQueue:
 
 
 def label_of(saved: SavedState, group: str | Mapping[str, object] | None) -> str:
-    """Return the group that is meant, as the state calls it."""
-    by = saved.about["by"]
+    """Return the group that is meant, as the state calls it: by numbers, where the log has names behind them."""
+    by, said = saved.about["by"], group
     if isinstance(group, Mapping):
         more, missing = [name for name in group if name not in by], [name for name in by if name not in group]
         if more or missing:
@@ -113,7 +115,8 @@ def label_of(saved: SavedState, group: str | Mapping[str, object] | None) -> str
             raise ParameterError(
                 f"{saved.name} has {f'groups by {_all(by)}' if by else 'all jobs in one group'}: {wrong}"
             )
-        group = "/".join(str(group[name]) for name in by) if by else None
+        said = "/".join(str(group[name]) for name in by)
+        group = "/".join(_number_of(saved, name, str(group[name])) for name in by) if by else None
     if group is None and by and len(saved.labels) == 1:
         (group,) = saved.labels  # there is no other that could be meant
     if group is None:
@@ -122,11 +125,27 @@ def label_of(saved: SavedState, group: str | Mapping[str, object] | None) -> str
                 f"{saved.name} has groups by {_all(by)}: say which; there are: {_listed(saved.labels)}"
             )
         group = EVERYBODY
-    if group not in saved.labels:
-        there_are = f"there are: {_listed(saved.labels)}" if saved.labels else "nothing was replayed"
-        alike = did_you_mean([group], saved.labels)
-        raise ParameterError(f"{saved.name} knows no {'/'.join(by) or 'group'} {group!r}; {there_are}{alike}")
-    return group
+    if group in saved.labels:
+        return group
+    parts = group.split("/")
+    found = "/".join(map(partial(_number_of, saved), by, parts)) if len(parts) == len(by) else group
+    if found in saved.labels:
+        return found
+    names = list(named_groups(saved.labels, by, saved.names).values())
+    there_are = f"there are: {_listed(names)}" if names else "nothing was replayed"
+    raise ParameterError(
+        f"{saved.name} knows no {'/'.join(by) or 'group'} {said!r}; {there_are}{did_you_mean([str(said)], names)}"
+    )
+
+
+def _number_of(saved: SavedState, column: str, value: str) -> str:
+    """Return the number behind a name, of a column that jobs are grouped by; what is no name stays."""
+    kind = kind_of(column)
+    found = [number for number, name in saved.names.get(kind, {}).items() if name == value]
+    if len(found) > 1:
+        numbers = ", ".join(map(str, found))
+        raise ParameterError(f"{saved.name}: several {kind}s are called {value!r}; give the number: {numbers}")
+    return str(found[0]) if found else value
 
 
 def explanatory_of(

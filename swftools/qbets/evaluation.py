@@ -10,7 +10,7 @@ compared with that of the binomial method as a ratio.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import table_fields
+from swftools.named import Known, named_groups
 from swftools.qbets.bounds.registry import check_fraction
 from swftools.qbets.figures import DEADLINE, check_deadline, prediction_figures
 
@@ -112,6 +113,23 @@ def evaluate(
     rows.sort(key=lambda row: (GROUPINGS.index(row["grouped_by"]), row["place"], methods.index(str(row["method"]))))
     table = pd.DataFrame(rows, columns=list(table_fields("wait_evaluation")))
     return _with_ratios(table, compare_with)
+
+
+def named_evaluation(evaluation: pd.DataFrame, by: Sequence[str], names: Known) -> pd.DataFrame:
+    """Return an evaluation for people: groups of jobs by the names that the log has, in the same order.
+
+    Parameters
+    ----------
+    evaluation : pandas.DataFrame
+        Of ``evaluate``.
+    by : sequence of str
+        What jobs were grouped by when waits were predicted: queue, user, columns.
+    names : mapping
+        As ``Trace.known_names`` has them.
+    """
+    is_group = evaluation["grouped_by"] == "queue"
+    called = named_groups(evaluation["group"][is_group].unique(), by, names)
+    return evaluation.assign(group=evaluation["group"].where(~is_group, evaluation["group"].map(called)))
 
 
 def _measured(jobs: pd.DataFrame, quantile: float, deadline: float) -> dict[str, Any]:

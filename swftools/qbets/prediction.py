@@ -150,7 +150,8 @@ def predict_wait(
         What ``WaitPredictor.save`` wrote, or ``read_state`` read.
     group : str or mapping, optional
         Group of the job, as in the column ``queue`` of predictions: ``3`` or ``3/17``; or a value for each name in the
-        predictor's ``by``. You can leave it out if there is only one group.
+        predictor's ``by``. Names stand for numbers if the state has them, as it does if the log had: ``batch``. You can
+        leave it out if there is only one group.
     processors : int, optional
         Requested processors.
     requested_time : float, optional

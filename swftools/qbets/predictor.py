@@ -28,6 +28,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
+from swftools.named import NO_NAMES, Known, names_within
 from swftools.parameters import Parameters, choice, number, truth, whole
 from swftools.qbets.asked_state import check_parameters, known_of
 from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
@@ -53,7 +54,7 @@ from swftools.qbets.resumed import check_states, known_after, nobody_waits, resu
 from swftools.qbets.rivals.at_submission import read_submitted
 from swftools.qbets.rivals.registry import Rival
 from swftools.qbets.rivals.replaying import check_submitted, nothing_submitted, replay_rival
-from swftools.qbets.saved_state import read_state, write_state
+from swftools.qbets.saved_state import NAMES, read_state, write_state
 from swftools.simulator.engine.aside import run_aside
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
@@ -176,6 +177,7 @@ class WaitPredictor:
             raise ParameterError(f"by={by!r} is neither the name of a group of jobs, nor a sequence of such, nor None")
         self.known: dict[str, Any] = {}  # KnownQueue by group; KnownJobs, under one name, where a rival sees all
         self.start: int | None = None
+        self.names: Known = NO_NAMES  # that the last log has, behind numbers of queues, users and others
 
     @property
     def name(self) -> str:
@@ -224,6 +226,7 @@ class WaitPredictor:
                 f"what is replayed is a Trace, of read_swf for instance, or a Schedule, not of {type(log).__name__}"
             )
         jobs = log.jobs
+        self.names = log.known_names or self.names
         labels = group_labels(jobs, self.by)
         columns = read_submissions(jobs, self.parameters.explanatory, may_lack_waits=may_lack_waits)
         self._count_from_one_start(log, columns.submit)
@@ -235,15 +238,23 @@ class WaitPredictor:
             told = self._replay_groups(labels, columns, order, progress, goes_on=goes_on)
         return prediction_table(log, labels, self.name, columns, told)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, with_names: bool = True) -> None:
         """Write what was learnt into a file, from which ``load`` goes on.
+
+        Parameters
+        ----------
+        path : str or path
+            Where.
+        with_names : bool
+            Also write the names that the log has behind the numbers of groups, such as those of queues.
 
         Raises
         ------
         StorageError
             The file cannot be written; an old one stays as it was.
         """
-        write_state(path, self._about(), self.known)
+        names = names_within(self.known, self.by, self.names) if with_names else {}
+        write_state(path, {**self._about(), **({NAMES: names} if names else {})}, self.known)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], method: Any = None) -> Self:
@@ -280,7 +291,7 @@ class WaitPredictor:
                 made.known = {label: known_of(state, label) for label in state.labels}
                 for known in made.known.values():
                     made._check_states(known)
-        made.start, made._text = about["start"], about["name"]
+        made.start, made._text, made.names = about["start"], about["name"], state.names
         return made
 
     def _check_states(self, known: KnownQueue) -> None:

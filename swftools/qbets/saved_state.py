@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError, StateError, StateNotFoundError, SwfToolsError
+from swftools.named import NO_NAMES, Known
 from swftools.output.whole_files import create_file
 from swftools.parameters import is_whole
 from swftools.qbets.known_queue import KnownQueue, check_known
@@ -40,6 +41,9 @@ VERSION = 3
 
 ABOUT = {"method", "name", "by", "start", "parameters", "groups"}
 """What a state says about its predictor, and of the arrays of each group of jobs."""
+
+NAMES = "names"
+"""What it also says if the log has names behind the numbers of its groups: they by kind and number."""
 
 MOST_LENGTH = 2**40
 
@@ -70,11 +74,20 @@ class SavedState:
         What is said about the predictor.
     groups : mapping of str to (list, bytes)
         By group, names, types and lengths of its arrays, and these, compressed.
+    names : mapping
+        The names that the log has behind the numbers of groups, by kind (queue, user) and number.
     """
 
-    def __init__(self, name: str, about: Mapping[str, Any], groups: Mapping[str, tuple[Columns, bytes]]) -> None:
+    def __init__(
+        self,
+        name: str,
+        about: Mapping[str, Any],
+        groups: Mapping[str, tuple[Columns, bytes]],
+        names: Known = NO_NAMES,
+    ) -> None:
         self.name = name
         self.about = about
+        self.names = names
         self._groups = groups
 
     @property
@@ -171,6 +184,8 @@ def read_state(path: str | os.PathLike[str]) -> SavedState:
         line, _, bodies = content.partition(b"\n")
         about = json.loads(line)
         _check_about(about)
+        told = about.pop(NAMES, {})
+        names = {kind: {int(number): name for number, name in each.items()} for kind, each in told.items()}
         groups: dict[str, tuple[Columns, bytes]] = {}
         begin = 0
         for group in about.pop("groups"):
@@ -180,7 +195,7 @@ def read_state(path: str | os.PathLike[str]) -> SavedState:
             begin = end
     except (*_WRONG, RecursionError) as error:
         raise _not_ours(name, error) from error
-    return SavedState(name, about, groups)
+    return SavedState(name, about, groups, names)
 
 
 def _not_ours(name: str, reason: object) -> StateError:
@@ -208,7 +223,7 @@ def _decompressed(content: bytes, size: int) -> bytes:
 
 def _check_about(about: Any) -> None:
     """Refuse what does not say about a predictor what it must."""
-    is_so = isinstance(about, dict) and set(about) == ABOUT
+    is_so = isinstance(about, dict) and set(about) - {NAMES} == ABOUT
     if not is_so or not (
         isinstance(about["method"], str | None)
         and isinstance(about["name"], str)
@@ -217,8 +232,16 @@ def _check_about(about: Any) -> None:
         and (about["start"] is None or is_whole(about["start"], -MOST_LENGTH, MOST_LENGTH))
         and isinstance(about["parameters"], dict)
         and isinstance(about["groups"], list)
+        and _are_names(about.get(NAMES, {}))
     ):
         raise ValueError(f"about the predictor it says {about!r:.200}")
+
+
+def _are_names(names: Any) -> bool:
+    """Whether these are names by kind and number."""
+    return isinstance(names, dict) and all(
+        isinstance(each, dict) and all(isinstance(name, str) for name in each.values()) for each in names.values()
+    )
 
 
 def _refuse_more(arrays: Mapping[str, Array]) -> None:

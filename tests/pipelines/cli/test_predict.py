@@ -68,7 +68,7 @@ def test_table(state: Path) -> None:
         result.stdout.split()
         == (
             "understood: requested 10 h "
-            f"jobs of queue 3 that request more than 600 s binomial, of {answer.waits} waits, "
+            f"jobs of queue 3 that request more than 10 min binomial, of {answer.waits} waits, "
             f"the newest of {answer.known_waits}; {until} "
             "of such jobs wait no longer than with confidence "
             f"90 % {clock(bound)} {bound:,.0f} s .95 "

@@ -247,7 +247,7 @@ def test_a_history_is_asked_of_waits(tmp_path: Path) -> None:
     told = json.loads(result.stdout)
     assert {bound["seconds"] for bound in told["bounds"]} == {600.0}
     failed = CliRunner().invoke(main, [*asked, "--queue", "nrmal"])
-    assert (2, True) == (failed.exit_code, "it has normal; did you mean normal?" in failed.stderr), failed.stderr
+    assert (2, True) == (failed.exit_code, "there are: normal; did you mean normal?" in failed.stderr), failed.stderr
     root = ["--data-root", str(site.root)]
     by_name = CliRunner().invoke(main, ["predict", *root, "--queue", "normal", "--requested-time", "4:00"])
     by_number = CliRunner().invoke(main, ["predict", *root, "--queue", "1", "--requested-time", "4m"])
