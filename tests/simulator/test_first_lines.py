@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
@@ -79,7 +80,7 @@ def test_a_path_is_a_trace(log: Path, as_what: type) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("nope.swf", "no such file; give the path of a log"),
+        ("nope.swf", "no such file; give the path or https address of a log"),
         (pd.DataFrame({"run_time": [1]}), "trace is a DataFrame: give a Trace.*makes one of a table"),
         (3, "trace is a int: give a Trace, as swftools.read_log returns it"),
     ],
@@ -111,6 +112,17 @@ def test_a_summary_prints_three_digits_and_holds_all() -> None:
     assert summary.to_numpy()[1, 0] == 29.187
     assert repr(summary).split()[1:] == ["0", "104,743", "1", "29.2", "2", "0.5", "3", "0", "4", "NaN", "5", "-1,234"]
     assert "<td>104,743</td>" in str(summary._repr_html_())
+
+
+def test_a_summary_prints_times_as_people_tell_them() -> None:
+    """In the unit of the longest of the row; missing stays missing, other rows and what it holds stay."""
+    summary = Summary({"unit": ["s", "jobs", "s"], "a": [5126.0, 104743.0, np.nan], "b": [46224.0, 3.0, 90.0]})
+    for told in (summary, summary.tail(3)):
+        rows = [line.split()[1:] for line in repr(told).splitlines()[1:]]
+        assert rows == [["h", "1.42", "12.8"], ["jobs", "104,743", "3"], ["s", "NaN", "90"]]
+        assert "<td>12.8</td>" in str(told._repr_html_())
+    assert summary["b"].tolist() == [46224.0, 3.0, 90.0]
+    assert summary["unit"].tolist() == ["s", "jobs", "s"]
 
 
 @pytest.mark.parametrize("package", ["swftools", "swftools.models", "pipelines"])

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import duration
 from swftools.simulator.metrics.definitions import MEASURES
 
 KEYS = ["policy", "classed_by", "job_class"]
@@ -117,6 +118,8 @@ class Measures(pd.DataFrame):
 class Summary(pd.DataFrame):
     """A table of numbers of very different sizes, printed with as many digits as people read; it holds them all.
 
+    Rows whose unit is s are printed in the unit that the largest time of the row is told in.
+
     Examples
     --------
     >>> Summary({"easy": [104743.0, 29.19, 0.5, 12.0]})
@@ -125,6 +128,10 @@ class Summary(pd.DataFrame):
     1     29.2
     2      0.5
     3       12
+    >>> Summary({"unit": ["s", "jobs"], "easy": [5126.0, 3.0], "fcfs": [46224.0, float("nan")]})
+       unit  easy  fcfs
+    0     h  1.42  12.8
+    1  jobs     3   NaN
     """
 
     @property
@@ -133,12 +140,27 @@ class Summary(pd.DataFrame):
 
     def __repr__(self) -> str:
         with pd.option_context("display.float_format", _few_digits):
-            return super().__repr__()
+            return repr(self._for_people())
 
     def _repr_html_(self) -> str | None:
         with pd.option_context("display.float_format", _few_digits):
-            html: str | None = super()._repr_html_()  # type: ignore[misc]
+            html: str | None = self._for_people()._repr_html_()  # type: ignore[operator]
         return html
+
+    def _for_people(self) -> pd.DataFrame:
+        """Return a plain table of it, in which times are words."""
+        plain = pd.DataFrame(self)
+        if "unit" not in plain or not plain.columns.is_unique:
+            return plain
+        numbers = [name for name in plain if pd.api.types.is_float_dtype(plain[name].dtype)]
+        told = plain.astype(dict.fromkeys(numbers, object))
+        for row in np.flatnonzero(plain["unit"] == "s"):
+            known = plain[numbers].iloc[row].dropna()
+            for name, seconds in known.items():
+                words, unit = duration(seconds, known.abs().max()).split(" ")
+                told.iat[row, plain.columns.get_loc(name)] = words
+                told.iat[row, plain.columns.get_loc("unit")] = unit
+        return told
 
 
 def _few_digits(value: float) -> str:
