@@ -125,6 +125,8 @@ def label_of(saved: SavedState, group: str | Mapping[str, object] | None) -> str
                 f"{saved.name} has groups by {_all(by)}: say which; there are: {_listed(saved.labels)}"
             )
         group = EVERYBODY
+    if group not in saved.labels and said in saved.labels:
+        group = str(said)  # unknown, which a queue may be called as well
     if group in saved.labels:
         return group
     parts = group.split("/")

@@ -17,8 +17,10 @@ from click.testing import CliRunner, Result
 from pipelines.cli.durations import Duration, clock, seconds_of
 from pipelines.cli.main import main
 from swftools import Trace
+from swftools.header import SwfHeader
 from swftools.output.amounts import duration
 from swftools.qbets import WaitAnswer, WaitPredictor, predict_wait
+from swftools.qbets.saved_state import read_state
 from tests.pages import DOCS
 from tests.pipelines.luigi_runs import environment
 
@@ -126,6 +128,34 @@ def test_statuses(state: Path, arguments: list[str], status: int, says: str) -> 
     result = asked(state, *arguments)
     assert result.exit_code == status, result.output
     assert says in " ".join(result.output.split())
+
+
+def test_groups_by_the_names_of_the_log(tmp_path: Path) -> None:
+    """A state has the names of its groups: they may be typed, and are told; numbers and older states go on."""
+    log = log_of([5.0] * 400, [3, 4, 5, 6] * 100)
+    header = SwfHeader.from_lines(["; Queue: 3 batch", "; Queue: 4 night", "; Queue: 5 night", "; Queue: 9 none"])
+    predictor = WaitPredictor(training=50, clustering=False)
+    predictor.replay(Trace(header, log.jobs))
+    new, old = tmp_path / "new.state", tmp_path / "old.state"
+    predictor.save(new)
+    predictor.save(old, with_names=False)
+    assert read_state(new).names == {"queue": {3: "batch", 4: "night", 5: "night"}}
+    assert read_state(old).names == {}
+    assert WaitPredictor.load(new).names == read_state(new).names
+    by_name = asked(new, "--queue", "batch")
+    assert (0, True) == (by_name.exit_code, "jobs of queue batch" in by_name.stdout)
+    for same in (["--queue", "3"], ["--group", "3"], ["--group", "batch"]):
+        assert asked(new, *same).stdout == by_name.stdout
+    assert "jobs of queue 6" in asked(new, "--queue", "6").stdout
+    assert asked(old, "--queue", "3").stdout == by_name.stdout.replace("batch", "3")
+    assert predict_wait(new, group="batch") == predict_wait(old, group="3")
+    for state, name, says in (
+        (new, "bach", "there are: batch, 4 night, 5 night, 6; did you mean batch?"),
+        (new, "night", "several queues are called 'night'; give the number: 4, 5"),
+        (old, "batch", "knows no queue 'batch'; there are: 3, 4, 5, 6"),
+    ):
+        failed = asked(state, "--queue", name)
+        assert (2, True) == (failed.exit_code, says in " ".join(failed.output.split())), failed.output
 
 
 def test_the_only_group_need_not_be_named(tmp_path: Path) -> None:
