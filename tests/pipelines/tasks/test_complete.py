@@ -21,6 +21,7 @@ from pipelines.tasks.publish_experiment import PublishExperiment
 from pipelines.tasks.publish_schedule import PublishSchedule
 from pipelines.tasks.publishing import PublishingTask
 from swftools.errors import StorageError
+from tests.folders import VERSION
 from tests.forked import PIPELINE
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, environment, run
 from tests.pipelines.small_logs import build, small_log
@@ -149,7 +150,7 @@ COMPARE = ["compare", "compare --json"]
 def test_the_status_says_so(name: str, folder: Path) -> None:
     """And one line, through every door."""
     assert run(COMMANDS[name], folder).returncode == 0
-    (comparison,) = (folder / "data" / "small-policies").glob("*/comparison")
+    (comparison,) = (folder / "data" / "small-policies").glob(f"{VERSION}/comparison")
     shutil.rmtree(comparison)
     done = run(COMMANDS[name], folder)
     assert (done.returncode, done.stdout) == (30, "")
