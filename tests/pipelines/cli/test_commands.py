@@ -36,7 +36,7 @@ def call(*arguments: object) -> Result:
 
 def test_help_teaches_the_commands_by_example() -> None:
     """The first screen shows what to type, and each command has an example."""
-    assert "swftools augment --log LOG" in call("--help").output
+    assert "swftools publish LOG" in call("--help").output
     for command in ("describe", "validate", "convert", "augment", "run"):
         assert f"Example: swftools {command}" in call(command, "--help").output
 

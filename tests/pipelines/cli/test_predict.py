@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from pipelines.cli.durations import Duration, clock, seconds_of
 from pipelines.cli.main import main
 from swftools import Trace
+from swftools.output.amounts import duration
 from swftools.qbets import WaitAnswer, WaitPredictor, predict_wait
 from tests.pages import DOCS
 from tests.pipelines.luigi_runs import environment
@@ -68,10 +69,10 @@ def test_table(state: Path) -> None:
         result.stdout.split()
         == (
             "understood: requested 10 h "
-            f"jobs of queue 3 that request more than 600 s binomial, of {answer.waits} waits, "
+            f"jobs of queue 3 that request more than 10 min binomial, of {answer.waits} waits, "
             f"the newest of {answer.known_waits}; {until} "
             "of such jobs wait no longer than with confidence "
-            f"90 % {clock(bound)} {bound:,.0f} s .95 "
+            f"90 % {clock(bound)} {duration(bound)} .95 "
             f"At least {share:g} % of such jobs start within 00:30:00, with confidence .95 ({told.within} of the "
             f"{answer.waits} waits were no longer)."
         ).split()
@@ -162,7 +163,7 @@ def test_a_method_without_confidence(tmp_path: Path) -> None:
     predictor.save(tmp_path / "state")
     result = asked(tmp_path / "state", "--deadline", "5m")
     assert result.exit_code == 0
-    assert [line.split()[-1] for line in result.stdout.splitlines() if " s   " in line] == ["none"] * 4
+    assert [line.split()[-1] for line in result.stdout.splitlines() if " %  " in line] == ["none"] * 4
     assert "start within 00:05:00; the method has no confidence." in " ".join(result.stdout.split())
 
 

@@ -217,6 +217,6 @@ def test_a_copy_of_such_a_log_is_refused(tmp_path: Path) -> None:
 def test_nothing_published_tells_a_path_of_the_machine(tmp_path: Path, how: str) -> None:
     """Neither of the log nor of the data root, as a home directory has its owner's name."""
     assert build(task_of(tmp_path, how))
-    (version,) = (tmp_path / "data" / "log").glob("[0-9a-f]*")
+    (version,) = (tmp_path / "data" / "log").glob(VERSION)
     assert tmp_path.name.encode() not in bytes_below(version)
     assert tmp_path.name not in (tmp_path / "data" / "catalog.yaml").read_text()
