@@ -79,7 +79,7 @@ def test_a_path_is_a_trace(log: Path, as_what: type) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("nope.swf", "no such file; give the path of a log"),
+        ("nope.swf", "no such file; give the path or https address of a log"),
         (pd.DataFrame({"run_time": [1]}), "trace is a DataFrame: give a Trace.*makes one of a table"),
         (3, "trace is a int: give a Trace, as swftools.read_log returns it"),
     ],
