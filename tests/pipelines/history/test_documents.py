@@ -100,7 +100,7 @@ def of_the_version_before(books: Books) -> None:
 
 
 def test_a_history_of_the_version_before_goes_on(books: Books) -> None:
-    """What it has is known again, by names in place of numbers: no row of a file that overlaps is a job a second time."""
+    """What it has is known again, by names in place of numbers: no row that comes again is another job."""
     (books.inbox / "first").write_bytes(written(FIRST, "csv"))
     books.night()
     of_the_version_before(books)
