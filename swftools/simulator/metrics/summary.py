@@ -120,11 +120,11 @@ class Summary(pd.DataFrame):
     Examples
     --------
     >>> Summary({"easy": [104743.0, 29.19, 0.5, 12.0]})
-          easy
-    0  104,743
-    1     29.2
-    2      0.5
-    3       12
+         easy
+    0 104,743
+    1    29.2
+    2     0.5
+    3      12
     """
 
     @property
