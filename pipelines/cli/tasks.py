@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that run tasks: augment, run; and what compare shares with them."""
+"""Commands that run tasks: augment, publish, run; and what compare shares with them."""
 
 from __future__ import annotations
 
