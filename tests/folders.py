@@ -7,3 +7,5 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 REFERENCES = ROOT / "tests" / "reference"
+VERSION = "?" * 16
+"""What matches the folder of any version, and not the link ``current``."""

@@ -117,7 +117,7 @@ def test_values_that_others_refuse() -> None:
     """Infinite times, dates beyond the calendar and columns of words are shown, not raised at."""
     jobs = Trace.from_columns(HEADER, **COLUMNS).jobs
     odd = jobs.assign(submit_time=[0.0, np.inf, 1e300], run_time=np.inf, user_id=["a", "7", None])
-    assert repr(Trace(HEADER, odd)).startswith("Trace: 3 jobs, over 1.16e+295 days\n")
+    assert repr(Trace(HEADER, odd)).startswith("Trace: 3 jobs, over 1.16e+295 d\n")
     assert "2 users" in repr(Trace(HEADER, odd))
     Trace(HEADER, odd)._repr_html_()
 

@@ -175,7 +175,7 @@ def plot(
     \b
     Examples: swftools plot my.swf
               swftools plot my.swf --picture arrivals:by=weekday
-              swftools plot my.swf --policy easy,conservative --picture waits -o waits.png
+              swftools plot my.swf --policy easy,fcfs --picture waits -o waits.png
               swftools plot COMPARISON --picture differences
               swftools plot --list
     """

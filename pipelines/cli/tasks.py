@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that run tasks: augment, run; and what compare shares with them."""
+"""Commands that run tasks: augment, publish, run; and what compare shares with them."""
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -146,10 +147,12 @@ def _told_of_added(task: Any) -> str:
         return ""
     from swftools.fields.augmentations import AUGMENTATION_COLUMNS
     from swftools.fields.definition import GENERATED
+    from swftools.output.amounts import counted
 
     names = [each.name for each in task.augmentations]
     count = sum(column.is_generated for name in names for column in AUGMENTATION_COLUMNS.get(name, ()))
-    return f"added, {GENERATED}: {', '.join(names)} ({count} columns); without them: swftools publish"
+    columns = counted(count, "column")
+    return f"added, {GENERATED}: {', '.join(names)} ({columns}); without them: swftools publish"
 
 
 @click.command(
@@ -228,7 +231,7 @@ def run_task(
     if dry_run:
         sys.exit(_show_plan(task))
     if told := tells(task):
-        click.echo(told, err=True)
+        logging.getLogger("pipelines").info("%s", told)
     try:
         with redirect_stdout(sys.stderr) if as_json else nullcontext():
             run_with_retcodes(arguments)

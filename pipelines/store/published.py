@@ -274,7 +274,7 @@ class PublishedData:
             The tag is damaged.
         """
         exact = (self.latest(data_set) or version) if version == LATEST else version
-        if is_version_name(exact) and self.is_there(data_set, exact):
+        if exact.lower() not in (LATEST, CURRENT) and self.is_there(data_set, exact):
             return exact
         if version != LATEST and (tagged := self._tagged(data_set, version)):
             if self.is_there(data_set, tagged):

@@ -17,6 +17,7 @@ from swftools.parameters.as_text import read_entries, read_entry, write_entry
 from swftools.parameters.spelling import as_known
 from swftools.selection import select_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import list_policies, read_policy
 from swftools.simulator.requested import find_requests
@@ -70,7 +71,9 @@ class PredictorParameter(luigi.Parameter):
         """
         found = find_predictor(value)
         name, given = read_entry(value, list_predictors())
-        return write_entry(_as_registered(name, found), dict(sorted(given.items())))
+        # One in Python is named by its class, which may be any name of its module.
+        registered = _as_registered(name, found) if isinstance(found, Predictor) else name
+        return write_entry(registered, dict(sorted(given.items())))
 
 
 class RestartOverheadParameter(luigi.Parameter):

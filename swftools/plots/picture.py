@@ -165,8 +165,8 @@ def plot(subject: Any, name: str, *, ax: Axes | None = None, size: str = "screen
     --------
     >>> from swftools.trace import Trace
     >>> trace = Trace.from_columns(job_number=[1, 2], submit_time=[0, 7200], run_time=[60, 60])
-    >>> plot(trace, "arrivals").get_xlabel()
-    'hour of the day'
+    >>> plot(trace, "arrivals").get_ylabel()
+    'share of jobs, %'
     """
     return _drawn(subject, name, ax, size, parameters, "shown_axes")[0]
 

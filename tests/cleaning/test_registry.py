@@ -64,7 +64,6 @@ def test_parameters_are_recorded_in_full() -> None:
         ([{"rule": 3}], ParameterError, "{'rule': 3}: a rule is a name"),
         ([["cancelled", "flag"]], ParameterError, "a rule is a name, or a mapping"),
         (["canceled"], UnknownRuleError, "no cleaning rule 'canceled'; there are: cancelled, duplicates, flurries"),
-        (["Default"], UnknownRuleError, "no cleaning rule 'Default'"),
         ([""], UnknownRuleError, "no cleaning rule ''"),
         (["no_such_module:rule"], UnknownRuleError, "'no_such_module:rule': ModuleNotFoundError"),
         (

@@ -67,7 +67,7 @@ def test_it_is_read_as_it_is_meant(name: str, tmp_path: Path) -> None:
     told = trace.provenance.get("anomalies", {})
     for words, number in case.anomalies.items():
         found = {text: count for text, count in told.items() if words in text}
-        assert list(found.values()) == [number], f"{words!r} is not told so often: {told}"
+        assert list(found.values()) == [number] * (number > 0), f"{words!r} is not told so often: {told}"
     if case.format is not None:
         assert trace.provenance.get("format", "swf").partition(":")[0] == case.format.partition(":")[0]
     check_nobody_is_named(case, source)

@@ -258,7 +258,7 @@ def test_cleaning_marks_cancelled_jobs_and_finds_nothing_else() -> None:
         ({"processors": True}, "processors=True is not"),
         ({"seed": -1}, "seed=-1 is not an integer from 0 to 2**64 - 1"),
         ({"seed": 2**64}, "seed=18446744073709551616 is not"),
-        ({"site": "CTC"}, "site='CTC' is not one of anl, ctc, kth, sdsc"),
+        ({"site": "CTX"}, "site='CTX' is not one of anl, ctc, kth, sdsc"),
         ({"site": None}, "site=None is not"),
         ({"site": ["ctc"]}, "site=['ctc'] is not"),
         ({"load": 0}, "load=0 is not a number from 1e-9 to 1e9, or none"),

@@ -78,7 +78,7 @@ def killed_at_every_step(act: Callable[[DataRoot], None], base: Path, place: Pat
     """Yield once for each step at which a process that acts on a copy of a root was killed."""
     for step in range(1, 500):
         shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(base, place)
+        shutil.copytree(base, place, symlinks=True)
         process = PROCESSES.Process(target=die_at, args=(step, act, place))
         process.start()
         process.join()

@@ -29,7 +29,7 @@ def axes(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_they_have_images(axes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """PNG and SVG; not an SVG that is larger than a notebook should hold."""
     assert axes._repr_png_().startswith(b"\x89PNG")
-    assert "hour of the day" in axes._repr_svg_()
+    assert "share of jobs" in axes._repr_svg_()
     monkeypatch.setattr(shown_axes, "LARGEST_SVG", 100)
     assert axes._repr_svg_() is None
 

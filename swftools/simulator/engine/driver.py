@@ -13,6 +13,7 @@ import numpy as np
 
 from swftools.errors import PolicyError
 from swftools.kernel.outside import Lent
+from swftools.output.amounts import counted
 from swftools.simulator.engine.aside import run_aside
 from swftools.simulator.engine.asking import Asked
 from swftools.simulator.engine.calling import Called
@@ -393,8 +394,8 @@ class Driver:
             index=index,
             width=coming.processors[coming.row[index]] if known else "?",
             free=machine.counts[FAULT_FREE],
-            waiting=machine.counts[WAITING],
-            held=machine.counts[HELD],
+            waiting=counted(int(machine.counts[WAITING]), "job"),
+            held=counted(int(machine.counts[HELD]), "job"),
         )
 
     def _amid(self, error: Exception) -> str:
@@ -410,9 +411,8 @@ class Driver:
         if job != NOBODY:
             return f"; it was{line}, with {self._called(job)}"
         job, waiting = int(first_waiting(self.machine)), int(self.machine.counts[WAITING])
-        waited = f"{waiting:,} jobs waited" if waiting > 1 else f"{waiting} job waited"
         first = f", first {self._called(job)}" if job != NOBODY else ""
-        return f"{f'; it was{line}' if line else ''}; {waited}{first}"
+        return f"{f'; it was{line}' if line else ''}; {counted(waiting, 'job', '0')} waited{first}"
 
     def _submitted(self, job: int) -> float:
         """Return when a job is submitted, s."""

@@ -123,11 +123,11 @@ class Summary(pd.DataFrame):
     Examples
     --------
     >>> Summary({"easy": [104743.0, 29.19, 0.5, 12.0]})
-          easy
-    0  104,743
-    1     29.2
-    2      0.5
-    3       12
+         easy
+    0 104,743
+    1    29.2
+    2     0.5
+    3      12
     >>> Summary({"unit": ["s", "jobs"], "easy": [5126.0, 3.0], "fcfs": [46224.0, float("nan")]})
        unit  easy  fcfs
     0     h  1.42  12.8

@@ -248,7 +248,8 @@ def validate(
     else:
         checked.append("trace")
         if dependent := count_dependent(trace.views.preceding_job_number, trace.views.job_number):
-            notes.append(f"not checked: {counted(dependent, 'job')} depend on another, by the trace")
+            verb = "depends" if dependent == 1 else "depend"
+            notes.append(f"not checked: {counted(dependent, 'job')} {verb} on another, by the trace")
         findings += broken_of(check_trace(given, jobs, runs, history, trace, row, tolerance))
     if {finding.rule for finding in findings} & {"values", "once", "run-time"}:
         notes.append("promises not checked: the rules above are broken")

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from swftools import iter_log, read_log
 from swftools.errors import DateOrderError, SwfFormatError
+from swftools.formats.accounting.date_order import Dated, DateOrder, order_shown
 from swftools.formats.accounting.dates import DAY_FIRST, EITHER, MONTH_FIRST, MONTH_TABLE, SHORT_YEAR, _wall_clock
 from swftools.formats.accounting.times import ORDERS, read_times
 from tests.formats.accounting.test_values import spans_of
@@ -220,3 +221,20 @@ def test_tables(kind: str, days: list[datetime], said: str, wanted: object, tmp_
         assert trace.provenance.get("dates") == wanted
         assert [len(part) for part in iter_log(path, given)] == [len(days)]
     assert read_log(path, given, dates="mdy").header.start == datetime(2024, 1, 3, tzinfo=UTC)
+
+
+def test_dates_in_both_orders_show_none() -> None:
+    """Neither counts because it is looked at first."""
+    told = {DAY_FIRST: Dated(3, "25/03/2024"), MONTH_FIRST: Dated(4, "03/25/2024")}
+    assert order_shown(told) is None
+    assert [order_shown({what: date}) for what, date in told.items()] == ["dmy", "mdy"]
+
+
+def test_what_other_files_have_shown_counts_before_the_beginning() -> None:
+    """And a log that shows the other order is refused, also where its beginning has it."""
+    order = DateOrder(None, known="dmy", assumed="mdy")
+    assert order.used == "dmy"
+    with pytest.raises(DateOrderError, match="other files of the same source have the day first"):
+        order.take({MONTH_FIRST: Dated(3, "03/25/2024")}, str, may_quote=True)
+    assert DateOrder("mdy", known="dmy", assumed="dmy").used == "mdy"
+    assert DateOrder(None, assumed="dmy").used == "dmy"

@@ -163,7 +163,14 @@ def test_nodes_of_two_kinds_in_one_step() -> None:
     hosts = "     Allocated Host: thin1\n                     fat1\n                     fat2\n"
     trace = read(step(rest=hosts, **{"Alloc._Host_Count": "3"}), processors_per_node={"thin": 4, "fat": 32})
     assert trace.jobs["allocated_processors"].tolist() == [68]
+    assert trace.names[trace.names["kind"] == "partition"]["name"].tolist() == ["thin"], "the last kind by name"
     assert trace.provenance["anomalies"] == {"nodes of several kinds in one job": 1}
+
+
+@pytest.mark.parametrize(("starts", "restarts"), [("1", 0), ("2", 1)])
+def test_the_first_start_is_no_restart(starts: str, restarts: int) -> None:
+    """The count is of starts."""
+    assert one(step(Start_Count=starts))["restarts"] == restarts
 
 
 def test_what_is_odd_is_told() -> None:

@@ -90,6 +90,11 @@ def test_a_job_of_version_9() -> None:
     )
 
 
+def test_a_begin_before_the_submission() -> None:
+    """A job could not start before it was there."""
+    assert [job(record(begin_time=SUBMIT + since))["eligible_time"] for since in (-40, 40)] == [0.0, 40.0]
+
+
 def test_a_job_of_version_5() -> None:
     """It tells no reason of the end, no application and no limit."""
     have = job(VERSION_5)

@@ -41,6 +41,21 @@ def test_what_runs_and_what_waits(tmp_path: Path) -> None:
     assert queue.others == 1
 
 
+def test_what_ends_takes_no_longer_than_it_ran(tmp_path: Path) -> None:
+    """One second where it has hardly run: no run is shorter."""
+    ends = [
+        f"{number}|CG|4|30:00|{ran}|2026-11-24T08:00:00|a" for number, ran in ((1, "0:00"), (2, "0:01"), (3, "0:02"))
+    ]
+    assert read_squeue(written(tmp_path, *ends)).running["requested_time"].tolist() == [1.0, 1.0, 2.0]
+
+
+def test_of_equal_priorities_who_came_first_is_first(tmp_path: Path) -> None:
+    """Whatever the order of the lines."""
+    lines = [f"{number}|PD|4|30:00|0:00|2026-11-24T0{hour}:00:00|a|70" for number, hour in ((1, 9), (2, 8), (3, 7))]
+    queue = read_squeue(written(tmp_path, *lines, head=f"{HEAD}|PRIORITY"))
+    assert queue.waiting["name"].tolist() == ["3", "2", "1"]
+
+
 def test_other_names_and_another_order(tmp_path: Path) -> None:
     """Without the times of submission jobs wait in the order of the lines."""
     path = written(tmp_path, "5|7|PD|1:00", "5|3|PD|2:00", head="NUM_CPUS|jobid|ST|timelimit")

@@ -14,6 +14,7 @@ from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
 from swftools.formats.parquet import read_parquet
+from tests.folders import VERSION
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 SOUND = "; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
@@ -35,7 +36,7 @@ def call(*arguments: object) -> Result:
 
 def test_help_teaches_the_commands_by_example() -> None:
     """The first screen shows what to type, and each command has an example."""
-    assert "swftools augment --log LOG" in call("--help").output
+    assert "swftools publish LOG" in call("--help").output
     for command in ("describe", "validate", "convert", "augment", "run"):
         assert f"Example: swftools {command}" in call(command, "--help").output
 
@@ -175,7 +176,7 @@ def test_a_machine_of_which_the_log_does_not_tell(tmp_path: Path, command: list[
     log.write_text("1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n2 9 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n")
     done = run([*SWFTOOLS, *command, str(log), "--processors", "64"], tmp_path)
     assert 0 == done.returncode, done.stderr
-    (manifest,) = (json.loads(path.read_text()) for path in (tmp_path / "data").glob("my*/*/manifest.json"))
+    (manifest,) = (json.loads(path.read_text()) for path in (tmp_path / "data").glob(f"my*/{VERSION}/manifest.json"))
     given = manifest["parameters"].get("options") if command[0] == "compare" else manifest["parameters"]
     assert (manifest["machine_processors"], given["processors"]) == (64, 64)
     assert not any("size of the machine" in told for told in manifest["assumptions"])

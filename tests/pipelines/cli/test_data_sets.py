@@ -32,7 +32,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def root(published: Path, tmp_path: Path) -> Path:
     """A copy of it for each test."""
-    return Path(shutil.copytree(published, tmp_path / "data"))
+    return Path(shutil.copytree(published, tmp_path / "data", symlinks=True))
 
 
 def call(*arguments: object, root: Path) -> Result:

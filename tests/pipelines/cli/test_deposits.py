@@ -116,7 +116,7 @@ def test_export_says_what_it_made(root: Path, tmp_path: Path) -> None:
     [
         (["sdcs", "--to", "out"], MISSING_INPUT, "no data set 'sdcs'; there are sdsc"),
         (["sdsc", "--version", "zzzz", "--to", "out"], MISSING_INPUT, "no version 'zzzz'"),
-        (["sdsc"], WRONG_COMMAND, "Missing option '--to'"),
+        (["sdsc"], WRONG_COMMAND, "Missing option '-o' / '--output' / '--to'"),
         (["sdsc", "--to", "none/out"], WRONG_COMMAND, "make it first, or mend the path"),
     ],
 )

@@ -133,7 +133,7 @@ def test_requests_of_a_table(tmp_path: Path) -> None:
         ("probability: 0.4", "probability: 0", "line 8: probability"),
         ("probability: 0.4", "mode: raise", "line 8: mode"),
         ("probability: 0.4", "clock: date", "its log does not say when it begins"),
-        ("first: 2d", "first: 9000d", "the first is asked at 777,600,000 s, and the shortest log ends at"),
+        ("first: 2d", "first: 9000d", "asked at 777,600,000 s (9,000 d), and the shortest log ends at"),
         ("  parts:", "  most: 5\nmore:", "unknown key"),
         ("first: 2d", "file: mine.csv", "give either a file, or the parts"),
         ("run_time: 30m", "run_time: 2h", "runs longer than it requests"),

@@ -7,9 +7,11 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from swftools.history import records
 from tests.pipelines.history.in_memory import Books
 
 MAPPING = """
@@ -75,6 +77,44 @@ def test_equal_rows_of_a_file_that_grows(books: Books) -> None:
         (books.inbox / "log").write_bytes(text + more)
         books.night()
     assert told(books) == sorted([*FIRST, ("ann", 100)])
+
+
+KEYED_BY = (
+    *("wait_time", "run_time", "allocated_processors", "requested_processors", "requested_time", "status", "user_id"),
+    *("group_id", "queue_id", "array_index"),
+)
+"""What told rows apart in histories that say no version of their records, users by their numbers in a file."""
+
+
+def of_the_version_before(books: Books) -> None:
+    """Make of a history one as it was begun before: equal rows were one job, told apart by what a file numbered."""
+    state = books.state
+    del state.manifest["records_version"]
+    for label, month in state.months.items():
+        once = month.drop_duplicates(["submit_time", "user_id"], ignore_index=True)
+        key = np.zeros(len(once), np.uint64)
+        for name in KEYED_BY:
+            key = records._mixed(key, records._hashed(once[name]))
+        keys = (key + records._marks(once)).view(np.int64)
+        state.months[label] = once.assign(record_key=pd.array(keys, dtype="Int64"))
+
+
+def test_a_history_of_the_version_before_goes_on(books: Books) -> None:
+    """What it has is known again, by names in place of numbers: no row that comes again is another job."""
+    (books.inbox / "first").write_bytes(written(FIRST, "csv"))
+    books.night()
+    of_the_version_before(books)
+    before = books.state.table("records")
+    (books.inbox / "second").write_bytes(written(SECOND, "csv"))
+    books.night()
+    jobs = books.jobs()
+    assert sorted(zip(jobs["user_id"], (jobs["submit_time"] - 1_700_000_000).astype(int), strict=True)) == [
+        *(("ann", 100), ("ann", 300), ("bob", 100), ("bob", 100), ("cid", 300))
+    ]
+    assert books.state.ingested["new"].tolist() == [4, 2]
+    stays = books.state.table("records").set_index(["submit_time", "user_id"])["job_number"].groupby(level=[0, 1]).min()
+    was = before.set_index(["submit_time", "user_id"])["job_number"]
+    assert stays.loc[was.index].tolist() == was.tolist(), "a job keeps its number"
 
 
 @pytest.mark.parametrize("form", ["json", "parquet"])

@@ -57,8 +57,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["evaluate", "--methods", "binomial,lognormal", "--options", "training=5"],
     ):
         done = run([*SWFTOOLS, command[0], "--log", "mine.swf", *command[1:], "--quiet"], folder)
-        told = [line for line in done.stderr.splitlines() if not line.startswith("added, generated")]
-        assert (0, []) == (done.returncode, told)
+        assert (0, "") == (done.returncode, done.stderr)
     (folder / "inbox").mkdir()
     (folder / "settings.yaml").write_text(SETTINGS)
     for night in (1, 2):

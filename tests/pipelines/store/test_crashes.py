@@ -59,7 +59,7 @@ def test_killed_at_every_step_of_a_publication(tmp_path: Path) -> None:
     base, place = tmp_path / "base", tmp_path / "data"
     publish(DataRoot.open(base), BEFORE)
     expected_root = tmp_path / "expected"
-    shutil.copytree(base, expected_root)
+    shutil.copytree(base, expected_root, symlinks=True)
     publish_new(DataRoot.open(expected_root))
     expected = contents(expected_root)
 
@@ -84,17 +84,18 @@ def test_killed_at_every_step_of_a_publication(tmp_path: Path) -> None:
 
 
 def test_killed_at_every_step_of_a_rollback(tmp_path: Path) -> None:
-    """A pointer being moved names the old version or the new one, never anything else."""
+    """A pointer being moved names the old version or the new one, never anything else; again, and the link follows."""
     base, place = tmp_path / "base", tmp_path / "data"
     for version in (BEFORE, NEW):
         publish(DataRoot.open(base), version)
     outcomes = set()
     for _ in killed_at_every_step(roll_back, base, place):
         root = DataRoot.open(place)
-        check_whole(root, place)
+        check_whole(root, place, is_linked=False)
         outcomes.add(root.latest("sdsc"))
         roll_back(root)
         assert BEFORE == root.latest("sdsc")
+        check_whole(root, place)
         assert [] == staged(place)
     assert {BEFORE, NEW} == outcomes
 
@@ -104,7 +105,7 @@ def test_full_disk_at_every_step(tmp_path: Path, name: str, monkeypatch: pytest.
     """Wherever the disk is full, one error names path, cause and remedy; running again completes the same bytes."""
     base, whole, place = tmp_path / "base", tmp_path / "whole", tmp_path / "data"
     publish(DataRoot.open(base), BEFORE)
-    shutil.copytree(base, whole)
+    shutil.copytree(base, whole, symlinks=True)
     with monkeypatch.context() as patch:
         patch.setattr(os, name, counting := Full(name, 0))
         publish_new(DataRoot.open(whole))
@@ -112,7 +113,7 @@ def test_full_disk_at_every_step(tmp_path: Path, name: str, monkeypatch: pytest.
 
     for step in range(1, counting.calls + 1):
         shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(base, place)
+        shutil.copytree(base, place, symlinks=True)
         root = DataRoot.open(place)
         with monkeypatch.context() as patch:
             patch.setattr(os, name, Full(name, step))

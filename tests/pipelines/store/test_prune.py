@@ -150,7 +150,7 @@ def prune(root: DataRoot) -> None:
 def test_killed_at_every_step_of_pruning(root: DataRoot, place: Path, tmp_path: Path) -> None:
     """Wherever it is killed, what is seen is whole, the catalogue names nothing else, and the next one ends it."""
     work, whole = tmp_path / "work", tmp_path / "whole"
-    shutil.copytree(place, whole)
+    shutil.copytree(place, whole, symlinks=True)
     prune(DataRoot.open(whole))
     seen = set()
     for _ in killed_at_every_step(prune, place, work):
@@ -171,14 +171,14 @@ def test_a_disk_that_fails_at_every_step(
 ) -> None:
     """Whatever call fails, there is one error, no half version, and the next one ends it."""
     work, whole = tmp_path / "work", tmp_path / "whole"
-    shutil.copytree(place, whole)
+    shutil.copytree(place, whole, symlinks=True)
     with monkeypatch.context() as patch:
         patch.setattr(os, name, counting := Full(name, 0))
         prune(DataRoot.open(whole))
     assert counting.calls
     for step in range(1, counting.calls + 1):
         shutil.rmtree(work, ignore_errors=True)
-        shutil.copytree(place, work)
+        shutil.copytree(place, work, symlinks=True)
         left = DataRoot.open(work)
         with monkeypatch.context() as patch:
             patch.setattr(os, name, Full(name, step))

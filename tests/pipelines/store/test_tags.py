@@ -319,7 +319,7 @@ def test_a_tag_is_on_disk_when_it_is_said_to_be_given(
 def test_full_disk_at_every_step(root: DataRoot, place: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it fails, one error names path and remedy, and there is the whole tag or none."""
     whole = place.parent / "whole"
-    shutil.copytree(place, whole)
+    shutil.copytree(place, whole, symlinks=True)
     with monkeypatch.context() as patch:
         patch.setattr(os, name, counting := Full(name, 0))
         DataRoot.open(whole).tag("sdsc", "v1", "paper")

@@ -6,11 +6,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from pipelines.cli.main import main
 from pipelines.keys import canonical_json
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.build import BuildAugmentedTrace
@@ -43,19 +46,37 @@ def where(folder: Path) -> dict[str, str]:
     return {"log": str(folder / "small.swf"), "data_root": str(folder / "data")}
 
 
+BY_DAY = ["augment", "compare"]
+"""A version of one table with files beside it, and one of several stages. What is complete is decided in one place; the
+other tasks are slow tests."""
+EACH = [name if name in BY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in TASKS]
+
+
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a log, of which every task has published."""
+    """A folder with a log, of which the tasks of a day have published."""
     folder = tmp_path_factory.mktemp("published")
     (folder / "small.swf").write_text(small_log(6))
-    assert all(build(make(folder)) for make in TASKS.values())
+    assert all(build(TASKS[name](folder)) for name in BY_DAY)
     return folder
+
+
+@pytest.fixture(scope="module")
+def published_by_all(published: Path) -> Path:
+    """The same, once every task has."""
+    assert all(build(make(published)) for make in TASKS.values())
+    return published
 
 
 @pytest.fixture
 def folder(published: Path, tmp_path: Path) -> Path:
     """A copy of it."""
-    return Path(shutil.copytree(published, tmp_path / "copy"))
+    return copied(published, tmp_path)
+
+
+def copied(published: Path, folder: Path) -> Path:
+    """Return a copy of what is published, in which the links are links."""
+    return Path(shutil.copytree(published, folder / "copy", symlinks=True))
 
 
 def remove_table(version: Path, table: str) -> str:
@@ -84,11 +105,14 @@ def damage_manifest(version: Path, _: str) -> str:
     return "damaged manifest"
 
 
-@pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("damage", [remove_table, cut_table, remove_page, damage_manifest])
-def test_a_damaged_version_is_not_complete(name: str, damage: Callable[[Path, str], str], folder: Path) -> None:
+@pytest.mark.parametrize("name", EACH)
+def test_a_damaged_version_is_not_complete(
+    name: str, damage: Callable[[Path, str], str], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """Neither is it made anew over what is left, which may be what others wait to have restored."""
-    task = TASKS[name](folder)
+    published = request.getfixturevalue("published" if name in BY_DAY else "published_by_all")
+    task = TASKS[name](copied(published, tmp_path))
     assert task.complete()
     said = damage(Path(task.output().path), task.main_table)
     with pytest.raises(StorageError) as caught:
@@ -97,9 +121,10 @@ def test_a_damaged_version_is_not_complete(name: str, damage: Callable[[Path, st
     assert "restore it from a copy, or remove the version's directory and publish it again" in str(caught.value)
 
 
-def test_a_removed_version_is_published_again(folder: Path) -> None:
+@pytest.mark.parametrize("name", ["augment", pytest.param("compare", marks=pytest.mark.slow)])
+def test_a_removed_version_is_published_again(name: str, folder: Path) -> None:
     """As the message says."""
-    task = TASKS["compare"](folder)
+    task = TASKS[name](folder)
     files = {path.name: path.read_bytes() for path in Path(task.output().path).glob("*/*.parquet")}
     shutil.rmtree(task.output().path)
     assert not task.complete()
@@ -112,8 +137,12 @@ LEFT = {"lost": None, "empty": "", "damaged": "no/name\n", "gone": "0123456789ab
 
 @pytest.mark.parametrize("left", LEFT.values(), ids=LEFT)
 @pytest.mark.parametrize("name", ["augment", pytest.param("experiment", marks=pytest.mark.slow)])
-def test_latest_is_restored(name: str, left: str | None, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_latest_is_restored(
+    name: str, left: str | None, tmp_path: Path, caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest
+) -> None:
     """It names the version published last, not the one that was looked at; nothing is computed, and it is told."""
+    published = request.getfixturevalue("published" if name in BY_DAY else "published_by_all")
+    folder = copied(published, tmp_path)
     task = TASKS[name](folder)
     root = DataRoot.open(folder / "data")
     manifest = json.loads((Path(task.output().path) / "manifest.json").read_bytes())
@@ -141,16 +170,31 @@ COMMANDS = {
     "compare --json": [*SWFTOOLS, "compare", *FLAGS, "--json"],
     "luigi": OF_LUIGI,
 }
-COMPARE = ["compare", "compare --json"]
-"""Doors that are slow tests here: by day one is tried."""
 
 
-@pytest.mark.parametrize("name", ["luigi", *(pytest.param(name, marks=pytest.mark.slow) for name in COMPARE)])
-def test_the_status_says_so(name: str, folder: Path) -> None:
+def without_its_table(folder: Path) -> None:
+    """Remove the table of the comparison."""
+    shutil.rmtree(Path(TASKS["compare"](folder).output().path) / "comparison")
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["words", "json"])
+def test_the_status_says_so(
+    more: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And nothing is printed as a result."""
+    monkeypatch.chdir(folder)
+    without_its_table(folder)
+    done = CliRunner().invoke(main, ["compare", *FLAGS, *more])
+    assert (done.exit_code, done.stdout) == (30, "")
+    assert "comparison/part-0.parquet is missing" in caplog.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_status_of_a_process_says_so(name: str, folder: Path) -> None:
     """And one line, through every door."""
     assert run(COMMANDS[name], folder).returncode == 0
-    (comparison,) = (folder / "data" / "small-policies").glob("*/comparison")
-    shutil.rmtree(comparison)
+    without_its_table(folder)
     done = run(COMMANDS[name], folder)
     assert (done.returncode, done.stdout) == (30, "")
     (line,) = [line for line in done.stderr.splitlines() if "error" in line]
@@ -158,19 +202,27 @@ def test_the_status_says_so(name: str, folder: Path) -> None:
     assert "comparison/part-0.parquet is missing" in line
 
 
-@pytest.mark.parametrize(
-    ("name", "is_there"),
-    [
-        ("compare", True),
-        ("luigi", False),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in (("compare", False), ("compare --json", True), ("compare --json", False), ("luigi", True))
-        ),
-    ],
-)
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_cannot_be_told_is_a_failure(is_there: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the version was there or is made; it is published."""
+    task = TASKS["augment"](folder)
+    if not is_there:
+        shutil.rmtree(folder / "data" / task.data_set_name)
+    with Path("/dev/full").open("w") as full, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", full)
+        if is_there:
+            with pytest.raises(StorageError, match="No space left on device"):
+                build(task)
+        else:
+            assert not build(task)
+    assert build(task)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_standard_output_is_a_failure(name: str, is_there: bool, folder: Path) -> None:
-    """Whether the version was there or is made; it is published, and one line says what could not be written."""
+    """One line says what could not be written, and the status that something went wrong."""
     if not is_there:
         shutil.rmtree(folder / "data" / "small-policies")
     said = folder / "said"

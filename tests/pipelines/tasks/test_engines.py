@@ -213,7 +213,7 @@ def test_a_cluster_gives_what_one_process_does(home: Path) -> None:
     with cluster(home / "dask", 1) as made:
         there = run([*command, "there", "--cluster", made.address, "--cell-lines", "lines.jsonl"], home)
     assert 0 == there.returncode, there.stderr
-    assert f"cluster {made.address}: 1 workers on 1 hosts; " in there.stderr
+    assert f"cluster {made.address}: 1 worker on 1 host; " in there.stderr
     files = [
         {
             str(path.relative_to(home / root)): path.read_bytes()

@@ -18,6 +18,7 @@ import pytest
 
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
+from tests.folders import VERSION
 from tests.forked import PIPELINE
 from tests.pipelines.luigi_runs import LUIGI, build, environment
 
@@ -44,7 +45,7 @@ def check_visible(data_root: Path) -> None:
     if not data_set.is_dir():
         return
     root = DataRoot.open(data_root)
-    visible = [path for path in data_set.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    visible = list(data_set.glob(VERSION))
     for version in visible:
         assert (version / "manifest.json").is_file()
         assert root.verify(SHIPPED_LOG, version.name) == []

@@ -22,6 +22,7 @@ from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.parse import ParseLog
 from pipelines.tasks.publishing import PublishingTask
+from tests.folders import VERSION
 from tests.pipelines.accounting_logs import FORMAT, SECRETS, bytes_below, listing, step
 from tests.pipelines.killed import PROCESSES
 from tests.pipelines.small_logs import build
@@ -75,7 +76,9 @@ def test_what_may_be_a_secret_is_published_where_that_is_asked_for(tmp_path: Pat
     root = str(tmp_path / "data")
     assert build(BuildAugmentedTrace(log=str(tmp_path / "sacct.txt"), format=form, augment="none", data_root=root))
     jobs, quarantine = (
-        pd.concat([pd.read_parquet(path) for path in (tmp_path / "data" / "sacct").glob(f"*/{table}/*.parquet")])
+        pd.concat(
+            [pd.read_parquet(path) for path in (tmp_path / "data" / "sacct").glob(f"{VERSION}/{table}/*.parquet")]
+        )
         for table in ("jobs", "quarantine")
     )
     assert (["SchedMain"], [17], ["gpu"]) == tuple(
@@ -214,6 +217,6 @@ def test_a_copy_of_such_a_log_is_refused(tmp_path: Path) -> None:
 def test_nothing_published_tells_a_path_of_the_machine(tmp_path: Path, how: str) -> None:
     """Neither of the log nor of the data root, as a home directory has its owner's name."""
     assert build(task_of(tmp_path, how))
-    (version,) = (tmp_path / "data" / "log").glob("[0-9a-f]*")
+    (version,) = (tmp_path / "data" / "log").glob(VERSION)
     assert tmp_path.name.encode() not in bytes_below(version)
     assert tmp_path.name not in (tmp_path / "data" / "catalog.yaml").read_text()

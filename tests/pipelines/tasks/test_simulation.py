@@ -47,7 +47,7 @@ def test_one_command_prints_the_table_and_says_how_to_read_it(tmp_path: Path) ->
     assert 0 == first.returncode, first.stderr
     lines = first.stdout.splitlines()
     assert ["measure", "fcfs", "easy", "conservative"] == lines[0].replace("|", " ").split()
-    assert lines[2].startswith("| wait_mean (s) ")
+    assert lines[2].split()[:2] == ["|", "wait_mean"]
     assert not any("utility" in line for line in lines[: lines.index("")])
     assert max(map(len, lines[: lines.index("")])) <= 80
     assert first.stdout.count("published: data set") == 1

@@ -77,4 +77,4 @@ def test_where_it_is_said() -> None:
     assert "x-stable-under-growth" not in json.dumps(json_schema("utility"))
     rows = [line for line in data_dictionary().splitlines() if line.startswith("| `model_submit_time`")]
     assert rows
-    assert all(line.endswith("| arrivals, whole trace | never |") for line in rows)
+    assert all(line.endswith("| arrivals, whole trace; generated, not logged | never |") for line in rows)

@@ -95,8 +95,8 @@ def test_a_few_jobs(tmp_path: Path) -> None:
         tmp_path, "--log", "my.swf", "--methods", "binomial,trailing", "--options", "training=5,availability=false"
     )
     shown = [line.split() for line in answer.splitlines()[:4]]
-    assert shown[1:] == [["queue", "1:", "20", "jobs"], ["binomial", "0 %"], shown[3]]
-    assert shown[3][:2] == ["trailing", "100 %"]
+    assert shown[1:] == [["queue", "1:", "20", "jobs"], ["binomial", "0", "%"], shown[3]]
+    assert shown[3][:3] == ["trailing", "100", "%"]
 
 
 def test_the_terminal_shows_the_evaluation(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_the_terminal_shows_the_evaluation(tmp_path: Path) -> None:
         verdict = "yes" if row.is_correct else "no"
         told = percent(1 - row.share_not_predicted, digits=1)
         numbers = [f"{number:.3f}" for number in (row.rms_ratio, row.median_tightness)]
-        assert line.split() == [row.method, told, f"{row.correctness:.4f}", verdict, *numbers]
+        assert line.split() == [row.method, *told.split(), f"{row.correctness:.4f}", verdict, *numbers]
     assert max(map(len, [*lines, *legend.splitlines()])) <= WIDTH
     words = legend.replace("\n", " ")
     for said in ("above 1 is tighter than trailing:window=90", "at least 0.95", "the first 1,000 jobs of a queue"):
@@ -139,7 +139,7 @@ def test_long_names_fit() -> None:
     assert max(map(len, lines)) <= WIDTH
     assert lines[1].startswith("site a very long name")
     assert lines[1].endswith("...: 1,234,567 jobs")
-    assert lines[3].split() == [methods[1], "100 %", "0.9877", "yes", "123,456", "1,234,567"]
+    assert lines[3].split() == [methods[1], "100", "%", "0.9877", "yes", "123,456", "1,234,567"]
     assert lines[4].strip() == methods[2]
     assert {line[-9:] for line in (lines[2], lines[3], lines[5])} == {"1,234,567"}
     assert len({len(line) for line in (lines[0], lines[2], lines[3], lines[5])}) == 1

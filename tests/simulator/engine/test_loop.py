@@ -118,7 +118,7 @@ FAULTS = [
     (wakes_at_no_time, "asked to be woken at a time that is not to come"),
     (never_starts, "at 3 s: leaves 2 jobs waiting on an idle machine, job 0 of the queue (submitted at 0 s) first"),
     (wakes_for_ever, "leaves 2 jobs waiting on an idle machine"),
-    (turns_for_ever, "decides on and on while no job comes or ends; 1 jobs are waiting, job 1 of the queue"),
+    (turns_for_ever, "decides on and on while no job comes or ends; 1 job waited, job 1 of the queue"),
     (starts_and_stops, "acted more often in one decision than there are processors"),
     (raises, "at 0 s: raised KeyError: 'a mistake of its own'"),
 ]

@@ -42,7 +42,7 @@ from tests.simulator.metrics.drawings import DRAWN, EMPTY, REFERENCE_RUN
         ({"where": lambda jobs: jobs["queue_id"] == 1}, "where gives 4 values of boolean"),
         ({"where": [[True] * 4]}, "where gives 0 values"),
         ({"where": "submit_time"}, "where gives 4 values of float64"),
-        ({"by": "users"}, "by='users' does not name columns of the jobs; there are job_number"),
+        ({"by": "users"}, "by='users' does not name columns of the jobs; there are queue, job_number"),
         ({"by": []}, "does not name columns"),
         ({"by": {"queue_id": [3, 2]}}, "give upper ends of ranges, numbers that increase"),
         ({"by": {"queue_id": []}}, "give upper ends of ranges"),

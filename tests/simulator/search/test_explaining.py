@@ -89,7 +89,7 @@ def test_what_is_told(schedule: Schedule) -> None:
 Decision 1 of the search, at 100 s: 4 jobs waited, 2 of them started.
 Wanted: the best by tradeoff-a(T_w(50h):avgX).
 
-            order of lxf  chosen order            change
+            order of lxf  chosen order             change
   T_w(50h)       2,300.0       2,000.0  300 less (13.0 %)
   avgX                 6          6.25  0.25 more (4.2 %)
 

@@ -133,8 +133,8 @@ def test_within_the_text_of_a_policy(entry: str, objective: str) -> None:
         ("(T_w)", "the model is missing", 0, A_MODEL),
         ("tradeoff(T_w:avgX)", "there is no model 'tradeoff'", 0, f"{A_MODEL}; did you mean tradeoff-a?"),
         (
-            "Strict-Lexical(T_w)",
-            "there is no model 'Strict-Lexical'",
+            "Strict-Lexicall(T_w)",
+            "there is no model 'Strict-Lexicall'",
             0,
             f"{A_MODEL}; did you mean strict-lexical?",
         ),
@@ -157,7 +157,7 @@ def test_within_the_text_of_a_policy(entry: str, objective: str) -> None:
             16,
             f"a measure: {MEASURES}; did you mean avgX?",
         ),
-        ("lexical(t_w)", "there is no measure 't_w'", 8, f"a measure: {MEASURES}; did you mean T_w?"),
+        ("lexical(t_ww)", "there is no measure 't_ww'", 8, f"a measure: {MEASURES}; did you mean T_w?"),
         ("lexical(zzzzzzz)", "there is no measure 'zzzzzzz'", 8, f"a measure: {MEASURES}"),
         ("lexical(avgX-T_w)", "there is no measure 'avgX-T_w'", 8, f"a measure: {MEASURES}; did you mean avgX?"),
         (

@@ -19,7 +19,9 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError, StateError
 from swftools.simulator import CHECKPOINT, Stepper
+from swftools.simulator.machine.state import RUNNING, STOPPED, SUBMITTED
 from swftools.simulator.stepping import packed
+from swftools.simulator.stepping.sound import check_parts
 from tests.every_policy import OURS, light, with_all_columns
 from tests.forged import changed_array, changed_bytes, changed_words, tried
 from tests.strategies import crowded_trace
@@ -103,6 +105,54 @@ def use(state: bytes) -> None:
 def test_a_forged_state(policy: str) -> None:
     """It is a StateError, or as good as any other."""
     assert tried(range(30), lambda draw: forged(policy, draw), use) == []
+
+
+def _beyond(machine: Any, replay: Any) -> dict[str, tuple[Any, str]]:
+    """Return machines with one number that is one too large or too small, and what is said of it."""
+    submitted, runs = int(machine.counts[SUBMITTED]), int(replay.log.size[0])
+    one_stopped, queue = machine.counts.copy(), machine.queue
+    one_stopped[STOPPED] = 1
+
+    def first(column: Any, value: int) -> Any:
+        return np.array([value, *column[1:]], column.dtype)
+
+    stops = machine.stops
+    return {
+        "submitted": (machine._replace(running=first(machine.running, submitted)), "a job is not from 0"),
+        "below": (machine._replace(running=first(machine.running, -1)), "a job is not from 0"),
+        "runs": (
+            machine._replace(counts=one_stopped, stops=stops._replace(run=first(stops.run, runs))),
+            "a run that was stopped is not from 0",
+        ),
+        "lengths": (machine._replace(stops=stops._replace(how=np.append(stops.how, stops.how[:1]))), "a column of"),
+        "queue": (
+            machine._replace(queue=queue._replace(used=np.array([queue.used[0], queue.used[0] + 1]))),
+            "where nobody waits before is not from 0",
+        ),
+    }
+
+
+@pytest.mark.parametrize("what", ["submitted", "below", "runs", "lengths", "queue"])
+def test_one_beyond(what: str) -> None:
+    """Each bound is that of the array in which the number is a place."""
+    driver = Stepper.from_bytes(state_of("easy", 0))._simulation._driver
+    parts = driver.coming, driver.machine, driver.replay, driver.jobs, driver.options
+    check_parts(*parts)
+    assert driver.machine.counts[RUNNING] > 0
+    machine, said = _beyond(driver.machine, driver.replay)[what]
+    with pytest.raises(StateError, match=said):
+        check_parts(driver.coming, machine, *parts[2:])
+
+
+def test_one_beyond_in_what_stands_beside() -> None:
+    """Times for all jobs but one, and draws beyond the end of what was drawn."""
+    arrays = packed.unpack(state_of("easy", 0))
+    head = json.loads(arrays["head"].tobytes())
+    with pytest.raises(StateError, match="fewer than there are jobs"):
+        Stepper.from_bytes(packed.pack({**arrays, "taken_out.0": np.zeros(head["jobs"] - 1)}))
+    head["draws"][0]["buffer_pos"] = 5
+    with pytest.raises(StateError, match="buffer_pos is not from 0 to 4"):
+        Stepper.from_bytes(packed.pack({**arrays, "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}))
 
 
 @pytest.mark.slow

@@ -101,6 +101,7 @@ def test_progress(trace: Trace) -> None:
 def test_interrupts(trace: Trace) -> None:
     """Ctrl-C between decisions leaves it whole: gone on with, it ends as if there had been none."""
     python_policy("of-the-test")(in_order)
+    simulate(trace, "of-the-test")  # nothing is left to be compiled, which would be what is interrupted
     jobs = lublin_feitelson.generate(3_000, processors=64, load=0.95, seed=3)
     simulation, interrupts = Simulation(jobs, "of-the-test"), 0
     handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
