@@ -27,6 +27,9 @@ Known = Mapping[str, Mapping[int, str]]
 
 NO_NAMES: Known = MappingProxyType({})
 
+_DIGITS = 19
+"""Of the largest number in a column; Python refuses to read numbers of thousands."""
+
 
 def names_by_kind(names: pd.DataFrame, header: SwfHeader) -> Known:
     """Return the names behind numbers, by kind: those of the table of names, else those of the header.
@@ -80,7 +83,8 @@ def named_group(group: str, by: Sequence[str], names: Known) -> str:
         return group
     known = (names.get(kind_of(each), {}) for each in by)
     return "/".join(
-        told.get(int(part), part) if part.isdecimal() else part for told, part in zip(known, parts, strict=True)
+        told.get(int(part), part) if part.isdecimal() and len(part) <= _DIGITS else part
+        for told, part in zip(known, parts, strict=True)
     )
 
 

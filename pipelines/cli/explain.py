@@ -10,7 +10,7 @@ import click
 
 from pipelines.cli.durations import Duration
 from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
-from pipelines.cli.output import PICTURES, check_picture
+from pipelines.cli.output import check_picture, draws
 from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, simulates
 
 if TYPE_CHECKING:
@@ -28,14 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--time", "at", type=Duration(), help="The last decision by this time since the log's start: 36000, 10h.")
 @click.option("--job", type=int, metavar="NUMBER", help="The decision at which that job started.")
-@click.option(
-    "-o",
-    "--output",
-    "--picture",
-    "picture",
-    metavar="FILE",
-    help=f"Draw the decision into this file: {', '.join(PICTURES)}.",
-)
+@draws("the decision")
 @simulates
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
 @says_its_progress

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import isnan
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pipelines.cli.options import Command
 from swftools.output.amounts import duration
 from swftools.output.shown_text import shown_in_json
 
@@ -20,6 +21,12 @@ PICTURES = (".svg", ".png", ".pdf")
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document; docs/console.md tells its keys."
 )
+
+
+def draws(what: str) -> Callable[[Command], Command]:
+    """Return what adds the option for the path of a picture; ``check_picture`` tells whether it can be drawn."""
+    text = f"Draw {what} into this file: {', '.join(PICTURES)}."
+    return click.option("-o", "--output", "--picture", "picture", metavar="FILE", help=text)
 
 
 def print_json(found: Any) -> None:

@@ -13,7 +13,7 @@ from pipelines.cli.durations import Duration, clock, in_words
 from pipelines.cli.options import PROCESSORS, data_root_of_task
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
-from swftools.named import named_group
+from swftools.named import named_groups
 from swftools.output.amounts import amount, counted, duration
 from swftools.output.shown_text import WIDTH, shown
 
@@ -34,7 +34,9 @@ GROUPED_BY = ("queue", "user", "partition")
 @click.option("--queue", help="Queue of the job, if the state is by queue.")
 @click.option("--user", help="User of the job, if the state is by user.")
 @click.option("--partition", help="Partition of the job, if the state is by partition.")
-@click.option("--group", help="Group of the job, as in tables of predictions: 3, or 3/17 by queue and user.")
+@click.option(
+    "--group", help="Group of the job, as in tables of predictions: 3, or 3/17 by queue and user; or by names."
+)
 @click.option("--processors", type=PROCESSORS, help="Processors that the job requests.")
 @click.option("--requested-time", type=Duration(), help="Of the job: 90 (seconds), 30m, 4h, 04:00:00, 1-12:00:00.")
 @click.option(
@@ -91,8 +93,8 @@ class Asked(NamedTuple):
     history: str | None
 
     def called(self, group: str) -> str:
-        """Return a group by the names that the log has: numbers where it has none."""
-        return named_group(group, self.saved.about["by"], self.saved.names)
+        """Return a group by the names that the log has: numbers where it has none, or one for several."""
+        return named_groups({*self.saved.labels, group}, self.saved.about["by"], self.saved.names)[group]
 
     def understood(self, processors: int | None, requested_time: float | None) -> str:
         """Say what was understood of the job, and which history is asked."""

@@ -15,7 +15,7 @@ import click
 from pipelines.cli.durations import Duration, clock
 from pipelines.cli.moments import at_command, moment_of, shown_moment, zone_of
 from pipelines.cli.options import PROCESSORS, data_root_of_task
-from pipelines.cli.output import check_picture, json_option, print_json
+from pipelines.cli.output import check_picture, draws, json_option, print_json
 from pipelines.cli.predict import state_and_group
 from pipelines.exit_statuses import CANNOT_SAY
 from swftools.output.amounts import counted, duration
@@ -63,14 +63,7 @@ OLD = 86_400.0
 @click.option(
     "--command", default=COMMAND, show_default=True, help="Command to print; {time} is the request in Slurm's form."
 )
-@click.option(
-    "-o",
-    "--output",
-    "--picture",
-    "picture",
-    metavar="FILE",
-    help="Draw the probability by time of submission: .svg, .png or .pdf.",
-)
+@draws("the probability by time of submission")
 @json_option
 def reserve(  # noqa: PLR0913, PLR0917 (options by name)
     state: str | None,
@@ -179,7 +172,7 @@ class _Told:
     def lines(self) -> Iterator[str]:
         """Yield what is printed."""
         plan = self.plan
-        processors = f"{plan.processors:,} processor{'' if plan.processors == 1 else 's'}"
+        processors = counted(plan.processors or 1, "processor")
         own = clock((plan.needed or 0.0) / (plan.processors or 1))
         yield from _wrapped(
             f"a job of {own} on {processors}, to run at {shown_moment(self.end, self.zone)}, "

@@ -61,28 +61,44 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
     ]
 
 
-@click.command(
-    short_help="Publish a log as a versioned data set.",
-    options_metavar="[LOG] [OPTIONS]",
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+def _publishes(short_help: str, *options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], click.Command]:
+    """Return what makes a command of a function that publishes a log; its own options stand among the common ones."""
+    every: tuple[Callable[[Any], Any], ...] = (
+        log_of_task,
+        format_of_task,
+        *options,
+        click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's."),
+        click.option("--by-month", is_flag=True, help="A file a month of submission (UTC), for long logs."),
+        click.option("--data-set", help="Name to publish under; default: the log's name."),
+        data_root_of_task,
+        report_of_task,
+        dry_run,
+        json_option,
+        says_its_progress,
+        click.pass_context,
+    )
+
+    def command_of(function: Callable[..., Any]) -> click.Command:
+        for option in reversed(every):
+            function = option(function)
+        return click.command(
+            short_help=short_help,
+            options_metavar="[LOG] [OPTIONS]",
+            context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+        )(function)
+
+    return command_of
+
+
+@_publishes(
+    "Publish a log as a versioned data set.",
+    click.option("--augment", "augmentations", help="Augmentations, separated by commas."),
+    click.option("--seed", type=SEED, help="Seed of every random draw; default 0."),
+    click.option("--parameters", help="Parameters by augmentation: JSON, or path of a JSON or YAML file."),
+    click.option(
+        "--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter; may be repeated."
+    ),
 )
-@log_of_task
-@format_of_task
-@click.option("--augment", "augmentations", help="Augmentations, separated by commas.")
-@click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
-@click.option("--seed", type=SEED, help="Seed of every random draw; default 0.")
-@click.option("--parameters", help="Parameters by augmentation: JSON, or path of a JSON or YAML file.")
-@click.option(
-    "--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter; may be repeated."
-)
-@click.option("--by-month", is_flag=True, help="A file a month of submission (UTC), for long logs.")
-@click.option("--data-set", help="Name to publish under; default: the log's name.")
-@data_root_of_task
-@report_of_task
-@dry_run
-@json_option
-@says_its_progress
-@click.pass_context
 def augment(
     ctx: click.Context,
     /,
@@ -109,22 +125,7 @@ def augment(
     _publish(options, words, dry_run, as_json)
 
 
-@click.command(
-    short_help="Publish a log as it was logged, cleaned, and nothing else.",
-    options_metavar="[LOG] [OPTIONS]",
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-@log_of_task
-@format_of_task
-@click.option("--rules", help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.")
-@click.option("--by-month", is_flag=True, help="A file a month of submission (UTC), for long logs.")
-@click.option("--data-set", help="Name to publish under; default: the log's name.")
-@data_root_of_task
-@report_of_task
-@dry_run
-@json_option
-@says_its_progress
-@click.pass_context
+@_publishes("Publish a log as it was logged, cleaned, and nothing else.")
 def publish(ctx: click.Context, /, dry_run: bool, as_json: bool, **options: Any) -> None:
     """Publish what was logged as a cleaned, versioned data set, without augmentations: augment --augment none.
 

@@ -25,7 +25,7 @@ from pipelines.tasks.targets import DirectoryTarget
 from swftools.cleaning import Rule, clean, resolve_rules
 from swftools.errors import ParameterError
 from swftools.formats.trace_directory import load_trace, load_without_jobs, save_trace
-from swftools.named import Known
+from swftools.named import Known, names_by_kind
 from swftools.tables import read_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
@@ -119,10 +119,11 @@ class CleanTrace(RulesTask):
         return load_trace(self.output().path)
 
     def load_names(self, kinds: Iterable[str]) -> Known:
-        """Return the names behind numbers of some kinds (queue, user), of the log or its header."""
-        directory, wanted = self.output().path, {*kinds}
-        trace = replace(load_without_jobs(directory), names=read_frame(directory / "names.parquet", "names"))
-        return {kind: names for kind, names in trace.known_names.items() if kind in wanted}
+        """Return the names behind numbers of some kinds (queue, user), as ``Trace.known_names`` has them."""
+        directory = self.output().path
+        header = load_without_jobs(directory).header
+        known = names_by_kind(read_frame(directory / "names.parquet", "names"), header)
+        return {kind: known[kind] for kind in kinds if kind in known}
 
     def load_report(self) -> pd.DataFrame:
         """Return the account of cleaning."""

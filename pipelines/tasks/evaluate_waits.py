@@ -38,7 +38,7 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     README.md, a datapackage.json and a manifest; complete when that version is published.
     """
 
-    code_version = 4
+    code_version = 5
     what = "What jobs of a log would have been told of their waits, and how often it was right"
     main_table = "wait_evaluation"
     tables_used = ("wait_predictions", "wait_evaluation", "names")
@@ -132,7 +132,8 @@ class EvaluateWaitPredictions(ReplayTask, LogPublishingTask):
     @property
     def _names(self) -> Known:
         """The names that the log has behind the numbers of groups."""
-        return self.clone(CleanTrace).load_names([kind_of(column) for column in self.groups or ()])
+        cleaned: CleanTrace = self.clone(CleanTrace)
+        return cleaned.load_names(map(kind_of, self.groups or ()))
 
     def _page(self, found: pd.DataFrame) -> str:
         """Return an evaluation by queue and in others' figures, for people: groups by their names."""

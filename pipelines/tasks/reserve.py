@@ -145,8 +145,8 @@ class PublishReservations(ReservationTask, LogPublishingTask):
     """Publish what came of it where a share of the jobs of a log reserves by predicted waits.
 
     Reads what SimulateReservations made; writes ``<data root>/<log>-reservations/<version>/`` with the tables
-    reservations and schedule, the measures as CSV, a README.md, a datapackage.json and a manifest; complete when that
-    version is published.
+    reservations, schedule and, where the log names its groups, names, the measures as CSV, a README.md, a
+    datapackage.json and a manifest; complete when that version is published.
     """
 
     code_version = 2

@@ -106,48 +106,68 @@ def known_of(saved: SavedState, label: str) -> KnownQueue:
 
 
 def label_of(saved: SavedState, group: str | Mapping[str, object] | None) -> str:
-    """Return the group that is meant, as the state calls it: by numbers, where the log has names behind them."""
-    by, said = saved.about["by"], group
+    """Return the group that is meant, as the state calls it: by numbers, where the log has names behind them.
+
+    A text is a group as the state calls it, or else by names: ``3/17``, ``batch/17``. A text for one column, as for
+    ``queue``, is a name first, since logs have names that look like numbers.
+
+    Raises
+    ------
+    ParameterError
+        There is no such group; or a name is that of several numbers.
+    """
+    by, labels = saved.about["by"], saved.labels
     if isinstance(group, Mapping):
-        more, missing = [name for name in group if name not in by], [name for name in by if name not in group]
-        if more or missing:
-            wrong = f"leave out {', '.join(more)}" if more else f"say {', '.join(missing)} too"
-            raise ParameterError(
-                f"{saved.name} has {f'groups by {_all(by)}' if by else 'all jobs in one group'}: {wrong}"
-            )
-        said = "/".join(str(group[name]) for name in by)
-        group = "/".join(_number_of(saved, name, str(group[name])) for name in by) if by else None
-    if group is None and by and len(saved.labels) == 1:
-        (group,) = saved.labels  # there is no other that could be meant
-    if group is None:
-        if by:
-            raise ParameterError(
-                f"{saved.name} has groups by {_all(by)}: say which; there are: {_listed(saved.labels)}"
-            )
-        group = EVERYBODY
-    if group not in saved.labels and said in saved.labels:
-        group = str(said)  # unknown, which a queue may be called as well
-    if group in saved.labels:
-        return group
-    parts = group.split("/")
-    found = "/".join(map(partial(_number_of, saved), by, parts)) if len(parts) == len(by) else group
-    if found in saved.labels:
-        return found
-    names = list(named_groups(saved.labels, by, saved.names).values())
+        _check_columns(saved, group)
+        said = "/".join(str(group[name]) for name in by) if by else EVERYBODY
+        found = "/".join(_number_of(saved, name, group[name]) for name in by)
+        meant = found if found in labels else said
+    elif group is None:
+        said = meant = _only_group(saved)
+    else:
+        said = meant = str(group)
+        if said not in labels:
+            parts = said.split("/") if len(by) > 1 else [said]
+            meant = "/".join(map(partial(_number_of, saved), by, parts)) if len(parts) == len(by) else said
+    if meant in labels:
+        return meant
+    names = _named(saved)
     there_are = f"there are: {_listed(names)}" if names else "nothing was replayed"
     raise ParameterError(
-        f"{saved.name} knows no {'/'.join(by) or 'group'} {said!r}; {there_are}{did_you_mean([str(said)], names)}"
+        f"{saved.name} knows no {'/'.join(by) or 'group'} {said!r}; {there_are}{did_you_mean([said], names)}"
     )
 
 
-def _number_of(saved: SavedState, column: str, value: str) -> str:
+def _check_columns(saved: SavedState, group: Mapping[str, object]) -> None:
+    """Refuse a group that is not told by what the state groups jobs by."""
+    by = saved.about["by"]
+    more, missing = [name for name in group if name not in by], [name for name in by if name not in group]
+    if more or missing:
+        wrong = f"leave out {', '.join(more)}" if more else f"say {', '.join(missing)} too"
+        raise ParameterError(f"{saved.name} has {f'groups by {_all(by)}' if by else 'all jobs in one group'}: {wrong}")
+
+
+def _only_group(saved: SavedState) -> str:
+    """Return the group that is meant where nobody says which; refuse a choice between several."""
+    by, labels = saved.about["by"], saved.labels
+    if by and len(labels) != 1:
+        raise ParameterError(f"{saved.name} has groups by {_all(by)}: say which; there are: {_listed(_named(saved))}")
+    return labels[0] if by else EVERYBODY
+
+
+def _named(saved: SavedState) -> list[str]:
+    """Return the groups of a state by the names that the log has."""
+    return list(named_groups(saved.labels, saved.about["by"], saved.names).values())
+
+
+def _number_of(saved: SavedState, column: str, value: object) -> str:
     """Return the number behind a name, of a column that jobs are grouped by; what is no name stays."""
     kind = kind_of(column)
     found = [number for number, name in saved.names.get(kind, {}).items() if name == value]
     if len(found) > 1:
         numbers = ", ".join(map(str, found))
         raise ParameterError(f"{saved.name}: several {kind}s are called {value!r}; give the number: {numbers}")
-    return str(found[0]) if found else value
+    return str(found[0]) if found else str(value)
 
 
 def explanatory_of(

@@ -177,7 +177,7 @@ class WaitPredictor:
             raise ParameterError(f"by={by!r} is neither the name of a group of jobs, nor a sequence of such, nor None")
         self.known: dict[str, Any] = {}  # KnownQueue by group; KnownJobs, under one name, where a rival sees all
         self.start: int | None = None
-        self.names: Known = NO_NAMES  # that the last log has, behind numbers of queues, users and others
+        self.names: Known = NO_NAMES  # behind numbers of queues, users and others; of each kind those of the last log
 
     @property
     def name(self) -> str:
@@ -226,7 +226,7 @@ class WaitPredictor:
                 f"what is replayed is a Trace, of read_swf for instance, or a Schedule, not of {type(log).__name__}"
             )
         jobs = log.jobs
-        self.names = log.known_names or self.names
+        self.names = {**self.names, **log.known_names}
         labels = group_labels(jobs, self.by)
         columns = read_submissions(jobs, self.parameters.explanatory, may_lack_waits=may_lack_waits)
         self._count_from_one_start(log, columns.submit)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from numbers import Real
+from typing import Any, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -92,9 +94,9 @@ class Measures(pd.DataFrame):
         >>> rows = [("easy", "wait", "mean", 5.0), ("easy", "utilization", "time_mean", 0.5)]
         >>> table = pd.DataFrame(rows, columns=["policy", "measure", "statistic", "value"])
         >>> Measures(table.assign(classed_by="all", job_class="all")).summary().dropna().reset_index()
-                figure unit  easy
-        0    mean wait    s     5
-        1  utilization    %    50
+                figure unit easy
+        0    mean wait    s    5
+        1  utilization    %   50
         """
         if lacking := sorted(_NEEDED - set(self.columns)):
             raise ParameterError(f"a summary needs the columns of measure; {', '.join(lacking)} lack")
@@ -118,7 +120,7 @@ class Measures(pd.DataFrame):
 class Summary(pd.DataFrame):
     """A table of numbers of very different sizes, printed with as many digits as people read; it holds them all.
 
-    Rows whose unit is s are printed in the unit that the largest time of the row is told in.
+    Rows whose unit is s are printed in the unit in which people tell the longest time of the row.
 
     Examples
     --------
@@ -148,19 +150,23 @@ class Summary(pd.DataFrame):
         return html
 
     def _for_people(self) -> pd.DataFrame:
-        """Return a plain table of it, in which times are words."""
+        """Return a plain table of it, in which times are in a unit that people use."""
         plain = pd.DataFrame(self)
         if "unit" not in plain or not plain.columns.is_unique:
             return plain
-        numbers = [name for name in plain if pd.api.types.is_float_dtype(plain[name].dtype)]
-        told = plain.astype(dict.fromkeys(numbers, object))
-        for row in np.flatnonzero(plain["unit"] == "s"):
-            known = plain[numbers].iloc[row].dropna()
-            for name, seconds in known.items():
-                words, unit = duration(seconds, known.abs().max()).split(" ")
-                told.iat[row, plain.columns.get_loc(name)] = words
-                told.iat[row, plain.columns.get_loc("unit")] = unit
+        told = plain.astype(object)
+        unit = list(told).index("unit")
+        for row in np.flatnonzero(plain["unit"] == "s").tolist():
+            times = {place: time for place, time in enumerate(told.iloc[row]) if _is_known(time)}
+            longest = max(map(abs, times.values()), default=0.0)
+            for place, time in times.items():
+                told.iat[row, place], told.iat[row, unit] = duration(float(time), longest).split(" ")
         return told
+
+
+def _is_known(value: object) -> TypeGuard[float]:
+    """Whether a value of a table is a number that is not missing."""
+    return isinstance(value, Real) and not math.isnan(value)
 
 
 def _few_digits(value: float) -> str:
