@@ -226,10 +226,10 @@ class WaitPredictor:
                 f"what is replayed is a Trace, of read_swf for instance, or a Schedule, not of {type(log).__name__}"
             )
         jobs = log.jobs
-        self.names = {**self.names, **log.known_names}
         labels = group_labels(jobs, self.by)
         columns = read_submissions(jobs, self.parameters.explanatory, may_lack_waits=may_lack_waits)
         self._count_from_one_start(log, columns.submit)
+        self.names = {**self.names, **log.known_names}
         order = np.lexsort((occurrences(jobs), jobs["job_number"], columns.submit))
         if isinstance(self.method, Rival):
             tell = partial(_tell, progress, 0, len(jobs))

@@ -14,8 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.errors import StateError, StateNotFoundError
+from swftools import Trace
+from swftools.errors import ParameterError, StateError, StateNotFoundError
+from swftools.header import SwfHeader
+from swftools.named import named_groups, names_within
 from swftools.qbets import WaitPredictor
+from swftools.qbets.asked_state import label_of
 from swftools.qbets.bounds import BinomialBound, TrailingQuantile, list_bounds
 from swftools.qbets.in_python import SHOWN, ListedWaits
 from swftools.qbets.known_queue import KnownQueue, StillWaiting, nothing_known
@@ -177,3 +181,60 @@ def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(StateNotFoundError, match="No such file or directory; mend the path"):
         read_state(tmp_path / "none")
     assert issubclass(StateNotFoundError, StateError)
+
+
+def test_names_behind_numbers_of_groups(tmp_path: Path) -> None:
+    """A state has those of its groups, if it is to; one without, as older ones are, is read as before."""
+    predictor = WaitPredictor("binomial", training=0)
+    for jobs, names in ((20, ["; Queue: 3 batch", "; Queue: 4 none"]), (10, ["; Queue: 3 short"]), (10, [])):
+        begin = predictor.last + 1 if predictor.known else 0
+        log = log_of(wait_time=[5] * jobs, queue_id=[3] * jobs, submit_time=begin + np.arange(jobs))
+        predictor.replay(Trace(SwfHeader.from_lines(names), log.jobs))
+    predictor.save(tmp_path / "with")
+    predictor.save(tmp_path / "without", with_names=False)
+    assert read_state(tmp_path / "with").names == {"queue": {3: "short"}}, "of the last log that has names"
+    assert read_state(tmp_path / "without").names == {}
+    assert b"names" not in (tmp_path / "without").read_bytes()
+    assert WaitPredictor.load(tmp_path / "with").names == {"queue": {3: "short"}}
+    for name in ("with", "without"):
+        WaitPredictor.load(tmp_path / name).save(tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == (tmp_path / name).read_bytes()
+    assert read_state(tmp_path / "with").labels == read_state(tmp_path / "without").labels == ["3"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        *([], "batch", None, 3, {"queue": ["batch"]}, {"queue": "batch"}, {"queue": None}, {"queue": {"3": 3}}),
+        *({"queue": {"3": None}}, {"queue": {"3": ["batch"]}}, {"queue": {"x": "batch"}}, {"queue": {"": "batch"}}),
+        *({"queue": {"3.0": "batch"}}, {"queue": {"9" * 5000: "batch"}}, {"queue": {"NaN": "batch"}}),
+    ],
+)
+def test_forged_names(tmp_path: Path, names: Any) -> None:
+    """Others than texts by kind and number are refused."""
+    write_state(tmp_path / "state", {**ABOUT, "names": names}, {"all": KNOWN})
+    with pytest.raises(StateError, match="is not what this swftools writes"):
+        read_state(tmp_path / "state")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {},
+        {"queue": {}},
+        {"queue": {"7": "batch", "-1": "missing", str(10**30): "large", "9" * 4000: "long"}},
+        {"nonsense": {"3": "batch"}},
+        {"queue": {"4": "\ud800\x1b[2J\u202e" + "n" * 100_000}},
+    ],
+)
+def test_names_of_nothing(tmp_path: Path, names: Any) -> None:
+    """Numbers that no group has, and kinds that there are not, are as if they were not there."""
+    label = "9" * 5000
+    about = {**ABOUT, "by": ["queue"]}
+    write_state(tmp_path / "state", {**about, "names": names}, {"3": KNOWN, label: KNOWN})
+    saved = read_state(tmp_path / "state")
+    assert label_of(saved, "3") == "3"
+    assert named_groups(saved.labels, ["queue"], saved.names) == {"3": "3", label: label}
+    with pytest.raises(ParameterError, match="knows no queue 'batch'"):
+        label_of(saved, "batch")
+    assert names_within(saved.labels, ["queue"], saved.names) == {}
