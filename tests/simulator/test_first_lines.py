@@ -121,6 +121,9 @@ def test_a_summary_prints_times_as_people_tell_them() -> None:
         rows = [line.split()[1:] for line in repr(told).splitlines()[1:]]
         assert rows == [["h", "1.42", "12.8"], ["jobs", "104,743", "3"], ["s", "NaN", "90"]]
         assert "<td>12.8</td>" in str(told._repr_html_())
+    whole = Summary({"unit": ["s", "s"], "a": pd.array([7200, None], dtype="Int64"), "b": [90.0, np.nan], "c": [1, 0]})
+    rows = [line.split()[1:] for line in repr(whole).splitlines()[1:]]
+    assert rows == [["h", "2", "0.025", "0.000278"], ["s", "<NA>", "NaN", "0"]], "every number of a row is in its unit"
     assert summary["b"].tolist() == [46224.0, 3.0, 90.0]
     assert summary["unit"].tolist() == ["s", "jobs", "s"]
 

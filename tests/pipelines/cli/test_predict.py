@@ -147,6 +147,7 @@ def test_groups_by_the_names_of_the_log(tmp_path: Path) -> None:
     for same in (["--queue", "3"], ["--group", "3"], ["--group", "batch"]):
         assert asked(new, *same).stdout == by_name.stdout
     assert "jobs of queue 6" in asked(new, "--queue", "6").stdout
+    assert "jobs of queue 4 night" in asked(new, "--queue", "4").stdout
     assert asked(old, "--queue", "3").stdout == by_name.stdout.replace("batch", "3")
     assert predict_wait(new, group="batch") == predict_wait(old, group="3")
     for state, name, says in (

@@ -16,7 +16,9 @@ from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
 from pipelines.cli.moments import at_command, moment_of, zone_of
+from swftools import Trace
 from swftools.errors import ParameterError
+from swftools.header import SwfHeader
 from tests.pipelines.luigi_runs import environment
 from tests.reservations.states import log_of_waits, save_state
 
@@ -71,6 +73,19 @@ def test_denied(state: Path, tmp_path: Path) -> None:
     assert "9 waits of group all are known, and 10 are needed" in " ".join(
         asked(young, "--start", "+1h").stdout.split()
     )
+
+
+def test_what_was_understood(state: Path, tmp_path: Path) -> None:
+    """It is said first; a queue is called what the log calls it. JSON has the number."""
+    assert asked(state, "--start", "+6h").stdout.splitlines()[0] == "understood: 64 processors, requested 1 h"
+    log = log_of_waits([5.0] * 90, queue_id=[3] * 45 + [4] * 45)
+    header = SwfHeader.from_lines(["; Queue: 3 batch", "; Queue: 4 night\x1b[2J"])
+    named = save_state(tmp_path, Trace(header, log.jobs), by="queue")
+    by_name = asked(named, "--start", "+6h", "--queue", "batch")
+    assert (0, True) == (by_name.exit_code, ", of 45 waits of group batch" in by_name.stdout), by_name.output
+    assert by_name.stdout == asked(named, "--start", "+6h", "--queue", "3").stdout
+    assert json.loads(asked(named, "--start", "+6h", "--group", "batch", "--json").stdout)["group"] == "3"
+    assert "of group night\\x1b[2J" in asked(named, "--start", "+6h", "--queue", "4").stdout
 
 
 def test_a_picture(state: Path, tmp_path: Path) -> None:

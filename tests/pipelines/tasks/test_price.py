@@ -12,9 +12,11 @@ from click.testing import CliRunner
 
 import swftools
 from pipelines.cli.main import main
+from pipelines.cli.prices import lines_of
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.price import PriceSchedule
 from swftools.errors import ParameterError
+from swftools.market.prices import Prices
 from tests.pipelines.small_logs import build
 
 LOG = "lublin-feitelson:jobs=60,processors=64,load=20,types=mix,seed=3"
@@ -68,6 +70,17 @@ def test_the_console_prints_the_bill(tmp_path: Path) -> None:
     assert sum(row["price"] for row in found["bill"]) == pytest.approx(written["price"].sum())
     assert (found["jobs"], found["no_price"]) == (20, {})
     assert pd.read_parquet(tmp_path / "p.parquet")["price"].tolist() == written["price"].tolist()
+
+
+def test_the_console_names_users() -> None:
+    """Number and name, as the log has it, in lines that fit; others by their numbers."""
+    jobs = pd.DataFrame({"user_id": pd.array([1, 2, 3, None], dtype="Int64"), "price": [4.0, 3.0, 2.0, 1.0]})
+    jobs = jobs.assign(job_number=[1, 2, 3, 4], utility_got=0.0, processor_hours=1e12, no_price=None)
+    lines = lines_of(Prices(jobs, "fixed", "easy"), {1: "ann", 2: "b\x1b" * 20})
+    shortened = "b\\x1b" * 4 + "b..."
+    rows = [["1", "ann"], ["2", shortened], ["3", "1"], ["none", "1"]]
+    assert [line.split()[:2] for line in lines[-4:]] == rows
+    assert all(len(line) <= 80 for line in lines)
 
 
 def test_the_console_refuses_in_one_line() -> None:
