@@ -81,11 +81,12 @@ def test_what_was_understood(state: Path, tmp_path: Path) -> None:
     log = log_of_waits([5.0] * 90, queue_id=[3] * 45 + [4] * 45)
     header = SwfHeader.from_lines(["; Queue: 3 batch", "; Queue: 4 night\x1b[2J"])
     named = save_state(tmp_path, Trace(header, log.jobs), by="queue")
-    by_name = asked(named, "--start", "+6h", "--queue", "batch")
+    half = ["--start", "+6h", "--probability", ".5"]
+    by_name = asked(named, *half, "--queue", "batch")
     assert (0, True) == (by_name.exit_code, ", of 45 waits of group batch" in by_name.stdout), by_name.output
-    assert by_name.stdout == asked(named, "--start", "+6h", "--queue", "3").stdout
-    assert json.loads(asked(named, "--start", "+6h", "--group", "batch", "--json").stdout)["group"] == "3"
-    assert "of group night\\x1b[2J" in asked(named, "--start", "+6h", "--queue", "4").stdout
+    assert by_name.stdout == asked(named, *half, "--queue", "3").stdout
+    assert json.loads(asked(named, *half, "--group", "batch", "--json").stdout)["group"] == "3"
+    assert "of group night\\x1b[2J" in asked(named, *half, "--queue", "4").stdout
 
 
 def test_a_picture(state: Path, tmp_path: Path) -> None:
