@@ -108,6 +108,7 @@ def test_headings_of_a_papers_table_name_the_unit() -> None:
 
 @pytest.mark.parametrize("groups", [["10", "9", "batch", "-1"]])
 def test_groups_of_reservations_are_in_numerical_order(groups: list[str]) -> None:
-    """Numbers by size, then names."""
+    """Numbers by size, whatever they are called, then names."""
     table = pd.DataFrame({"group": groups, "is_accepted": False, "is_met": None, "why_denied": "late"})
-    assert [row[0] for row in _groups(table)] == ["-1", "9", "10", "batch"]
+    names = {"10": "fast", "9": "night", "batch": "batch", "-1": "-1"}
+    assert [row[0] for row in _groups(table, names)] == ["-1", "night", "fast", "batch"]

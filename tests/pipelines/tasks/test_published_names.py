@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,18 +57,26 @@ TASKS: dict[str, tuple[type[LogPublishingTask], dict[str, Any], dict[str, dict[i
 
 
 @pytest.fixture(scope="module")
-def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Version]:
-    """The version that each publishes."""
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LogPublishingTask]:
+    """The task of each, which is done."""
     folder = tmp_path_factory.mktemp("names")
     (folder / "log.txt").write_text(sacct())
-    found = {}
-    for kind, (task_class, parameters, _) in TASKS.items():
-        log = {"log": str(folder / "log.txt"), "format": "slurm:time_zone=UTC", "processors": 4}
-        task = task_class(**log, data_root=str(folder / "data"), **parameters)
-        assert build(task)
-        target = task.output()
-        found[kind] = Version(target.root, target.root.manifest(target.data_set, target.version))
+    log = {"log": str(folder / "log.txt"), "format": "slurm:time_zone=UTC", "processors": 4}
+    found = {
+        kind: task(**log, data_root=str(folder / "data"), **parameters) for kind, (task, parameters, _) in TASKS.items()
+    }
+    assert all(build(task) for task in found.values())
     return found
+
+
+@pytest.fixture(scope="module")
+def versions(tasks: dict[str, LogPublishingTask]) -> dict[str, Version]:
+    """The version that each published."""
+    targets = {kind: task.output() for kind, task in tasks.items()}
+    return {
+        kind: Version(target.root, target.root.manifest(target.data_set, target.version))
+        for kind, target in targets.items()
+    }
 
 
 @pytest.mark.parametrize("kind", TASKS)
@@ -99,6 +108,7 @@ def test_a_report_shows_them(versions: dict[str, Version], kind: str, cells: lis
         _, parts = parts_of(version, other)
         told = {str(cell) for part in parts for table in part.tables for row in table.rows for cell in row}
         assert {*cells} <= told
+        assert not {"3/1", "1/2"} & told, "the numbers of groups by user and queue"
 
 
 def test_tables_and_files_for_programs_keep_numbers(versions: dict[str, Version]) -> None:
@@ -110,6 +120,14 @@ def test_tables_and_files_for_programs_keep_numbers(versions: dict[str, Version]
     assert set(version.read("wait_predictions")["queue"]) == groups
     assert "| ann/night\\#1 | binomial |" in Path(version.address, "evaluation.md").read_text(encoding="utf-8")
     assert pd.read_csv(f"{versions['prices'].address}/bill.csv")["user_id"].tolist() == [1, 2, 3]
+
+
+def test_the_terminal_shows_them(tasks: dict[str, LogPublishingTask], versions: dict[str, Version]) -> None:
+    """Also of a version that was complete before, of which the work is gone."""
+    version = versions["evaluation"]
+    told = tasks["evaluation"].heading(partial(version.root.read_table, version.data_set, "wait_evaluation"))
+    assert "user,queue 7/batch: 10 jobs" in told
+    assert "user,queue ann/night#1: 10 jobs" in told
 
 
 def test_a_schedule_that_is_read_again(versions: dict[str, Version]) -> None:
