@@ -133,7 +133,7 @@ def state_and_group(
     history = history or only_history(root)
     path, names = find_state(root, history, method)
     saved = read_state(path)
-    saved.names = {kind: {number: name for name, number in each.items()} for kind, each in names.items()}
+    saved.names = names  # those of a history are in its manifest
     return Asked(saved, group if group is not None else given or None, history)
 
 

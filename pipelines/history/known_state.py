@@ -14,10 +14,12 @@ from typing import Any
 
 from pipelines.names import LATEST, MANIFEST, check_name
 from swftools.errors import ParameterError, StateNotFoundError, StorageError
+from swftools.header import SwfHeader
+from swftools.named import Known
 
 
-def find_state(data_root: str, history: str, method: str | None = None) -> tuple[Path, Mapping[str, Any]]:
-    """Return the file with what a method knows at the end of a history, and the numbers behind names.
+def find_state(data_root: str, history: str, method: str | None = None) -> tuple[Path, Known]:
+    """Return the file with what a method knows at the end of a history, and the names behind numbers.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def find_state(data_root: str, history: str, method: str | None = None) -> tuple
     path : Path
         The state.
     names : mapping
-        By kind (queue, user, partition), numbers by name; empty where logs have numbers only.
+        By kind (queue, partition) and number, of the logs or their header; empty where they have numbers only.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def find_state(data_root: str, history: str, method: str | None = None) -> tuple
         raise StateNotFoundError(f"{where}: there is no such history; make it by swftools reevaluate") from None
     except (OSError, ValueError) as error:
         raise StorageError(f"{where}: cannot be read: {error}; restore it from a copy") from error
-    return top / version / _state_in(manifest, where, method), manifest.get("names", {})
+    return top / version / _state_in(manifest, where, method), _names_in(manifest)
 
 
 def only_history(data_root: str) -> str:
@@ -96,7 +98,16 @@ def _state_in(manifest: Mapping[str, Any], where: str, method: str | None) -> st
     return check_name(str(followed[chosen]["files"][max(states)]), f"{where}: file of a state")
 
 
-def _fetched(data_root: str, history: str, method: str | None) -> tuple[Path, Mapping[str, Any]]:
+def _names_in(manifest: Mapping[str, Any]) -> Known:
+    """Return the names behind numbers that a manifest has: those of the logs, else those of the header."""
+    header = SwfHeader.from_lines(manifest.get("header", []))
+    known = {"queue": dict(header.queues), "partition": dict(header.partitions)}
+    for kind, numbers in manifest.get("names", {}).items():
+        known.setdefault(kind, {}).update((number, name) for name, number in numbers.items())
+    return {kind: names for kind, names in known.items() if names}
+
+
+def _fetched(data_root: str, history: str, method: str | None) -> tuple[Path, Known]:
     """Fetch a state from S3 into the work root."""
     from pipelines.config import work_root  # noqa: PLC0415 (who asks a local history needs none of these)
     from pipelines.store.data_root import DataRoot  # noqa: PLC0415
@@ -113,4 +124,4 @@ def _fetched(data_root: str, history: str, method: str | None) -> tuple[Path, Ma
         path.parent.mkdir(parents=True, exist_ok=True)
         with create_file(path) as file:
             file.write(root.storage.read(f"{history}/{version}/{name}"))
-    return path, manifest.get("names", {})
+    return path, _names_in(manifest)

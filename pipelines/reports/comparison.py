@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on, sentence
 from swftools.output.amounts import amount
 from swftools.plots.over_seeds import interval, rows_of_metric, words_of
 from swftools.simulator.metrics.measures import usual_by_seed
@@ -57,7 +57,7 @@ def _assumptions(version: Version) -> list[str]:
     """Return what the runs assume."""
     seeds = version.manifest.get("seeds", ())
     told = [f"{len(seeds)} seeds: {', '.join(map(str, seeds))}."] if len(seeds) > 1 else []
-    return [*told, *(f"{text[0].upper()}{text[1:]}." for text in version.manifest.get("assumptions", ()))]
+    return [*told, *map(sentence, version.manifest.get("assumptions", ()))]
 
 
 def _schedules(version: Version) -> list[Section]:

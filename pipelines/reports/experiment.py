@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 from pipelines.experiments.axes import OPTIONS, SETTING
 from pipelines.experiments.differences import sentences
 from pipelines.experiments.means import different_repetitions, means_of, settings_in_words, usual_values
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, begun, reports_on, sentence
 from swftools.output.amounts import amount, counted, difference
 from swftools.plots.over_seeds import words_of
 
@@ -56,7 +57,7 @@ def _cells(values: pd.DataFrame) -> Iterator[str]:
     )
     for name in OPTIONS:
         if runs[name].nunique(dropna=False) > 1:
-            yield f"{_begun(name.replace('_', ' '))}: {', '.join(map(str, runs[name].unique()))}."
+            yield f"{begun(name.replace('_', ' '))}: {', '.join(map(str, runs[name].unique()))}."
 
 
 def _assumptions(version: Version) -> list[str]:
@@ -64,7 +65,7 @@ def _assumptions(version: Version) -> list[str]:
     told = dict.fromkeys(
         text for source in version.manifest.get("sources", ()) for text in source.get("assumptions", ())
     )
-    return [_begun(f"{text}.") for text in told if text]
+    return [sentence(text) for text in told if text]
 
 
 def _found(differences: pd.DataFrame) -> list[str]:
@@ -75,7 +76,7 @@ def _found(differences: pd.DataFrame) -> list[str]:
         # Which they are stands in the tables below.
         head, found, _ = words.partition(" are more than noise")
         named.setdefault(head + found, []).append(words_of(measure, ""))
-    told = [_begun(f"{', '.join(measures)}: {words}.") for words, measures in named.items()]
+    told = [begun(f"{', '.join(measures)}: {words}.") for words, measures in named.items()]
     return told or ["There is one policy: nothing is compared."]
 
 
@@ -83,7 +84,7 @@ def _measures(values: pd.DataFrame, differences: pd.DataFrame) -> Iterator[Secti
     """Yield a part a measure: its means and differences with their intervals, and a picture where values differ."""
     means, runs = means_of(values), different_repetitions(values)
     for measure, rows in means.groupby("measure", sort=False):
-        words = _begun(words_of(str(measure), ""))
+        words = begun(words_of(str(measure), ""))
         if rows["mean"].round(9).nunique() == 1:
             mean, unit = rows.iloc[0][["mean", "unit"]]
             yield Section(words, [f"{amount(mean, unit)} under every policy, in every setting."])
@@ -108,7 +109,7 @@ def _table(means: pd.DataFrame, differences: pd.DataFrame) -> Rows:
         "mean": [Told(row["mean"], amount(row["mean"], unit, longest)) for row in each],
         "95 % interval": [_between(row["low"], row["high"], unit, longest) for row in each],
         "repetitions": [row["repetitions"] for row in each],
-        f"less that of {baseline}": [_signed(row["difference"], unit) for row in each],
+        f"less that of {baseline}": [_signed(row["difference"], unit, longest) for row in each],
         "its 95 % interval": [_between(row[low], row[high], unit, longest) for row in each],
         "more than noise": ["" if row["difference"] != row["difference"] else _judged(row) for row in each],
     }
@@ -135,15 +136,13 @@ def _picture(runs: pd.DataFrame, measure: str) -> Shown:
     return Shown(runs, name, {"metric": measure})
 
 
-def _begun(text: str) -> str:
-    """Return a text that begins as a sentence does."""
-    return text[:1].upper() + text[1:]
-
-
 def _short(names: list[str]) -> dict[str, str]:
-    """Return names as a picture has room for them: of long ones what they all begin with is left out."""
-    begins = (place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1)
-    same = next(begins, 0) if max(map(len, names)) > ROOM else 0
+    """Return names as a picture has room for them: of long ones the parts that they all begin with are left out."""
+    same = 0
+    if max(map(len, names)) > ROOM:
+        differ = (place for place, letters in enumerate(zip(*names, strict=False)) if len(set(letters)) > 1)
+        begin = names[0][: next(differ, len(min(names, key=len)))]
+        same = max((part.end() for part in re.finditer("[-,:/] ?", begin)), default=len(begin))
     return {name: f"..{name[same:]}" if same > 2 else name for name in names}
 
 
@@ -152,6 +151,6 @@ def _between(low: Any, high: Any, unit: str, longest: float) -> str | Told:
     return "" if low != low else Told(low, f"{amount(low, unit, longest)} to {amount(high, unit, longest)}")  # noqa: PLR0124 (NaN)
 
 
-def _signed(value: float, unit: str) -> str | Told:
-    """Return a difference in words, with its sign; nothing where it is not known."""
-    return "" if value != value else Told(value, difference(value, unit))  # noqa: PLR0124 (NaN)
+def _signed(value: float, unit: str, longest: float) -> str | Told:
+    """Return a difference in words, with its sign, in the unit of the longest time; nothing where it is not known."""
+    return "" if value != value else Told(value, difference(value, unit, longest))  # noqa: PLR0124 (NaN)

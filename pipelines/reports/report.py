@@ -52,6 +52,22 @@ class Section:
     pictures: Sequence[Shown] = ()
 
 
+def begun(text: str) -> str:
+    """Return a text that begins as a sentence does."""
+    return text[:1].upper() + text[1:]
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence, with a full stop; it may be one already.
+
+    Examples
+    --------
+    >>> sentence("left out: 3 jobs"), sentence("No job has a queue.")
+    ('Left out: 3 jobs.', 'No job has a queue.')
+    """
+    return begun(text) if text.endswith(".") else f"{begun(text)}."
+
+
 @dataclass(frozen=True)
 class Version:
     """A published version that a report is about.

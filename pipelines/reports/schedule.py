@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on, sentence
 from pipelines.store.schedules import schedule_of
 from swftools.output.amounts import duration
 from swftools.simulator.metrics.measures import measure
@@ -31,7 +31,7 @@ def parts(version: Version, other: Version | None) -> list[Section]:
 
 def _assumptions(version: Version) -> list[str]:
     """Return what the run assumes."""
-    return [f"{text[0].upper()}{text[1:]}." for text in version.manifest["run"]["assumptions"]]
+    return [sentence(text) for text in version.manifest["run"]["assumptions"]]
 
 
 def _figures(schedules: dict[str, Schedule]) -> Section:

@@ -70,15 +70,15 @@ def amount(value: float, unit: str, like: float | None = None) -> str:
     return number(value) if unit in ("1", "") else f"{number(value)} {unit}"
 
 
-def difference(value: float, unit: str) -> str:
-    """Return an amount with its sign.
+def difference(value: float, unit: str, like: float | None = None) -> str:
+    """Return an amount with its sign; it takes what ``amount`` takes.
 
     Examples
     --------
-    >>> difference(-3606, "s"), difference(0.25, "1"), difference(0, "jobs")
-    ('-60.1 min', '+0.25', '0 jobs')
+    >>> difference(-3606, "s"), difference(0.25, "1"), difference(0, "jobs"), difference(3606, "s", like=9000)
+    ('-60.1 min', '+0.25', '0 jobs', '+1 h')
     """
-    return f"{'+' if value > 0 else ''}{amount(value, unit)}"
+    return f"{'+' if value > 0 else ''}{amount(value, unit, like)}"
 
 
 def percent(part: float, whole: float = 1.0, digits: int = 0) -> str:

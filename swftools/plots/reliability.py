@@ -102,7 +102,7 @@ class Reliability(Picture):
             where = "" if what == "quantiles" else f"queue {name_of(worst['queue'])}, "
             told.append(
                 f"{name_of(method)} below by more than chance in {below} of {len(part)} {what}, "
-                f"the least beside what is meant: {where}{worst['share']:.3f} for {worst['meant']:g}"
+                f"the least beside what is meant: {where}{worst['share']:.3f} for {worst['meant']:.4g}"
             )
         return and_more(told)
 

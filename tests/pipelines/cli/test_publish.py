@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 import swftools
+from pipelines.cli.tasks import augment, publish
 from pipelines.reports.report import Version, parts_of
 from pipelines.store.data_root import DataRoot
 from tests.pipelines.luigi_runs import SWFTOOLS, run
@@ -54,3 +55,11 @@ def test_what_was_logged_and_what_is_generated(tmp_path: Path) -> None:
     assert f"3 columns {MARK}" in repr(trace)
     assert set(swftools.describe(trace)["generated_columns"]) == generated
     assert "generated_columns" not in swftools.describe(swftools.load("plain", data_root=tmp_path / "data"))
+
+
+def test_it_takes_what_augment_takes() -> None:
+    """But for what says what is added."""
+    augmented, published = ({each.name for each in command.params} for command in (augment, publish))
+    assert augmented - published == {"augmentations", "seed", "parameters", "settings"}
+    assert published - augmented == set()
+    assert {"log", "rules", "by_month", "data_set", "report", "dry_run", "as_json"} <= published

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
+from pipelines.history.known_state import find_state
 from pipelines.history.task import ReevaluateLogs
 from tests.pipelines.history.nights import Site, days, job
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, run
@@ -246,6 +247,7 @@ def test_a_history_is_asked_of_waits(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert {bound["seconds"] for bound in told["bounds"]} == {600.0}
+    assert find_state(str(site.root), "site")[1] == {"queue": {1: "normal"}}
     failed = CliRunner().invoke(main, [*asked, "--queue", "nrmal"])
     assert (2, True) == (failed.exit_code, "there are: normal; did you mean normal?" in failed.stderr), failed.stderr
     root = ["--data-root", str(site.root)]

@@ -85,7 +85,7 @@ def test_means_differences_and_pictures() -> None:
     first, second = table.rows
     assert first[:2] == ("fcfs", Told(7235.0, "2.01 h"))
     assert first[3:] == (8, "", "", "")
-    assert str(second[4].words) == "-60.1 min"  # type: ignore[attr-defined]
+    assert str(second[4].words) == "-1 h"  # type: ignore[attr-defined]
     assert str(second[6]).startswith("yes, p 0.0078")
     assert [picture.name for picture in found["Mean wait"].pictures] == ["policies"]
     assert found["Makespan"].sentences == ["2 h under every policy, in every setting."]
@@ -112,5 +112,8 @@ def test_copies_count_once() -> None:
 def test_logs_are_told_apart_in_pictures() -> None:
     """Names that begin alike for longer than there is room keep their ends."""
     names = [f"lublin-feitelson-jobs300-processors64-seed{seed}" for seed in (1, 2)]
-    assert list(_short(names).values()) == ["..1", "..2"]
+    assert list(_short(names).values()) == ["..seed1", "..seed2"]
+    loads = [f"lublin-feitelson-jobs300, load {load}" for load in (0.7, 0.75)]
+    assert list(_short(loads).values()) == ["..load 0.7", "..load 0.75"]
+    assert list(_short(["a" * 30 + "b", "a" * 30 + "c"]).values()) == ["..b", "..c"]
     assert list(_short(["kth", "sdsc"]).values()) == ["kth", "sdsc"]

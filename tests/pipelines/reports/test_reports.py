@@ -11,10 +11,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
+from pipelines.history.known_state import find_state
 from pipelines.reports import Version, report_page
 from pipelines.reports.report import parts_of
 from pipelines.store.data_root import DataRoot
 from swftools.errors import ParameterError
+from swftools.qbets.saved_state import read_state
 from tests.pipelines.history.nights import SETTINGS, days
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
@@ -153,6 +155,17 @@ def test_what_came_since_the_night_before(root: Path) -> None:
     first = Version(DataRoot.open(root), DataRoot.open(root).manifest("nights", oldest.version))
     assert "jobs since version" not in report_page(first)
     assert f"<p>-36 jobs since version {newest.version}.</p>" in report_page(first, version(root, "nights"))
+
+
+def test_states_of_a_history_hold_no_names(root: Path) -> None:
+    """They are in its manifest, so a state is the same whatever a header calls its queues."""
+    path, names = find_state(str(root), "nights")
+    assert read_state(path).names == {}
+    assert names == {"queue": {0: FOREIGN, 1: EVIL}}
+    asked = ["--history", "nights", "--data-root", str(root), "--requested-time", "1h"]
+    by_name, by_number = (call("predict", *asked, "--queue", queue) for queue in (EVIL, "1"))
+    assert (by_name.exit_code, by_name.stdout) == (by_number.exit_code, by_number.stdout)
+    assert by_name.exit_code in (0, 1), by_name.output
 
 
 def test_what_is_refused(root: Path) -> None:

@@ -11,7 +11,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from pipelines.cli.main import main
 from pipelines.reports import Version
 from pipelines.reports.report import parts_of
 from pipelines.store.schedules import read_schedule
@@ -128,6 +130,19 @@ def test_the_terminal_shows_them(tasks: dict[str, LogPublishingTask], versions: 
     told = tasks["evaluation"].heading(partial(version.root.read_table, version.data_set, "wait_evaluation"))
     assert "user,queue 7/batch: 10 jobs" in told
     assert "user,queue ann/night#1: 10 jobs" in told
+
+
+def test_bills_on_the_console(tmp_path: Path) -> None:
+    """Users have their names behind their numbers."""
+    (tmp_path / "log.txt").write_text(sacct(9))
+    call = ["price", str(tmp_path / "log.txt"), "--format", "slurm:time_zone=UTC", "--processors", "4"]
+    result = CliRunner().invoke(main, [*call, "--policy", "fcfs", "--mechanism", "fixed"])
+    assert result.exit_code == 0, result.output
+    assert [line.split()[:3] for line in result.stdout.splitlines()[-3:]] == [
+        ["1", "ann", "3"],
+        ["2", "bob", "3"],
+        ["3", "7", "3"],
+    ]
 
 
 def test_a_schedule_that_is_read_again(versions: dict[str, Version]) -> None:
