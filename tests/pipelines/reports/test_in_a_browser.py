@@ -80,10 +80,11 @@ def over_time(root: DataRoot) -> str:
     return report_page(Version(root, root.manifest("mine-schedules")))
 
 
-def opened(page: str, folder: Path) -> tuple[str, str, list[str]]:
+def opened(page: str, folder: Path, width: int = 1280) -> tuple[str, str, list[str]]:
     """Open a page; return what became of it, what the console told, and the addresses that were asked for."""
     (folder / "page.html").write_text(page)
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=2000"]
+    flags.append(f"--window-size={width},900")
     private = [f"--user-data-dir={folder / 'profile'}", f"--log-net-log={folder / 'net.json'}"]
     told = subprocess.run(
         [str(BROWSER), *flags, *private, "--dump-dom", f"file://{folder / 'page.html'}"],
@@ -141,6 +142,21 @@ def test_a_picture_over_time_can_be_looked_at_closer(over_time: str, tmp_path: P
     assert len(told["words"]) >= 3
     assert len(set(told["words"])) == len(told["words"])
     assert told["wordsBack"] == []
+
+
+def test_on_a_phone(over_time: str, tmp_path: Path) -> None:
+    """Pictures keep a width at which words can be read, and say that they go on, as tables do in their words."""
+    table = f"<div class='wide'><table><tr><td>{'x' * 99}</td></tr></table></div>"
+    said = (
+        "[...document.querySelectorAll('.wide')].map(each => `${each.scrollWidth} ${each.previousSibling.textContent}`)"
+    )
+    look = f"<script>document.title = JSON.stringify({said})</script></body>"
+    text = over_time.replace("<h2>", f"{table}<h2>", 1).replace("</body>", look)
+    found, console, _ = opened(text, tmp_path, width=500)
+    assert console == ""
+    told = json.loads(re.search("<title>(.*)</title>", found)[1])  # type: ignore[index]
+    assert "There are more columns to the right \u2192" in told[0]
+    assert "672 The picture goes on to the right \u2192" in told
 
 
 def test_without_scripts_it_is_whole(over_time: str, tmp_path: Path) -> None:
