@@ -155,6 +155,18 @@ def test_later_state_wins_in_any_order() -> None:
         assert (row["run_time"], row["status"], row["job_occurrence"]) == (60, 1, 0)
 
 
+def test_of_two_starts_without_an_end_the_later_one_counts() -> None:
+    """A job that goes on was queued again, and what said less of it came last: it is the state of today."""
+    first = job(wait_time=5, run_time=None, status=None)
+    again = job(wait_time=400, run_time=None, status=None, allocated_processors=None)
+    for order in itertools.permutations([first, again]):
+        book = new_book()
+        for number, state in enumerate(order, start=1):
+            book.take(records_of([state]), number)
+        (row,) = rows_of(book)
+        assert row["wait_time"] == 400
+
+
 def test_unchanged_month_stays_the_same_object() -> None:
     """What is delivered again touches no month: its part need not be written."""
     book = new_book()
