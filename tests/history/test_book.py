@@ -269,6 +269,15 @@ def test_jobs_that_have_not_ended_are_left_to_a_later_file() -> None:
     assert (taken.new, taken.merged) == (1, 0)
 
 
+@pytest.mark.parametrize("kind", "DA")
+def test_a_job_of_pbs_that_was_deleted_on_another_day_than_it_was_queued(kind: str) -> None:
+    """The file of neither day has a job, and neither tells of a line that cannot be read."""
+    for line in ("03/01/2024 23:00:00;Q;7.host;queue=batch", f"03/02/2024 01:00:00;{kind};7.host;requestor=ann@host"):
+        read = file_records(read_log(io.BytesIO(f"{line}\n".encode()), "pbs", time_zone="UTC"))
+        counts = (len(read.records), len(read.rejected), read.not_ended + read.joined)
+        assert counts == (0, 0, 1)
+
+
 def test_jobs_without_submission_are_rejected() -> None:
     """They have no month; the line is told."""
     text = text_of([job(1), job(2, submit=-1)])
