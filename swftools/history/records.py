@@ -45,6 +45,7 @@ others come: identities are written into histories."""
 
 _OPEN = r"^(?:[^:]*: )?not ended"
 _PART = r"^(?:[^:]*: )?belongs to the record of line (\d+), which is no job$"
+_ELSEWHERE = r"^(?:[^:]*: )?deleted or aborted, and no Q record"
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,9 @@ def file_records(trace: Trace, lines_before: int = 0, behind: int = 0) -> FileRe
     # Steps of a job that goes on, or a Q record of one that ends on another day, are left to the end of it too.
     into = quarantine["reason"].str.extract(_PART)[0]
     is_part = into.isin(quarantine.loc[is_open, "line_number"].astype(str)).to_numpy(dtype=bool)
+    # A job that was deleted while it waited: its Q record counts so too, in the file of the day that it was queued.
+    is_elsewhere = quarantine["reason"].str.contains(_ELSEWHERE, regex=True).fillna(False).to_numpy(dtype=bool)
+    is_part = is_part | is_elsewhere
     is_new = (quarantine["line_number"] > behind).to_numpy(dtype=bool)
     rejected = [quarantine[is_new & ~is_open & ~is_part]]
     if nowhere.any():

@@ -150,11 +150,12 @@ def test_on_the_console_it_is_the_same(name: str, tmp_path: Path) -> None:
 
 def console(case: Situation, *arguments: str) -> Any:
     """Run a command in this process."""
-    options = ",".join(f"{name}={value}" for name, value in case.options.items())
-    told = (
-        [] if case.format is None or not (options or not case.recognised) else [f"{case.format}:{options}".rstrip(":")]
-    )
-    return CliRunner().invoke(main, [*arguments, *[f"--format={each}" for each in told], "--quiet"])
+    given = dict(case.options)
+    told = [f"--anonymise={given.pop('anonymise')}"] if "anonymise" in given else []
+    options = ",".join(f"{name}={value}" for name, value in given.items())
+    if case.format is not None and (options or not case.recognised):
+        told.append(f"--format={case.format}:{options}".rstrip(":"))
+    return CliRunner().invoke(main, [*arguments, *told, "--quiet"])
 
 
 @pytest.mark.slow

@@ -155,6 +155,18 @@ def test_later_state_wins_in_any_order() -> None:
         assert (row["run_time"], row["status"], row["job_occurrence"]) == (60, 1, 0)
 
 
+def test_of_two_starts_without_an_end_the_later_one_counts() -> None:
+    """A job that goes on was queued again, and what said less of it came last: it is the state of today."""
+    first = job(wait_time=5, run_time=None, status=None)
+    again = job(wait_time=400, run_time=None, status=None, allocated_processors=None)
+    for order in itertools.permutations([first, again]):
+        book = new_book()
+        for number, state in enumerate(order, start=1):
+            book.take(records_of([state]), number)
+        (row,) = rows_of(book)
+        assert row["wait_time"] == 400
+
+
 def test_unchanged_month_stays_the_same_object() -> None:
     """What is delivered again touches no month: its part need not be written."""
     book = new_book()
@@ -255,6 +267,15 @@ def test_jobs_that_have_not_ended_are_left_to_a_later_file() -> None:
     assert (taken.new, taken.not_ended, taken.quarantined, taken.records) == (1, 1, 1, 3)
     taken = book.take(sacct(line(2, "ben")), 2)
     assert (taken.new, taken.merged) == (1, 0)
+
+
+@pytest.mark.parametrize("kind", "DA")
+def test_a_job_of_pbs_that_was_deleted_on_another_day_than_it_was_queued(kind: str) -> None:
+    """The file of neither day has a job, and neither tells of a line that cannot be read."""
+    for line in ("03/01/2024 23:00:00;Q;7.host;queue=batch", f"03/02/2024 01:00:00;{kind};7.host;requestor=ann@host"):
+        read = file_records(read_log(io.BytesIO(f"{line}\n".encode()), "pbs", time_zone="UTC"))
+        counts = (len(read.records), len(read.rejected), read.not_ended + read.joined)
+        assert counts == (0, 0, 1)
 
 
 def test_jobs_without_submission_are_rejected() -> None:

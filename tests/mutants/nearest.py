@@ -11,6 +11,9 @@ ROOMS = ("swftools", "pipelines")
 OTHERS = {"benchmark", "mutants", "naive", "reference"}
 """Folders of tests that are no tests of a room."""
 
+CORPUS = ("swftools/formats/", "tests/corpus/test_corpus.py")
+"""The small inputs of all readers, which are tests of each of them and import none."""
+
 
 def sources(root: Path) -> list[str]:
     """Return the files that may be changed, as paths from the top: all but empty ones."""
@@ -31,7 +34,7 @@ def nearest(root: Path, source: str) -> list[list[str]]:
     """Return the files of tests that are nearest to a file: those by name, those by import, those of its room.
 
     Each stands once, where it is nearest. Of the room there are only the files of the folder itself, or of the folders
-    in it where it has none.
+    in it where it has none. Readers of logs have the corpus last.
     """
     module = source.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     words = set(Path(source).stem.split("_")) - {""}
@@ -43,7 +46,8 @@ def nearest(root: Path, source: str) -> list[list[str]]:
     of_room = inside if room != "tests" else [path for path in tests if path.parent == root / "tests"]
     seen: set[Path] = set()
     found = []
-    for group in (by_name, by_import, of_room):
+    corpus = [root / CORPUS[1]] if source.startswith(CORPUS[0]) else []
+    for group in (by_name, by_import, of_room, corpus):
         new = sorted(set(group) - seen)
         seen |= set(new)
         found.append([path.relative_to(root).as_posix() for path in new])

@@ -19,6 +19,9 @@ from tests.mutants.nearest import nearest
 CAUGHT, TIMES_OUT, NOT_CAUGHT, NOT_JUDGED = "caught", "times out", "not caught", "not judged"
 
 _LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "build", "data", "*.egg-info", ".*_cache")
+_MODULO = "ignore:overflow encountered:RuntimeWarning"
+"""numpy's word on a product modulo 2**64; compiled code says nothing of it."""
+
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
 
 
@@ -101,6 +104,7 @@ class Trial:
         environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
         if interpreted:
             environment["NUMBA_DISABLE_JIT"] = "1"
+            command += ["-W", _MODULO]
         with subprocess.Popen(
             command,
             cwd=folder,

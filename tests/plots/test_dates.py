@@ -91,6 +91,23 @@ def test_labels_of_dates_stand_apart(width: float) -> None:
 
 
 @pytest.mark.parametrize(
+    ("days", "width", "expected"),
+    [
+        (400.0, 1.0, ["2000-05-01 00:00", "2001-01-01 00:00"]),
+        (0.1, 1.0, ["2000-02-13 00:00", "2000-02-13 01:30"]),
+        (0.1, 2.0, ["2000-02-13 00:00", "2000-02-13 01:00"]),
+    ],
+)
+def test_of_too_many_dates_the_roundest_stay(days: float, width: float, expected: list[str]) -> None:
+    """The beginning of a year, a day or an hour among them."""
+    with style("screen"):
+        axes = Figure(figsize=(width, 1.5)).add_axes((0.0, 0.3, 1.0, 0.6))
+        axes.set_xlim(11_000.3, 11_000.3 + days)
+        time_axis(axes, 0.0, "US/Pacific")
+        assert [f"{num2date(tick, tz='US/Pacific'):%Y-%m-%d %H:%M}" for tick in axes.get_xticks()] == expected
+
+
+@pytest.mark.parametrize(
     ("width", "expected"),
     [
         (8.0, ["1 s", "10 s", "1 min", "10 min", "1 h", "10 h", "1 d", "7 d", "30 d"]),

@@ -15,7 +15,8 @@ import pyarrow as pa
 from swftools._version import __version__
 from swftools.fields.definition import BOOL, INT64, STRING
 from swftools.fields.jobs import JOBS, SWF_FIELDS
-from swftools.formats.accounting.ledger import MAXIMA, Decision, Ledger, Part
+from swftools.formats.accounting.decision import Decision
+from swftools.formats.accounting.ledger import MAXIMA, Ledger, Part
 from swftools.header import HeaderEntry, SwfHeader
 from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
 from swftools.tables import empty_frame, frame_of

@@ -21,9 +21,11 @@ import pyarrow as pa
 from swftools.errors import DateOrderError, LogFormatError, SwfFormatError
 from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_end, log_header, merged_lines
 from swftools.formats.accounting.date_order import USUAL, DateOrder, OtherOrder
+from swftools.formats.accounting.decision import Decision, Known, decide
 from swftools.formats.accounting.digest import Digest
 from swftools.formats.accounting.gathering import Gathered
-from swftools.formats.accounting.ledger import Decision, Known, Ledger, Part, decide, told_apart
+from swftools.formats.accounting.identity import told_apart
+from swftools.formats.accounting.ledger import Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.settling import Settled, carry_out, whole_column
 from swftools.formats.accounting.spans import line_ends

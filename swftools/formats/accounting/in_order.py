@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.formats.accounting.ledger import Decision, Part
+from swftools.formats.accounting.decision import Decision
+from swftools.formats.accounting.ledger import Part
 from swftools.kernel import FloatArray, IntArray
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
+from swftools.formats.accounting.identity import id_keys, preceding_keys, record_keys
 from swftools.formats.accounting.names import NameBook, Privacy
-from swftools.formats.accounting.predecessors import find_predecessors
 from swftools.formats.accounting.records import (
     COUNTS,
     ENERGIES,
@@ -35,8 +35,9 @@ from swftools.formats.accounting.records import (
     TIMES,
     Records,
     Stretch,
+    plain_words,
 )
-from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
+from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.tables import empty_frame, frame_of
 
 _KEPT = 1 << 16
@@ -47,8 +48,6 @@ MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is no
 
 REPEATS = "repeats an earlier record: merged into it"
 """What is said of a record that is no job for that reason."""
-
-_KEY = ("submit", "start", "end", "status", "allocated_processors")
 
 
 @dataclass
@@ -154,15 +153,7 @@ class Ledger:
         self._note(records)
         faulty = records.is_faulty
         kept: Any = ~faulty
-        ids = records.words.get("log_id")
-        key = _hashes(ids, len(records))
-        id_key = _in_scope(key, records.scope)
-        for name in _KEY:
-            values = records.number(name)
-            key = _mixed(key, np.where(np.isnan(values), -1.0, values).view(np.uint64))
-        if len(is_row := np.flatnonzero(id_key == 0)):
-            own = _row_keys(records) if self.are_several else _mixed(np.zeros_like(key), records.line.astype(np.uint64))
-            key[is_row] = own[is_row]
+        key, id_key = record_keys(records, are_several=self.are_several)
         of_faulty = faulty[records.merged_into]
         if records.has_loose:
             self.refused_ids.update(zip(id_key[faulty].tolist(), records.line[faulty].tolist(), strict=True))
@@ -186,8 +177,8 @@ class Ledger:
             key=key[kept],
             id_key=id_key[kept],
             numbers=numbers,
-            words={name: _plain(words[name]) for name in TEXTS if name in words and self._may_tell(name, records)},
-            preceding_key=_preceding(records, kept),
+            words={name: plain_words(words[name]) for name in TEXTS if name in words and self._may_tell(name, records)},
+            preceding_key=preceding_keys(records)[kept],
             is_ambiguous=np.zeros(len(key), bool)[kept] if ambiguous is None else ambiguous[kept],
             quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
             merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
@@ -210,7 +201,7 @@ class Ledger:
         places = zip(loose.begin.tolist(), loose.end.tolist(), strict=True)
         return LooseLines(
             loose.line,
-            _in_scope(_hashes(loose.log_id, len(loose.line)), loose.scope),
+            id_keys(loose.log_id, loose.scope, len(loose.line)),
             loose.time,
             loose.used_memory,
             loose.cpu_time,
@@ -294,154 +285,10 @@ class Ledger:
         return text[begin : min(end, begin + _KEPT)].rstrip(b"\r\n").decode("utf-8", "backslashreplace")
 
 
-class Decision(NamedTuple):
-    """What all records of a log together decide.
-
-    Parameters
-    ----------
-    origin : int
-        Second 0 of the log, in seconds since 1970.
-    number : ndarray of int64
-        The job number of each record, by submission, from 1 on; 0 for one that repeats another.
-    into : ndarray of int64
-        The line of the record that it repeats; 0 for none.
-    preceding : ndarray of float64
-        The job number of the job before it; NaN for none.
-    """
-
-    origin: int
-    number: IntArray
-    into: IntArray
-    preceding: FloatArray
-
-
-class Known(NamedTuple):
-    """What the records of a whole log are decided by, a row each.
-
-    Parameters
-    ----------
-    submit, start, end : ndarray of float64
-        Times; NaN where there is none.
-    line : ndarray of int64
-    key, id_key, preceding_key : ndarray of uint64
-        As in ``Part``.
-    into : dict of int to int
-        Rows that are pieces of the job of another row.
-    """
-
-    submit: FloatArray
-    start: FloatArray
-    end: FloatArray
-    line: IntArray
-    key: npt.NDArray[np.uint64]
-    id_key: npt.NDArray[np.uint64]
-    preceding_key: npt.NDArray[np.uint64]
-    into: dict[int, int]
-
-
-def decide(known: Known) -> Decision:
-    """Give the records of a whole log numbers by submission, none to those that repeat another or are a piece of it."""
-    submit, line, key = known.submit, known.line, known.key
-    into = np.broadcast_to(np.int64(0), len(key))  # of no memory, while none repeats another
-    kept: Any = slice(None)  # all: nothing is copied
-    ordered = np.sort(key)  # which takes less memory than a table of hashes, and mostly is all
-    if (ordered[1:] == ordered[:-1]).any() or known.into:
-        is_same = pd.Series(key).duplicated().to_numpy(copy=True)
-        order = np.argsort(key, kind="stable")
-        first = order[np.searchsorted(key[order], key)]
-        for row, whole in known.into.items():
-            is_same[row] = True
-            first[row] = first[whole]
-        first = first[first]  # what repeats a piece is of the job that has the piece
-        into = np.zeros(len(key), np.int64)
-        into[is_same] = line[first[is_same]]
-        kept = np.flatnonzero(~is_same)
-        submit = submit[kept]
-    del ordered
-    number = np.zeros(len(key), np.int64)
-    if (submit[1:] >= submit[:-1]).all():
-        number[kept] = np.arange(1, len(submit) + 1)
-    else:
-        order = np.argsort(submit, kind="stable")
-        number[order if isinstance(kept, slice) else kept[order]] = np.arange(1, len(order) + 1)
-    earliest = np.fmin.reduce(submit, initial=np.inf)
-    preceding = np.broadcast_to(np.nan, len(key))
-    if known.preceding_key.strides != (0,) and known.preceding_key.any():
-        rows = np.arange(len(key))[kept]
-        before = find_predecessors(known.id_key, known.submit, known.start, known.end, rows, known.preceding_key)
-        preceding = np.where(before >= 0, number[before], np.nan)
-    return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, preceding)
-
-
-def told_apart(
-    key: npt.NDArray[np.uint64], id_key: npt.NDArray[np.uint64], line: IntArray, begins: list[int]
-) -> npt.NDArray[np.uint64]:
-    """Return keys of the records of several files in which equal rows without an id differ by their place in a file.
-
-    Parameters
-    ----------
-    key, id_key : ndarray of uint64
-        As in ``Part``.
-    line : ndarray of int64
-        Of each record.
-    begins : list of int
-        The line at which each file begins.
-    """
-    rows = np.flatnonzero(id_key == 0)
-    if not len(rows):
-        return key
-    file = np.searchsorted(np.array(begins), line[rows], side="right")
-    same = pd.DataFrame({"file": file, "key": key[rows]})
-    again = same.groupby(["file", "key"], sort=False).cumcount().to_numpy()
-    found = key.copy()
-    found[rows] = _mixed(key[rows], again.astype(np.uint64))
-    return found
-
-
-def _row_keys(records: Records) -> npt.NDArray[np.uint64]:
-    """Return a hash of all that each record says."""
-    key = np.zeros(len(records), np.uint64)
-    for name in sorted(records.numbers):
-        values = records.numbers[name]
-        # What is missing does not count, since another file may lack the column.
-        key += np.where(
-            np.isnan(values), np.uint64(0), _mixed(values.astype(np.float64).view(np.uint64), _seed(name, len(key)))
-        )
-    for name in sorted(records.words):
-        words = _hashes(_plain(records.words[name]), len(records))
-        key += np.where(words == 0, np.uint64(0), _mixed(words, _seed(name, len(key))))
-    return key
-
-
-def _seed(name: str, rows: int) -> npt.NDArray[np.uint64]:
-    """Return a hash of the name of a column, for each row."""
-    return np.repeat(_hashes(pa.array([name], pa.large_string()), 1), rows)
-
-
-def _preceding(records: Records, kept: Any) -> npt.NDArray[np.uint64]:
-    """Return the hash of what each record waits for; where none does, zeros that take no memory."""
-    if "preceding" not in records.words:
-        return np.broadcast_to(np.uint64(0), len(records))[kept]
-    asked = _hashes(records.words["preceding"], len(records))
-    return np.where(asked == 0, asked, _in_scope(asked, records.scope))[kept]
-
-
-def _in_scope(key: npt.NDArray[np.uint64], scope: pa.LargeStringArray | None) -> npt.NDArray[np.uint64]:
-    """Return hashes of ids together with what they are ids in; as they are where that is not told."""
-    if scope is None or scope.null_count == len(scope):
-        return key
-    return _mixed(key, _hashes(scope, len(scope)))
-
-
 def _run_time(records: Records) -> FloatArray:
     """Return the run time of each record: as given, or from start to end."""
     given = records.number("run_time")
     return np.where(np.isfinite(given), given, records.number("end") - records.number("start"))
-
-
-def _plain(words: pa.LargeStringArray | pa.DictionaryArray) -> pa.LargeStringArray:
-    """Return words as they are, those of a dictionary too."""
-    return words.cast(pa.large_string()) if pa.types.is_dictionary(words.type) else words
 
 
 def _find_zeros(records: Records, text: bytes) -> None:
@@ -455,7 +302,9 @@ def _find_zeros(records: Records, text: bytes) -> None:
         plain = words.dictionary if pa.types.is_dictionary(words.type) else words
         letters = plain.buffers()[2] if len(plain) else None
         if letters is not None and letters.size and not np.frombuffer(letters, np.uint8).all():
-            records.fault(pc.match_substring(_plain(words), "\0").fill_null(False).to_numpy(zero_copy_only=False), told)
+            records.fault(
+                pc.match_substring(plain_words(words), "\0").fill_null(False).to_numpy(zero_copy_only=False), told
+            )
 
 
 def _judge(records: Records) -> None:
@@ -486,34 +335,3 @@ def _judge(records: Records) -> None:
     records.fault(_run_time(records) > MAX_TIME, f"run_time beyond {MAX_TIME:g}")
     for name in times:  # which no calendar of the header's may hold
         records.fault(given[name] > MAX_TIME, f"{name} beyond the year 2286")
-
-
-def _hashes(words: pa.LargeStringArray | None, rows: int) -> npt.NDArray[np.uint64]:
-    """Return a hash of each text, 0 where there is none."""
-    hashes = np.zeros(rows, np.uint64)
-    if words is not None and rows:
-        words = words if words.type == pa.large_string() else words.cast(pa.large_string())
-        _, offsets, letters = words.buffers()
-        places = np.frombuffer(offsets, np.int64)[words.offset : words.offset + rows + 1]
-        _fill_hashes(np.frombuffer(letters or b"", np.uint8), places, hashes)
-    return hashes
-
-
-@kernel(allocates=False)
-def _fill_hashes(letters: npt.NDArray[np.uint8], offsets: IntArray, hashes: npt.NDArray[np.uint64]) -> None:
-    """Hash each text by FNV-1a."""
-    for row in range(len(hashes)):
-        if offsets[row] == offsets[row + 1]:
-            continue
-        value = np.uint64(14695981039346656037)
-        for at in range(offsets[row], offsets[row + 1]):
-            value = (value ^ np.uint64(letters[at])) * np.uint64(1099511628211)
-        hashes[row] = value
-
-
-def _mixed(key: npt.NDArray[np.uint64], bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Return hashes of keys and further bits (the finalizer of SplitMix64, Steele et al. 2014)."""
-    mixed = key * np.uint64(0x9E3779B97F4A7C15) + bits
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))

@@ -267,3 +267,8 @@ class Records:
             shown = self._shown.get(row) if with_values else None
             told.append(self._reasons[self._fault[row]] + (f": {shown!r}" if shown is not None else ""))
         return told
+
+
+def plain_words(words: pa.LargeStringArray | pa.DictionaryArray) -> pa.LargeStringArray:
+    """Return words as they are, those of a dictionary too."""
+    return words.cast(pa.large_string()) if pa.types.is_dictionary(words.type) else words

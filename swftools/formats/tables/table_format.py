@@ -18,9 +18,10 @@ import numpy as np
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.accounting.assembly import jobs_of, log_header, merged_lines
 from swftools.formats.accounting.date_order import DateOrder
+from swftools.formats.accounting.decision import Decision
 from swftools.formats.accounting.format import Tally, placed, refuse
 from swftools.formats.accounting.in_order import InOrder
-from swftools.formats.accounting.ledger import Decision, Ledger, Part
+from swftools.formats.accounting.ledger import Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.compression import LogSource, source_name

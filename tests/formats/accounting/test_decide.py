@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.formats.accounting.ledger import Known, decide
+from swftools.formats.accounting.decision import Known, decide
 
 some_time = st.sampled_from([3.0, 5.0, 5.5, 9.0, 700.0, 2000.0, math.nan])
 record = st.tuples(some_time, st.integers(1, 6), st.integers(0, 8), some_time, some_time)

@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from swftools.errors import UnknownLogError, UnreadableLogError
 from swftools.formats import read_squeue
 from swftools.formats.slurm import queue_snapshot
+from swftools.formats.slurm.queue_snapshot import QueueSnapshot
 from swftools.formats.slurm.queue_states import waits_for_a_person, waits_for_processors
 from swftools.formats.slurm.queue_text import names_of
 
@@ -242,3 +244,10 @@ def test_documents_that_are_none(text: str, message: str, tmp_path: Path) -> Non
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UnreadableLogError, match=f"now.json.*{message}"):
         read_squeue(path)
+
+
+def test_one_made_by_hand_has_no_other_jobs() -> None:
+    """Only what is given stands in it."""
+    none = pd.DataFrame()
+    made = QueueSnapshot(none, none)
+    assert (made.others, made.suspended, made.held, made.later, made.present) == (0, 0, {}, {}, None)

@@ -433,3 +433,17 @@ def test_equal_rows_of_several_files(tmp_path: Path, chunk_bytes: int | None) ->
     assert [time for trace in traces for time in trace.jobs["submit_time"]] == [0, 0, 300, 300, 300]
     assert [line for trace in traces for line in trace.jobs["line_number"]] == [2, 3, 4, 7, 8]
     assert [line for trace in traces for line in trace.merged["line_number"]] == [6]
+
+
+def test_rows_of_several_files_that_differ_in_a_name(tmp_path: Path) -> None:
+    """They are two jobs, and the row that is equal in the name too is one."""
+    columns = "{submit: {column: s, unit: s}, start: {column: b, unit: s}, end: {column: e, unit: s}}"
+    (tmp_path / "mine.yaml").write_text(f"columns: {columns[:-1]}, allocated_processors: n, user: u, queue: q}}\n")
+    log = tmp_path / "log"
+    log.mkdir()
+    row = "1700000100,1700000200,1700000300,4"
+    (log / "a.csv").write_text(f"s,b,e,n,u,q\n{row},ann,\n")
+    (log / "b.csv").write_text(f"s,b,e,n,u,q\n{row},zoe,\n{row},ann,\n{row},,ann\n")
+    trace = read_log(log, "table", mapping=str(tmp_path / "mine.yaml"))
+    assert trace.merged["line_number"].tolist() == [5]  # lines count on, with the header of the second file
+    assert trace.jobs["line_number"].tolist() == [2, 4, 6]

@@ -11,7 +11,7 @@ import pytest
 import pipelines
 from pipelines.experiments.axes import OPTIONS, SETTING
 from pipelines.experiments.differences import compare_with_baseline
-from pipelines.experiments.means import means_of, usual_values
+from pipelines.experiments.means import means_of, settings_in_words, usual_values
 from pipelines.reports import check_kind
 from pipelines.reports.experiment import _short, parts
 from pipelines.reports.report import Section, Told
@@ -117,3 +117,19 @@ def test_logs_are_told_apart_in_pictures() -> None:
     assert list(_short(loads).values()) == ["..load 0.7", "..load 0.75"]
     assert list(_short(["a" * 30 + "b", "a" * 30 + "c"]).values()) == ["..b", "..c"]
     assert list(_short(["kth", "sdsc"]).values()) == ["kth", "sdsc"]
+
+
+def test_options_in_words() -> None:
+    """An option that some rows have is named; where it is not given it is that of the log, however that is written."""
+    rows = metrics({"easy": [60.0, 61.0, 62.0, 63.0]})
+    rows = rows[rows["measure"] == "wait"].assign(processors=[0, 64.0, None, float("nan")])
+    told = settings_in_words(rows).tolist()
+    assert told == ["mine, processors of the log", "mine, processors 64", *["mine, processors of the log"] * 2]
+    assert (
+        settings_in_words(rows.assign(processors=pd.Series([None, "a"] * 2, rows.index, dtype=object))).tolist()
+        == [
+            "mine, processors of the log",
+            "mine, processors a",
+        ]
+        * 2
+    )

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all records of a log together decide: its second 0, the numbers of jobs, which records repeat another."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.formats.accounting.predecessors import find_predecessors
+from swftools.kernel import FloatArray, IntArray
+
+
+class Decision(NamedTuple):
+    """What all records of a log together decide.
+
+    Parameters
+    ----------
+    origin : int
+        Second 0 of the log, in seconds since 1970.
+    number : ndarray of int64
+        The job number of each record, by submission, from 1 on; 0 for one that repeats another.
+    into : ndarray of int64
+        The line of the record that it repeats; 0 for none.
+    preceding : ndarray of float64
+        The job number of the job before it; NaN for none.
+    """
+
+    origin: int
+    number: IntArray
+    into: IntArray
+    preceding: FloatArray
+
+
+class Known(NamedTuple):
+    """What the records of a whole log are decided by, a row each.
+
+    Parameters
+    ----------
+    submit, start, end : ndarray of float64
+        Times; NaN where there is none.
+    line : ndarray of int64
+    key, id_key, preceding_key : ndarray of uint64
+        As in ``Part``.
+    into : dict of int to int
+        Rows that are pieces of the job of another row.
+    """
+
+    submit: FloatArray
+    start: FloatArray
+    end: FloatArray
+    line: IntArray
+    key: npt.NDArray[np.uint64]
+    id_key: npt.NDArray[np.uint64]
+    preceding_key: npt.NDArray[np.uint64]
+    into: dict[int, int]
+
+
+def decide(known: Known) -> Decision:
+    """Give the records of a whole log numbers by submission, none to those that repeat another or are a piece of it."""
+    submit, line, key = known.submit, known.line, known.key
+    into = np.broadcast_to(np.int64(0), len(key))  # of no memory, while none repeats another
+    kept: Any = slice(None)  # all: nothing is copied
+    ordered = np.sort(key)  # which takes less memory than a table of hashes, and mostly is all
+    if (ordered[1:] == ordered[:-1]).any() or known.into:
+        is_same = pd.Series(key).duplicated().to_numpy(copy=True)
+        order = np.argsort(key, kind="stable")
+        first = order[np.searchsorted(key[order], key)]
+        for row, whole in known.into.items():
+            is_same[row] = True
+            first[row] = first[whole]
+        first = first[first]  # what repeats a piece is of the job that has the piece
+        into = np.zeros(len(key), np.int64)
+        into[is_same] = line[first[is_same]]
+        kept = np.flatnonzero(~is_same)
+        submit = submit[kept]
+    del ordered
+    number = np.zeros(len(key), np.int64)
+    if (submit[1:] >= submit[:-1]).all():
+        number[kept] = np.arange(1, len(submit) + 1)
+    else:
+        order = np.argsort(submit, kind="stable")
+        number[order if isinstance(kept, slice) else kept[order]] = np.arange(1, len(order) + 1)
+    earliest = np.fmin.reduce(submit, initial=np.inf)
+    preceding = np.broadcast_to(np.nan, len(key))
+    if known.preceding_key.strides != (0,) and known.preceding_key.any():
+        rows = np.arange(len(key))[kept]
+        before = find_predecessors(known.id_key, known.submit, known.start, known.end, rows, known.preceding_key)
+        preceding = np.where(before >= 0, number[before], np.nan)
+    return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, preceding)
