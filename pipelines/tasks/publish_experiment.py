@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import luigi
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -199,7 +200,7 @@ class PublishExperiment(CellsTask):
         """
         if not all(cell.is_done() for cell in self.cells):
             raise UnreadableLogError("a log was changed since this run began; nothing was published. Run again")
-        metrics = pd.concat([_metrics_of(cell) for cell in self.cells], ignore_index=True)
+        metrics = _metrics_of(self.cells)
         usual = usual_values(metrics)
         differences = compare_with_baseline(usual, SETTING, self.baseline)
         frames = {
@@ -275,10 +276,14 @@ def _as_text(name: str, value: Any) -> Any:
     return value if name in ("seed", "shake", "shake_seconds", "processors") else str(value)
 
 
-def _metrics_of(cell: MeasureSchedule) -> pd.DataFrame:
-    """Return the metrics of a finished cell with what tells it from others."""
-    options = {name: getattr(cell, name) for name in OPTIONS}
-    return cell.load_metrics().assign(log=cell.found.name, **options, seed=cell.seed, shake=cell.shake)
+def _metrics_of(cells: list[MeasureSchedule]) -> pd.DataFrame:
+    """Return the metrics of finished cells, one below the other, with what tells each from others."""
+    tables = [cell.load_table() for cell in cells]
+    names = (*OPTIONS, *REPETITIONS)
+    told = pd.DataFrame([(cell.found.name, *(getattr(cell, name) for name in names)) for cell in cells])
+    settings = told.set_axis(["log", *names], axis=1).loc[np.repeat(told.index, list(map(len, tables)))]
+    metrics = to_pandas(pa.concat_tables(tables), "metrics")
+    return pd.concat([metrics, settings.reset_index(drop=True)], axis=1)
 
 
 def _worse() -> dict[str, int]:
