@@ -44,7 +44,7 @@ ASSUMPTIONS = (
 
 
 def compare_with_baseline(
-    values: pd.DataFrame, setting: Sequence[str], baseline: str, done: Callable[[int], object] = int
+    values: pd.DataFrame, setting: Sequence[str], baseline: str, tell: Callable[[int, int], object] | None = None
 ) -> pd.DataFrame:
     """Compare each policy with a baseline on each setting.
 
@@ -57,8 +57,8 @@ def compare_with_baseline(
         Columns that tell settings apart.
     baseline : str
         A policy.
-    done : callable
-        Told of how many groups more have an interval or a p-value.
+    tell : callable, optional
+        Told how many of how many intervals and p-values are there.
 
     Returns
     -------
@@ -79,6 +79,13 @@ def compare_with_baseline(
     ours, theirs = (both[name].to_numpy(dtype=np.float64) for name in ("value", "value_base"))
     means = [[each[rows].mean() for rows in places] for each in (ours, theirs, ours - theirs)]
     differences = [(ours - theirs)[rows] for rows in places]
+    ready = [0]
+
+    def done(count: int) -> None:
+        ready[0] += count
+        if tell is not None:
+            tell(ready[0], 2 * len(differences))
+
     low, high = intervals(differences, done).T
     columns = {
         "baseline": baseline,

@@ -32,7 +32,7 @@ from pipelines.tasks.compare import as_markdown
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.log_task import LogParameter
 from pipelines.tasks.measure import MeasureSchedule
-from pipelines.tasks.one_look import one_look
+from pipelines.tasks.one_look import once_a_look, one_look
 from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
@@ -160,6 +160,7 @@ class PublishExperiment(CellsTask):
         return list(dict.fromkeys(cell.log for cell in self.cells))
 
     @property
+    @once_a_look
     def version(self) -> str:
         """Content key of the version."""
         inputs = {
@@ -198,11 +199,12 @@ class PublishExperiment(CellsTask):
         UnreadableLogError
             A log is not what it was when the cells were run.
         """
-        if not all(cell.is_done() for cell in self.cells):
-            raise UnreadableLogError("a log was changed since this run began; nothing was published. Run again")
-        metrics = _metrics_of(self.cells)
+        with one_look():
+            if not all(cell.is_done() for cell in self.cells):
+                raise UnreadableLogError("a log was changed since this run began; nothing was published. Run again")
+            metrics = _metrics_of(self.cells)
         usual = usual_values(metrics)
-        differences = compare_with_baseline(usual, SETTING, self.baseline)
+        differences = compare_with_baseline(usual, SETTING, self.baseline, self._tell)
         frames = {
             "experiment": metrics[[field.name for field in EXPERIMENT]],
             "experiment_differences": differences,
@@ -215,6 +217,10 @@ class PublishExperiment(CellsTask):
         }
         files: dict[str, Callable[[Path], None]] = {**csv, "experiment.md": writer_of(_page(frames))}
         return Contents(tables, self._facts(), files)
+
+    def _tell(self, done: int, total: int) -> None:
+        """Say how far the statistics are."""
+        self.tell(done, total, f"{done:,} of {total:,} intervals and p-values")
 
     def shown(self, contents: Contents) -> str:
         """Return the means where they are few, and which differences are more than noise."""
