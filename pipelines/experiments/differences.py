@@ -6,30 +6,23 @@ and every option but seed and shake) and measure: whether the differences of the
 
 References
 ----------
-Fisher 1935, "The Design of Experiments", section 21 (the test by signs turned round); Holm 1979, "A simple sequentially
-rejective multiple test procedure", Scand. J. Statist. 6; Efron 1987, "Better bootstrap confidence intervals", JASA 82
-(BCa); Friedman 1937, JASA 32; Demsar 2006, "Statistical comparisons of classifiers over multiple data sets", JMLR 7
-(section 3.2.2: ranks over data sets, critical difference of Nemenyi).
+Holm 1979, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6; Friedman 1937, JASA 32;
+Demsar 2006, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (section 3.2.2: ranks over data
+sets, critical difference of Nemenyi).
 """
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from pipelines.experiments.resampling import ALPHA, FloatArray, intervals, p_values
 from swftools.output.amounts import difference
-
-ALPHA = 0.05
-"""The share of repetitions of an experiment in which equal policies may be told apart."""
-
-RESAMPLES = 9_999
-"""Of the bootstrap, and of the test where there are more ways to turn signs round."""
 
 LEAST_LOGS = 5
 """With fewer logs no ranks are judged: Friedman's chi-square is then a poor approximation."""
@@ -49,10 +42,10 @@ ASSUMPTIONS = (
 )
 """What the statistics take for granted, in words; published beside them."""
 
-FloatArray = npt.NDArray[np.float64]
 
-
-def compare_with_baseline(values: pd.DataFrame, setting: Sequence[str], baseline: str) -> pd.DataFrame:
+def compare_with_baseline(
+    values: pd.DataFrame, setting: Sequence[str], baseline: str, tell: Callable[[int, int], object] | None = None
+) -> pd.DataFrame:
     """Compare each policy with a baseline on each setting.
 
     Parameters
@@ -64,6 +57,8 @@ def compare_with_baseline(values: pd.DataFrame, setting: Sequence[str], baseline
         Columns that tell settings apart.
     baseline : str
         A policy.
+    tell : callable, optional
+        Told how many of how many intervals and p-values are there.
 
     Returns
     -------
@@ -77,18 +72,30 @@ def compare_with_baseline(values: pd.DataFrame, setting: Sequence[str], baseline
     both = both.dropna(subset=["value", "value_base"])
     # A seed that draws nothing runs the same again: copies of one pair are one, or they would pass for evidence.
     both = both.drop_duplicates([*setting, "measure", "policy", "value", "value_base"])
-    rows = []
     keys = [*setting, "measure", "unit", "policy"]
-    for found, group in both.groupby(keys, sort=False, dropna=False):
-        ours, theirs = (group[name].to_numpy(dtype=np.float64) for name in ("value", "value_base"))
-        low, high = interval(ours - theirs)
-        told = {"pairs": len(group), "mean": ours.mean(), "baseline_mean": theirs.mean()}
-        told |= {"difference": (ours - theirs).mean(), "low": low, "high": high}
-        rows.append(
-            {**dict(zip(keys, found, strict=True)), "baseline": baseline, **told, "p_value": p_of(ours - theirs)}
-        )
-    columns = [*keys, "baseline", "pairs", "mean", "baseline_mean", "difference", "low", "high", "p_value"]
-    table = pd.DataFrame(rows, columns=columns)
+    groups = both.groupby(keys, sort=False, dropna=False)
+    of_group = groups.ngroup().to_numpy()
+    places = np.split(np.argsort(of_group, kind="stable"), np.cumsum(np.bincount(of_group))[:-1]) if len(both) else []
+    ours, theirs = (both[name].to_numpy(dtype=np.float64) for name in ("value", "value_base"))
+    means = [[each[rows].mean() for rows in places] for each in (ours, theirs, ours - theirs)]
+    differences = [(ours - theirs)[rows] for rows in places]
+    ready = [0]
+
+    def done(count: int) -> None:
+        ready[0] += count
+        if tell is not None:
+            tell(ready[0], 2 * len(differences))
+
+    low, high = intervals(differences, done).T
+    columns = {
+        "baseline": baseline,
+        "pairs": [len(rows) for rows in places],
+        **dict(zip(("mean", "baseline_mean", "difference"), means, strict=True)),
+        "low": low,
+        "high": high,
+        "p_value": p_values(differences, done),
+    }
+    table = both[keys].drop_duplicates(ignore_index=True).assign(**columns)
     adjusted = table.groupby("measure", sort=False)["p_value"].transform(lambda p: holm(p.to_numpy(dtype=np.float64)))
     return table.assign(adjusted_p_value=adjusted, is_told_apart=(adjusted <= ALPHA).fillna(value=False).astype(bool))
 
@@ -104,51 +111,6 @@ def least_pairs(comparisons: int) -> int:
     [6, 7, 10, 12]
     """
     return math.ceil(math.log2(2 * max(comparisons, 1) / ALPHA))
-
-
-def p_of(differences: FloatArray) -> float:
-    """Return the two-sided p-value of paired differences, by turning their signs round.
-
-    Examples
-    --------
-    >>> p_of(np.array([1.0, 2.0, 3.0]))
-    0.25
-    """
-    from scipy import stats  # noqa: PLC0415 (it takes time to import)
-
-    if not len(differences):
-        return float("nan")
-    if not differences.any():
-        return 1.0
-    if len(differences) == 1:
-        return 1.0
-    # Scaled, lest what is equal but for rounding be taken for different; the same draws each time.
-    scaled = differences / np.abs(differences).max()
-    found = stats.permutation_test(
-        (scaled,),
-        lambda x, axis: np.mean(x, axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=RESAMPLES,
-        rng=np.random.default_rng(0),
-    )
-    return float(found.pvalue)
-
-
-def interval(differences: FloatArray) -> tuple[float, float]:
-    """Return the ends of the 95 % interval of the mean difference, by bootstrap; NaN of fewer than two pairs."""
-    from scipy import stats  # noqa: PLC0415 (it takes time to import)
-
-    if len(differences) < 2:
-        return float("nan"), float("nan")
-    if np.ptp(differences) == 0:
-        return float(differences[0]), float(differences[0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of samples whose acceleration is not defined: the answer is NaN
-        found = stats.bootstrap(
-            (differences,), np.mean, n_resamples=RESAMPLES, rng=np.random.default_rng(0), confidence_level=1 - ALPHA
-        )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
 
 
 def holm(p_values: FloatArray) -> FloatArray:
@@ -185,18 +147,25 @@ def rank_policies(values: pd.DataFrame, setting: Sequence[str], worse: dict[str,
         ``setting`` without log, measure, policy, logs, mean_rank (1 is best; equal ones share), p_value (Friedman),
         critical_difference (Nemenyi): NaN with fewer than ``LEAST_LOGS`` logs or three policies.
     """
+    from scipy import stats  # noqa: PLC0415 (it takes time to import)
+
     others = [name for name in setting if name != "log"]
     keys = [*others, "measure"]
+    ranked = values[values["measure"].isin(list(worse))]
+    means = ranked.groupby([*keys, "log", "policy"], sort=False, dropna=False)["value"].mean().reset_index()
     rows: list[dict[str, Any]] = []
-    for found, group in values[values["measure"].isin(list(worse))].groupby(keys, sort=False, dropna=False):
+    for found, group in means.groupby(keys, sort=False, dropna=False):
         told: dict[str, Any] = {str(key): value for key, value in zip(keys, found, strict=True)}
-        means = group.pivot_table(index="log", columns="policy", values="value", aggfunc="mean", sort=False).dropna()
-        # What is equal but for rounding shares a rank.
-        ranks = (worse[str(told["measure"])] * means.astype("float64")).round(9).rank(axis=1)
-        logs, policies = ranks.shape
-        p_value, critical = _judged(means.to_numpy(dtype=np.float64).round(9), logs, policies)
-        for policy, rank in ranks.mean().items():
-            told_of = {"policy": policy, "logs": logs, "mean_rank": rank}
+        known = group.dropna(subset=["value"])
+        log, policy = known["log"].factorize(), known["policy"].factorize()
+        table = np.full((len(log[1]), len(policy[1])), np.nan)
+        table[log[0], policy[0]] = known["value"]
+        table = table[~np.isnan(table).any(axis=1)].round(9)  # what is equal but for rounding shares a rank
+        ranks = stats.rankdata(worse[told["measure"]] * table, axis=1)
+        mean_ranks = ranks.mean(axis=0) if len(table) else np.full(len(policy[1]), np.nan)
+        p_value, critical = _judged(table, *table.shape)
+        for name, rank in zip(policy[1], mean_ranks, strict=True):
+            told_of = {"policy": name, "logs": len(table), "mean_rank": rank}
             rows.append({**told, **told_of, "p_value": p_value, "critical_difference": critical})
     return pd.DataFrame(rows, columns=[*keys, "policy", "logs", "mean_rank", "p_value", "critical_difference"])
 
@@ -210,8 +179,15 @@ def _judged(means: FloatArray, logs: int, policies: int) -> tuple[float, float]:
     if (np.ptp(means, axis=1) == 0).all():
         return 1.0, float("nan")
     p_value = float(stats.friedmanchisquare(*means.T).pvalue)
-    quantile = stats.studentized_range.ppf(1 - ALPHA, policies, np.inf) / np.sqrt(2)
-    return p_value, float(quantile * np.sqrt(policies * (policies + 1) / (6 * logs)))
+    return p_value, _range(policies) / math.sqrt(2) * math.sqrt(policies * (policies + 1) / (6 * logs))
+
+
+@cache
+def _range(policies: int) -> float:
+    """Return the quantile of the studentized range, which takes a tenth of a second."""
+    from scipy import stats  # noqa: PLC0415 (as above)
+
+    return float(stats.studentized_range.ppf(1 - ALPHA, policies, np.inf))
 
 
 def sentences(differences: pd.DataFrame, setting: Sequence[str]) -> list[str]:

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING
 from swftools.plots.over_seeds import interval
-from swftools.simulator.metrics.summary import usual_by_seed
+from swftools.simulator.metrics.summary import usual_columns
 
 
 def usual_values(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -22,15 +21,16 @@ def usual_values(metrics: pd.DataFrame) -> pd.DataFrame:
     metrics : pandas.DataFrame
         The table experiment: the metrics of each cell with its setting, seed and shake.
     """
-    metrics = metrics[metrics["job_class"].astype(str) == "all"].astype(dict.fromkeys(("log", "policy"), "object"))
-    keys = [*SETTING, "shake", "policy"]
-    parts = []
-    for found, rows in metrics.groupby(keys, sort=False, dropna=False, observed=True):
-        wide, units = usual_by_seed(rows)
-        long = wide.melt(["policy", "seed"], list(units), var_name="measure", value_name="value")
-        same: dict[str, Any] = dict(zip(keys, found, strict=True))
-        parts.append(long.assign(**same, unit=long["measure"].map(units)))
-    return pd.concat(parts, ignore_index=True)
+    metrics = metrics[metrics["job_class"].astype(str) == "all"].astype(dict.fromkeys(("log", "policy"), "str"))
+    columns = usual_columns()
+    setting = metrics.groupby([*SETTING, "shake", "policy"], sort=False, dropna=False, observed=True).ngroup()
+    pairs = pd.MultiIndex.from_arrays([metrics[name].astype("object") for name in ("measure", "statistic")])
+    place = pd.MultiIndex.from_tuples(list(columns)).get_indexer(pairs)
+    order = np.lexsort((metrics["seed"], place, setting))
+    order = order[place[order] >= 0]
+    names = np.array(list(columns.values()), dtype=object)[place[order]]
+    told = metrics.iloc[order].reset_index(drop=True)
+    return told[["policy", "seed", "value", *SETTING, "shake", "unit"]].assign(measure=pd.array(names, dtype="str"))
 
 
 def different_repetitions(values: pd.DataFrame) -> pd.DataFrame:

@@ -114,9 +114,12 @@ class CellsTask(PublishingTask):
         ExperimentError
             Cells failed; all others are finished and kept.
         """
-        if self.engine is not None and not self._is_published():
+        with one_look():
+            is_published = self._is_published()
+        if self.engine is not None and not is_published:
             self._run_cells(self.engine)
-        super().run()
+        with one_look():  # anew: a log may have changed while cells ran
+            super().run()
 
     def _run_cells(self, engine: Engine) -> None:
         """Run the cells that are not there."""

@@ -18,6 +18,7 @@ from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
 from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.publish_schedule import PublishSchedule, simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import label_of
@@ -79,6 +80,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
         ]
 
     @property
+    @once_a_look
     def version(self) -> str:
         """Content key of the version."""
         inputs = {

@@ -7,6 +7,7 @@ import json
 
 import luigi
 import pandas as pd
+import pyarrow as pa
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.one_look import once_a_look
@@ -103,6 +104,10 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
         told: list[str] = json.loads((self.output().path / "assumptions.json").read_text(encoding="utf-8"))
         return told
 
-    def load_metrics(self) -> pd.DataFrame:
+    def load_table(self) -> pa.Table:
         """Return the table of the finished task."""
-        return to_pandas(read_table(self.output().path / "metrics.parquet", "metrics"), "metrics")
+        return read_table(self.output().path / "metrics.parquet", "metrics")
+
+    def load_metrics(self) -> pd.DataFrame:
+        """Return the same as a DataFrame."""
+        return to_pandas(self.load_table(), "metrics")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import luigi
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -31,7 +32,7 @@ from pipelines.tasks.compare import as_markdown
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.log_task import LogParameter
 from pipelines.tasks.measure import MeasureSchedule
-from pipelines.tasks.one_look import one_look
+from pipelines.tasks.one_look import once_a_look, one_look
 from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
@@ -159,6 +160,7 @@ class PublishExperiment(CellsTask):
         return list(dict.fromkeys(cell.log for cell in self.cells))
 
     @property
+    @once_a_look
     def version(self) -> str:
         """Content key of the version."""
         inputs = {
@@ -197,11 +199,12 @@ class PublishExperiment(CellsTask):
         UnreadableLogError
             A log is not what it was when the cells were run.
         """
-        if not all(cell.is_done() for cell in self.cells):
-            raise UnreadableLogError("a log was changed since this run began; nothing was published. Run again")
-        metrics = pd.concat([_metrics_of(cell) for cell in self.cells], ignore_index=True)
+        with one_look():
+            if not all(cell.is_done() for cell in self.cells):
+                raise UnreadableLogError("a log was changed since this run began; nothing was published. Run again")
+            metrics = _metrics_of(self.cells)
         usual = usual_values(metrics)
-        differences = compare_with_baseline(usual, SETTING, self.baseline)
+        differences = compare_with_baseline(usual, SETTING, self.baseline, self._tell)
         frames = {
             "experiment": metrics[[field.name for field in EXPERIMENT]],
             "experiment_differences": differences,
@@ -214,6 +217,10 @@ class PublishExperiment(CellsTask):
         }
         files: dict[str, Callable[[Path], None]] = {**csv, "experiment.md": writer_of(_page(frames))}
         return Contents(tables, self._facts(), files)
+
+    def _tell(self, done: int, total: int) -> None:
+        """Say how far the statistics are."""
+        self.tell(done, total, f"{done:,} of {total:,} intervals and p-values")
 
     def shown(self, contents: Contents) -> str:
         """Return the means where they are few, and which differences are more than noise."""
@@ -275,10 +282,14 @@ def _as_text(name: str, value: Any) -> Any:
     return value if name in ("seed", "shake", "shake_seconds", "processors") else str(value)
 
 
-def _metrics_of(cell: MeasureSchedule) -> pd.DataFrame:
-    """Return the metrics of a finished cell with what tells it from others."""
-    options = {name: getattr(cell, name) for name in OPTIONS}
-    return cell.load_metrics().assign(log=cell.found.name, **options, seed=cell.seed, shake=cell.shake)
+def _metrics_of(cells: list[MeasureSchedule]) -> pd.DataFrame:
+    """Return the metrics of finished cells, one below the other, with what tells each from others."""
+    tables = [cell.load_table() for cell in cells]
+    names = (*OPTIONS, *REPETITIONS)
+    told = pd.DataFrame([(cell.found.name, *(getattr(cell, name) for name in names)) for cell in cells])
+    settings = told.set_axis(["log", *names], axis=1).loc[np.repeat(told.index, list(map(len, tables)))]
+    metrics = to_pandas(pa.concat_tables(tables), "metrics")
+    return pd.concat([metrics, settings.reset_index(drop=True)], axis=1)
 
 
 def _worse() -> dict[str, int]:

@@ -22,6 +22,7 @@ from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.log_task import LogParameter
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.run_experiment import PaperParameter, RunExperiment
 from swftools.errors import ParameterError, UnreadableLogError
@@ -103,6 +104,7 @@ class ReproducePaper(CellsTask):
         ]
 
     @property
+    @once_a_look
     def version(self) -> str:
         """Content key of the version."""
         inputs = {

@@ -199,12 +199,21 @@ def usual_by_seed(comparison: pd.DataFrame, *, synthetic: bool = False) -> tuple
     dict of str to str
         Of the measures that the comparison has, in order.
     """
-    chosen = [pair for pair in USUAL if synthetic or pair[0] not in SYNTHETIC]
-    by_seed = [summarize(rows, chosen).assign(seed=seed) for seed, rows in comparison.groupby("seed", sort=True)]
-    wide = pd.concat(by_seed, ignore_index=True)
+    columns = usual_columns(synthetic=synthetic)
+    wide = _wide(comparison, list(columns), [*KEYS, "seed"]).sort_values("seed", kind="stable", ignore_index=True)
+    wide = wide[[*(name for name in wide if name != "seed"), "seed"]]
     units = comparison.drop_duplicates(["measure", "statistic"]).set_index(["measure", "statistic"])["unit"]
-    columns = {pair: pair[0] if pair[1] == "value" else "_".join(pair) for pair in chosen}
-    return wide, {name: units.loc[pair] for pair, name in columns.items() if pair in units.index and name in wide}
+    return wide, {name: units.loc[pair] for pair, name in columns.items() if pair in units.index}
+
+
+def usual_columns(*, synthetic: bool = False) -> dict[tuple[str, str], str]:
+    """Return the usual measures as pairs of measure and statistic, with the name of each as a column."""
+    return {pair: _column(*pair) for pair in USUAL if synthetic or pair[0] not in SYNTHETIC}
+
+
+def _column(measure: str, statistic: str) -> str:
+    """Return the name of a measure and statistic as a column of a wide table."""
+    return measure if statistic == "value" else f"{measure}_{statistic}"
 
 
 def summarize(metrics: pd.DataFrame, choose: Sequence[tuple[str, str]] = USUAL) -> pd.DataFrame:
@@ -239,12 +248,23 @@ def summarize(metrics: pd.DataFrame, choose: Sequence[tuple[str, str]] = USUAL) 
     0   easy        all       all        5.0      90.0
     1   fcfs        all       all        7.0       NaN
     """
-    wide = metrics[KEYS].drop_duplicates(ignore_index=True)
-    for name, statistic in choose:
-        rows = metrics[(metrics["measure"] == name) & (metrics["statistic"] == statistic)]
-        if (twice := rows.duplicated(KEYS)).any():
-            who = rows.loc[twice, "policy"].iloc[0]
-            raise ParameterError(f"{name}, {statistic} occurs twice for {who!r}; give each run a label of its own")
-        column = name if statistic == "value" else f"{name}_{statistic}"
-        wide = wide.merge(rows[[*KEYS, "value"]].rename(columns={"value": column}), on=KEYS, how="left")
-    return wide
+    return _wide(metrics, choose, KEYS)
+
+
+def _wide(metrics: pd.DataFrame, choose: Sequence[tuple[str, str]], keys: list[str]) -> pd.DataFrame:
+    """Return a row for each run, told by some keys, and a column for each pair of measure and statistic."""
+    runs = metrics[keys].drop_duplicates(ignore_index=True)
+    of_run = metrics.groupby(keys, sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    pairs = pd.MultiIndex.from_arrays([metrics[name].astype("object") for name in ("measure", "statistic")])
+    column = pd.MultiIndex.from_tuples(choose).get_indexer(pairs)
+    rows = np.flatnonzero(column >= 0)
+    place = of_run[rows] * len(choose) + column[rows]
+    if (twice := pd.Index(place).duplicated()).any():
+        first = rows[twice][np.argmin(column[rows[twice]])]
+        name, statistic = choose[column[first]]
+        who = metrics["policy"].iloc[first]
+        raise ParameterError(f"{name}, {statistic} occurs twice for {who!r}; give each run a label of its own")
+    values = np.full(len(runs) * len(choose), np.nan)
+    values[place] = metrics["value"].iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
+    wide = pd.DataFrame(values.reshape(len(runs), len(choose)), columns=[_column(*pair) for pair in choose])
+    return pd.concat([runs, wide], axis=1)

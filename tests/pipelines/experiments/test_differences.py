@@ -9,16 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipelines.experiments.differences import (
-    ALPHA,
-    compare_with_baseline,
-    holm,
-    interval,
-    least_pairs,
-    p_of,
-    rank_policies,
-    sentences,
-)
+from pipelines.experiments import resampling
+from pipelines.experiments.differences import compare_with_baseline, holm, least_pairs, rank_policies, sentences
+from pipelines.experiments.resampling import ALPHA, intervals, p_values
 
 
 def table(values: dict[tuple[str, str], list[float]], measure: str = "wait_mean") -> pd.DataFrame:
@@ -58,9 +51,23 @@ def test_p_value_is_that_of_all_ways_to_turn_signs() -> None:
         differences = rng.normal(0.5, 1, size)
         ways = [abs(np.mean(np.array(signs) * differences)) for signs in product([-1, 1], repeat=size)]
         naive = np.mean(np.array(ways) >= abs(differences.mean()) - 1e-12)
-        assert p_of(differences) == pytest.approx(naive)
-    assert 1.0 == p_of(np.zeros(9)) == p_of(np.array([3.0]))
-    assert np.isnan(p_of(np.array([])))
+        assert p_values([differences]) == pytest.approx(naive)
+    assert p_values([np.zeros(9), np.array([3.0])]).tolist() == [1.0, 1.0]
+    assert np.isnan(p_values([np.array([])])).all()
+
+
+def test_together_it_is_what_it_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the last digit, of groups of several lengths, however many are resampled at a time; all are counted."""
+    monkeypatch.setattr(resampling, "RESAMPLES", 199)
+    rng = np.random.default_rng(7)
+    groups = [rng.normal(0.5, 1, size) for size in (14, 3, 9, 14, 0, 1, 14, 9, 2, 9)] + [np.ones(5), np.zeros(4)]
+    for resample in (p_values, intervals):
+        alone = [resample([group])[0] for group in groups]
+        for at_once in (1, 199 * 9 * 2, 1 << 23):
+            monkeypatch.setattr(resampling, "_AT_ONCE", at_once)
+            counts: list[int] = []
+            assert np.array_equal(resample(groups, counts.append), alone, equal_nan=True)
+            assert sum(counts) == len(groups)
 
 
 def test_equal_policies_are_told_apart_no_more_often_than_stated() -> None:
@@ -68,11 +75,8 @@ def test_equal_policies_are_told_apart_no_more_often_than_stated() -> None:
     rng = np.random.default_rng(11)
     told = 0
     for _ in range(400):
-        p_values = []
-        for _ in range(3):
-            base = rng.exponential(100, 8)
-            p_values += [p_of(rng.exponential(100, 8) - base) for _ in range(2)]
-        told += (holm(np.array(p_values)) <= ALPHA).any()
+        bases = [rng.exponential(100, 8) for _ in range(3)]
+        told += (holm(p_values([rng.exponential(100, 8) - base for base in bases for _ in range(2)])) <= ALPHA).any()
     assert told / 400 <= ALPHA + 2 * np.sqrt(ALPHA * (1 - ALPHA) / 400)
 
 
@@ -137,9 +141,9 @@ def test_measures_are_adjusted_each_for_itself() -> None:
 def test_interval_covers_about_as_stated() -> None:
     """Of means of 30 values in at least 85 of 100 samples; of a constant it is the constant."""
     rng = np.random.default_rng(2)
-    ends = [interval(rng.exponential(1.0, 30) - 1.0) for _ in range(100)]
+    ends = intervals([rng.exponential(1.0, 30) - 1.0 for _ in range(100)])
     assert 85 <= sum(low <= 0 <= high for low, high in ends) <= 100
-    assert (2.0, 2.0) == interval(np.array([2.0, 2.0]))
+    assert intervals([np.array([2.0, 2.0])]).tolist() == [[2.0, 2.0]]
 
 
 def test_ranks() -> None:
