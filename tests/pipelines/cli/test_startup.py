@@ -52,6 +52,13 @@ print("loaded:", [name for name in {HEAVY} if name in sys.modules], len(sys.modu
     assert arguments == ["--version"] or "Usage: " in output
 
 
+def test_the_package_loads_next_to_nothing() -> None:
+    """Not even typing, which would be a third of its time; in a Python that has loaded nothing of its site."""
+    code = f"import sys; sys.path += {sys.path}; import swftools; print({{'typing', 're', 'numpy'}} & set(sys.modules))"
+    bare = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert bare.stdout == "set()\n"
+
+
 def test_choices_in_help_are_those_of_the_engine(tmp_path: Path) -> None:
     """There is one definition, which both take."""
     code = """
