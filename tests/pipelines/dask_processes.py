@@ -43,12 +43,23 @@ class Cluster:
             time.sleep(0.05)
         raise TimeoutError((self.folder / "scheduler.log").read_text())
 
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        """Start one more worker."""
+    def start_worker(self, site: Path | None = None) -> subprocess.Popen[bytes]:
+        """Start one more worker; with what a ``sitecustomize.py`` in a folder does to it."""
         options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder)]
-        worker = self._start(f"worker-{len(self.workers)}", "distributed.cli.dask_worker", self.address, *options)
+        worker = self._start(
+            f"worker-{len(self.workers)}", "distributed.cli.dask_worker", self.address, *options, site=site
+        )
         self.workers.append(worker)
         return worker
+
+    def wait_for_worker(self) -> None:
+        """Wait until the scheduler knows the worker that was started last."""
+        log = self.folder / f"worker-{len(self.workers) - 1}.log"
+        for _ in range(1200):
+            if "Registered to" in log.read_text():
+                return
+            time.sleep(0.05)
+        raise TimeoutError(log.read_text())
 
     def end_workers(self) -> None:
         """Kill all workers."""
@@ -60,12 +71,12 @@ class Cluster:
         if self.scheduler:
             _kill(self.scheduler)
 
-    def _start(self, name: str, module: str, *options: str) -> subprocess.Popen[bytes]:
+    def _start(self, name: str, module: str, *options: str, site: Path | None = None) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", module, *options],
                 cwd=self.folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*([site] if site else []), ROOT]))},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -49,6 +49,8 @@ class TrialCell(StageTask):
             os.kill(os.getpid(), signal.SIGKILL)
         if self.fault == "raises":
             raise ValueError("planted")
+        if self.fault == "is blind" and os.environ.get("TRIAL_IS_BLIND"):
+            raise FileNotFoundError("/data/log.swf")
         if self.fault == "burns":
             end = time.process_time() + self.seconds
             while time.process_time() < end:

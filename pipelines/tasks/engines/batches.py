@@ -22,6 +22,7 @@ from luigi.task import flatten
 from pipelines.tasks.augmented import keep_trace
 from pipelines.tasks.one_look import one_look
 from pipelines.tasks.stage_task import StageTask, progress
+from swftools.errors import StorageError, UnreadableLogError
 from swftools.kernel.compiling import WATCH
 from swftools.output.amounts import duration
 
@@ -33,6 +34,14 @@ MOST = 64
 
 LIVES = 3
 """How many workers may die while they run the same cell alone."""
+
+
+class OtherCellError(LookupError):
+    """A cell is another one on a host than where it was asked for."""
+
+
+OF_HOST = (OSError, MemoryError, ImportError, OtherCellError, StorageError, UnreadableLogError)
+"""What is raised for a host's sake: a file that is not there or cannot be written, no memory, no library."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +58,15 @@ class Told:
         Class and message of what it raised; empty where it is done.
     worker : str
         Who ran it: host and process.
+    is_of_host : bool
+        Whether it failed for its host's sake, so that it may be done elsewhere.
     """
 
     number: int
     seconds: float
     error: str = ""
     worker: str = ""
+    is_of_host: bool = False
 
 
 class Engine(Protocol):
@@ -151,13 +163,13 @@ def run_batch(batch: Batch, surroundings: AbstractContextManager[Any] | None = N
         kernels, seconds = WATCH.count, WATCH.seconds
         for cell in batch.cells:
             begun = time.perf_counter()
-            error = ""
+            error, is_of_host = "", False
             try:
                 with surroundings or nullcontext():
                     _run_cell(batch.kind, cell)
             except Exception as caught:  # noqa: BLE001 (whatever it is, the other cells go on)
-                error = f"{type(caught).__name__}: {caught}"
-            told.append(Told(cell.number, time.perf_counter() - begun, error, worker))
+                error, is_of_host = f"{type(caught).__name__}: {caught}", isinstance(caught, OF_HOST)
+            told.append(Told(cell.number, time.perf_counter() - begun, error, worker, is_of_host))
         return Report(told, worker, WATCH.count - kernels, WATCH.seconds - seconds)
 
 
@@ -165,12 +177,31 @@ def _run_cell(kind: type[StageTask], cell: Cell) -> None:
     """Run a cell, unless it would be another one here than where it was sent from."""
     task = kind(**cell.parameters)
     if key_of(task) != cell.key:
-        raise LookupError(
+        raise OtherCellError(
             f"{task.label} is another one on {socket.gethostname()} now than where it was asked for: its log was "
             "changed or removed since, or it, or a policy or rule of one's own, differs there. Let all hosts read the "
             "same files, and start again"
         )
     run_task(task)
+
+
+def unlike(batch: Batch, surroundings: AbstractContextManager[Any]) -> str:
+    """Return why cells are other ones here than where they were asked for, and what to do; empty if they are not."""
+    with surroundings, one_look():
+        for cell in batch.cells:
+            task = batch.kind(**cell.parameters)
+            if key_of(task) == cell.key:
+                continue
+            name, log = getattr(task, "log", task.label), getattr(task, "found", None)
+            if log is not None and (problem := log.problem or log.damage):
+                return f"cannot open {name}: {problem}"
+            return f"has another {name} than is here: let all hosts read the same files"
+    return ""
+
+
+def first_of_each_log(cells: Sequence[StageTask]) -> list[int]:
+    """Return the place of the first cell of each log."""
+    return sorted({getattr(cell, "log", ""): number for number, cell in reversed([*enumerate(cells)])}.values())
 
 
 def run_task(task: StageTask) -> None:

@@ -11,17 +11,19 @@ import logging
 import queue
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from pipelines.tasks.engines.batches import LIVES, Batch, Cells, Report, Told, run_batch
-from pipelines.tasks.engines.surroundings import Surroundings, differing_libraries, look, mark_in, problem_of
+from pipelines.tasks.engines.dask_workers import Workers
+from pipelines.tasks.engines.surroundings import Surroundings
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ClusterError, MissingLibraryError
 from swftools.output.amounts import counted, duration
 
 try:
-    from distributed import Client, Future, KilledWorker
+    from distributed import Client, Future, KilledWorker, get_worker
 except ImportError as error:
     raise MissingLibraryError("clusters need Dask: pip install 'swftools[cluster]'") from error
 
@@ -35,6 +37,21 @@ BACK_WITHIN = 300.0
 
 TICK = 1.0
 """Seconds between two looks at whether the scheduler is still there."""
+
+
+SHORT = 0.1
+"""The same where no worker is there yet that runs cells."""
+
+Answer = tuple[str, Report]
+"""A worker's address, and what became of its cells."""
+
+
+class _Handed(NamedTuple):
+    """A batch that is handed out, and to whom."""
+
+    future: Future[Answer]
+    numbers: list[int]
+    workers: list[str]
 
 
 class _AwayError(Exception):
@@ -107,25 +124,14 @@ class Dask:
         return self.address
 
     def _check_workers(self, client: Client, data_root: str) -> None:
-        """Raise ClusterError if there are no workers, or one of them cannot run cells."""
+        """Raise ClusterError if there are no workers, or none of them can run cells."""
         self._wait_for_workers(client)
-        with mark_in(data_root) as mark:
-            try:
-                sights = client.run(look, Surroundings.here(data_root).folder, str(mark))
-            except Exception as error:
-                raise ClusterError(
-                    f"cluster {self.address}: a worker cannot run swftools ({type(error).__name__}: {error}); install "
-                    "the same version there, with the extra [cluster]"
-                ) from error
-        for worker, sight in sights.items():
-            if problem := problem_of(sight, worker):
-                raise ClusterError(f"cluster {self.address}: {problem}")
-        if others := sorted({line for sight in sights.values() for line in differing_libraries(sight)}):
-            progress.warning("workers have other libraries, so results may differ: %s", ", ".join(others))
-        if several := [worker for worker, threads in client.nthreads().items() if threads > 1]:
-            progress.warning(
-                "%d workers have several threads, of which one is used: start them with --nthreads 1", len(several)
-            )
+        with Workers(self.address, data_root) as workers:
+            while not workers.fit:
+                if not workers.look(client):
+                    self._wait_for_workers(client)
+                workers.check()
+                time.sleep(SHORT)
 
     def _wait_for_workers(self, client: Client) -> None:
         """Raise ClusterError if no worker comes in time."""
@@ -156,40 +162,58 @@ class Dask:
         _AwayError
             The scheduler is gone.
         """
-        surroundings = Surroundings.here(getattr(left.cells[0], "data_root", ""))
-        running: dict[Any, tuple[Future[Report], list[int]]] = {}
-        heard: queue.SimpleQueue[Future[Report]] = queue.SimpleQueue()
-        workers, looked, lonely = 1, -TICK, time.monotonic()
-        try:
-            while left:
-                if time.monotonic() - looked >= TICK:
-                    found, looked = _workers_of(client), time.monotonic()
-                    workers, lonely = max(1, found), looked if found else lonely
-                    self._check_lonely(looked - lonely)
-                while self._has_room(len(running), workers, left) and (numbers := left.take(workers)):
-                    batch = Batch.of(left.cells, numbers)
-                    future = client.submit(run_batch, batch, surroundings, key=f"cells-{uuid4().hex}", pure=False)
-                    running[future.key] = future, numbers
-                    future.add_done_callback(heard.put)
-                try:
-                    future = heard.get(timeout=TICK)
-                except queue.Empty:
-                    continue
-                _, numbers = running[future.key]
-                self._take(future, numbers, left, is_alone=len(running) == len(numbers) == 1)
-                del running[future.key]
-        except _AwayError:
-            for _, numbers in running.values():
-                left.give_back(numbers)
-            raise
-        except BaseException:
-            client.cancel([future for future, _ in running.values()], force=True)
-            raise
+        data_root = getattr(left.cells[0], "data_root", "")
+        surroundings = Surroundings.here(data_root)
+        running: dict[Any, _Handed] = {}
+        heard: queue.SimpleQueue[Future[Answer]] = queue.SimpleQueue()
+        looked, lonely = -TICK, time.monotonic()
+        with Workers(self.address, data_root, left.cells) as workers:
+            try:
+                while left:
+                    if time.monotonic() - looked >= (TICK if workers.fit else SHORT):
+                        _look(workers, client)
+                        workers.check()
+                        looked = time.monotonic()
+                        lonely = looked if workers.fit else lonely
+                        self._check_lonely(looked - lonely)
+                        self._take_back(running, workers, left)
+                    while self._has_room(len(running), len(workers.fit), left):
+                        if not (numbers := left.take(len(workers.fit))):
+                            break
+                        handed = _hand_out(client, Batch.of(left.cells, numbers), surroundings, workers.able(numbers))
+                        running[handed.future.key] = handed
+                        handed.future.add_done_callback(heard.put)
+                    try:
+                        future = heard.get(timeout=TICK if workers.fit else SHORT)
+                    except queue.Empty:
+                        continue
+                    if future.key in running:  # else it was taken back
+                        alone = len(running) == len(running[future.key].numbers) == 1
+                        self._take(running[future.key], workers, left, is_alone=alone)
+                        del running[future.key]
+            except _AwayError:
+                for handed in running.values():
+                    left.give_back(handed.numbers)
+                raise
+            except BaseException:
+                client.cancel([handed.future for handed in running.values()], force=True)
+                raise
 
     @staticmethod
     def _has_room(running: int, workers: int, left: Cells) -> bool:
         """Whether another batch is handed out: two a worker; one that may end its worker while no other runs."""
-        return running < (1 if left.is_of_suspects else 2 * workers)
+        return running < (min(1, workers) if left.is_of_suspects else 2 * workers)
+
+    @staticmethod
+    def _take_back(running: dict[Any, _Handed], workers: Workers, left: Cells) -> None:
+        """Take back batches of which no worker is left that may run them: they died, or were set aside."""
+        for key, handed in list(running.items()):
+            if not set(handed.workers) & set(workers.fit):
+                handed.future.cancel()
+                alone = len(running) == len(handed.numbers) == 1
+                gone = len(set(handed.workers) - workers.aside.keys())
+                left.lose(handed.numbers, deaths=min(LIVES, gone) * alone)
+                del running[key]
 
     def _check_lonely(self, seconds: float) -> None:
         """Raise ClusterError if there was no worker for too long."""
@@ -198,15 +222,19 @@ class Dask:
                 f"cluster {self.address} has had no workers for {duration(BACK_WITHIN)}; what was finished is kept"
             )
 
-    def _take(self, future: Future[Report], numbers: list[int], left: Cells, *, is_alone: bool) -> None:
+    def _take(self, handed: _Handed, workers: Workers, left: Cells, *, is_alone: bool) -> None:
         """Take what became of a batch."""
+        future, numbers = handed.future, handed.numbers
         if future.status == "finished":
             try:
-                report = future.result(timeout=REACHED_WITHIN)
+                worker, report = future.result(timeout=REACHED_WITHIN)
             except (OSError, TimeoutError) as error:
                 raise _AwayError from error
-            if cold := left.hear(report):
+            again = workers.hear(worker, report.told)
+            told = [each for each in report.told if each.number not in again]
+            if cold := left.hear(replace(report, told=told)):
                 progress.info("%s", cold)
+            left.give_back(again)
         elif future.status == "error":
             cause = future.exception()
             if isinstance(cause, KilledWorker):
@@ -218,17 +246,31 @@ class Dask:
             raise _AwayError
 
 
-def _workers_of(client: Client) -> int:
-    """Return how many workers there are.
+def run_on_worker(batch: Batch, surroundings: Surroundings) -> Answer:
+    """Run cells on a worker; return its address, and what became of them."""
+    return get_worker().address, run_batch(batch, surroundings)
+
+
+def _hand_out(client: Client, batch: Batch, surroundings: Surroundings, workers: list[str]) -> _Handed:
+    """Hand a batch out to some workers, of which Dask chooses one."""
+    key = f"cells-{uuid4().hex}"
+    future = client.submit(
+        run_on_worker, batch, surroundings, key=key, pure=False, workers=workers, allow_other_workers=False
+    )
+    return _Handed(future, [cell.number for cell in batch.cells], workers)
+
+
+def _look(workers: Workers, client: Client) -> None:
+    """Look at the workers.
 
     Raises
     ------
     _AwayError
-        The scheduler does not say.
+        The scheduler does not say which there are.
     """
     if client.status != "running":
         raise _AwayError
     try:
-        return len(client.nthreads())
+        workers.look(client)
     except (OSError, TimeoutError, RuntimeError) as error:
         raise _AwayError from error
