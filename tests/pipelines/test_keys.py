@@ -115,6 +115,8 @@ def version_of_paper(log: str) -> str:
     return ReproducePaper(paper="yuan2010", logs=log, data_root=f"{log}.data").version
 
 
+SCHEDULE = {"schedule", "segments", "excluded", "names"}
+
 KEYS: dict[str, tuple[Callable[[str], str], str, set[str]]] = {
     "months": (key_of_months, "d3f3f6a2d3b67419", MONTHS | {"records"}),
     "night": (key_of_night, "d77409b56a5413f2", MONTHS | HISTORY),
@@ -128,16 +130,20 @@ KEYS: dict[str, tuple[Callable[[str], str], str, set[str]]] = {
     "evaluate": (
         version_by(EvaluateWaitPredictions, methods="binomial"),
         "77a3b870cf0f7734",
-        {"wait_predictions", "wait_evaluation"},
+        {"wait_predictions", "wait_evaluation", "names"},
     ),
-    "schedule": (version_by(PublishSchedule, policy="easy"), "ed2222819f415dc1", {"schedule", "segments", "excluded"}),
+    "schedule": (version_by(PublishSchedule, policy="easy"), "ed2222819f415dc1", SCHEDULE),
     "searched": (
         version_by(PublishSchedule, policy="search"),
         "ed2222819f415dc1",
-        {"schedule", "segments", "excluded", "search_decisions", "search_improvements", "search_orders"},
+        SCHEDULE | {"search_decisions", "search_improvements", "search_orders"},
     ),
-    "prices": (version_by(PriceSchedule, policy="easy", mechanism="fixed"), "8aadd05bef79684c", {"prices"}),
-    "reservations": (version_by(PublishReservations, policy="easy"), "08cfd0997e177d36", {"reservations", "schedule"}),
+    "prices": (version_by(PriceSchedule, policy="easy", mechanism="fixed"), "8aadd05bef79684c", {"prices", "names"}),
+    "reservations": (
+        version_by(PublishReservations, policy="easy"),
+        "08cfd0997e177d36",
+        {"reservations", "schedule", "names"},
+    ),
     "experiment": (
         version_of_experiment,
         "360caf4a11846629",

@@ -184,4 +184,4 @@ def test_the_pages_of_a_history(site: Path) -> None:
     pages_of(version)
     assert r"2log\\x1b\[31m" in (version / "summary.md").read_text()
     check(CliRunner().invoke(main, ["predict", "--history", "h", "--queue", "1", "--data-root", "data"]), 0, 5)
-    check(CliRunner().invoke(main, ["predict", "--history", "h", "--queue", EVIL, "--data-root", "data"]), 2, 20, 30)
+    check(CliRunner().invoke(main, ["predict", "--history", "h", "--queue", EVIL, "--data-root", "data"]), 0)

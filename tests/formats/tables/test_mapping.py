@@ -447,3 +447,28 @@ def test_rows_of_several_files_that_differ_in_a_name(tmp_path: Path) -> None:
     trace = read_log(log, "table", mapping=str(tmp_path / "mine.yaml"))
     assert trace.merged["line_number"].tolist() == [5]  # lines count on, with the header of the second file
     assert trace.jobs["line_number"].tolist() == [2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("dates", "order", "unsure"),
+    [
+        (
+            ("03/04/2024", "05/06/2024"),
+            None,
+            "dates: 03/04/2024 is 3 April 2024 or 4 March 2024, and the first rows do not show which",
+        ),
+        (("03/04/2024", "25/06/2024"), "dmy", None),
+        (("03/04/2024", "06/25/2024"), "mdy", None),
+    ],
+)
+def test_a_proposed_order_of_day_and_month(
+    tmp_path: Path, dates: tuple[str, ...], order: str | None, unsure: str | None
+) -> None:
+    """It is proposed where a day above 12 shows it, and asked for where none does."""
+    path = tmp_path / "jobs.csv"
+    rows = [f"{number},{day} 10:00:00,{day} 11:00:00,{day} 12:00:00,4" for number, day in enumerate(dates)]
+    path.write_text("\n".join(["id,submit,start,end,cpus", *rows, ""]))
+    proposal = propose_mapping(str(path))
+    told = [each for each in proposal.unsure if each.startswith("dates: ")]
+    assert [each[: len(unsure or "")] for each in told] == ([unsure] if unsure else [])
+    assert (f"dates: {order}" in str(proposal.text).splitlines()) == (order is not None)
