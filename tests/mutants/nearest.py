@@ -11,7 +11,7 @@ ROOMS = ("swftools", "pipelines")
 OTHERS = {"benchmark", "mutants", "naive", "reference"}
 """Folders of tests that are no tests of a room."""
 
-CORPUS = ("swftools/formats/", "tests/corpus/test_corpus.py")
+CORPUS = ("swftools/formats/", "tests/corpus")
 """The small inputs of all readers, which are tests of each of them and import none."""
 
 
@@ -46,7 +46,7 @@ def nearest(root: Path, source: str) -> list[list[str]]:
     of_room = inside if room != "tests" else [path for path in tests if path.parent == root / "tests"]
     seen: set[Path] = set()
     found = []
-    corpus = [root / CORPUS[1]] if source.startswith(CORPUS[0]) else []
+    corpus = list((root / CORPUS[1]).glob("test_*.py")) if source.startswith(CORPUS[0]) else []
     for group in (by_name, by_import, of_room, corpus):
         new = sorted(set(group) - seen)
         seen |= set(new)

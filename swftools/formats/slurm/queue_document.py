@@ -97,8 +97,8 @@ def _name(job: Mapping[str, Any], array: str, task: str, tasks: str) -> str:
 def _limit(value: Any) -> str:
     """Return a time limit in minutes as ``squeue`` prints it."""
     minutes = _number(value)
-    is_open = isinstance(value, Mapping) and (value.get("infinite") or value.get("set") is False)
-    return "UNLIMITED" if is_open or minutes is None else f"0-00:{minutes:.0f}:00"
+    is_infinite = isinstance(value, Mapping) and value.get("infinite")
+    return "UNLIMITED" if is_infinite or minutes is None else f"0-00:{minutes:.0f}:00"
 
 
 def _elapsed(job: Mapping[str, Any], now: float) -> float:
