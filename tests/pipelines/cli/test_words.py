@@ -139,6 +139,7 @@ def test_a_zip_archive_and_csv(log: Path) -> None:
     for word, jobs in (("two.zip#folder/mine.swf", 4), ("two.zip#mine.swf", 4), ("two.zip#b.swf", 3)):
         assert jobs == json.loads(call("describe", word, "--json").stdout)["jobs"]
     assert "no such file in the archive; it has folder/mine.swf, b.swf" in call("describe", "two.zip#c").stderr
+    assert "log 'two.zip#' is neither a file nor a card" in call("describe", "two.zip#").stderr
     assert "is no zip archive" in call("describe", "mine.swf#b.swf").stderr
     acquired = AcquireLog(log="two.zip#b.swf", data_root="root")
     acquired.run()
