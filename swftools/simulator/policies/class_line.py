@@ -111,6 +111,7 @@ def restore_line(old: Line, new: Line, machine: Machine) -> None:
     check_sound((most <= machine.counts[CAPACITY]).all(), "a width beyond the machine")
     check_sound(((old.optimum[:seen] >= least) & (old.optimum[:seen] <= most)).all(), "an optimum that is none")
     check_sound(((old.kind[:seen] >= 0) & (old.kind[:seen] < CLASSES)).all(), "a class that is none")
+    check_sound((old.ages[:seen][old.kind[:seen] == SHORT] == np.inf).all(), "a short job that ages")
     check_sound((old.time[:seen] >= 0).all() and not np.isnan(old.ages[:seen]).any(), "a time that is none")
 
 

@@ -20,6 +20,7 @@ from swftools import Trace
 from swftools.errors import PolicyError, StateError
 from swftools.simulator import CHECKPOINT, Stepper
 from swftools.simulator.machine.state import RUNNING, STOPPED, SUBMITTED
+from swftools.simulator.policies.class_line import SEEN, empty_line, restore_line
 from swftools.simulator.stepping import packed
 from swftools.simulator.stepping.sound import check_parts
 from tests.every_policy import OURS, light, with_all_columns
@@ -190,3 +191,18 @@ def test_no_module_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             Stepper.from_bytes(packed.pack({**arrays, "head": changed}))
     assert not (tmp_path / "ran").exists()
     assert "evilmod" not in sys.modules
+
+
+def test_a_short_job_never_ages() -> None:
+    """One that does would be of a class below all others, and stand in no order."""
+    state = Stepper.from_bytes(state_of("fixed", 0))
+    machine, old = state._simulation._driver.machine, empty_line(30, state.processors)
+    submitted = int(machine.counts[SUBMITTED])
+    for column in (old.least, old.most, old.optimum):
+        column[:] = 1
+    old.counts[SEEN] = submitted
+    old.ages[:] = np.inf
+    restore_line(old, empty_line(30, state.processors), machine)
+    old.ages[submitted - 1] = 5.0
+    with pytest.raises(ValueError, match="a short job that ages"):
+        restore_line(old, empty_line(30, state.processors), machine)
