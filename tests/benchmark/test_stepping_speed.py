@@ -134,5 +134,5 @@ def test_copy(benchmark: BenchmarkFixture, trace: Trace) -> None:
     stepper = Stepper(trace, "easy")
     for _ in range(3000):
         stepper.advance()
-        stepper.skip()
+        stepper.decide()
     benchmark.pedantic(stepper.copy, rounds=200, warmup_rounds=10)

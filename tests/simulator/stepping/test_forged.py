@@ -206,3 +206,18 @@ def test_a_short_job_never_ages() -> None:
     old.ages[submitted - 1] = 5.0
     with pytest.raises(ValueError, match="a short job that ages"):
         restore_line(old, empty_line(30, state.processors), machine)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_fork_is_saved_and_goes_on_alike(policy: str) -> None:
+    """It has fewer jobs than the simulation that it is of, and its state is taken for sound."""
+    stepper = Stepper(with_all_columns(crowded_trace(120, seed=5)), policy, seed=3)
+    stepper.advance()
+    for _ in range(20):
+        stepper.skip()
+    try:
+        fork = stepper.fork()
+    except PolicyError:
+        pytest.skip("its memory is in no fork")
+    again = Stepper.from_bytes(fork.to_bytes())
+    assert again.finish().jobs["start_time"].tolist() == fork.finish().jobs["start_time"].tolist()
