@@ -136,8 +136,10 @@ class Workers:
     def _hear(self, client: Client, worker: str, question: _Question, threads: int) -> None:
         """Take what a worker answered, and ask it about cells once it sees the folders."""
         del self._questions[worker]
-        if question.answer.status != "finished":
-            error = question.answer.exception() if question.answer.status == "error" else None
+        if question.answer.status not in ("finished", "error"):
+            return  # cancelled or lost: the worker is asked anew
+        if question.answer.status == "error":
+            error = question.answer.exception()
             self.set_aside(
                 worker,
                 f"worker {worker} cannot run swftools ({type(error).__name__}: {error}): install the same version "
