@@ -99,7 +99,9 @@ def _values(column: pa.Array, field: Field) -> Any:
         count, nulls = len(column), column.null_count
         missing = untouched_zeros(count, np.bool_) if not nulls else column.is_null().to_numpy(zero_copy_only=False)
         is_zero = nulls == count or pc.min_max(column).as_py() == {"min": 0, "max": 0}
-        return pd.arrays.IntegerArray(untouched_zeros(count, np.int64) if is_zero else _writable(column.fill_null(0)), missing)
+        return pd.arrays.IntegerArray(
+            untouched_zeros(count, np.int64) if is_zero else _writable(column.fill_null(0)), missing
+        )
     if type_ == FLOAT64:
         is_zero = not column.null_count and not column.to_numpy().view(np.int64).any()  # -0.0 is none
         return untouched_zeros(len(column)) if is_zero else _writable(column)
@@ -383,16 +385,17 @@ def read_frame(path: Path, table: str, without: Collection[str] = ()) -> pd.Data
     return pd.DataFrame(columns, copy=False)
 
 
-def compacted(frame: pd.DataFrame) -> pd.DataFrame:
+def compacted(frame: pd.DataFrame, beside: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return a long table in which columns of zeros take no memory, and those that are alike share theirs.
 
-    A short one is returned as it is.
+    They also share that of columns of another table of as many rows, ``beside``. A short table is returned as it is.
     """
     if len(frame) <= LONG:
         return frame
+    there = [] if beside is None else [beside[name] for name in beside]
     columns: dict[Any, pd.Series[Any]] = {}
     for name in frame:
-        columns[name] = share_alike(_without_zeros(frame[name]), columns.values())
+        columns[name] = share_alike(_without_zeros(frame[name]), [*columns.values(), *there])
     return pd.DataFrame(columns, copy=False)
 
 

@@ -17,7 +17,6 @@ from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented
 from pipelines.tasks.clean import CleanTrace, RulesTask
-from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.notes import read_notes, write_notes
 from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
@@ -31,6 +30,7 @@ from pipelines.tasks.simulation_parameters import (
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.kernel.memory import give_back_memory
 from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry
 from swftools.parameters.choices import SEMANTICS

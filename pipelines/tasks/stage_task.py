@@ -11,10 +11,10 @@ import luigi
 from pipelines.config import work_root
 from pipelines.names import check_name
 from pipelines.store.locations import check_location
-from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.progress import StageProgress
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.kernel.memory import give_back_memory
 
 progress = StageProgress()
 

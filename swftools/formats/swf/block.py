@@ -104,7 +104,7 @@ class _Lines(NamedTuple):
     comments: list[tuple[int, str]]
 
 
-def read_block(  # noqa: PLR0913 (options by name)
+def read_block(
     text: bytes,
     name: str,
     first_line: int,

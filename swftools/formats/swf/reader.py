@@ -402,7 +402,9 @@ def _whole_lines(stream: LogStream | _Hashed, chunk_bytes: int) -> Iterator[byte
         yield bytes(pending)
 
 
-def _trace(block: Block, *, source: pa.LargeBinaryArray | LineSource | None = None, provenance: Mapping[str, object]) -> Trace:
+def _trace(
+    block: Block, *, source: pa.LargeBinaryArray | LineSource | None = None, provenance: Mapping[str, object]
+) -> Trace:
     """Return the trace of a block; the Note that announced utility tuples has become their column."""
     header = block.header.without_note(UTILITY_NOTE).without_note(dialects.RELATIVE_NOTE)
     return Trace(header, block.jobs, block.quarantine, source=source, provenance=provenance)

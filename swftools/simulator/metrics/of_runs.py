@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import TinyArray
+from swftools.kernel import TinyArray, untouched_zeros
 from swftools.simulator.metrics.columns import FloatArray, column_of, rows_of
 from swftools.simulator.schedule import Schedule, ends_of
 
@@ -116,7 +116,7 @@ def spent_by_jobs(schedule: Schedule) -> Spent:
     whole = column_of(jobs, "allocated_processors") * column_of(jobs, "run_time")
     is_odd = np.zeros(0, np.bool_) if runs is None else runs.is_stopped | (runs.overhead > 0) | (runs.lost > 0)
     if runs is None or not is_odd.any():
-        zero = np.zeros(len(jobs))
+        zero = untouched_zeros(len(jobs))
         return Spent(zero, zero, zero, whole, zero, dict.fromkeys(STOPS, zero))
     row = rows_of(schedule.segments, jobs)
 

@@ -46,12 +46,43 @@ def changes_at(times: FloatArray) -> Changes:
 
 def instants_of(*times: FloatArray) -> FloatArray:
     """Return all instants, each once, rising; each of the arrays rises. Missing ones are one instant, the last."""
-    every = np.concatenate(times)
-    every.sort(kind="stable")  # which finds that there are a few rising stretches, and merges them
-    is_new = np.ones(len(every), np.bool_)
-    np.not_equal(every[1:], every[:-1], out=is_new[1:])
-    is_new[int(np.searchsorted(every, np.nan)) + 1 :] = False
-    return every[is_new]
+    found, left = times[0], list(times[1:])
+    nothing = np.empty(0)
+    while True:
+        one, other = (left.pop(0) if left else nothing for _ in range(2))
+        room = np.empty(len(found) + len(one) + len(other))  # what nobody writes to takes no memory
+        found = room[: merge_instants(found, one, other, room)]
+        if not left:
+            return found
+
+
+@kernel(allocates=False)
+def merge_instants(first: FloatArray, second: FloatArray, third: FloatArray, out: FloatArray) -> int:
+    """Fill ``out`` with the instants of three arrays that rise, each once, rising; return how many they are.
+
+    Missing ones are behind all others, and one instant.
+    """
+    i = j = k = count = 0
+    while i < len(first) or j < len(second) or k < len(third):
+        now = np.nan
+        if i < len(first):
+            now = first[i]
+        if j < len(second) and not now <= second[j]:
+            now = second[j]
+        if k < len(third) and not now <= third[k]:
+            now = third[k]
+        if now != now:  # noqa: PLR0124 (is missing)
+            out[count] = now
+            return count + 1
+        out[count] = now
+        count += 1
+        while i < len(first) and first[i] == now:
+            i += 1
+        while j < len(second) and second[j] == now:
+            j += 1
+        while k < len(third) and third[k] == now:
+            k += 1
+    return count
 
 
 @kernel(allocates=False)
