@@ -169,6 +169,7 @@ def simulate_log(
     _print_figures(schedule, synthetic=synthetic)
     for path in _written(schedule, output, notes):
         click.echo(f"  {shown(path)}: written")
+    give_back_memory()
     report = validate(schedule, trace=trace)
     if not report.ok:
         print_report(report, err=True)

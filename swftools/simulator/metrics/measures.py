@@ -287,7 +287,8 @@ def _machine_rows(schedule: Schedule, load: float | None, parameters: MetricPara
 def _mean_and_max(steps: MachineOverTime, name: str, durations: FloatArray) -> tuple[float | None, float | None]:
     """Return the mean and the largest value of a step function."""
     values = steps.values(name)
-    return mean_of_steps(values, durations), max_of_steps(values, durations)
+    most = max_of_steps(values, durations)
+    return mean_of_steps(values, durations, spends=True), most
 
 
 def _offered_load(schedule: Schedule, work: FloatArray, window: tuple[float, float] | None) -> float | None:

@@ -21,12 +21,14 @@ import pandas as pd
 
 from swftools.by_job import mask_of
 from swftools.errors import ParameterError
+from swftools.kernel.memory import give_back_memory
 from swftools.models.speedup import run_time
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.heads import heads_of, why_unknown
 from swftools.simulator.metrics.of_runs import spent_by_jobs
 from swftools.simulator.metrics.parameters import OPTIMAL_RUN_TIME, MetricParameters
 from swftools.simulator.schedule import Schedule
+from swftools.tables import LONG
 from swftools.utility.functions import UtilityFunctions
 
 Where = npt.ArrayLike | str | Callable[[pd.DataFrame], npt.ArrayLike] | None
@@ -135,6 +137,8 @@ def measures_of_jobs(schedule: Schedule, parameters: MetricParameters) -> dict[s
     """
     jobs = schedule.jobs
     delays = _delays(schedule)  # first, since it takes most memory
+    if len(schedule) > LONG:
+        give_back_memory()
     spent = spent_by_jobs(schedule)
     wait, run, requested = (column_of(jobs, name) for name in ("wait_time", "run_time", "requested_time"))
     start, end = column_of(jobs, "start_time"), column_of(jobs, "end_time")

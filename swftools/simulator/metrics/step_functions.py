@@ -134,7 +134,8 @@ class MachineOverTime:
     def values(self, name: str) -> FloatArray:
         """Return a function of ``over_time`` by its name, a value for each of ``times``."""
         if name == "utilization":
-            return self._busy() / self._processors
+            busy = self._busy()
+            return np.divide(busy, self._processors, out=busy)
         if name == "busy_processors":
             return self._busy()
         if name == "queue_length":
@@ -164,21 +165,28 @@ class MachineOverTime:
         """Return the work of those that wait: sums of times that are no whole numbers end a rounding error from 0."""
         is_queue = self._waiting(None) > 0 if self._is_queue is None else self._is_queue
         width, time = (column_of(self._jobs, name) for name in ("allocated_processors", self._demand))
-        total = self._waiting(width * time)
-        return np.where(is_queue, np.maximum(total, 0.0, out=total), 0.0)
+        work = np.multiply(width, time, out=width if width.flags.owndata else None)
+        total = self._waiting(work)
+        np.maximum(total, 0.0, out=total)
+        total[~is_queue] = 0.0
+        return total
 
     def _wasted(self, name: str) -> FloatArray:
         """Return the processors that do lost work, or none yet."""
         if self._odd is None:
-            return np.zeros(len(self.times))
+            return self._zeros()
         odd, lost = self._odd, name == "lost_processors"
         busy = odd.lost if lost else odd.late
         begin, end = (odd.lost_begin, odd.lost_end) if lost else (odd.late_begin, odd.late_end)
         return self._steps((begin, busy, 1.0), (end, busy, -1.0))
 
+    def _zeros(self) -> FloatArray:
+        """Return zeros, a value for each of ``times``, with room for one more before them: see ``mean_of_steps``."""
+        return np.zeros(len(self.times) + 1)[1:]
+
     def _steps(self, *changes: tuple[Changes, FloatArray, float] | None) -> FloatArray:
         """Return the running sum of changes: when, how much of each row, or of all, and its sign."""
-        total = np.zeros(len(self.times))
+        total = self._zeros()
         for at, amount, sign in filter(None, changes):
             add_changes(self.times, at.at, amount if amount is ONE else at.of(amount), sign, total)
         return np.cumsum(total, out=total)

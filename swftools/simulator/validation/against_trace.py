@@ -102,11 +102,12 @@ def check_trace(
     if options.get("overrun") == "kill":
         run = np.minimum(run, jobs.requested)
     yield _differing("work", run, history.work, jobs, tolerance)
+    del run
     yield _times_elsewhere(jobs)
-    own = at(trace.views.width, row, -1)
-    may_have = stretch_on(trace, row, jobs.processors)
-    of_job = np.where(may_have == 0.0, own, jobs.processors).astype(np.float64)
-    yield _differing("allocated_processors", of_job, jobs.processors.astype(np.float64), jobs, tolerance)
+    may_not = stretch_on(trace, row, jobs.processors) == 0.0
+    if may_not.any():
+        of_job = np.where(may_not, at(trace.views.width, row, -1), jobs.processors).astype(np.float64)
+        yield _differing("allocated_processors", of_job, jobs.processors.astype(np.float64), jobs, tolerance)
     if not jobs.is_moldable.any():
         return  # all runs have the width of their job, or break the rule "width"
     row_of_run = np.append(row, -1)[runs.job]
@@ -143,24 +144,34 @@ def _check_requests(
 ) -> Iterator[Finding]:
     """Check that what jobs asked for is what the trace says, as the options change it; ``run`` has their run times."""
     if "requested_processors" in schedule.jobs and "requested_processors" in trace.jobs:
-        wanted = at(floats(trace.jobs, "requested_processors"), row)
-        said = floats(schedule.jobs, "requested_processors")
-        yield _differing("requested_processors", np.where(wanted > 0, wanted, np.nan), said, jobs, tolerance)
+        yield _check_processors(schedule, jobs, trace, row, tolerance)
     options = schedule.options
     try:
         requests = find_requests(options.get("requests", "logged"))
     except ParameterError:  # of one's own: of such the schedule has the name only
         return
     asked = at(np.asarray(requests.request(trace, options.get("seed", 0)), np.float64), row)
-    logged = np.where(asked > 0, asked, run)  # without a request a job was taken to ask for its run time
-    expected = np.fmax(logged, run) if options.get("overrun", "extend") == "extend" else logged
+    is_asked = asked > 0
+    np.copyto(asked, run, where=~is_asked)  # without a request a job was taken to ask for its run time
+    logged = asked
+    if options.get("overrun", "extend") == "extend":
+        expected = np.fmax(logged, run, out=None if "least_run_time" in options else logged)
+    else:
+        expected = logged
     if "least_run_time" in options:  # a table from elsewhere may tell the request as it was, or as it was raised
         for fine in (logged, np.fmax(logged, run)):
             expected = np.where(np.abs(jobs.requested - fine) <= tolerance, jobs.requested, expected)
-        if not (asked > 0).any():
+        if not is_asked.any():
             return  # the log has no requests at all, so those of a table contradict nothing
     remedy = "; if requests were changed on purpose, say how by requests= (--requests)"
     yield _differing("requested_time", expected, jobs.requested, jobs, tolerance, remedy)
+
+
+def _check_processors(schedule: Schedule, jobs: Jobs, trace: Trace, row: IntArray, tolerance: float) -> Finding:
+    """Check that the processors that jobs asked for are those of the trace."""
+    wanted = at(floats(trace.jobs, "requested_processors"), row)
+    wanted[~(wanted > 0)] = np.nan
+    return _differing("requested_processors", wanted, floats(schedule.jobs, "requested_processors"), jobs, tolerance)
 
 
 def _times_elsewhere(jobs: Jobs) -> Finding:
