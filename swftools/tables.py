@@ -91,7 +91,7 @@ def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
     return pd.DataFrame({name: _values(data[name].combine_chunks(), fields[name]) for name in names}, copy=False)
 
 
-def _values(column: pa.Array, field: Field) -> Any:
+def _values(column: pa.Array | pa.ChunkedArray, field: Field) -> Any:
     """Return a column as pandas has it: mostly an array, since the indices of series would be compared."""
     type_ = field.type
     if type_ == INT64:
@@ -113,7 +113,9 @@ def _values(column: pa.Array, field: Field) -> Any:
         told = _alike_parts_once(column) if len(column) > LONG else column
         return pd.Series(told.to_pandas().astype(_PANDAS_DTYPES[type_]))
     if pa.types.is_list(type_):
-        return pd.arrays.ArrowExtensionArray(pa.chunked_array([column]))
+        return pd.arrays.ArrowExtensionArray(
+            column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+        )
     return pd.Series(column.to_pandas())
 
 
@@ -378,7 +380,10 @@ def read_frame(path: Path, table: str, without: Collection[str] = ()) -> pd.Data
                 column = file.read([name])[name]
                 if problems := list(_column_problems(column, fields[name])):
                     raise SchemaError(f"table {table!r} differs from the column dictionary: " + "; ".join(problems))
-                values = pd.Series(_values(column.combine_chunks(), fields[name]), copy=False)
+                whole = column if pa.types.is_list(column.type) else column.combine_chunks()  # lists take most
+                del column
+                values = pd.Series(_values(whole, fields[name]), copy=False)
+                del whole
                 columns[name] = share_alike(values, columns.values())
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(path, error) from error

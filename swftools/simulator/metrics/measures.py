@@ -267,6 +267,8 @@ def _machine_rows(schedule: Schedule, load: float | None, parameters: MetricPara
     for name in ("utilization", "queue_length", "queued_work"):
         mean, most = _mean_and_max(steps, name, durations) if len(jobs) else (None, None)
         values += [(name, "time_mean", mean), (name, "max", most)]
+        if name == "utilization":
+            steps.forget_ends()
     loads: dict[str, float | None] = dict.fromkeys(("useful", "wasted", "overhead"))
     _, _, whole = values[2]
     if whole is not None:
