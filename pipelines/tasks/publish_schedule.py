@@ -114,7 +114,7 @@ def simulation_facts(
     return {
         **facts_of(
             simulation.found,
-            load_without_jobs(cleaned.output().path),
+            trace,
             cleaned.load_report(),
             augmented_by,
             is_simulated=True,
