@@ -128,10 +128,10 @@ def read_swf(
     (1, 8, '3 fields instead of 18')
     """
     name = source_name(source)
-    if _is_long(source) and (
-        trace := _read_pieces(source, name, strict, utility, epoch, width, max_bytes=max_bytes, progress=progress)
-    ):
-        return trace
+    if _is_long(source):
+        trace = _read_pieces(source, name, strict, utility, epoch, width, max_bytes=max_bytes, progress=progress)
+        if trace is not None:
+            return trace
     with open_log(source, max_bytes=max_bytes, progress=progress) as stream:
         text = stream.read()
     # Hashing takes a third of the time, and both it and the scanner let other threads run.

@@ -67,9 +67,9 @@ def merge_instants(first: FloatArray, second: FloatArray, third: FloatArray, out
         now = np.nan
         if i < len(first):
             now = first[i]
-        if j < len(second) and not now <= second[j]:
+        if j < len(second) and (second[j] < now or now != now):  # noqa: PLR0124 (is missing)
             now = second[j]
-        if k < len(third) and not now <= third[k]:
+        if k < len(third) and (third[k] < now or now != now):  # noqa: PLR0124
             now = third[k]
         if now != now:  # noqa: PLR0124 (is missing)
             out[count] = now
