@@ -18,13 +18,13 @@ from swftools.errors import SwfToolsError
 from swftools.formats.place import file_of
 from swftools.formats.several import log_files
 
-LIBRARIES = 330_000_000
+LIBRARIES = 310_000_000
 """Bytes of a worker that has read nothing: modules, and the shared libraries of numba and pyarrow among them."""
 
-OF_A_JOB = 390
+OF_A_JOB = 310
 """Bytes that a worker takes for each job of a log whose cell it simulates and measures, at most."""
 
-OF_UTILITY = 300
+OF_UTILITY = 200
 """Bytes a job more where jobs carry utility functions."""
 
 SPARE = 0.1

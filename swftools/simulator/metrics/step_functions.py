@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, ShortArray, kernel
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.of_runs import Stretches, stretches_of, were_plain
 from swftools.simulator.schedule import contiguous
@@ -122,7 +122,7 @@ class MachineOverTime:
     def __init__(self, jobs: pd.DataFrame, segments: pd.DataFrame, processors: int, demand: str) -> None:
         self._jobs, self._segments, self._processors, self._demand = jobs, segments, processors, demand
         is_plain = were_plain(segments)
-        self._row = rows_of(segments, jobs)
+        self._row = rows_of(segments, jobs).astype(np.int32)  # which is held for long
         start, end = (contiguous(segments, name) for name in ("start_time", "end_time"))
         self._submits = changes_at(contiguous(jobs, "submit_time"))
         self._starts, self._ends = changes_at(start), changes_at(end)
@@ -204,7 +204,7 @@ class _Odd(NamedTuple):
     """
 
     returns: Changes
-    again: IntArray
+    again: ShortArray
     lost: FloatArray
     lost_begin: Changes
     lost_end: Changes
@@ -217,7 +217,7 @@ class _Odd(NamedTuple):
         return self.returns, self.lost_begin, self.lost_end, self.late_begin, self.late_end
 
 
-def _odd_changes(runs: Stretches, row: IntArray) -> _Odd:
+def _odd_changes(runs: Stretches, row: ShortArray) -> _Odd:
     """Return what changes beside starts and ends; ``row`` is the job of each run."""
     lost, late, stopped = runs.lost > 0, runs.overhead > 0, runs.is_stopped
     start, end, busy, overhead = runs.start, runs.end, runs.processors, runs.overhead

@@ -94,6 +94,8 @@ def check_trace(
     """Check that submissions, work, widths, and the times that runs take on them, are those of the trace."""
     options = schedule.options
     yield _differing("submit_time", at(trace.views.submit_time, row), jobs.submit, jobs, tolerance)
+    if "requested_processors" in schedule.jobs and "requested_processors" in trace.jobs:
+        yield _check_processors(schedule, jobs, trace, row, tolerance)
     run = at(trace.views.run_time, row)
     if options.get("cancelled") == "end-at-once":
         run = np.where(np.isnan(run), _AT_ONCE, run)
@@ -143,8 +145,6 @@ def _check_requests(
     schedule: Schedule, jobs: Jobs, trace: Trace, row: IntArray, run: FloatArray, tolerance: float
 ) -> Iterator[Finding]:
     """Check that what jobs asked for is what the trace says, as the options change it; ``run`` has their run times."""
-    if "requested_processors" in schedule.jobs and "requested_processors" in trace.jobs:
-        yield _check_processors(schedule, jobs, trace, row, tolerance)
     options = schedule.options
     try:
         requests = find_requests(options.get("requests", "logged"))

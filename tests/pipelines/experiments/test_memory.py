@@ -29,7 +29,7 @@ def test_the_largest_log_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     ("free", "workers", "warning"),
     [
         (10**9, 2, None),
-        (700_000_000, 2, "take --workers 1"),
+        (600_000_000, 2, "take --workers 1"),
         (300_000_000, 1, "not one worker"),
         (None, 2, "cannot be"),
     ],
