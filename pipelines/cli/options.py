@@ -45,12 +45,19 @@ report_of_task = click.option("--report", is_flag=True, help="Also write a repor
 _engine = [
     click.option("--workers", type=click.IntRange(1), help="Cells to run at a time; default: one per core."),
     click.option("--cluster", help="tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml; default: this machine."),
+    click.option(
+        "--detach",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda ctx, parameter, value: _keep(ctx, parameter, value),
+        help="With slurm:FILE.yaml: submit the command itself as a job; swftools status says how far it is.",
+    ),
     click.option("--cell-lines", metavar="FILE", help="Append a JSON line for each cell: its seconds or its error."),
 ]
 
 
 def runs_cells(command: Command) -> Command:
-    """Add the options of commands that run many cells: how many at a time, and where."""
+    """Add the options of commands that run many cells: how many at a time, and where; ``run_task`` heeds ``--detach``."""
     for option in reversed(_engine):
         command = option(command)
     return command

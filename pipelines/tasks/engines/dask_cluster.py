@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import queue
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -41,6 +43,9 @@ TICK = 1.0
 
 SHORT = 0.1
 """The same where no worker is there yet that runs cells."""
+
+_DASKS = re.compile(r"(distributed|tornado|asyncio)($|\.)")
+"""Loggers of Dask, and of what it is made of."""
 
 Answer = tuple[str, Report]
 """A worker's address, and what became of its cells."""
@@ -83,20 +88,30 @@ class Dask:
         """Run cells whose output is not there; see ``Engine``."""
         left = Cells(cells, tell)
         patience = REACHED_WITHIN
-        while left:
-            with self._connected(patience) as client:
-                progress.info("%s", self._told_of(client))
-                try:
-                    self._feed(client, left)
-                except _AwayError:
-                    patience = BACK_WITHIN
-                    progress.warning(
-                        "the scheduler %s is gone; %d cells are left. Waiting for it for %.0f s",
-                        self.address,
-                        len(left),
-                        BACK_WITHIN,
-                    )
+        with silent_dask():
+            while left:
+                with self._connected(patience) as client:
+                    if told := self._told_of(client):
+                        progress.info("%s", told)
+                    try:
+                        self._feed(client, left)
+                    except _AwayError:
+                        patience = BACK_WITHIN
+                        self._say_away(len(left))
         return left.failed
+
+    def _say_away(self, left: int) -> None:
+        """Say that the scheduler is gone, what that means for its workers, and how to start both again."""
+        progress.warning(
+            "the scheduler %s is gone; %s left. Its workers end by themselves. Start it again: dask scheduler --port "
+            "%s; and on each host: dask worker %s --nworkers 4 --nthreads 1. It is waited for, for %s; what is "
+            "finished is kept",
+            self.address,
+            counted(left, "cell"),
+            self.address.rpartition(":")[2],
+            self.address,
+            duration(BACK_WITHIN),
+        )
 
     def _connected(self, within: float) -> Client:
         """Return a client, as a context manager.
@@ -115,7 +130,8 @@ class Dask:
                     cause = " ".join(str(error).split())
                     raise ClusterError(
                         f"cluster {self.address} cannot be reached: {cause or type(error).__name__}. Is 'dask "
-                        "scheduler' running there, and is the port open? What was finished is kept"
+                        "scheduler' running there, and is the port open? Its workers ended with it: start them again "
+                        f"too (dask worker {self.address} --nworkers 4 --nthreads 1). What was finished is kept"
                     ) from error
                 time.sleep(TICK)
 
@@ -175,8 +191,8 @@ class Dask:
                         workers.check()
                         looked = time.monotonic()
                         lonely = looked if workers.fit else lonely
-                        self._check_lonely(looked - lonely)
                         self._take_back(running, workers, left)
+                        self._watch(left, looked - lonely)
                     while self._has_room(len(running), len(workers.fit), left):
                         if not (numbers := left.take(len(workers.fit))):
                             break
@@ -215,9 +231,9 @@ class Dask:
                 left.lose(handed.numbers, deaths=min(LIVES, gone) * alone)
                 del running[key]
 
-    def _check_lonely(self, seconds: float) -> None:
+    def _watch(self, left: Cells, lonely: float) -> None:  # noqa: ARG002 (batch systems need the cells)
         """Raise ClusterError if there was no worker for too long."""
-        if seconds > BACK_WITHIN:
+        if lonely > BACK_WITHIN:
             raise ClusterError(
                 f"cluster {self.address} has had no workers for {duration(BACK_WITHIN)}; what was finished is kept"
             )
@@ -244,6 +260,27 @@ class Dask:
                 left.fail(numbers, f"{type(cause).__name__}: {cause}")
         else:
             raise _AwayError
+
+
+@contextmanager
+def silent_dask() -> Iterator[None]:
+    """Keep what Dask itself logs off the screen within a with block, unless every step is to be said.
+
+    It logs errors of its own, with tracebacks, where a scheduler or worker is gone, which is told of here in a line.
+    """
+    if progress.level == logging.DEBUG:
+        yield
+        return
+    # Those that are made meanwhile take the level from these.
+    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if _DASKS.match(name)]
+    before = [(each, each.level) for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for each, level in before:
+            each.setLevel(level)
 
 
 def run_on_worker(batch: Batch, surroundings: Surroundings) -> Answer:
