@@ -42,6 +42,13 @@ data_root = click.option(
 )
 data_root_of_task = click.option("--data-root", help="Directory, or s3://bucket/prefix; default ./data.")
 report_of_task = click.option("--report", is_flag=True, help="Also write a report, VERSION.html beside the version.")
+
+
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Keep an option for whoever needs it behind the command, so that commands need not hand it on."""
+    ctx.meta[f"swftools.{parameter.name}"] = value
+
+
 _engine = [
     click.option("--workers", type=click.IntRange(1), help="Cells to run at a time; default: one per core."),
     click.option("--cluster", help="tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml; default: this machine."),
@@ -49,7 +56,7 @@ _engine = [
         "--detach",
         is_flag=True,
         expose_value=False,
-        callback=lambda ctx, parameter, value: _keep(ctx, parameter, value),
+        callback=_keep,
         help="With slurm:FILE.yaml: submit the command itself as a job; swftools status says how far it is.",
     ),
     click.option("--cell-lines", metavar="FILE", help="Append a JSON line for each cell: its seconds or its error."),
@@ -57,7 +64,7 @@ _engine = [
 
 
 def runs_cells(command: Command) -> Command:
-    """Add the options of commands that run many cells: how many at a time, and where; ``run_task`` heeds ``--detach``."""
+    """Add the options of commands that run many cells: how many at a time, and where."""
     for option in reversed(_engine):
         command = option(command)
     return command
@@ -132,11 +139,6 @@ def log_first(words: list[str], log: str | None) -> tuple[str | None, list[str]]
     if log is not None:
         raise click.UsageError("the log is given twice, as an argument and by --log")
     return words[0], words[1:]
-
-
-def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Keep an option for ``load``, so that commands need not hand it on."""
-    ctx.meta[f"swftools.{parameter.name}"] = value
 
 
 def reads_a_log(command: Command) -> Command:

@@ -78,8 +78,7 @@ def _facts(name: str, run: Run) -> dict[str, Any]:
     """Return how far a run is."""
     done, cells = run.count_cells()
     progress, now = run.progress, time.time()
-    here = progress["done"] + progress["failed"]
-    spent = progress["at"] - run.plan["begun"]
+    came, spent = done - run.plan["before"], now - run.plan["begun"]
     is_running = progress["state"] == "running" and not run.is_gone()
     return {
         "name": name,
@@ -91,7 +90,7 @@ def _facts(name: str, run: Run) -> dict[str, Any]:
         "error": progress.get("error"),
         "begun_seconds_ago": now - run.plan["begun"],
         "heard_seconds_ago": now - progress["at"],
-        "seconds_left": spent / here * (cells - done) if is_running and here else None,
+        "seconds_left": spent / came * (cells - done) if is_running and came > 0 else None,
         "where": run.plan["cluster"] or "this machine",
         "run_by": f"{run.plan['host']}:{run.plan['process']}",
         "job": {**run.job, "listed": _listed(run.job)} if run.job else None,
@@ -117,10 +116,11 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     share = percent(done, cells) if cells else "all"
     failed = f"; {facts['failed']} failed" if facts["failed"] else ""
     lines = [f"{shown(facts['subject'])}: {done:,} of {counted(cells, 'cell')} finished, {share}{failed}"]
-    ago = f"{duration(facts['heard_seconds_ago'])} ago"
-    begun = f"begun {duration(facts['begun_seconds_ago'])} ago by {shown(facts['run_by'])} on {shown(facts['where'])}"
+    ago = f"{duration(round(facts['heard_seconds_ago']))} ago"
+    by = f"{shown(facts['run_by'])} on {shown(facts['where'])}"
+    begun = f"begun {duration(round(facts['begun_seconds_ago']))} ago by {by}"
     again = "the same command goes on from here"
-    left = f"; about {duration(facts['seconds_left'])} left" if facts["seconds_left"] is not None else ""
+    left = f"; about {duration(round(facts['seconds_left']))} left" if facts["seconds_left"] is not None else ""
     told = {
         "submitted": f"submitted {ago}, not begun",
         "running": f"{begun}; last heard of {ago}{left}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run of many cells leaves in the work folder: which cells it has, and how it went; so it can be asked how far it is.
+"""What a run of many cells leaves in the work folder, so that one can ask how far it is: its cells, and how it went.
 
 ``<work root>/runs/<data set>/`` holds ``plan.json``, written when a run begins, ``progress.json``, written again while
 it runs and at its end, and ``job.json`` where the run is a job of a batch system. Which cells are finished is not
@@ -25,6 +25,9 @@ AREA = "runs"
 OFTEN = 5.0
 """Seconds between two notes of a run's progress."""
 
+_NUMBERS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")
+"""Variables in which batch systems tell a job its number."""
+
 SUBMITTED, RUNNING, PUBLISHED, FAILED, INTERRUPTED = "submitted", "running", "published", "failed", "interrupted"
 
 
@@ -38,10 +41,9 @@ class Run:
         Where its files are.
     plan : dict
         What is run: ``subject``, ``parameters``, ``cluster``, ``begun`` (s since 1970), ``host``, ``process``, and the
-        ``cells``: by folder, the names of their outputs.
+        ``cells``: by folder, the names of their outputs; ``before`` of them were there when it began.
     progress : dict
-        ``state``, one of the constants above, ``at`` (s since 1970), ``done`` and ``failed`` cells of this run, and
-        ``error``.
+        ``state``, one of the constants above, ``at`` (s since 1970), ``failed`` cells, and ``error``.
     job : dict
         ``number``, ``kind``, ``log`` and ``command`` of the job that the run is; empty where it is none.
     """
@@ -74,7 +76,10 @@ class Run:
         here = {"begun": time.time(), "host": socket.gethostname(), "process": os.getpid()}
         run = cls(work / AREA / check_name(name, "data set"), {**facts, **here, "cells": cells}, {})
         run.folder.mkdir(parents=True, exist_ok=True)
+        run.plan["before"], _ = run.count_cells()
         run._write("plan", run.plan)
+        if _read(run.folder / "job.json").get("number") not in _own_numbers():
+            (run.folder / "job.json").unlink(missing_ok=True)
         run.note(state)
         return run
 
@@ -92,12 +97,12 @@ class Run:
 
     def note(self, state: str, **others: Any) -> None:
         """Note the state, and what else is to be known."""
-        self.progress = {"done": 0, "failed": 0, **self.progress, **others, "state": state, "at": time.time()}
+        self.progress = {"failed": 0, **self.progress, **others, "state": state, "at": time.time()}
         self._write("progress", self.progress)
 
     def count(self, *, is_failed: bool) -> None:
         """Count a cell."""
-        self.progress["failed" if is_failed else "done"] += 1
+        self.progress["failed"] += is_failed
         if time.time() - self.progress["at"] > OFTEN:
             self.note(RUNNING)
 
@@ -145,16 +150,21 @@ def recorded(run: Run) -> Iterator[Run]:
 def _finished(folder: Path, names: list[str]) -> int:
     """Return how many outputs are there, and hold something."""
     try:
-        there = {*os.listdir(folder)}
+        there = {path.name for path in folder.iterdir()}
     except OSError:
         return 0
     return sum(name in there and any((folder / name).iterdir()) for name in set(names))
 
 
+def _own_numbers() -> set[str]:
+    """Return the number of the job that this process is in, if it is in one."""
+    return {os.environ[name].partition(".")[0] for name in _NUMBERS if name in os.environ}
+
+
 def _read(path: Path) -> dict[str, Any]:
-    """Return what a file holds; nothing if it is not there."""
+    """Return what a file holds; nothing if it is not there, or is no JSON."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError):
         return {}
     return found

@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 from pipelines.config import work_root
 from pipelines.keys import canonical_json
-from pipelines.store.runs import RUNNING, SUBMITTED, Run, recorded
+from pipelines.store.runs import FAILED, RUNNING, SUBMITTED, Run, recorded
 from pipelines.tasks.engines import Engine, Submits, Told, find_engine
 from pipelines.tasks.one_look import one_look
 from pipelines.tasks.publishing import PublishingTask
@@ -51,7 +51,7 @@ class CellsTask(PublishingTask):
     cluster = luigi.Parameter(
         default="",
         significant=False,
-        description="run cells there: tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml (pbs, lsf, sge too); default: here",
+        description="run cells there: tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml; default: here",
     )
     cell_lines = luigi.Parameter(
         default="", significant=False, description="file to which a line in JSON is added for each cell"
@@ -153,7 +153,11 @@ class CellsTask(PublishingTask):
         if not isinstance(engine, Submits):
             raise ParameterError("--detach goes with --cluster slurm:FILE.yaml, or pbs, lsf, sge: it submits a job")
         run = self._noted(SUBMITTED)
-        number, kind, log = engine.detach(str(self.data_root), words)
+        try:
+            number, kind, log = engine.detach(str(self.data_root), words)
+        except SwfToolsError as error:
+            run.note(FAILED, error=str(error))
+            raise
         run.note_job(number, kind, log, shlex.join(["swftools", *words]))
         return run
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import logging
 import queue
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from pipelines.tasks.engines.batches import LIVES, Batch, Cells, Report, Told, run_batch
@@ -103,15 +105,18 @@ class Dask:
     def _say_away(self, left: int) -> None:
         """Say that the scheduler is gone, what that means for its workers, and how to start both again."""
         progress.warning(
-            "the scheduler %s is gone; %s left. Its workers end by themselves. Start it again: dask scheduler --port "
-            "%s; and on each host: dask worker %s --nworkers 4 --nthreads 1. It is waited for, for %s; what is "
-            "finished is kept",
+            "the scheduler %s is gone; %s left. Its workers end by themselves. Start both again: %s. It is waited for, "
+            "for %s; what is finished is kept",
             self.address,
             counted(left, "cell"),
-            self.address.rpartition(":")[2],
-            self.address,
+            self._start_again(),
             duration(BACK_WITHIN),
         )
+
+    def _start_again(self) -> str:
+        """Return how a scheduler and its workers are started."""
+        port = self.address.rpartition(":")[2]
+        return f"dask scheduler --port {port}; on each host: dask worker {self.address} --nworkers 4 --nthreads 1"
 
     def _connected(self, within: float) -> Client:
         """Return a client, as a context manager.
@@ -124,14 +129,16 @@ class Dask:
         end = time.monotonic() + within
         while True:
             try:
+                _knock(self._reached(), min(within, REACHED_WITHIN))
                 return Client(self._reached(), timeout=min(within, REACHED_WITHIN), set_as_default=False)
             except (OSError, TimeoutError, ValueError) as error:
                 if time.monotonic() >= end:
-                    cause = " ".join(str(error).split())
+                    cause = " ".join(str(error).split()) or type(error).__name__
+                    remedy = "Is 'dask scheduler' running there, and is the port open?"
+                    if within == BACK_WITHIN:
+                        remedy = f"Start it again, and its workers, which ended with it: {self._start_again()}."
                     raise ClusterError(
-                        f"cluster {self.address} cannot be reached: {cause or type(error).__name__}. Is 'dask "
-                        "scheduler' running there, and is the port open? Its workers ended with it: start them again "
-                        f"too (dask worker {self.address} --nworkers 4 --nthreads 1). What was finished is kept"
+                        f"cluster {self.address} cannot be reached: {cause}. {remedy} What was finished is kept"
                     ) from error
                 time.sleep(TICK)
 
@@ -260,6 +267,13 @@ class Dask:
                 left.fail(numbers, f"{type(cause).__name__}: {cause}")
         else:
             raise _AwayError
+
+
+def _knock(address: Any, within: float) -> None:
+    """Raise OSError if nobody listens at an address of a host: a client of Dask that finds nobody ends noisily."""
+    if isinstance(address, str) and (place := urlsplit(address)).port:
+        with socket.create_connection((place.hostname, place.port), within):
+            pass
 
 
 @contextmanager

@@ -161,9 +161,12 @@ class Jobs:
         """Submit jobs until there are as many as are wanted, and as are of use for what is left."""
         wanted = min(self.file.jobs, math.ceil(left / self.file.cores))
         while len(self.alive) < wanted and self._in_vain < TRIES:
+            is_first = self._submitted < self.file.jobs
             try:
                 with uninterrupted():  # else a job may be there whose number nobody knows
                     self.alive.append(self._submit())
+                if not is_first:
+                    progress.info("job %s is submitted in its place", self.alive[-1].number)
             except CommandError as error:
                 self._last_words = f"{error}; look at the file, and at --dry-run, which shows the job's script"
                 if not self._submitted:
@@ -247,8 +250,8 @@ class Jobs:
         if not self.alive:
             raise ClusterError(
                 f"{self.file.path}: no job is left, and none is submitted any more: the last {self._in_vain} ended "
-                f"before a cell was finished. {self._last_words}. Mend that and run the same command again; what was finished "
-                "is kept"
+                f"before a cell was finished. {self._last_words}. Mend that and run the same command again; what was "
+                "finished is kept"
             )
         stuck = [job for job in self.alive if job.listed.phase == CANNOT_START]
         if len(stuck) == len(self.alive):
@@ -295,4 +298,6 @@ def _last_lines(path: Path) -> list[str]:
             text = file.read().decode(errors="replace")
     except OSError:
         return []
-    return [line.strip()[:300] for line in text.splitlines() if line.strip()][-TAIL:]
+    lines = [line.strip()[:300] for line in text.splitlines() if line.strip()]
+    # What Dask says of its daily work is of no help where something else is said.
+    return ([line for line in lines if " - INFO - " not in line] or lines)[-TAIL:]
