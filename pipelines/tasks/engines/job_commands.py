@@ -54,7 +54,7 @@ def said_by(command: Sequence[str], given: str = "") -> str:
         printed, said = process.communicate(given, timeout=ANSWERS_WITHIN)
     except subprocess.TimeoutExpired as error:
         process.kill()
-        process.wait()
+        process.communicate()
         raise CommandError(f"{command[0]} has not answered for {ANSWERS_WITHIN:.0f} s") from error
     if process.returncode:
         lines = [line.strip().removeprefix(f"{command[0]}: ") for line in f"{said}\n{printed}".splitlines()]

@@ -125,7 +125,7 @@ def read_job_file(path: str, prefix: str) -> JobFile:
     name = content.get("kind", prefix)
     if name not in KINDS:
         raise ParameterError(
-            f"{path}: kind {name!r} is not known{did_you_mean([str(name)], KINDS)}: {', '.join(KINDS)}"
+            f"{path}: kind {name!r} is no batch system{did_you_mean([str(name)], KINDS)}; there are: {', '.join(KINDS)}"
         )
     kind = KINDS[name]
     texts = (*TEXTS, *kind.own_texts)

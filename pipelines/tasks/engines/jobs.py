@@ -91,6 +91,7 @@ class Jobs:
         self._asked = self._answered - 0.7 * ASK_EVERY
         self._said_waiting, self._waiting = self._answered - 0.9 * SAY_EVERY, ""
         self._is_deaf = False
+        self._lost: set[str] = set()
 
     def start(self, left: int) -> None:
         """Submit the jobs for so many cells.
@@ -126,10 +127,10 @@ class Jobs:
         for job in self.alive:
             if job.name in here and job.left_at_join is None:
                 job.left_at_join = left
-        has_lost = any(job.left_at_join is not None and job.name not in here for job in self.alive)
-        if now - self._asked < (0.2 if has_lost else 1.0) * ASK_EVERY:
+        lost = {job.name for job in self.alive if job.left_at_join is not None and job.name not in here}
+        if now - self._asked < (0.2 if lost - self._lost else 1.0) * ASK_EVERY:
             return
-        self._asked = now
+        self._asked, self._lost = now, lost
         if self._ask(now, is_alone=not here):
             for job in [each for each in self.alive if each.listed.phase == ENDED]:
                 self._bury(job, left)
@@ -273,7 +274,7 @@ class Jobs:
         waiting = [job for job in self.alive if job.listed.phase != RUNS and job.listed.words]
         if not waiting:
             return
-        words = f"{counted(len(waiting), 'job')} wait: {self.file.kind.lists[0]}: {waiting[0].listed.words}"
+        words = f"{counted(len(waiting), 'job')} in the queue: {self.file.kind.lists[0]}: {waiting[0].listed.words}"
         pause = 0.1 * SAY_EVERY if words != self._waiting else SAY_EVERY
         if now - self._said_waiting >= pause:
             self._said_waiting, self._waiting = now, words
