@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -49,8 +50,9 @@ class BatchSystem(Dask):
         self._joined = _Joined()
 
     def job_script(self, data_root: str) -> str:
-        """Return the script of a job, as it is submitted."""
-        return self.file.script(data_root)
+        """Return the script of a job, as it is submitted; nothing is left behind."""
+        with _no_new_folders(self.file.logs(data_root)):
+            return self.file.script(data_root)
 
     def check(self, data_root: str) -> None:
         """Raise if jobs cannot be submitted; what workers see is asked when they come, which may take hours.
@@ -139,6 +141,18 @@ class BatchSystem(Dask):
                 raise ClusterError(f"{self.file.path}: Dask's scheduler did not start here: {error}") from error
         with cluster:
             yield cluster
+
+
+@contextmanager
+def _no_new_folders(path: Path) -> Iterator[None]:
+    """Remove the folders above a path, and itself, that came within a with block: a job makes one for its log."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        yield
+    finally:
+        for folder in missing:
+            with suppress(OSError):  # somebody else put something there
+                folder.rmdir()
 
 
 class _Joined(SchedulerPlugin):  # type: ignore[misc]

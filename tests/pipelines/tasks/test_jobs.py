@@ -142,7 +142,8 @@ def test_a_refused_job_is_one_line(tmp_path: Path, slurm: MadeUpSlurm) -> None:
     with pytest.raises(ClusterError, match=told):
         Jobs(job_file(tmp_path), str(tmp_path), HEAD).start(9)
     with pytest.raises(ParameterError, match=told):
-        BatchSystem(str(tmp_path / "slurm.yaml")).check(str(tmp_path))
+        BatchSystem(str(tmp_path / "slurm.yaml")).check(str(tmp_path / "other"))
+    assert not (tmp_path / "other").exists()
 
 
 def test_where_only_some_are_taken_those_work(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
