@@ -17,7 +17,6 @@ import pytest
 from pipelines.tasks.engines.batch_system import BatchSystem
 from pipelines.tasks.engines.batches import Told
 from pipelines.tasks.engines.jobs import TRIES
-from swftools.errors import ClusterError
 from tests.folders import ROOT
 from tests.pipelines.luigi_runs import SWFTOOLS
 from tests.pipelines.trial_cells import check_all, trial_cells
@@ -129,15 +128,6 @@ def test_the_only_job_ends(slurm: Slurm, home: Path, how: str, caplog: pytest.Lo
     (ended,) = [line for line in caplog.messages if " ended: " in line]
     assert re.match(rf"job \d+ ended: squeue: {state}.*; sacct: {state}.*/swftools-\d+.err ends: ", ended)
     assert left(slurm) == []
-
-
-def test_a_walltime_that_is_too_short_for_a_cell(slurm: Slurm, home: Path) -> None:
-    """Is no endless chain of jobs."""
-    before = slurm.states()
-    job_file(home, walltime="00:01:00", cores=1)
-    with pytest.raises(ClusterError, match=r"the last 3 ended before a cell was finished.*sacct: TIMEOUT"):
-        BatchSystem("slurm.yaml").run(trial_cells(home / "data", 1, 900.0), lambda _: None)
-    assert [*since(slurm, before).values()] == ["TIMEOUT"] * TRIES
 
 
 def test_a_job_that_waits_is_waited_for(slurm: Slurm, home: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -120,7 +120,7 @@ class BatchSystem(Dask):
 
     def _watch(self, left: Cells, lonely: float) -> None:  # noqa: ARG002 (jobs may wait for longer than workers)
         """Look after the jobs."""
-        if self._jobs is not None:
+        if left and self._jobs is not None:
             self._jobs.look(list(self._joined.names.values()), len(left))
 
     @contextmanager

@@ -294,7 +294,8 @@ class Cells:
         for number in self._not_done(numbers):
             self._deaths[number] = self._deaths.get(number, 0) + deaths
             if self._deaths[number] >= LIVES:
-                died = f"a worker died each of {LIVES} times that it ran this; is there too little memory?"
+                why = "is there too little memory, or does its job end before it is done (walltime)?"
+                died = f"a worker died each of {LIVES} times that it ran this; {why}"
                 self._take(Told(number, 0.0, died))
             else:
                 self._alone.appendleft(number)

@@ -18,11 +18,13 @@ from click.testing import CliRunner
 from pipelines.cli.main import main
 from pipelines.tasks.engines import find_engine, job_commands, jobs
 from pipelines.tasks.engines.batch_system import BatchSystem
+from pipelines.tasks.engines.batches import Cells
 from pipelines.tasks.engines.job_commands import CommandError, interruptible, said_by, uninterrupted
 from pipelines.tasks.engines.job_file import JobFile, read_job_file
 from pipelines.tasks.engines.job_kinds import CANNOT_START, ENDED, KINDS, RUNS, WAITS
 from pipelines.tasks.engines.jobs import ENDED_WITHIN, REACHED_WITHIN, SAY_EVERY, TRIES, Jobs
 from swftools.errors import ClusterError, ParameterError
+from tests.pipelines.trial_cells import trial_cells
 
 FILE = {"jobs": 2, "cores": 2, "memory": "4 GB", "walltime": "02:00:00"}
 HEAD = "tcp://head:1234"
@@ -204,6 +206,19 @@ def test_jobs_in_vain_come_to_an_end(two: Jobs, slurm: MadeUpSlurm, clock: Clock
             slurm.say([job.number for job in two.alive[:1]], "FAILED|NonZeroExitCode")
             look(two, clock)
     assert slurm.states() == ["FAILED"] * (2 + TRIES - 1)
+
+
+def test_the_last_cell_may_take_the_last_job_with_it(tmp_path: Path, slurm: MadeUpSlurm, clock: Clock) -> None:
+    """One that ended three workers is given up: then nothing is left, and jobs that are gone are no error."""
+    engine = BatchSystem(job_file(tmp_path).path)
+    engine._jobs = Jobs(engine.file, str(tmp_path), HEAD)
+    engine._jobs.start(1)
+    engine._jobs._in_vain = TRIES
+    slurm.say(["10"], "FAILED|None")
+    clock.now += 11
+    engine._watch(Cells([], lambda _: None), 0.0)
+    with pytest.raises(ClusterError, match="no job is left"):
+        engine._watch(Cells(trial_cells(tmp_path, 1), lambda _: None), 0.0)
 
 
 def test_one_of_use_lets_others_be_tried(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
