@@ -46,7 +46,7 @@ def status(name: str | None, only: str, data_root: str, as_json: bool) -> None:
     if name is not None and (name.endswith(_FILES) or Path(name).is_file()):
         name, edited = _name_in(name, only, work)
     names = [name] if name is not None else Run.names(work)
-    runs = {each: found for each in names if (found := Run.find(work, each))}
+    runs = {each: run for each in names if (run := Run.find(work, each))}
     if not runs:
         what = f"no run of {shown(name)}" if name is not None else "no run"
         raise VersionNotFoundError(

@@ -155,7 +155,7 @@ def _no_new_folders(path: Path) -> Iterator[None]:
                 folder.rmdir()
 
 
-class _Joined(SchedulerPlugin):  # type: ignore[misc]
+class _Joined(SchedulerPlugin):
     """Knows the names of the workers that are there, by their addresses."""
 
     name = "swftools-joined"
