@@ -119,9 +119,10 @@ class CellsTask(PublishingTask):
         """
         with one_look():
             is_published = self._is_published()
+            run = self._noted() if self.engine is not None and not is_published else None
         with ExitStack() as stack:
-            if self.engine is not None and not is_published:
-                run = stack.enter_context(recorded(self._noted()))
+            if self.engine is not None and run is not None:
+                stack.enter_context(recorded(run))
                 self._run_cells(self.engine, run)
             stack.enter_context(one_look())  # anew: a log may have changed while cells ran
             super().run()
@@ -175,9 +176,7 @@ class CellsTask(PublishingTask):
     def _run_cells(self, engine: Engine, run: Run) -> None:
         """Run the cells that are not there."""
         cells = self.cells
-        with one_look():
-            watch = _Watch(self, len(cells), sum(cell.is_done() for cell in cells))
-
+        watch = _Watch(self, len(cells), run.plan["before"])
         lines = _Lines(str(self.cell_lines))
 
         def tell(told: Told) -> None:

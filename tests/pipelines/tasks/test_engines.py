@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -291,6 +292,33 @@ def test_the_scheduler_is_started_again(home: Path, two_workers: Cluster, do_wor
     Dask(two_workers.address).run(cells, tell)
     other.join()
     check_all(cells, told, {})
+
+
+@pytest.mark.slow
+def test_the_scheduler_is_killed(home: Path) -> None:
+    """Its workers end by themselves; that is said, with what to start again, and without a traceback."""
+    (home / "long.yaml").write_text(json.dumps({**EXPERIMENT, "name": "long", "shakes": list(range(1, 401))}))
+    short = "import pipelines.tasks.engines.dask_cluster as d; d.BACK_WITHIN = 5.0; "
+    program = [sys.executable, "-c", f"{short}from pipelines.cli.main import main; main()"]
+    lines = home / "lines.jsonl"
+    with cluster(home / "dask", 1) as made:
+        made.wait_for_worker()
+        words = ["experiment", "long.yaml", "--cell-lines", str(lines), "--cluster", made.address]
+        process = subprocess.Popen([*program, *words], cwd=home, env=environment(), stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not lines.exists():
+            time.sleep(0.02)
+        made.kill_scheduler()
+        _, said = process.communicate(timeout=120)
+        assert made.workers[0].wait(60) == 0
+    assert process.returncode == 30, said
+    assert "Traceback" not in said
+    assert "distributed" not in said
+    again = rf"dask scheduler --port {made.port}; on each host: dask worker {made.address} --nworkers 4 --nthreads 1"
+    (told,) = [line for line in said.splitlines() if f"the scheduler {made.address} is gone" in line]
+    assert "Its workers end by themselves" in told
+    assert again in told
+    assert said.splitlines()[-1].startswith("error: cluster")
+    assert again in said.splitlines()[-1]
 
 
 @pytest.mark.slow
