@@ -93,7 +93,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         "is_tried": pace is not None,
         "repetitions": repetitions,
         "repetitions_needed": needed,
-        **({"job_script": script()} if script else {}),
+        **({"job_script": script(str(task.data_root))} if script else {}),
     }
     if as_json:
         print_json(found)
