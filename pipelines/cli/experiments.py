@@ -73,11 +73,17 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
     from pipelines import PublishExperiment  # noqa: F401 (luigi knows the flags of those tasks alone that are defined)
     from pipelines.tasks.cells import work_of
     from pipelines.tasks.luigi_settings import task_of
+    from pipelines.tasks.one_look import one_look
 
-    task: PublishExperiment = task_of(["--module", "pipelines", "PublishExperiment", *flags])  # type: ignore[assignment]
-    left = [cell for cell in task.cells if not cell.is_done()]
+    with one_look():
+        task: PublishExperiment = task_of(["--module", "pipelines", "PublishExperiment", *flags])  # type: ignore[assignment]
+        left = [cell for cell in task.cells if not cell.is_done()]
+        seconds = sum(map(work_of, left))
     pace = _tried(left) if trial and left else None
-    left = [cell for cell in left if not cell.is_done()]
+    if pace is not None:
+        with one_look():
+            left = [cell for cell in left if not cell.is_done()]
+            seconds = pace * sum(map(work_of, left))
     script = getattr(task.engine, "job_script", None)
     memory = _memory_of(task.cells)
     repetitions, needed = task.repetitions
@@ -86,7 +92,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         "cells": len(task.cells),
         "logs": len(task.log_list),
         "done": len(task.cells) - len(left),
-        "seconds_of_one_worker": round(sum(map(work_of, left)) * (1.0 if pace is None else pace), 3),
+        "seconds_of_one_worker": round(seconds, 3),
         "is_tried": pace is not None,
         "memory": {
             "bytes_of_a_worker": memory.a_worker,
@@ -98,7 +104,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         },
         "repetitions": repetitions,
         "repetitions_needed": needed,
-        **({"job_script": script()} if script else {}),
+        **({"job_script": script(str(task.data_root))} if script else {}),
     }
     if as_json:
         print_json(found)

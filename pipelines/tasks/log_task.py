@@ -11,7 +11,7 @@ from pipelines.keys import MISSING_INPUT
 from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
 from pipelines.logs.how_read import HowRead
-from pipelines.tasks.one_look import once_a_look
+from pipelines.tasks.one_look import asked_once
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.parameters.choices import ANONYMISE
@@ -59,15 +59,14 @@ class LogTask(StageTask):
     """Hash of the log when luigi last asked whether there is anything to do."""
 
     @property
-    @once_a_look
     def found(self) -> Log:
         """The log that ``log`` means; while a task runs, the one it meant at its beginning."""
-        return _at_work.get(self.log) or find_log(self.log, HowRead(self.format, self.anonymise))
+        return _at_work.get(self.log) or asked_once(_found, self.log, self.format, self.anonymise)
 
     def check_values(self) -> None:
         """Raise ParameterError if the log's format, or an option of it, is not known."""
         super().check_values()
-        HowRead(self.format, self.anonymise).checked()
+        asked_once(_checked, self.format, self.anonymise)
 
     @property
     def log_key(self) -> str:
@@ -107,6 +106,16 @@ class LogTask(StageTask):
             how = "is gone" if self.log_key == MISSING_INPUT else "was changed"
             raise UnreadableLogError(f"log {self.log} {how} since this run began; nothing was published. Run again")
         return super().deps()
+
+
+def _found(log: str, log_format: str, anonymise: str) -> Log:
+    """Return the log that a name means, read in a way."""
+    return find_log(log, HowRead(log_format, anonymise))
+
+
+def _checked(log_format: str, anonymise: str) -> HowRead:
+    """Return how a log is read, once that is known to be right."""
+    return HowRead(log_format, anonymise).checked()
 
 
 def jobs_about(log: Log) -> float:

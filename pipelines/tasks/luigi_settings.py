@@ -19,6 +19,7 @@ import luigi.worker
 from luigi.cmdline_parser import CmdlineParser
 from luigi.configuration import get_config
 from luigi.parameter import ParameterException
+from luigi.rpc import RPCError
 from luigi.task_register import Register, TaskClassNotFoundException
 
 from pipelines.catalog.cards import did_you_mean
@@ -118,6 +119,7 @@ def check_luigis_command() -> None:
     known, _ = CmdlineParser._build_parser().parse_known_args(arguments)
     if known.core_module != "pipelines":
         return
+    _warn_of_luigid(known)
     try:
         task_of(arguments)
     except WRONG_VALUES as error:
@@ -126,6 +128,16 @@ def check_luigis_command() -> None:
     except SwfToolsError:
         # luigi meets it again, and takes it for what it is: a failure.
         return
+
+
+def _warn_of_luigid(known: Any) -> None:
+    """Say so where a command line names a luigid that is not asked, since a configuration has luigi's own scheduler."""
+    named = [name for name in ("host", "port", "url") if getattr(known, f"core_scheduler_{name}", None)]
+    if named and get_config().getboolean("core", "local_scheduler", True):
+        sys.stderr.write(
+            f"warning: --scheduler-{named[0]} counts for nothing: luigid is not asked where local_scheduler = true. To "
+            "ask it, put local_scheduler = false into [core] of luigi.cfg. To share an experiment out, take --cluster\n"
+        )
 
 
 class _PlainErrors(logging.Filter):
@@ -146,6 +158,10 @@ class _PlainErrors(logging.Filter):
             return False
         self._last = error
         message = str(error) if isinstance(error, SwfToolsError | ParameterException) else None
+        if record.getMessage().startswith("Failed connecting to remote scheduler"):
+            message = f"{record.getMessage()}; it is tried again"
+        if isinstance(error, RPCError):
+            message = f"{error}; is luigid running there? Without one, put local_scheduler = true into [core]"
         _, found, text = record.getMessage().rpartition(f"\n{SwfToolsError.__module__}.")
         if found:
             message = text.partition(": ")[2].strip()

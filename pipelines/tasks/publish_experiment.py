@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from pipelines.experiments.file import Experiment, read_experiment
 from pipelines.experiments.means import each_setting, usual_values
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.logs.find import find_log
+from pipelines.store.data_root import DataRoot
 from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.compare import as_markdown
@@ -102,7 +104,7 @@ class PublishExperiment(CellsTask):
         if len(set(names)) < len(names):
             raise ParameterError(f"experiment {self.planned.name}: two logs have one name: {', '.join(names)}")
 
-    @property
+    @cached_property
     def planned(self) -> Experiment:
         """The experiment."""
         return read_experiment(self.experiment)
@@ -113,12 +115,9 @@ class PublishExperiment(CellsTask):
 
         The latter is 0 where there is one policy.
         """
-        cells = self.planned.cells(self.only)
-        told = [canonical_json({name: cell[name] for name in cell if name not in REPETITIONS}) for cell in cells]
-        settings = {
-            canonical_json({name: cell[name] for name in cell if name not in (*REPETITIONS, "policy")})
-            for cell in cells
-        }
+        given = [cell.param_kwargs for cell in self.cells]
+        told = [tuple(cell[name] for name in cell if name not in REPETITIONS) for cell in given]
+        settings = {tuple(cell[name] for name in cell if name not in (*REPETITIONS, "policy")) for cell in given}
         comparisons = len({*told}) - len(settings)
         return max(Counter(told).values()), least_pairs(comparisons) if comparisons else 0
 
@@ -179,7 +178,7 @@ class PublishExperiment(CellsTask):
         OtherSourceError
             The data set of that name is not an experiment.
         """
-        root, name = self.output().root, self.data_set_name
+        root, name = DataRoot.open(self.data_root), self.data_set_name
         made_by = root.manifest(name)["made_by"] if root.is_settled(name) else self.get_task_family()
         if made_by != self.get_task_family():
             raise OtherSourceError(
@@ -231,7 +230,7 @@ class PublishExperiment(CellsTask):
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return the means where they are few, which differences are more than noise, and where all of it stands."""
-        target = self.output()
+        target = self._made or self.output()
         metrics = target.root.read_table(target.data_set, "experiment", target.version)
         means = _means(to_pandas(metrics, "experiment"), MOST_SETTINGS, is_printed=True)
         told = _told(to_pandas(read(), "experiment_differences"))

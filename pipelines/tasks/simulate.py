@@ -18,7 +18,7 @@ from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented, hand_on, taken_on
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.notes import read_notes, write_notes
-from pipelines.tasks.one_look import once_a_look
+from pipelines.tasks.one_look import asked_once, once_a_look
 from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
 from pipelines.tasks.simulation_parameters import (
     PoliciesParameter,
@@ -92,7 +92,7 @@ class SimulationTask(RulesTask):
         """Raise ParameterError if an option is outside its domain, of the augmentations too."""
         super().check_values()
         augmentations_of(self, self.augment)
-        check_options(**self.options)
+        asked_once(_check_options, *self.options.values())
         if not 0 <= self.load < 1e9:
             raise ParameterError(f"load={self.load} is not a number of 0 or more")
         for name in ("shake", "shake_seconds"):
@@ -117,26 +117,18 @@ class SimulatePolicy(SimulationTask):
     )
 
     def effort(self) -> float:
-        """Return it by the policy: a search tries so much in each of two decisions a job."""
-        name = self.entry["policy"]
-        parameters = find_policy(name).chosen(self._chosen)
-        if isinstance(parameters, Searching):
-            return 0.5 + 0.007 * parameters.effort
-        return 1.2 if name.startswith("conservative") else 0.5
+        """Return it by the policy."""
+        return asked_once(_effort_of, self.policy)
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or the policy cannot have what it needs."""
         super().check_values()
-        self._check_repeats()
-        self._check_needs()
+        asked_once(_check_policy, self.policy, self.augment)
 
     @property
     def entry(self) -> dict[str, Any]:
         """The policy with its parameters."""
-        entries: list[dict[str, Any]] = json.loads(self.policy)
-        if len(entries) > 1:
-            raise ParameterError(f"policy: {len(entries)} policies; ComparePolicies takes several")
-        return entries[0]
+        return asked_once(_entry_of, self.policy)
 
     @property
     def subject(self) -> str:
@@ -147,22 +139,17 @@ class SimulatePolicy(SimulationTask):
     @once_a_look
     def key(self) -> str:
         """Content key of the output."""
-        rule, _ = restated(self.semantics, find_policy(self.entry["policy"]), {})  # by which it is simulated
         inputs: dict[str, Any] = {
+            **asked_once(_key_of_policy, self.policy, self.semantics),
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
-            "policy": self.entry,
-            "policy_version": rule.version,
-            "own_policy": source_hash(self.entry["policy"]),
-            "predictor_version": version_of_predictor(self.predictor),
+            "predictor_version": asked_once(version_of_predictor, self.predictor),
             "seed": self.seed,
             "processors": self.processors,
             "load": self.load,
             **self.options,
             **self.chosen_jobs,
         }
-        if measures := own_measures(self.entry):
-            inputs["own_measures"] = measures
         return content_key("simulate", self.code_version, inputs)
 
     @property
@@ -235,37 +222,11 @@ class SimulatePolicy(SimulationTask):
     @property
     def _chosen(self) -> dict[str, Any]:
         """The parameters of the policy."""
-        return {name: value for name, value in self.entry.items() if name != "policy"}
-
-    @property
-    def _needed(self) -> tuple[str, ...]:
-        """The columns that the policy needs."""
-        return find_policy(self.entry["policy"]).needed(self._chosen)
-
-    def _check_repeats(self) -> None:
-        """Raise ParameterError if the schedule would be another one each time, on each machine."""
-        parameters = find_policy(self.entry["policy"]).chosen(self._chosen)
-        if isinstance(parameters, Searching) and parameters.seconds > 0:
-            raise ParameterError(
-                f"{self.entry['policy']}: seconds={parameters.seconds:g} gives another schedule each time, but "
-                f"it must be possible to make a version again; give {parameters.limited_by}, or use seconds with "
-                "swftools simulate"
-            )
-
-    def _check_needs(self) -> None:
-        """Raise ParameterError if the policy needs columns of an augmentation that was not asked for."""
-        makers = {column.name: name for name, columns in AUGMENTATION_COLUMNS.items() for column in columns}
-        chosen = self.augment.split(",")
-        for column in self._needed:
-            if column in makers and makers[column] not in chosen:
-                raise ParameterError(
-                    f"policy {self.entry['policy']!r} needs {column}, which the augmentation {makers[column]!r} makes; "
-                    "add it to --augment, or choose another policy"
-                )
+        return _parameters_in(self.entry)
 
     def _check_tells(self, trace: Trace) -> None:
         """Raise ParameterError if a column that the policy needs is the same for all jobs, and so tells it nothing."""
-        for column in self._needed:
+        for column in find_policy(self.entry["policy"]).needed(self._chosen):
             if column not in trace.jobs or isinstance(trace.jobs[column].dtype, pd.ArrowDtype):
                 continue  # functions of utility differ where jobs do
             if column in {each.name for each in AUGMENTATION_COLUMNS["speedup"]}:
@@ -301,6 +262,65 @@ class ScheduleTask(SimulationTask):
         return self.simulation.subject
 
 
+def _entry_of(policy: str) -> dict[str, Any]:
+    """Return the one policy that a text names, with its parameters."""
+    entries: list[dict[str, Any]] = json.loads(policy)
+    if len(entries) > 1:
+        raise ParameterError(f"policy: {len(entries)} policies; ComparePolicies takes several")
+    return entries[0]
+
+
+def _parameters_in(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a policy."""
+    return {name: value for name, value in entry.items() if name != "policy"}
+
+
+def _key_of_policy(policy: str, semantics: str) -> dict[str, Any]:
+    """Return what a key says of the policy by which a schedule is simulated."""
+    entry = _entry_of(policy)
+    rule, _ = restated(semantics, find_policy(entry["policy"]), {})  # by which it is simulated
+    measures = own_measures(entry)
+    return {
+        "policy": entry,
+        "policy_version": rule.version,
+        "own_policy": source_hash(entry["policy"]),
+        **({"own_measures": measures} if measures else {}),
+    }
+
+
+def _effort_of(policy: str) -> float:
+    """Return the seconds of 100,000 jobs, about; a search tries so much in each of two decisions a job."""
+    entry = _entry_of(policy)
+    parameters = find_policy(entry["policy"]).chosen(_parameters_in(entry))
+    if isinstance(parameters, Searching):
+        return 0.5 + 0.007 * parameters.effort
+    return 1.2 if entry["policy"].startswith("conservative") else 0.5
+
+
+def _check_policy(policy: str, augment: str) -> None:
+    """Raise ParameterError if a policy can never give its schedule again, or cannot have the columns that it needs."""
+    entry = _entry_of(policy)
+    name, found = entry["policy"], find_policy(entry["policy"])
+    parameters = found.chosen(_parameters_in(entry))
+    if isinstance(parameters, Searching) and parameters.seconds > 0:
+        raise ParameterError(
+            f"{name}: seconds={parameters.seconds:g} gives another schedule each time, but it must be possible to make "
+            f"a version again; give {parameters.limited_by}, or use seconds with swftools simulate"
+        )
+    makers = {column.name: maker for maker, columns in AUGMENTATION_COLUMNS.items() for column in columns}
+    for column in found.needed(_parameters_in(entry)):
+        if column in makers and makers[column] not in augment.split(","):
+            raise ParameterError(
+                f"policy {name!r} needs {column}, which the augmentation {makers[column]!r} makes; "
+                "add it to --augment, or choose another policy"
+            )
+
+
+def _check_options(*values: str) -> None:
+    """Raise ParameterError unless the options of a simulation, in the order of ``OPTIONS``, are what they may be."""
+    check_options(**dict(zip(OPTIONS, values, strict=True)))
+
+
 def check_queues(jobs: pd.DataFrame, queues: Sequence[int], log: str) -> None:
     """Raise ParameterError if a queue is to be left out of metrics that no job is of: it would be a slip of the pen."""
     there = sorted({int(queue) for queue in jobs["queue_id"].dropna()})
@@ -321,7 +341,7 @@ def source_hash(name: str) -> str | None:
 
 def own_measures(entry: Mapping[str, Any]) -> dict[str, str | None]:
     """Return the hash of the source of each measure of the user's own in the objective of a search."""
-    parameters = find_policy(entry["policy"]).chosen({name: entry[name] for name in entry if name != "policy"})
+    parameters = find_policy(entry["policy"]).chosen(_parameters_in(entry))
     if not isinstance(parameters, Searching):
         return {}
     functions = {measure.name: measure.function for measure in parameters.measures}
