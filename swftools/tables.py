@@ -409,7 +409,7 @@ def _without_zeros(values: pd.Series[Any]) -> pd.Series[Any]:
     array = values.array
     if values.dtype == np.bool_:
         return values if values.any() else pd.Series(untouched_zeros(len(values), np.bool_), values.index, copy=False)
-    if not isinstance(array, pd.arrays.IntegerArray) or array.dtype != "Int64":
+    if not isinstance(array, pd.arrays.IntegerArray) or str(array.dtype) != "Int64":
         return values
     missing = array.isna()
     if array.to_numpy(dtype=np.int64, na_value=0, copy=False).any():

@@ -173,8 +173,9 @@ def mean_of_steps(values: FloatArray, durations: FloatArray, *, spends: bool = F
     ``spends``: the values are not needed any more, and their memory may be used where it has room for one more.
     """
     length = durations.sum()
-    has_room = spends and isinstance(values.base, np.ndarray) and values.base.shape == durations.shape
-    products = values.base if has_room else np.empty(len(durations))
+    whole = values.base if spends else None
+    has_room = isinstance(whole, np.ndarray) and whole.shape == durations.shape
+    products: FloatArray = np.asarray(whole) if has_room else np.empty(len(durations))
     products[0] = 0.0 * durations[0]
     np.multiply(values, durations[1:], out=products[1:])
     return float(products.sum() / length) if length > 0 else None
