@@ -25,7 +25,7 @@ from swftools.kernel.memory import give_back_memory
 from swftools.models.speedup import run_time
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.heads import heads_of, why_unknown
-from swftools.simulator.metrics.of_runs import spent_by_jobs
+from swftools.simulator.metrics.of_runs import require_columns, spent_by_jobs
 from swftools.simulator.metrics.parameters import OPTIMAL_RUN_TIME, MetricParameters
 from swftools.simulator.schedule import Schedule
 from swftools.tables import LONG
@@ -136,6 +136,7 @@ def measures_of_jobs(schedule: Schedule, parameters: MetricParameters) -> dict[s
         A utility function breaks the form.
     """
     jobs = schedule.jobs
+    require_columns(schedule.segments)
     delays = _delays(schedule)  # first, since it takes most memory
     if len(schedule) > LONG:
         give_back_memory()

@@ -56,7 +56,7 @@ def were_plain(segments: pd.DataFrame) -> bool:
     ParameterError
         The segments lack a column.
     """
-    _require_columns(segments)
+    require_columns(segments)
     if any((column_of(segments, name) != 0).any() for name in ("overhead", "lost_work")):
         return False
     how = ends_of(segments)
@@ -71,7 +71,7 @@ def stretches_of(segments: pd.DataFrame) -> Stretches:
     ParameterError
         The segments lack a column.
     """
-    _require_columns(segments)
+    require_columns(segments)
     start, end, processors, overhead, work, lost_work = (column_of(segments, name) for name in _QUANTITIES)
     share = np.zeros(len(segments))
     np.divide(lost_work, work, out=share, where=work > 0)
@@ -82,7 +82,7 @@ def stretches_of(segments: pd.DataFrame) -> Stretches:
     )
 
 
-def _require_columns(segments: pd.DataFrame) -> None:
+def require_columns(segments: pd.DataFrame) -> None:
     """Refuse segments that lack columns."""
     if missing := [name for name in (*_QUANTITIES, "ended_by") if name not in segments]:
         raise ParameterError(f"schedule.segments has no columns {', '.join(missing)}")
