@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.logs.find import SHIPPED_LOG, find_log
 from swftools import Trace, read_swf
 from swftools.qbets import WaitPredictor, replay
 from swftools.qbets.bounds import list_bounds
+from tests.examples import examples
 from tests.qbets.test_replay import SortedWaits
 from tests.qbets.test_replay_twin import FAMILIES, drawn_log
 
@@ -75,7 +76,7 @@ def test_of_a_rival(shipped: Trace, tmp_path: Path) -> None:
     assert bytes_of(few, tmp_path, [200, 333, 1400], method, **options) == whole
 
 
-@settings(max_examples=25)
+@examples(0.5)
 @given(data=st.data())
 def test_of_drawn_logs(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Wherever they are cut, whatever is switched on; what is told later is as if nothing had been cut."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.logs.find import SHIPPED_LOG, find_log
@@ -20,6 +20,7 @@ from swftools.errors import ParameterError, StateError
 from swftools.qbets import WaitAnswer, WaitPredictor, find_bound, predict_wait, replay
 from swftools.qbets.bounds import list_bounds
 from swftools.qbets.saved_state import read_state
+from tests.examples import examples
 from tests.qbets.test_replay import SortedWaits, log_of
 from tests.qbets.test_replay_twin import FAMILIES, drawn_log
 
@@ -44,7 +45,7 @@ def assert_as_replayed(answer: WaitAnswer, row: Any) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=20)
+@examples(0.4)
 @given(data=st.data())
 def test_as_the_replay_tells_it(tmp_path_factory: pytest.TempPathFactory, method: str, data: st.DataObject) -> None:
     """A job is appended to a drawn log, at the last submission or later, and replayed."""

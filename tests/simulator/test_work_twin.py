@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.one_call import simulate
 from swftools.simulator.predictors.registry import find_predictor
+from tests.examples import examples
 from tests.naive.simulator import STRICTEST, TWINS, Run
 from tests.simulator.restless import FICKLE, RESTLESS, naive_fickle, naive_restless
 from tests.simulator.twin import naive_runs, naive_starts_of, shown, shown_naive
@@ -94,7 +95,7 @@ def assert_as_the_twin(
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("predictor", ["request", "last-model", "virtual:error=0.5", "fickle"])
-@settings(max_examples=60)
+@examples(1.2)
 @given(
     trace=traces_with_work(),
     seed=st.integers(0, 9999),
