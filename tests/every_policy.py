@@ -3,12 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pandas as pd
-import pytest
 
 from swftools import Trace
 from swftools.fields.definition import UTILITY
@@ -31,20 +27,6 @@ _LIGHT = {
 def light(name: str) -> str:
     """Return a policy with parameters under which a test may run it interpreted, and often; most as they are."""
     return _LIGHT.get(name, name)
-
-
-def pairs(ones: Sequence[str], others: Sequence[str], each: int = 2) -> list[Any]:
-    """Return all pairs as parameters: by day so many of each one, with which each of the others comes about as often.
-
-    All other pairs are slow tests.
-    """
-    found = []
-    for place, one in enumerate(ones):
-        by_day = {(place + step * len(others) // each) % len(others) for step in range(each)}
-        for number, other in enumerate(others):
-            marks = () if number in by_day else (pytest.mark.slow,)
-            found.append(pytest.param(one, other, marks=marks, id=f"{one}-{other}"))
-    return found
 
 
 def with_all_columns(trace: Trace, *, seed: int = 0, moldable_share: float = 0.8) -> Trace:

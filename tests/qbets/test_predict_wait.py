@@ -20,7 +20,7 @@ from swftools.errors import ParameterError, StateError
 from swftools.qbets import WaitAnswer, WaitPredictor, find_bound, predict_wait, replay
 from swftools.qbets.bounds import list_bounds
 from swftools.qbets.saved_state import read_state
-from tests.examples import examples
+from tests.examples import examples, pairs
 from tests.qbets.test_replay import SortedWaits, log_of
 from tests.qbets.test_replay_twin import FAMILIES, drawn_log
 
@@ -79,8 +79,10 @@ def shipped() -> Trace:
     return log.with_jobs(log.jobs.sort_values(["submit_time", "job_number"]).reset_index(drop=True))
 
 
-@pytest.mark.parametrize("explanatory", ["requested_time", "requested_processors", "requested_work"])
-@pytest.mark.parametrize("method", ["binomial", "lognormal", "weibull"])
+@pytest.mark.parametrize(
+    ("method", "explanatory"),
+    pairs(["binomial", "lognormal", "weibull"], ["requested_time", "requested_processors", "requested_work"], each=1),
+)
 def test_of_the_shipped_log(shipped: Trace, tmp_path: Path, method: str, explanatory: str) -> None:
     """Asked before each of some jobs, a state tells what the replay of all told that job."""
     options: dict[str, Any] = {"training": 100, "cluster_every": 200, "explanatory": explanatory}

@@ -16,7 +16,8 @@ from swftools.simulator import Predictor, Simulation, list_predictors, simulate
 from swftools.simulator.machine.events import SUBMISSION
 from swftools.simulator.machine.state import SUBMITTED
 from swftools.simulator.machine.verbs import predict
-from tests.every_policy import OURS, light, pairs, with_all_columns
+from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import pairs
 from tests.simulator.restless import FICKLE, RESTLESS
 from tests.simulator.test_stop_and_go import MeanOfUser
 from tests.simulator.test_work_twin import with_work

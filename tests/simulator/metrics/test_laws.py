@@ -134,7 +134,7 @@ def test_order_of_jobs_does_not_matter(schedule: Schedule, seed: int) -> None:
     )
 
 
-@examples(0.8)
+@examples(0.5)
 @given(
     schedules(), st.sampled_from(["queue_id", {"run_time": [0, 5]}, {"allocated_processors": [1], "queue_id": None}])
 )

@@ -24,8 +24,8 @@ from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_trace, names_of, picture_columns, rows_of, schedule_columns
-from tests.every_policy import OURS, light, pairs, with_all_columns
-from tests.examples import examples
+from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import examples, pairs
 from tests.folders import ROOT
 from tests.naive.simulator import TWINS, Policy
 from tests.simulator.policies.drawings import DRAWINGS

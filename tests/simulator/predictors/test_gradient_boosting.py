@@ -48,7 +48,7 @@ def told(trace: Trace, predictor: Any, policy: str = "easy", **options: Any) -> 
 )
 def test_as_the_slow_one(policy: str, every: int, window: int, quantile: float, overrun: str) -> None:
     """Prediction by prediction; its features are looked up in lists, and it fits to the jobs that ended last."""
-    trace = with_executables(crowded_trace(max(80, 4 * every), seed=every))  # enough for several fits
+    trace = with_executables(crowded_trace(max(100, 4 * every), seed=every))  # enough for several fits
     trees = {"max_iter": 10, "max_leaf_nodes": 8, "min_samples_leaf": 3, "learning_rate": 0.3}
     slow = Boosting(every=every, window=window, quantile=quantile, **trees)
     text = (
@@ -217,14 +217,15 @@ def kill_once(machine: Any, memory: Any) -> None:
 
 def test_jobs_that_were_killed_end_once() -> None:
     """They are learned of when they have ended; none is left over at the end, and the twin says the same."""
-    trace = with_executables(crowded_trace(150, seed=8))
+    trace = with_executables(crowded_trace(100, seed=8))
     policy = Policy("kill-once", kill_once, memory=lambda jobs, processors: (np.zeros(1, np.int64),))
     trees = {"max_iter": 10, "max_leaf_nodes": 31, "min_samples_leaf": 3, "learning_rate": 0.2}
     slow = Boosting(every=20, window=60, quantile=0.5, **trees)
     simulation = Simulation(trace, policy, predictor=FEW).run()
     jobs = simulation.schedule().jobs
     assert jobs["preemptions"].sum() > 5
-    assert jobs.equals(simulate(trace, policy, predictor=slow).jobs)
+    with threadpool_limits(limits=1, user_api="openmp"):
+        assert jobs.equals(simulate(trace, policy, predictor=slow).jobs)
 
 
 def test_a_trace_that_says_little() -> None:

@@ -115,7 +115,7 @@ def test_at_heads_it_is_what_the_schedule_says(
 @pytest.mark.parametrize("predictor", ["last-model", "virtual:error=0.9"])
 def test_on_a_busy_machine_too(policy: str, predictor: str) -> None:
     """Long queues, and estimates that are wrong."""
-    trace = crowded_trace(150, 16, seed=5)
+    trace = crowded_trace(80, 16, seed=5)
     options = {"predictor": predictor, "overrun": "run-on"}
     heads = find_heads(simulate(trace, policy, **options)).set_index("job_number")
     differ = 0

@@ -188,7 +188,7 @@ def test_twice_and_after_later_jobs_were_sent_away() -> None:
 
 
 @pytest.mark.parametrize("name", [*OURS, "restless"])
-@examples(0.16)
+@examples(0.1)
 @given(trace=workloads(), data=st.data(), predictor=st.sampled_from(["request", "exact", "last-model"]))
 def test_before_the_first_event_it_is_another_trace(
     name: str, trace: Trace, data: st.DataObject, predictor: str
@@ -225,7 +225,7 @@ def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
 @pytest.mark.parametrize(("name", "parameters", "twin"), TWINS, ids=[f"{name} {given}" for name, given, _ in TWINS])
 def test_in_the_midst_it_is_the_twin(name: str, parameters: dict[str, Any], twin: Any) -> None:
     """A slow simulator out of which jobs are taken that wait and run, and whose policy decides once more then."""
-    for seed in range(3):
+    for seed in range(2):
         trace = crowded_trace(40, 16, seed=seed)
         # Of at least 1 s, so that there is one decision at each instant.
         trace = trace.with_jobs(trace.jobs.assign(run_time=trace.jobs["run_time"].clip(lower=1.0)))

@@ -18,6 +18,7 @@ from tests.simulator.validation.strategies import workloads
 
 
 @pytest.mark.parametrize("policy", PROMISES)
+@examples(0.5)
 @given(trace=workloads())
 def test_schedules_of_the_engine_pass(policy: str, trace: Trace) -> None:
     """Whatever the engine makes of a trace is valid, and its policy keeps its promises."""
@@ -58,7 +59,7 @@ def test_schedules_by_the_semantics_of_pyss_pass(policy: str, trace: Trace) -> N
 )
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 @given(trace=workloads())
-@examples(0.4)
+@examples(0.25)
 def test_schedules_by_other_estimates_pass(policy: str, option: dict[str, str], trace: Trace) -> None:
     """Estimates that jobs outlive excuse promises, and break none."""
     report = validate(simulate(trace, policy, **option), trace=trace)

@@ -42,6 +42,7 @@ def short_runs(draw: st.DrawFn) -> Trace:
 
 @pytest.mark.parametrize("predictor", ["exact", "request"])
 @pytest.mark.parametrize("policy", CONSERVATIVE)
+@examples(0.5)
 @given(trace=short_runs())
 def test_promises_of_short_runs_are_kept(policy: str, predictor: str, trace: Trace) -> None:
     """Whatever the engine makes of them is valid, and the promise is checked."""
