@@ -58,7 +58,7 @@ def lost_by(job: int, trace: Trace, jobs: list[Bidder], submit: list[float], pol
     )
 
 
-@examples(1.2)
+@examples(0.5)
 @given(_jobs, _policies, _horizons)
 def test_vcg_is_as_its_slow_twin(drawn: list[tuple[Bidder, int]], policy: str, horizon: tuple[str, float]) -> None:
     """What goes on from a copy is what a whole run of the trace without those jobs gives."""

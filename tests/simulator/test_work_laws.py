@@ -70,7 +70,7 @@ def truth(trace: Trace) -> pd.Series:
     return trace.jobs.set_index("job_number")["run_time"]
 
 
-@examples(0.8)
+@examples(0.5)
 @given(trace=crowds, seed=st.integers(0, 99))
 def test_suspending_changes_no_running_time(trace: Trace, seed: int) -> None:
     """However often a job is stopped, its runs take together what it takes; their work is its work."""
@@ -113,7 +113,7 @@ def runs_of(trace: Trace, how: int, seed: int) -> list[list[Any]]:
     return segments[["job_number", "start_time", "end_time", "work", "overhead"]].to_numpy().tolist()
 
 
-@examples(0.6)
+@examples(0.5)
 @given(trace=crowds, seed=st.integers(0, 99))
 def test_checkpoints_lie_between_suspending_and_killing(trace: Trace, seed: int) -> None:
     """Written all the time they lose nothing; never, or too late, all; else less than an interval each time."""
