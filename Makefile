@@ -46,9 +46,10 @@ quick: $(VENV)/.installed-dev $(VENV)/.warm-tests
 durations: $(VENV)/.installed-dev $(VENV)/.warm-tests
 	SWFTOOLS_DURATIONS=write $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-# The heavier tests, which make test leaves out: whole logs, processes that are killed or race, other damage.
+# The heavier tests, which make test leaves out: whole logs, processes that are killed or race, other damage; and all that
+# Hypothesis draws for, with ten times as many examples.
 slow: $(VENV)/.installed-dev $(VENV)/.warm-tests
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m slow
+	HYPOTHESIS_PROFILE=night $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "slow or hypothesis"
 
 # Small changes planted at random in a copy, to see whether the nearest tests notice: make mutants MUTANTS="--seed 3".
 mutants: $(VENV)/.installed-dev $(VENV)/.warm

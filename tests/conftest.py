@@ -21,13 +21,14 @@ from tests.durations import (  # noqa: F401 (pytest finds its hooks here)
 )
 from tests.folders import ROOT
 
-# The same examples in every run, so that a failure is one of the code and not of the day's dice. Set
-# HYPOTHESIS_PROFILE=search to look further, with new examples in each run.
-settings.register_profile("same", max_examples=50, derandomize=True, deadline=None, database=None, print_blob=True)
+# The same examples in every run, so that a failure is one of the code and not of the day's dice: few by day, and ten
+# times as many at night, for "make slow". Set HYPOTHESIS_PROFILE=search to look further, with new examples in each run.
+settings.register_profile("day", max_examples=20, derandomize=True, deadline=None, database=None, print_blob=True)
+settings.register_profile("night", settings.get_profile("day"), max_examples=200)
 settings.register_profile(
     "search", deadline=None, database=None, max_examples=2000, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "day"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -18,6 +18,7 @@ from swftools.errors import ParameterError
 from swftools.fields.dictionary import table_fields
 from swftools.offered_work import offered_load
 from swftools.tables import to_arrow
+from tests.examples import examples
 from tests.naive.drift import naive_drift
 
 DAY = 86_400.0
@@ -85,7 +86,7 @@ def job_lists(few_values: bool) -> st.SearchStrategy[list[dict[str, Any]]]:
     st.integers(1, 6),
     st.integers(1, 3),
 )
-@settings(max_examples=80)
+@examples(1.6)
 def test_as_the_slow_twin(
     jobs: list[dict[str, Any]], processors: int | None, now: int, recent: int, reference: int, needed: int
 ) -> None:

@@ -31,6 +31,7 @@ def test_the_table_of_thresholds_is_that_of_the_code() -> None:
         assert f"`{name}`" in text
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_alarms_on_real_logs(shared: Path) -> None:
     """Month by month over five logs: as many alarms as the page says, and the median and largest drifts."""

@@ -24,9 +24,12 @@ def test_constants_are_the_authors(name: str) -> None:
     assert CONSTANTS[name] == (np.array(ours).tolist() if isinstance(ours, tuple) else ours)
 
 
-def cases() -> list[Any]:
-    """Return the histograms of the reference."""
-    return [pytest.param(row, id=f"{row['jobs']}-{row['maximum']}") for row in REFERENCE["histograms"]]
+def cases(by_day: int = 1) -> list[Any]:
+    """Return the histograms of the reference, every so many of them by day."""
+    return [
+        pytest.param(row, id=f"{row['jobs']}-{row['maximum']}", marks=[pytest.mark.slow] if place % by_day else [])
+        for place, row in enumerate(REFERENCE["histograms"])
+    ]
 
 
 @pytest.mark.parametrize("reference", cases())
@@ -53,7 +56,7 @@ def test_times_are_the_authors(reference: dict[str, Any]) -> None:
     )
 
 
-@pytest.mark.parametrize("reference", cases())
+@pytest.mark.parametrize("reference", cases(by_day=4))
 def test_popularity_is_the_authors(reference: dict[str, Any]) -> None:
     """The mean over 10 seeds of each common time's share, and of the estimate, is within 3 standard errors of ours."""
     jobs, times = reference["jobs"], [float(time) for time in reference["mean_percent_by_time"]]

@@ -351,10 +351,11 @@ def planned_end(job: Job) -> float:
 
 def has_room(state: State, held: Held, width: int, begin: float, end: float) -> bool:
     """Whether so many processors are free at ``begin`` and all the time until ``end``."""
-    moments = [begin, *(start for start, _, _ in held if begin < start < end)]
-    return all(
-        width + sum(w for start, stop, w in held if start <= moment < stop) <= state.processors for moment in moments
-    )
+
+    def fits_at(moment: float) -> bool:
+        return width + sum([w for start, stop, w in held if start <= moment < stop]) <= state.processors
+
+    return fits_at(begin) and all(fits_at(start) for start in {start for start, _, _ in held if begin < start < end})
 
 
 def length(state: State, job: Job) -> float:

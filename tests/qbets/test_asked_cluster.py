@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.qbets.asked_cluster import AskedCluster, kept_waits
@@ -14,6 +14,7 @@ from swftools.qbets.change_points import rare_events
 from swftools.qbets.history import History, empty_history, learn, newest_needed, trimming_by
 from swftools.qbets.known_queue import KnownHistory
 from swftools.qbets.resumed import _known_history
+from tests.examples import examples
 
 BOUND = BinomialBound(0.5)
 FACTS = BOUND.facts(2_000)[0]
@@ -38,7 +39,7 @@ def known_of(history: History, *, is_whole: bool) -> KnownHistory:
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["all values", "the newest"])
-@settings(max_examples=60)
+@examples(0.4)
 @given(
     seed=st.integers(0, 10**6),
     least=st.sampled_from([0, 3, 20, 59]),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.logs.find import SHIPPED_LOG, find_log
@@ -20,6 +20,7 @@ from swftools.errors import ParameterError, StateError
 from swftools.qbets import WaitAnswer, WaitPredictor, find_bound, predict_wait, replay
 from swftools.qbets.bounds import list_bounds
 from swftools.qbets.saved_state import read_state
+from tests.examples import examples, pairs
 from tests.qbets.test_replay import SortedWaits, log_of
 from tests.qbets.test_replay_twin import FAMILIES, drawn_log
 
@@ -44,7 +45,7 @@ def assert_as_replayed(answer: WaitAnswer, row: Any) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=20)
+@examples(0.4)
 @given(data=st.data())
 def test_as_the_replay_tells_it(tmp_path_factory: pytest.TempPathFactory, method: str, data: st.DataObject) -> None:
     """A job is appended to a drawn log, at the last submission or later, and replayed."""
@@ -78,8 +79,10 @@ def shipped() -> Trace:
     return log.with_jobs(log.jobs.sort_values(["submit_time", "job_number"]).reset_index(drop=True))
 
 
-@pytest.mark.parametrize("explanatory", ["requested_time", "requested_processors", "requested_work"])
-@pytest.mark.parametrize("method", ["binomial", "lognormal", "weibull"])
+@pytest.mark.parametrize(
+    ("method", "explanatory"),
+    pairs(["binomial", "lognormal", "weibull"], ["requested_time", "requested_processors", "requested_work"], each=1),
+)
 def test_of_the_shipped_log(shipped: Trace, tmp_path: Path, method: str, explanatory: str) -> None:
     """Asked before each of some jobs, a state tells what the replay of all told that job."""
     options: dict[str, Any] = {"training": 100, "cluster_every": 200, "explanatory": explanatory}

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swftools import Trace, read_swf
 from swftools.qbets import replay
+from tests.examples import examples
 from tests.naive import qbets as naive
 
 FAMILIES = ("alike", "changing", "correlated", "constant", "mostly-zero")
@@ -76,7 +77,7 @@ def compare(log: Trace, rules: naive.Rules, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=15)
+@examples(0.2)
 @given(data=st.data())
 def test_drawn_logs(family: str, data: st.DataObject) -> None:
     """Of low quantiles, so that few jobs are trimmed, clustered and suspected often."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -15,6 +15,7 @@ from swftools.errors import ParameterError
 from swftools.qbets import WaitPredictor, find_bound
 from swftools.reservations.live_waits import LiveWaits, check_asked
 from swftools.reservations.start_table import percents_within
+from tests.examples import examples
 from tests.naive.reservations import bound_of
 
 
@@ -54,7 +55,7 @@ def _starts(submit: Any, wait: Any) -> list[tuple[float, int, int]]:
     return [(time, 0, job) for job, time in enumerate(submit + wait)]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(0.3)
 @given(data=st.data())
 def test_as_the_replay(data: st.DataObject) -> None:
     """Each job is told what a replay tells it, however often something is asked; trimmed, clustered or not."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.errors import ParameterError, StateError
@@ -16,6 +16,7 @@ from swftools.qbets import WaitPredictor, list_bounds, predict_wait
 from swftools.qbets.saved_state import read_state
 from swftools.reservations import ReservedJob, plan_reservation, probability_of_start
 from swftools.reservations.known_starts import KnownStarts
+from tests.examples import examples
 from tests.naive.reservations import bound_of, percent_within, walk_back
 from tests.reservations.states import log_of_waits, save_state
 
@@ -60,7 +61,7 @@ def test_what_a_reservation_costs_on_average(tmp_path: Path) -> None:
     assert plan.expected_surplus == pytest.approx(2 * (short * (lead - 100) + (known - short) * (lead - 400)) / 100)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(0.2)
 @given(data=st.data())
 def test_as_the_pseudocode_has_it(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Clusters, targets and times are drawn; the twin walks back step by step."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -21,6 +21,7 @@ from swftools.reservations.live_waits import LiveWaits
 from swftools.reservations.start_table import latest_lead, least_percent
 from swftools.reservations.trajectory import leads_until
 from swftools.simulator import simulate, validate
+from tests.examples import examples
 from tests.reservations.test_live_waits import drawn_jobs, lived
 
 PLAIN: dict[str, Any] = {"by": None, "clustering": False, "trimming": False, "availability": False, "quantile": 0.5}
@@ -133,7 +134,7 @@ def test_a_plan_is_made_anew_when_waits_change() -> None:
     assert changed["requested_time"] == 20.0 + changed["start_by"] - changed["submit_time"]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(0.4)
 @given(data=st.data())
 def test_the_latest_submission_is_that_of_the_walk_back(data: st.DataObject) -> None:
     """Whatever the clusters, the grid and the time that has passed since the job asked."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from swftools.simulator.machine.events import SUBMISSION
 from swftools.simulator.machine.state import SUBMITTED
 from swftools.simulator.machine.verbs import predict
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import pairs
 from tests.simulator.restless import FICKLE, RESTLESS
 from tests.simulator.test_stop_and_go import MeanOfUser
 from tests.simulator.test_work_twin import with_work
@@ -24,12 +26,19 @@ from tests.strategies import crowded_trace
 BOOSTED = "gradient-boosting:every=10,window=30,trees=3,least_in_leaf=2"
 RAISED = ["last-model:outlived=increments", "user-average:jobs=1,outlived=increments"]
 PREDICTORS = [*sorted(list_predictors()), *RAISED, BOOSTED, "fickle", "Python"]
+PAIRS = pairs([*OURS, "restless"], PREDICTORS)
 JUNK = [np.nan, -1.0, 0.0, 1e9]
 
 
+@cache
 def trace_of(seed: int) -> Trace:
     """Return jobs in order of submission, with all that policies may ask for."""
     return with_all_columns(with_work(crowded_trace(70, 8, seed=seed), np.random.default_rng(seed)))
+
+
+def policy_by(name: str) -> Any:
+    """Return a policy by name."""
+    return RESTLESS if name == "restless" else light(name)
 
 
 def told_by(predictor: str) -> Any:
@@ -44,15 +53,14 @@ def poison(simulation: Simulation, junk: float) -> None:
         column[counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or not np.isnan(junk) else -1
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS)
-@pytest.mark.parametrize("policy", [*map(light, OURS), RESTLESS], ids=[*OURS, "restless"])
-def test_what_is_known_of_later_jobs_is_not_read(policy: Any, predictor: str) -> None:
+@pytest.mark.parametrize(("policy", "predictor"), PAIRS)
+def test_what_is_known_of_later_jobs_is_not_read(policy: str, predictor: str) -> None:
     """Junk of several kinds, written anew wherever the simulation stops, changes nothing."""
     trace = trace_of(1)
     options = {"overrun": "run-on", "seed": 4, "restart_overhead": "column:name=going_on"}
-    whole = simulate(trace, policy, predictor=told_by(predictor), **options)
+    whole = simulate(trace, policy_by(policy), predictor=told_by(predictor), **options)
     for junk in JUNK:
-        simulation = Simulation(trace, policy, predictor=told_by(predictor), **options)
+        simulation = Simulation(trace, policy_by(policy), predictor=told_by(predictor), **options)
         poison(simulation, junk)
         for until in np.unique(trace.arrays.submit_time):
             poison(simulation.run(until=float(until)), junk)
@@ -89,17 +97,27 @@ def with_another_future(trace: Trace, until: float, other: Trace) -> Trace:
     return trace.with_jobs(jobs.assign(job_number=pd.array(numbers, dtype="Int64")))
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS)
-@pytest.mark.parametrize("policy", [*map(light, OURS), RESTLESS], ids=[*OURS, "restless"])
-def test_who_comes_later_changes_nothing_before(policy: Any, predictor: str) -> None:
+@cache
+def other_futures() -> list[tuple[float, Trace]]:
+    """Return some times of a trace, and what is like it until then."""
+    trace, found = trace_of(1), []
+    for number, until in enumerate(np.quantile(trace.arrays.submit_time, [0.1, 0.4, 0.8]).tolist()):
+        other = with_another_future(trace, until, trace_of(2 + number))
+        assert not other.jobs.equals(trace.jobs)
+        found.append((until, replace(other, machine_processors=8)))
+    return found
+
+
+@pytest.mark.parametrize(("policy", "predictor"), PAIRS)
+def test_who_comes_later_changes_nothing_before(policy: str, predictor: str) -> None:
     """Later jobs replaced by others, and fewer: runs that began by then, and who waits and runs then, are the same."""
     trace = trace_of(1)
-    for number, until in enumerate(np.quantile(trace.arrays.submit_time, [0.1, 0.4, 0.8])):
-        other = with_another_future(trace, float(until), trace_of(2 + number))
-        assert not other.jobs.equals(trace.jobs)
+    for until, other in other_futures():
         first, second = (
-            Simulation(each, policy, predictor=told_by(predictor), overrun="run-on", seed=4).run(until=float(until))
-            for each in (trace, replace(other, machine_processors=8))
+            Simulation(each, policy_by(policy), predictor=told_by(predictor), overrun="run-on", seed=4).run(
+                until=float(until)
+            )
+            for each in (trace, other)
         )
         assert len(first.running) + len(first.waiting) > 0
         pd.testing.assert_frame_equal(first.waiting, second.waiting, check_exact=True)

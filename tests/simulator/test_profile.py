@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.simulator import profile
 from swftools.simulator.profile import BLOCK, BLOCKS, CLASSES, FEW, SPARES, USED, Profile, empty_profile
+from tests.examples import examples
 
 MACHINE = 6
 intervals = st.tuples(st.integers(0, 12).map(float), st.integers(1, 9).map(float), st.integers(1, 3))
@@ -231,7 +232,7 @@ def earliest_of_steps(steps: list[tuple[float, int]], width: int, duration: floa
     return begin
 
 
-@settings(max_examples=30)
+@examples(0.6)
 @given(st.lists(st.tuples(st.integers(0, 300).map(float), st.integers(1, 3)), max_size=300))
 def test_freeing_from_times_on_is_adding_without_end(changes: list[tuple[float, int]]) -> None:
     """Sorted or not, and across blocks."""

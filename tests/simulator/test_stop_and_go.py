@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -20,6 +20,7 @@ from swftools.simulator import Predictor, Schedule, Simulation, simulate
 from swftools.simulator.machine.events import SUBMISSION
 from swftools.simulator.machine.verbs import predict
 from tests.drawn import draw_trace
+from tests.examples import examples
 from tests.simulator.engine.test_loop import draws_lots
 from tests.simulator.restless import FICKLE, RESTLESS, fickle
 from tests.simulator.test_work_twin import with_work
@@ -82,7 +83,7 @@ def assert_equal(first: Schedule, second: Schedule) -> None:
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=6)
+@examples(0.12)
 @given(data=st.data())
 def test_stopping_copying_and_going_on_change_nothing(kind: str, compiled: bool, data: st.DataObject) -> None:
     """At random times, by turns in the original and its copies, each of which ends as one that was never stopped."""

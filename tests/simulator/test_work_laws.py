@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -21,6 +21,7 @@ from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
+from tests.examples import examples
 from tests.strategies import crowded_trace
 
 
@@ -69,7 +70,7 @@ def truth(trace: Trace) -> pd.Series:
     return trace.jobs.set_index("job_number")["run_time"]
 
 
-@settings(max_examples=40)
+@examples(0.5)
 @given(trace=crowds, seed=st.integers(0, 99))
 def test_suspending_changes_no_running_time(trace: Trace, seed: int) -> None:
     """However often a job is stopped, its runs take together what it takes; their work is its work."""
@@ -82,7 +83,7 @@ def test_suspending_changes_no_running_time(trace: Trace, seed: int) -> None:
     assert firsts.to_dict() == schedule.jobs.set_index("job_number")["start_time"].to_dict()
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(trace=crowds, seed=st.integers(0, 99), overhead=st.sampled_from(["3", "uniform:seconds=1,per_processor=0.5"]))
 def test_an_overhead_for_each_time_it_goes_on(trace: Trace, seed: int, overhead: str) -> None:
     """Running times grow by just that, of runs that are not stopped within it."""
@@ -112,7 +113,7 @@ def runs_of(trace: Trace, how: int, seed: int) -> list[list[Any]]:
     return segments[["job_number", "start_time", "end_time", "work", "overhead"]].to_numpy().tolist()
 
 
-@settings(max_examples=30)
+@examples(0.5)
 @given(trace=crowds, seed=st.integers(0, 99))
 def test_checkpoints_lie_between_suspending_and_killing(trace: Trace, seed: int) -> None:
     """Written all the time they lose nothing; never, or too late, all; else less than an interval each time."""
@@ -130,7 +131,7 @@ def test_checkpoints_lie_between_suspending_and_killing(trace: Trace, seed: int)
         assert truth(trace)[number_] == kept + runs["work"].tolist()[-1]
 
 
-@settings(max_examples=20)
+@examples(0.4)
 @given(trace=crowds, seed=st.integers(0, 99))
 def test_killed_jobs_run_whole_in_the_end(trace: Trace, seed: int) -> None:
     """The last run is the whole job, and the job starts with it."""

@@ -203,7 +203,10 @@ class Dask:
                     while self._has_room(len(running), len(workers.fit), left):
                         if not (numbers := left.take(len(workers.fit))):
                             break
-                        handed = _hand_out(client, Batch.of(left.cells, numbers), surroundings, workers.able(numbers))
+                        if not (able := workers.able(numbers)):  # those that may be are still being looked at
+                            left.give_back(numbers)
+                            break
+                        handed = _hand_out(client, Batch.of(left.cells, numbers), surroundings, able)
                         running[handed.future.key] = handed
                         handed.future.add_done_callback(heard.put)
                     try:

@@ -248,14 +248,13 @@ class Jobs:
         """Raise ClusterError where no worker is here and none will come; say now and then that jobs wait."""
         if here:
             return
-        if not self.alive:
+        if not self.alive and self._in_vain >= TRIES:
             raise ClusterError(
-                f"{self.file.path}: no job is left, and none is submitted any more: the last {self._in_vain} ended "
-                f"before a cell was finished. {self._last_words}. Mend that and run the same command again; what was "
-                "finished is kept"
+                f"{self.file.path}: no job is left, and after {self._in_vain} in vain no other is submitted. "
+                f"{self._last_words}. Mend that and run the same command again; what was finished is kept"
             )
         stuck = [job for job in self.alive if job.listed.phase == CANNOT_START]
-        if len(stuck) == len(self.alive):
+        if stuck and len(stuck) == len(self.alive):
             raise ClusterError(
                 f"{self.file.path}: {self.file.kind.name} will not start job {stuck[0].number} as it is: "
                 f"{self.file.kind.lists[0]}: {stuck[0].listed.words}. Mend the file and run again"

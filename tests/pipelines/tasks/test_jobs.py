@@ -235,6 +235,20 @@ def test_one_of_use_lets_others_be_tried(two: Jobs, slurm: MadeUpSlurm, clock: C
     assert len(two.alive) == 2
 
 
+def test_a_refusal_in_the_middle_is_tried_again(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+    """So often, and no more; the error has the words of the last."""
+    slurm.say(["10", "11"], "RUNNING|None")
+    look(two, clock, "job0-0", "job1-0")
+    slurm.say(["10", "11"], "TIMEOUT|TimeLimit")
+    slurm.refusal = "Socket timed out"
+    for _ in range(TRIES - 1):
+        look(two, clock, left=90)
+    with pytest.raises(
+        ClusterError, match=rf"no job is left, and after {TRIES} in vain.*sbatch says: Socket timed out"
+    ):
+        look(two, clock, left=90)
+
+
 def test_no_job_is_replaced_without_need(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """Of two cells that are left one job takes care."""
     slurm.say(["10", "11"], "RUNNING|None")
@@ -425,6 +439,11 @@ def test_what_a_command_says_of_a_failure(command: list[str], told: str) -> None
         said_by(command)
     assert str(caught.value).startswith(told)
     assert "\n" not in str(caught.value)
+
+
+def test_ctrl_c_does_not_reach_a_command() -> None:
+    """It has a session of its own, which a terminal's signals pass by."""
+    assert int(said_by([sys.executable, "-S", "-c", "import os; print(os.getsid(0))"])) != os.getsid(0)
 
 
 def test_a_command_reads_the_script_and_may_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:

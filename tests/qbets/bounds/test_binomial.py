@@ -15,6 +15,7 @@ from scipy.stats import binom, norm
 
 from swftools.qbets.bounds import BinomialBound
 from swftools.qbets.bounds.binomial import LARGE, bound_ranks
+from tests.examples import pairs
 from tests.folders import REFERENCES
 from tests.qbets.bounds.known_waits import WAITS, bounds_after_each, bounds_of_samples
 
@@ -41,8 +42,9 @@ def naive_lower(waits: Sequence[float], quantile: float, confidence: float) -> f
     return -naive_upper([-wait for wait in waits], 1.0 - quantile, confidence)
 
 
-@pytest.mark.parametrize("confidence", [0.05, 0.5, 0.9, 0.95, 0.99])
-@pytest.mark.parametrize("quantile", [0.001, 0.05, 0.5, 0.75, 0.95, 0.99])
+@pytest.mark.parametrize(
+    ("confidence", "quantile"), pairs([0.05, 0.5, 0.9, 0.95, 0.99], [0.001, 0.05, 0.5, 0.75, 0.95, 0.99], each=3)
+)
 def test_ranks_of_every_number_of_waits(quantile: float, confidence: float) -> None:
     """The ranks, computed each from the one before, are those of the distribution function."""
     assert [naive_rank(n, quantile, confidence) for n in range(701)] == bound_ranks(700, quantile, confidence).tolist()

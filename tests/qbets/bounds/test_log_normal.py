@@ -15,6 +15,7 @@ from swftools.errors import ParameterError
 from swftools.qbets.bounds import LogNormalBound, LogNormalPlainBound
 from swftools.qbets.bounds.fitted import exp_of
 from swftools.qbets.bounds.log_normal import EXACT, bound_factors
+from tests.examples import pairs
 from tests.qbets.bounds.known_waits import WAITS, bounds_after_each, bounds_of_samples
 
 LEVELS = [0.05, 0.5, 0.9, 0.95, 0.99, 0.999]
@@ -35,8 +36,7 @@ def naive_bound(waits: list[float], quantile: float, confidence: float) -> float
         return float(np.exp(logarithms.mean() + factor(np.array(len(waits)), quantile, confidence) * deviation))
 
 
-@pytest.mark.parametrize("quantile", LEVELS)
-@pytest.mark.parametrize("confidence", LEVELS)
+@pytest.mark.parametrize(("confidence", "quantile"), pairs(LEVELS, LEVELS))
 def test_factors(quantile: float, confidence: float) -> None:
     """The polynomial that stands for scipy's distribution above some waits is as good as that."""
     random = np.random.default_rng(5)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace, simulate
@@ -17,6 +17,7 @@ from swftools.errors import ParameterError
 from swftools.header import SwfHeader
 from swftools.qbets import features_at_submission
 from swftools.qbets.rivals import COLUMNS
+from tests.examples import examples
 from tests.naive import rivals as naive
 from tests.qbets.rivals.logs import crowded_log, with_another_future
 
@@ -103,7 +104,7 @@ def test_hours_are_those_of_the_log() -> None:
     assert features_at_submission(Trace(SwfHeader(), log.jobs), by=None)["hour"].isna().all()
 
 
-@settings(max_examples=60)
+@examples(1.2)
 @given(jobs=st.integers(1, 90), seed=st.integers(0, 10**6))
 def test_drawn_logs(jobs: int, seed: int) -> None:
     """Each value equals that of the twin."""
@@ -115,7 +116,7 @@ def test_real_jobs(cleaned: Trace) -> None:
     compare(cleaned.with_jobs(cleaned.jobs.head(1500)))
 
 
-@settings(max_examples=60)
+@examples(1.2)
 @given(data=st.data())
 def test_nobody_looks_ahead(data: st.DataObject) -> None:
     """What is known of a job does not change with what is yet to come."""

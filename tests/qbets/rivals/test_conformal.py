@@ -7,12 +7,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.errors import ParameterError
 from swftools.qbets.rivals import ConformalGradientBoosting, Course
 from swftools.qbets.rivals.conformal import Calibration
+from tests.examples import examples
 
 
 def course(waits: list[float], starts: list[int] | None = None, groups: list[int] | None = None) -> Course:
@@ -49,7 +50,7 @@ def naive_bounds(predicted: list[float], made: Course, miss: float, rate: float,
     return told
 
 
-@settings(max_examples=100)
+@examples(2)
 @given(data=st.data())
 def test_equals_the_formulas(data: st.DataObject) -> None:
     """With waits that become known in another order, several groups, jobs before the first model, and any rate."""

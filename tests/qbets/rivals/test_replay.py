@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from swftools import Trace, simulate
 from swftools.errors import ParameterError, StateError
 from swftools.fields.dictionary import table_fields
 from swftools.qbets import WaitPredictor, evaluate, list_rivals, replay
 from swftools.qbets.rivals import COLUMNS, Course, GradientBoosting, Rival
+from tests.examples import examples
 from tests.folders import ROOT
 from tests.qbets.rivals.logs import SMALL, crowded_log, with_another_future
 from tests.strategies import traces
@@ -118,7 +120,7 @@ def test_the_table_is_as_declared(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", RIVALS)
-@settings(max_examples=8)
+@examples(0.16)
 @given(data=st.data())
 def test_nobody_looks_ahead(method: str, data: st.DataObject) -> None:
     """What a job is told does not change with what is yet to come: waits, ends, and later jobs."""
@@ -242,7 +244,7 @@ def test_few_jobs(method: str) -> None:
         replay(Trace.from_columns(job_number=[1], submit_time=[0], run_time=[1]), method, by=None)
 
 
-@settings(max_examples=60)
+@examples(0.5)
 @given(trace=traces(max_jobs=12, extras=False, utility=False))
 def test_any_values_that_a_log_can_say(trace: Trace) -> None:
     """However large or odd: jobs are described and told something, or the log is refused with one clear error."""
@@ -308,6 +310,17 @@ print(hashlib.sha256(table["wait_bound"].to_numpy().tobytes()).hexdigest())
 """
 
 
+def test_the_same_for_any_number_of_threads_here() -> None:
+    """Bit for bit, whatever the libraries may take."""
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(limits=threads, user_api="openmp"):
+            found.append(replay(crowded_log(300, 11), RIVALS[0], by=None, **SOON)["wait_bound"])
+    assert found[0].notna().any()
+    assert found[0].equals(found[1])
+
+
+@pytest.mark.slow
 def test_the_same_for_any_number_of_threads() -> None:
     """Bit for bit, in processes of their own."""
     found = set()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -22,6 +22,7 @@ from swftools.simulator.metrics.of_jobs import measure_jobs
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_schedules import schedule_from_table
 from tests.drawn import draw_schedule, draw_trace
+from tests.examples import examples
 from tests.naive.heads import naive_heads
 from tests.simulator.metrics.drawings import EMPTY
 from tests.simulator.metrics.test_laws import schedules
@@ -194,14 +195,14 @@ def assert_as_the_twin(schedule: Schedule) -> None:
         assert row == pytest.approx(twin, rel=1e-12, nan_ok=True), key
 
 
-@settings(max_examples=100)
+@examples(2)
 @given(schedules())
 def test_equal_to_the_twin(schedule: Schedule) -> None:
     """Of schedules that nobody made: jobs overtake, are killed and wait for nothing."""
     assert_as_the_twin(schedule)
 
 
-@settings(max_examples=60)
+@examples(1.2)
 @given(
     trace=traces_with_work(),
     seed=st.integers(0, 9999),
@@ -219,7 +220,7 @@ def test_equal_to_the_twin_whatever_is_done_to_jobs(
     assert_as_the_twin(schedule)
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(
     trace=workloads(max_jobs=20),
     policy=st.sampled_from(["easy", "conservative", "sjf", "prio-fifo"]),

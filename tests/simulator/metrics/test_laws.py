@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import clean, read_swf
@@ -22,6 +22,7 @@ from swftools.simulator.metrics.over_time import mean_over_time, over_time
 from swftools.simulator.one_call import simulate
 from swftools.simulator.schedule import Schedule
 from tests.drawn import schedule_of
+from tests.examples import examples
 from tests.folders import REFERENCES
 from tests.naive.metrics import jobs_of, naive_percentile, naive_statistics, naive_steps
 from tests.simulator.metrics.drawings import value_of
@@ -63,7 +64,7 @@ def schedules(draw_: st.DrawFn) -> Schedule:
 points = st.lists(st.sampled_from([0, 1, 12.5, 25, 33.3, 50, 75, 98, 99.9, 100]), max_size=4, unique=True)
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(schedules(), st.sampled_from([0.0, 0.5, 10.0]), st.sampled_from(["turnaround", "stretched"]), points)
 def test_equal_to_the_twin(schedule: Schedule, bound: float, form: str, percentiles: list[float]) -> None:
     """All statistics of jobs equal those of loops over the jobs."""
@@ -119,7 +120,7 @@ def test_laws_of_steps(schedule: Schedule) -> None:
         assert pytest.approx(mean_over_time(steps, column, (0, 1000))) == sum(parts)
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(schedules(), st.integers(0, 1_000_000))
 def test_order_of_jobs_does_not_matter(schedule: Schedule, seed: int) -> None:
     """Any order of jobs and runs gives the same table, but for the last digits of sums."""
@@ -133,7 +134,7 @@ def test_order_of_jobs_does_not_matter(schedule: Schedule, seed: int) -> None:
     )
 
 
-@settings(max_examples=40)
+@examples(0.5)
 @given(
     schedules(), st.sampled_from(["queue_id", {"run_time": [0, 5]}, {"allocated_processors": [1], "queue_id": None}])
 )

@@ -19,6 +19,7 @@ from swftools.simulator.metrics.columns import rows_of
 from swftools.simulator.metrics.job_classes import Sample
 from swftools.simulator.metrics.step_functions import add_changes, instants_of
 from swftools.simulator.schedule import Schedule, contiguous
+from tests.examples import examples
 from tests.simulator.metrics.test_laws import schedules
 from tests.strategies import crowded_trace
 
@@ -99,6 +100,7 @@ def shuffled(schedule: Schedule, seed: int = 0) -> Schedule:
     return replace(schedule, jobs=jobs, segments=segments)
 
 
+@examples(0.6)
 @given(schedules(), st.integers(0, 99))
 def test_the_order_of_rows_does_not_count(schedule: Schedule, seed: int) -> None:
     """Heads, steps and measures are the same of tables in any order; sums but for the last digits."""

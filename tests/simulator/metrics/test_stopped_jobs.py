@@ -9,13 +9,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import CHECKPOINT, KILL, SUSPEND, measure, measure_jobs, over_time, simulate
 from swftools.simulator.schedule import Schedule
+from tests.examples import examples
 from tests.naive.metrics import jobs_of, naive_statistics, naive_steps
 from tests.simulator.metrics.drawings import value_of
 from tests.simulator.stopped import disturbed, drawn, resizes, scripted, starts, stops, with_curves
@@ -166,7 +167,7 @@ def test_segments_without_work_are_refused() -> None:
 
 
 @pytest.mark.parametrize("overhead", OVERHEADS)
-@settings(max_examples=15)
+@examples(0.3)
 @given(trace=workloads(), seed=st.integers(0, 1000))
 def test_conservation(overhead: float | str, trace: Trace, seed: int) -> None:
     """Busy area = useful + lost + overhead, by jobs as over time; work that is kept is the job's; Little's law."""
@@ -190,7 +191,7 @@ def test_conservation(overhead: float | str, trace: Trace, seed: int) -> None:
 
 
 @pytest.mark.parametrize("overhead", OVERHEADS)
-@settings(max_examples=10)
+@examples(0.2)
 @given(
     trace=workloads(),
     seed=st.integers(0, 1000),

@@ -7,13 +7,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.one_call import simulate
 from swftools.simulator.validation.report import validate
 from tests.every_policy import with_all_columns
+from tests.examples import examples
 from tests.naive.moldable import CirneBerman, Rules, Scojo, fixed
 from tests.naive.simulator import Policy
 from tests.simulator.policies.moldable_crowds import dense_crowds, rigid
@@ -54,21 +55,21 @@ def assert_same(trace: Trace, name: str, policy: Policy, rules: dict[str, Any], 
         assert report.ok, str(report)
 
 
-@settings(max_examples=80)
+@examples(1)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(CLASSES), run=st.fixed_dictionaries(RUNS))
 def test_fixed(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Each job starts when the twin starts it, on its own width."""
     assert_same(trace, "fixed", fixed(Rules(**rules)), rules, run)
 
 
-@settings(max_examples=120)
+@examples(1.4)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(RULES), run=st.fixed_dictionaries(RUNS))
 def test_scojo_p(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Each job starts when the twin starts it, on the twin's width, whatever rules are switched off."""
     assert_same(trace, "scojo-p", Scojo(Rules(**rules)), rules, run)
 
 
-@settings(max_examples=80)
+@examples(0.8)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(RULES), run=st.fixed_dictionaries(RUNS))
 def test_without_moldable_jobs_it_is_fixed(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Start by start, whatever the rules that change widths say."""
@@ -84,7 +85,7 @@ WAYS = {
 }
 
 
-@settings(max_examples=80)
+@examples(1.2)
 @given(
     trace=dense_crowds,
     rules=st.fixed_dictionaries(CLASSES),
@@ -96,7 +97,7 @@ def test_cirne_berman(trace: Trace, rules: dict[str, Any], ways: dict[str, Any],
     assert_same(trace, "cirne-berman", CirneBerman(Rules(**rules), **ways), {**rules, **ways}, run)
 
 
-@settings(max_examples=60)
+@examples(0.6)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(CLASSES), run=st.fixed_dictionaries(RUNS))
 def test_without_moldable_jobs_cirne_berman_is_fixed(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Start by start."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -25,6 +25,7 @@ from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_trace, names_of, picture_columns, rows_of, schedule_columns
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import examples, pairs
 from tests.folders import ROOT
 from tests.naive.simulator import TWINS, Policy
 from tests.simulator.policies.drawings import DRAWINGS
@@ -64,7 +65,7 @@ def test_drawn_schedules(title: str, policy: str, picture: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLASSIC)
-@settings(max_examples=30)
+@examples(0.6)
 @given(
     trace=workloads(),
     data=st.data(),
@@ -87,7 +88,7 @@ def test_starts_on_a_busy_machine_are_those_of_the_twin(
     name: str, parameters: dict[str, Any], twin: Policy, predictor: str
 ) -> None:
     """Job by job on a machine that is full, with requests that are outlived."""
-    trace = crowded_trace(150, seed=BUSY)
+    trace = crowded_trace(90, seed=BUSY)
     schedule = simulate(trace, name, predictor=predictor, overrun="run-on", seed=3, **parameters)
     assert naive_starts(trace, twin, predictor, "run-on") == schedule.jobs["start_time"].tolist()
 
@@ -141,8 +142,7 @@ def test_the_crowd_keeps_the_machine_busy() -> None:
     assert utilization(simulate(trace, "easy"), float(trace.jobs["submit_time"].max())) >= 0.9
 
 
-@pytest.mark.parametrize("predictor", sorted(list_predictors()))
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize(("name", "predictor"), pairs(OURS, sorted(list_predictors()), each=3))
 def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
     """Bit for bit, on a busy machine, of every policy that there is."""
     jobs = 60 if name.startswith("genetic") else 150  # which breeds for long
@@ -157,7 +157,7 @@ _WITHOUT_NUMBA = """
 import sys
 from swftools.simulator.one_call import simulate
 from tests.strategies import crowded_trace
-trace = crowded_trace(60)
+trace = crowded_trace(40)
 for name in sys.argv[1:]:
     for predictor in ("request", "virtual"):
         print(name, simulate(trace, name, predictor=predictor, seed=1).jobs["start_time"].tolist())
@@ -169,7 +169,7 @@ def test_compiled_equals_plain_python() -> None:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-c", _WITHOUT_NUMBA, *CLASSIC]
     told = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    trace = crowded_trace(60)
+    trace = crowded_trace(40)
     expected = [
         f"{name} {simulate(trace, name, predictor=predictor, seed=1).jobs['start_time'].tolist()}"
         for name in CLASSIC
@@ -182,7 +182,7 @@ def test_compiled_equals_plain_python() -> None:
 
 
 @pytest.mark.parametrize("name", CLASSIC)
-@settings(max_examples=20)
+@examples(0.4)
 @given(trace=workloads(), predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9"]))
 def test_schedules_are_possible(name: str, trace: Trace, predictor: str) -> None:
     """Every job runs once, as long as it does, not before it is submitted, and never on more than the machine has."""
@@ -195,7 +195,6 @@ def test_schedules_are_possible(name: str, trace: Trace, predictor: str) -> None
         assert jobs.loc[at_work, "allocated_processors"].sum() <= 6
 
 
-@settings(max_examples=50)
 @given(trace=workloads())
 def test_the_head_is_not_delayed(trace: Trace) -> None:
     """With exact estimates no job of EASY starts later than it would if no later job were ever submitted."""
@@ -226,7 +225,7 @@ def earliest_of(running: pd.DataFrame, processors: int, width: int) -> float:
 
 
 @pytest.mark.parametrize("name", ["conservative", "conservative-fixed"])
-@settings(max_examples=30)
+@examples(0.4)
 @given(trace=workloads(max_jobs=8))
 def test_conservative_keeps_its_promises(name: str, trace: Trace) -> None:
     """With requests that hold, no job starts later than its reservation, made as if no job came after it.
@@ -247,7 +246,7 @@ def test_conservative_keeps_its_promises(name: str, trace: Trace) -> None:
         assert starts[place] <= promised.jobs["start_time"].iloc[place]
 
 
-@settings(max_examples=30)
+@examples(0.4)
 @given(trace=workloads())
 def test_policies_that_are_easy_in_disguise(trace: Trace) -> None:
     """Equal ranks, wait alone, and parameters that say the default give EASY; every reservation exact conservative."""
@@ -275,11 +274,11 @@ def poisson_trace(jobs: int, arrival_rate: float, seed: int) -> Trace:
     rng = np.random.default_rng(seed)
     run = rng.exponential(1.0, jobs)
     return Trace.from_columns(
-        job_number=list(range(jobs)),
-        submit_time=np.cumsum(rng.exponential(1 / arrival_rate, jobs)).tolist(),
-        run_time=run.tolist(),
-        requested_time=run.tolist(),
-        allocated_processors=[1] * jobs,
+        job_number=np.arange(jobs),
+        submit_time=np.cumsum(rng.exponential(1 / arrival_rate, jobs)),
+        run_time=run,
+        requested_time=run,
+        allocated_processors=np.ones(jobs, np.int64),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -29,6 +29,7 @@ from swftools.simulator import (
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
 from swftools.simulator.predictors.registry import foretold
 from swftools.simulator.schedule import Schedule
+from tests.examples import examples
 from tests.naive import pv_easy as naive
 from tests.simulator.twin import naive_jobs, workload_of
 from tests.strategies import crowded_trace, workloads
@@ -94,7 +95,7 @@ def with_intervals(trace: Trace, seed: int = 0) -> Trace:
     return trace.with_jobs(trace.jobs.assign(checkpoint_interval=interval))
 
 
-@settings(max_examples=150)
+@examples(2)
 @given(
     trace=workloads(),
     parameters=VARIANTS,

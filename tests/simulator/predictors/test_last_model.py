@@ -58,7 +58,7 @@ def test_as_the_slow_simulator(name: str, overrun: str) -> None:
     """Job by job, where predictions are outlived all the time."""
     twin = next(twin for known, parameters, twin in TWINS if known == name and set(parameters.values()) <= {"fcfs", 1})
     for seed in (0, 1):
-        trace = crowded_trace(150, seed=seed)
+        trace = crowded_trace(90, seed=seed)
         schedule = simulate(trace, name, predictor="last-model", overrun=overrun)
         assert naive_starts(trace, twin, overrun) == schedule.jobs["start_time"].tolist()
         if name not in ("fcfs", "conservative"):

@@ -78,7 +78,7 @@ def told_and_started(trace: Trace, policy: str, predictor: str, **options: Any) 
 def test_as_the_slow_simulator(name: str, count: int, overrun: str) -> None:
     """Job by job, where many wait and predictions are outlived all the time; compiled and interpreted."""
     twin = next(twin for known, parameters, twin in TWINS if known == name and set(parameters.values()) <= {"fcfs", 1})
-    trace = crowded_trace(150, seed=count)
+    trace = crowded_trace(80, seed=count)
     work, jobs, _ = naive_runs(trace, twin, observe=user_average(count), overrun=overrun)
     found = told_and_started(trace, name, f"user-average:jobs={count}", overrun=overrun)
     assert naive_starts_of(work, jobs) == found[1]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from swftools.simulator import Simulation
+from swftools.simulator import Simulation, simulate
 from swftools.simulator.questions.ended import ends_so_far
 from tests.drawn import draw_trace
 
@@ -26,8 +26,11 @@ TRACE = draw_trace(
 @pytest.mark.parametrize("policy", ["easy", "pv-easy"])
 def test_ends_are_those_of_the_schedule(policy: str) -> None:
     """At any instant, also where jobs were stopped, or taken out, and have not ended since."""
-    for until in range(60):
-        simulation = Simulation(TRACE, policy).run(until=until)
+    runs = simulate(TRACE, policy).segments
+    happens = {*TRACE.arrays.submit_time.tolist(), *runs["start_time"], *runs["end_time"]}
+    simulation = Simulation(TRACE, policy)
+    for until in sorted({*happens, *np.arange(0.5, 60.0, 8.0).tolist()}):
+        simulation.run(until=until)
         for seen in (simulation, simulation.copy().without(np.array([True, False, False, False, False]))):
             schedule = seen.schedule()
             expected = schedule.jobs.set_index("job_number")["end_time"].reindex(TRACE.jobs["job_number"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -27,6 +27,7 @@ from swftools.simulator import (
 )
 from swftools.simulator.questions.fairness import _running_since_before
 from tests.drawn import draw_trace
+from tests.examples import examples
 from tests.simulator.restless import RESTLESS
 from tests.simulator.stopped import drawn
 from tests.strategies import crowded_trace, workloads
@@ -89,7 +90,7 @@ def test_a_job_may_gain_by_later_ones() -> None:
     assert min(gains) < 0
 
 
-@settings(max_examples=25)
+@examples(0.5)
 @given(
     trace=workloads(max_jobs=20),
     policy=st.sampled_from(STARTS_HEADS),
@@ -114,7 +115,7 @@ def test_at_heads_it_is_what_the_schedule_says(
 @pytest.mark.parametrize("predictor", ["last-model", "virtual:error=0.9"])
 def test_on_a_busy_machine_too(policy: str, predictor: str) -> None:
     """Long queues, and estimates that are wrong."""
-    trace = crowded_trace(150, 16, seed=5)
+    trace = crowded_trace(80, 16, seed=5)
     options = {"predictor": predictor, "overrun": "run-on"}
     heads = find_heads(simulate(trace, policy, **options)).set_index("job_number")
     differ = 0

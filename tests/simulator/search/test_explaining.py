@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -20,6 +20,7 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.explaining import explain_decision
 from swftools.simulator.simulation import Simulation
 from tests.drawn import draw_schedule, draw_trace, rows_of
+from tests.examples import examples
 
 SCHEDULE = """
 job submit width request start run
@@ -256,7 +257,7 @@ def test_of_many_jobs_the_first_are_shown() -> None:
     assert "And 42 more jobs went ahead of others." in lines
 
 
-@settings(max_examples=20)
+@examples(0.4)
 @given(st.integers(1, 60), st.integers(0, 5), st.sampled_from([0, 10**6, 2**62]))
 def test_lines_are_short(jobs: int, started: int, big: int) -> None:
     """No line is longer than 80 columns, also of jobs with great numbers."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from swftools import Trace, validate
 from swftools.errors import ParameterError, PolicyError
@@ -28,6 +28,7 @@ from swftools.simulator.registry import Policy
 from swftools.simulator.search.population import choose, empty_population, mutate, shuffle, zip_orders
 from tests.drawn import draw_trace
 from tests.every_policy import with_all_columns
+from tests.examples import examples
 from tests.simulator.search.compared import crowds, registered, utility_column, with_utility
 from tests.strategies import crowded_trace, workloads
 
@@ -161,7 +162,7 @@ def test_one_individual_is_easy() -> None:
         assert ours.jobs["start_time"].equals(easy.jobs["start_time"])
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(trace=with_utility(crowds(max_jobs=9)))
 def test_no_generation_is_easy_on_the_best_seed(trace: Trace) -> None:
     """With the four seeds alone the best of their plans is followed, decision by decision."""
@@ -273,7 +274,7 @@ def test_nobody_is_worth_anything(name: str, functions: list[tuple[float, float]
     assert simulate(trace, name, generations=3).jobs["start_time"].equals(easy.jobs["start_time"])
 
 
-@settings(max_examples=15)
+@examples(0.3)
 @given(trace=workloads())
 def test_schedules_are_possible(trace: Trace) -> None:
     """Of any crowd, whatever jobs are worth."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -16,6 +16,7 @@ from swftools.keyed_random import generator
 from swftools.simulator.one_call import simulate
 from swftools.simulator.restart import find_restart_overhead
 from tests.every_policy import with_all_columns
+from tests.examples import examples
 from tests.naive.genetic import Told, decide_by
 from tests.naive.search_objectives import Objective, Term
 from tests.naive.simulator import simulate_naively
@@ -85,7 +86,7 @@ BREEDING = {
 }
 
 
-@settings(max_examples=80)
+@examples(1.2)
 @given(
     trace=with_utility(crowds(max_jobs=9)),
     given_=st.fixed_dictionaries({**BREEDING, "builder": st.sampled_from(["easy", "conservative"])}),
@@ -103,7 +104,7 @@ def test_starts_and_generations_are_those_of_the_twin(
 TERMS = st.sampled_from(["T_w", "maxW", "avgW", "avgX", "maxE"]).map(Term)
 
 
-@settings(max_examples=60)
+@examples(0.8)
 @given(
     trace=crowds(max_jobs=8),
     given_=st.fixed_dictionaries({**BREEDING, "builder": st.sampled_from(["easy", "conservative"])}),
@@ -126,7 +127,7 @@ def with_checkpoints(draw: st.DrawFn, traces: st.SearchStrategy[Trace]) -> Trace
 _maybe_interval = st.none() | powers.filter(bool) | st.just(64.0)
 
 
-@settings(max_examples=80)
+@examples(1.2)
 @given(
     trace=with_checkpoints(with_utility(crowds(max_jobs=9))),
     given_=st.fixed_dictionaries(BREEDING),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -16,6 +16,7 @@ from swftools.errors import ParameterError
 from swftools.simulator import Simulation, simulate
 from swftools.simulator.search.recorded import recorded_search
 from swftools.simulator.validation.report import validate
+from tests.examples import examples
 from tests.simulator.search.compared import crowds, objectives
 from tests.strategies import crowded_trace, workloads
 
@@ -72,7 +73,7 @@ def test_it_goes_on_where_it_stopped(name: str) -> None:
     assert_same_notes(simulation.run().notes, whole.notes)
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(
     trace=workloads(),
     objective=objectives(),
@@ -102,7 +103,7 @@ def test_schedules_are_valid(
 # As many visits as before
 
 
-@settings(max_examples=30)
+@examples(0.4)
 @given(trace=crowds(max_jobs=8), objective=objectives(), nodes=st.sampled_from([0, 7, 30]))
 def test_a_recorded_search_does_the_same_again(trace: Trace, objective: Any, nodes: int) -> None:
     """What it visited decides, not the limit that it had."""
@@ -116,7 +117,7 @@ def test_a_recorded_search_does_the_same_again(trace: Trace, objective: Any, nod
 @pytest.mark.parametrize("traversal", ["dds", "lds"])
 def test_a_search_against_the_clock_can_be_had_again(traversal: str) -> None:
     """However many nodes the time was enough for, which is for more than the heuristic's order at least once."""
-    trace = crowded_trace(60, seed=2)
+    trace = crowded_trace(40, seed=2)
     timed = simulate(trace, "search", traversal=traversal, seconds=0.01, nodes=0)
     decisions = timed.notes["decisions"]
     assert (decisions["nodes"] >= decisions["waiting"]).all()

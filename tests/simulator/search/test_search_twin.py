@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.policies.job_orders import ORDERS
+from tests.examples import examples
 from tests.naive.search_objectives import Measure, Objective, Term
 from tests.simulator.search.compared import (
     NAMES,
@@ -76,7 +77,7 @@ def assert_same(trace: Trace, objective: Objective, *, exact: bool = True, **par
 
 
 @pytest.mark.parametrize("traversal", TRAVERSALS)
-@settings(max_examples=60)
+@examples(1)
 @given(
     trace=crowds(max_jobs=9),
     objective=objectives(names=[*NAMES, *OWN]),
@@ -91,7 +92,7 @@ def test_visits_and_starts_are_those_of_the_twin(
     assert_same(trace, objective, traversal=traversal, branching=branching, nodes=nodes, overrun=overrun)
 
 
-@settings(max_examples=60)
+@examples(1)
 @given(
     trace=workloads(max_jobs=10),
     objective=objectives(names=[*NAMES, *OWN]),
@@ -124,7 +125,7 @@ def test_starts_are_those_of_the_twin_whatever_is_estimated(
     traversal="dds",
     branching="lxf",
 )
-@settings(max_examples=60)
+@examples(0.6)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(1, 8), st.sampled_from([3.0, 6.0, 10.0, 11.0]), st.integers(1, 2)),
@@ -150,7 +151,7 @@ def test_orders_that_cost_alike_are_equal_however_their_sums_are_rounded(
     assert_same(trace, objective, exact=False, traversal=traversal, branching=branching, nodes=10**6)
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(
     trace=with_utility(crowds(max_jobs=7)),
     objective=objectives(names=["lost-utility", "T_w", "avgX"]),
@@ -162,7 +163,7 @@ def test_lost_utility_is_that_of_the_twin(trace: Trace, objective: Objective, tr
     assert_same(trace, objective, traversal=traversal, nodes=nodes)
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(
     trace=crowds(least_jobs=4, max_jobs=9, kinds=2),
     objective=objectives(names=[*NAMES, *OWN]),

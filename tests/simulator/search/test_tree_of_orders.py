@@ -145,7 +145,7 @@ def searched(queues: list[int], objective: str, traversal: str, nodes: int, *, d
     )
 
 
-@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("distinct", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("traversal", FOUR)
 def test_each_path_is_found_in_its_iteration(traversal: str, distinct: bool) -> None:
     """Of each of the 24 paths: it is chosen if all others cost more, and was found in the iteration that has it.
@@ -163,11 +163,12 @@ def test_each_path_is_found_in_its_iteration(traversal: str, distinct: bool) -> 
         assert rows["planned_start"].tolist() == [5.0, 6.0, 7.0, 8.0]
 
 
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in (1, 2))])
 @pytest.mark.parametrize("traversal", FOUR)
-def test_nodes_are_counted_path_by_path(traversal: str) -> None:
+def test_nodes_are_counted_path_by_path(traversal: str, first: int) -> None:
     """Where nothing is cut before its last job, so many nodes are visited by the end of each path, and no fewer do."""
     nodes = nodes_by_path(traversal)
-    for limit in range(nodes[-1] + 2):
+    for limit in range(first, nodes[-1] + 2, 3):
         notes = searched([0, 0, 0, 0], "lexical(only-the-last)", traversal, limit).notes
         decision = notes["decisions"].iloc[1]
         assert decision["nodes"] == min(max(limit, 4), nodes[-1])

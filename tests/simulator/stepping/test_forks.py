@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -16,6 +16,7 @@ from swftools.simulator import KILL, SUSPEND, Stepper, simulate
 from swftools.simulator.policies.conservative import FEW
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import examples
 from tests.simulator.test_stop_and_go import MeanOfUser
 from tests.strategies import crowded_trace
 
@@ -54,7 +55,7 @@ def after(trace: Trace, policy: str, decisions: int, **options: Any) -> Stepper:
     return stepper
 
 
-@settings(max_examples=60)
+@examples(1.2)
 @given(
     seed=st.integers(0, 2**32 - 1),
     policy=st.sampled_from(FORGET),

@@ -27,7 +27,7 @@ POLICIES = [*map(light, OURS), "genetic:generations=1,individuals=6,warm_start=t
 @pytest.fixture(scope="module")
 def trace() -> Trace:
     """Jobs that queue, with whatever any policy needs."""
-    return with_all_columns(crowded_trace(40, seed=5))
+    return with_all_columns(crowded_trace(25, seed=5))
 
 
 @pytest.mark.parametrize("policy", POLICIES)

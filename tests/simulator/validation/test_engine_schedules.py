@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.one_call import simulate
 from swftools.simulator.validation.report import validate
 from tests.every_policy import light, with_all_columns
+from tests.examples import examples
 from tests.simulator.validation.faults import PROMISES, broken, moved, with_job, with_run
 from tests.simulator.validation.strategies import workloads
 
 
 @pytest.mark.parametrize("policy", PROMISES)
+@examples(0.5)
 @given(trace=workloads())
-@settings(max_examples=50)
 def test_schedules_of_the_engine_pass(policy: str, trace: Trace) -> None:
     """Whatever the engine makes of a trace is valid, and its policy keeps its promises."""
     trace = with_all_columns(trace)
@@ -28,7 +29,7 @@ def test_schedules_of_the_engine_pass(policy: str, trace: Trace) -> None:
 
 @pytest.mark.parametrize("policy", ["conservative-replanned", "easy"])
 @given(trace=workloads(exact=True))
-@settings(max_examples=20)
+@examples(0.4)
 def test_schedules_with_exact_estimates_pass(policy: str, trace: Trace) -> None:
     """With exact estimates the replanned reservations are kept, too, also under the semantics of CQSim.
 
@@ -46,7 +47,7 @@ def test_schedules_with_exact_estimates_pass(policy: str, trace: Trace) -> None:
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "sjf-backfill", "conservative"])
 @given(trace=workloads())
-@settings(max_examples=20)
+@examples(0.4)
 def test_schedules_by_the_semantics_of_pyss_pass(policy: str, trace: Trace) -> None:
     """Deciding after every event keeps the promises as well."""
     report = validate(simulate(trace, policy, semantics="pyss"), trace=trace)
@@ -58,7 +59,7 @@ def test_schedules_by_the_semantics_of_pyss_pass(policy: str, trace: Trace) -> N
 )
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 @given(trace=workloads())
-@settings(max_examples=20)
+@examples(0.25)
 def test_schedules_by_other_estimates_pass(policy: str, option: dict[str, str], trace: Trace) -> None:
     """Estimates that jobs outlive excuse promises, and break none."""
     report = validate(simulate(trace, policy, **option), trace=trace)
@@ -66,7 +67,6 @@ def test_schedules_by_other_estimates_pass(policy: str, option: dict[str, str], 
 
 
 @given(trace=workloads(), pick=st.integers(0, 24), later=st.integers(1, 5))
-@settings(max_examples=50)
 def test_a_shifted_start_is_found(trace: Trace, pick: int, later: int) -> None:
     """A fcfs schedule, which its promises leave no choice, is not valid if one start is shifted."""
     schedule = simulate(trace, "fcfs")
@@ -79,7 +79,7 @@ def test_a_shifted_start_is_found(trace: Trace, pick: int, later: int) -> None:
 
 
 @given(trace=workloads(), pick=st.integers(0, 24))
-@settings(max_examples=25)
+@examples(0.5)
 def test_a_wider_job_is_found(trace: Trace, pick: int) -> None:
     """A job with one more processor than the trace says is found."""
     schedule = simulate(trace, "easy")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import swftools
@@ -19,6 +19,7 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.preemptions import find_idle_processors, find_unfair_delays
 from swftools.simulator.validation.runs import read_runs
 from tests.drawn import draw_schedule
+from tests.examples import examples
 from tests.strategies import crowded_trace, workloads
 
 PROMISES = {"strict-fairness", "no-idle-processors", "no-stop-in-vain"}
@@ -39,7 +40,7 @@ def test_what_it_promises_depends_on_its_parameters() -> None:
     assert set(policy.promised({"order": "lxf"})) == {"no-idle-processors"}
 
 
-@settings(max_examples=150)
+@examples(1.5)
 @given(
     trace=workloads(),
     predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9"]),
@@ -121,7 +122,7 @@ def test_who_went_ahead_of_another_head_counts_too() -> None:
     ]
 
 
-@settings(max_examples=150)
+@examples(1.5)
 @given(
     trace=workloads(max_jobs=20),
     policy=st.sampled_from(["easy", "pv-easy", "sjf", "conservative", "pv-easy:order=widest", "fcfs"]),
@@ -182,7 +183,7 @@ def test_a_stop_for_one_that_is_stopped_itself_is_found() -> None:
     assert sorted(found.loc[found["rule"] == "no-stop-in-vain", "job_number"]) == [2, 3]
 
 
-@settings(max_examples=200)
+@examples(2)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(0, 9), st.integers(0, 20), st.integers(1, 4), st.integers(0, 9)), min_size=1, max_size=9
@@ -212,7 +213,7 @@ def test_idle_processors_are_those_that_one_finds_step_by_step(jobs: list[tuple[
 stretches = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=3)
 
 
-@settings(max_examples=200)
+@examples(2)
 @given(jobs=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), stretches), min_size=1, max_size=5))
 def test_idle_processors_of_stopped_jobs_are_found_step_by_step(
     jobs: list[tuple[int, int, list[tuple[int, int]]]],

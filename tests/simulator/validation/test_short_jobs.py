@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.one_call import simulate
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace
+from tests.examples import examples
 from tests.naive.simulator import TWINS
 from tests.simulator.twin import naive_starts
 
@@ -41,7 +42,7 @@ def short_runs(draw: st.DrawFn) -> Trace:
 
 @pytest.mark.parametrize("predictor", ["exact", "request"])
 @pytest.mark.parametrize("policy", CONSERVATIVE)
-@settings(max_examples=50)
+@examples(0.5)
 @given(trace=short_runs())
 def test_promises_of_short_runs_are_kept(policy: str, predictor: str, trace: Trace) -> None:
     """Whatever the engine makes of them is valid, and the promise is checked."""
@@ -52,7 +53,7 @@ def test_promises_of_short_runs_are_kept(policy: str, predictor: str, trace: Tra
 
 @pytest.mark.parametrize("predictor", ["exact", "request", "last-model"])
 @pytest.mark.parametrize("policy", CONSERVATIVE)
-@settings(max_examples=20)
+@examples(0.4)
 @given(trace=short_runs(), overrun=st.sampled_from(["extend", "run-on"]))
 def test_short_runs_start_as_in_the_twin(policy: str, predictor: str, trace: Trace, overrun: str) -> None:
     """Job by job."""

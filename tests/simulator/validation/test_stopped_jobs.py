@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -21,6 +21,7 @@ from swftools.simulator.validation import work
 from swftools.simulator.validation.report import validate
 from swftools.simulator.validation.runs import read_runs
 from swftools.simulator.validation.work import read_history
+from tests.examples import examples
 from tests.naive.validation import naive_lost_work
 from tests.simulator.stopped import disturbed, drawn, resizes, scripted, starts, stops, with_curves
 from tests.simulator.validation.faults import broken, with_job, with_run
@@ -30,7 +31,7 @@ OVERHEADS = [0.0, 1.5, "uniform:seconds=1,per_processor=0.5", "column:name=cost_
 
 
 @pytest.mark.parametrize("overhead", OVERHEADS)
-@settings(max_examples=15)
+@examples(0.3)
 @given(trace=workloads(), seed=st.integers(0, 1000), overrun=st.sampled_from(["extend", "kill", "run-on"]))
 def test_schedules_of_the_engine_pass(overhead: float | str, trace: Trace, seed: int, overrun: str) -> None:
     """Whatever is stopped, resized and gone on with at random is valid, with the trace and without."""
@@ -48,7 +49,7 @@ def test_a_busy_machine_passes() -> None:
     assert validate(schedule, trace=whole).ok
 
 
-@settings(max_examples=30)
+@examples(0.6)
 @given(trace=workloads(), seed=st.integers(0, 1000))
 def test_lost_work_equals_the_slow_twin(trace: Trace, seed: int) -> None:
     """What is lost of each run is what a pile of work says from whose top is taken."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
@@ -18,6 +18,7 @@ from swftools.simulator.validation import promises, reservations
 from swftools.simulator.validation.in_use import most_in_use, processors_in_use
 from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads, find_idle_heads
 from swftools.simulator.validation.reservations import Manner, Starts
+from tests.examples import examples
 from tests.naive.validation import naive_delayed_heads, naive_idle_heads, naive_promises
 from tests.simulator.validation.strategies import workloads
 
@@ -35,7 +36,6 @@ def starts_of(schedule: Schedule) -> Starts:
 @given(
     trace=workloads(), policy=st.sampled_from(["easy", "conservative", "narrowest", "sjf"]), one_decision=st.booleans()
 )
-@settings(max_examples=50)
 def test_head_reservations_equal_the_slow_twin(trace: Trace, policy: str, one_decision: bool) -> None:
     """The same heads are delayed, in schedules that break the promise often."""
     starts = starts_of(simulate(trace, policy))
@@ -45,7 +45,7 @@ def test_head_reservations_equal_the_slow_twin(trace: Trace, policy: str, one_de
 
 @pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
 @given(trace=workloads())
-@settings(max_examples=20)
+@examples(0.4)
 def test_reservations_equal_the_slow_twin(policy: str, trace: Trace) -> None:
     """Every promise is that of a plan kept as a list of intervals, and it is kept."""
     longer = trace.with_jobs(trace.jobs.assign(run_time=trace.jobs["run_time"] + 1, requested_time=30.0))
@@ -57,7 +57,7 @@ def test_reservations_equal_the_slow_twin(policy: str, trace: Trace) -> None:
 
 
 @given(trace=workloads(), policy=st.sampled_from(["easy", "narrowest"]))
-@settings(max_examples=30)
+@examples(0.6)
 def test_use_of_processors_equals_counting(trace: Trace, policy: str) -> None:
     """At each time, the processors in use are those of the jobs that run."""
     starts = starts_of(simulate(trace, policy))
@@ -67,7 +67,7 @@ def test_use_of_processors_equals_counting(trace: Trace, policy: str) -> None:
 
 
 @given(trace=workloads(), policy=st.sampled_from(["easy", "narrowest"]), wider=st.integers(0, 2))
-@settings(max_examples=30)
+@examples(0.6)
 def test_most_in_use_is_the_most_of_all(trace: Trace, policy: str, wider: int) -> None:
     """Of runs in any order, some of them of no length."""
     starts = starts_of(simulate(trace, policy))
@@ -78,7 +78,6 @@ def test_most_in_use_is_the_most_of_all(trace: Trace, policy: str, wider: int) -
 
 
 @given(trace=workloads(), policy=st.sampled_from(["fcfs", "easy", "widest", "ljf"]), more=st.integers(0, 3))
-@settings(max_examples=50)
 def test_idle_heads_equal_the_slow_twin(trace: Trace, policy: str, more: int) -> None:
     """The same heads waited though they fitted, from the same moment on; on a larger machine many do."""
     starts = starts_of(simulate(trace, policy))
