@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
@@ -17,9 +18,11 @@ from pipelines.tasks.parameters import AUGMENTATIONS
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import arrow_schema, table_fields
 from swftools.kernel.memory import give_back_memory
-from swftools.simulator.schedule import Schedule
 from swftools.tables import LONG, read_frame
 from swftools.trace import Trace
+
+if TYPE_CHECKING:
+    from swftools.simulator.schedule import Schedule
 
 _kept: dict[tuple[Path, ...], Trace] = {}
 """The last trace that was read, by the content-addressed paths that it was read from, where it is to be kept."""

@@ -151,7 +151,10 @@ def _is_long(source: LogSource) -> bool:
     if not isinstance(source, str | os.PathLike):
         return False
     path = file_of(source)
-    return path.is_file() and path.stat().st_size >= LONG_TEXT
+    try:
+        return path.is_file() and path.stat().st_size >= LONG_TEXT
+    except OSError:  # who opens it says why
+        return False
 
 
 def _read_pieces(
