@@ -141,6 +141,7 @@ def simulate_log(
     from pipelines.tasks.simulate import label_of
     from swftools.kernel.memory import give_back_memory
     from swftools.simulator.validation.report import validate
+    from swftools.tables import LONG
 
     entry = policy_entry(policy)
     simulation = begin_simulation(log, cleaned, rules, entry, **options)
@@ -152,7 +153,8 @@ def simulate_log(
         simulation.run(progress=progress)
     trace, thought = simulation.trace, simulation.predictor_seconds if simulation.predictor else None
     schedule = simulation.finish()  # which gives the memory of the simulation away
-    give_back_memory()
+    if len(schedule) > LONG:
+        give_back_memory()
     if as_json:
         found = {"log": log, "policy": label_of(entry), **_as_mapping(schedule)}
         written = _written(schedule, output, notes)
@@ -169,7 +171,8 @@ def simulate_log(
     _print_figures(schedule, synthetic=synthetic)
     for path in _written(schedule, output, notes):
         click.echo(f"  {shown(path)}: written")
-    give_back_memory()
+    if len(schedule) > LONG:
+        give_back_memory()
     report = validate(schedule, trace=trace)
     if not report.ok:
         print_report(report, err=True)
