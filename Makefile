@@ -10,7 +10,7 @@ WORKERS ?= 2
 # Bytecode is kept, whatever the shell says: without it each start takes a second more.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: augment test lint licence types unit slow mutants docs end-to-end benchmark schemas pictures reproduction clean
+.PHONY: augment test lint licence types unit quick slow durations mutants docs end-to-end benchmark schemas pictures reproduction clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -37,6 +37,14 @@ types: $(VENV)/.installed-dev
 unit: $(VENV)/.installed-dev $(VENV)/.warm-tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 	$(BIN)/pytest --doctest-modules swftools pipelines
+
+# The tests that are nearest to a change, within a minute: what git says has changed, or make quick ROOMS="swftools/qbets".
+quick: $(VENV)/.installed-dev $(VENV)/.warm-tests
+	$(BIN)/python -m tests.quick $(ROOMS)
+
+# What each file of tests takes, against which later runs are held.
+durations: $(VENV)/.installed-dev $(VENV)/.warm-tests
+	SWFTOOLS_DURATIONS=write $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # The heavier tests, which make test leaves out: whole logs, processes that are killed or race, other damage; and all that
 # Hypothesis draws for, with ten times as many examples.

@@ -19,6 +19,9 @@ FOUND_FAULTS = 1
 CANNOT_SAY = 1
 """Looked, and there is no answer: ``predict`` of a job that would be told nothing."""
 
+NOT_FINISHED = 1
+"""``status``: cells are left, or nothing is published yet."""
+
 WRONG_COMMAND = 2
 """The command line, or a parameter's value, is wrong."""
 

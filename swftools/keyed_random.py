@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.kernel import kernel
+from swftools.kernel import kernel, untouched_zeros
 
 WordArray = npt.NDArray[np.uint64]
 """The state of a stream."""
@@ -65,7 +65,7 @@ def count_occurrences(jobs: pd.DataFrame) -> npt.NDArray[np.int64]:
         return jobs["job_occurrence"].to_numpy(dtype=np.int64)
     numbers = jobs["job_number"].to_numpy(dtype=np.int64, na_value=-1)
     if (numbers[1:] > numbers[:-1]).all() or jobs["job_number"].is_unique:  # most logs are numbered in order
-        return np.zeros(len(jobs), np.int64)
+        return untouched_zeros(len(jobs), np.int64)
     which, _ = pd.factorize(jobs["job_number"], use_na_sentinel=False)
     by_number = np.argsort(which, kind="stable")
     if "line_number" in jobs:

@@ -9,7 +9,7 @@ the one way to Parquet.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from swftools.errors import SchemaError
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
 from swftools.fields.dictionary import SORTED_BY, arrow_schema, required_columns, table_fields
+from swftools.kernel import untouched_zeros
 from swftools.output.whole_files import create_file
 
 PARQUET_OPTIONS: dict[str, Any] = {
@@ -90,27 +91,31 @@ def to_pandas(data: pa.Table, table: str) -> pd.DataFrame:
     return pd.DataFrame({name: _values(data[name].combine_chunks(), fields[name]) for name in names}, copy=False)
 
 
-def _values(column: pa.Array, field: Field) -> Any:
+def _values(column: pa.Array | pa.ChunkedArray, field: Field) -> Any:
     """Return a column as pandas has it: mostly an array, since the indices of series would be compared."""
     type_ = field.type
     if type_ == INT64:
         # Memory that nothing is written to takes no room: many a column is missing, or 0, throughout.
         count, nulls = len(column), column.null_count
-        missing = np.zeros(count, np.bool_) if not nulls else column.is_null().to_numpy(zero_copy_only=False)
+        missing = untouched_zeros(count, np.bool_) if not nulls else column.is_null().to_numpy(zero_copy_only=False)
         is_zero = nulls == count or pc.min_max(column).as_py() == {"min": 0, "max": 0}
-        return pd.arrays.IntegerArray(np.zeros(count, np.int64) if is_zero else _writable(column.fill_null(0)), missing)
+        return pd.arrays.IntegerArray(
+            untouched_zeros(count, np.int64) if is_zero else _writable(column.fill_null(0)), missing
+        )
     if type_ == FLOAT64:
         is_zero = not column.null_count and not column.to_numpy().view(np.int64).any()  # -0.0 is none
-        return np.zeros(len(column)) if is_zero else _writable(column)
+        return untouched_zeros(len(column)) if is_zero else _writable(column)
     if type_ == BOOL and not column.null_count and field.missing == NEVER and not pc.any(column).as_py():
-        return pd.Series(np.zeros(len(column), np.bool_))
+        return pd.Series(untouched_zeros(len(column), np.bool_), copy=False)
     if type_ == BOOL and field.missing != NEVER:
         return pd.Series(column.to_pandas().astype("boolean"))
     if type_ in _PANDAS_DTYPES:
         told = _alike_parts_once(column) if len(column) > LONG else column
         return pd.Series(told.to_pandas().astype(_PANDAS_DTYPES[type_]))
     if pa.types.is_list(type_):
-        return pd.arrays.ArrowExtensionArray(pa.chunked_array([column]))
+        return pd.arrays.ArrowExtensionArray(
+            column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+        )
     return pd.Series(column.to_pandas())
 
 
@@ -375,12 +380,48 @@ def read_frame(path: Path, table: str, without: Collection[str] = ()) -> pd.Data
                 column = file.read([name])[name]
                 if problems := list(_column_problems(column, fields[name])):
                     raise SchemaError(f"table {table!r} differs from the column dictionary: " + "; ".join(problems))
-                values = pd.Series(_values(column.combine_chunks(), fields[name]), copy=False)
-                alike = next((other for other in columns.values() if _is_alike(values, other)), values)
-                columns[name] = alike.copy(deep=False)
+                whole = column if pa.types.is_list(column.type) else column.combine_chunks()  # lists take most
+                del column
+                values = pd.Series(_values(whole, fields[name]), copy=False)
+                del whole
+                columns[name] = share_alike(values, columns.values())
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(path, error) from error
     return pd.DataFrame(columns, copy=False)
+
+
+def compacted(frame: pd.DataFrame, beside: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return a long table in which columns of zeros take no memory, and those that are alike share theirs.
+
+    They also share that of columns of another table of as many rows, ``beside``. A short table is returned as it is.
+    """
+    if len(frame) <= LONG:
+        return frame
+    there = [] if beside is None else [beside[name] for name in beside]
+    columns: dict[Any, pd.Series[Any]] = {}
+    for name in frame:
+        columns[name] = share_alike(_without_zeros(frame[name]), [*columns.values(), *there])
+    return pd.DataFrame(columns, copy=False)
+
+
+def _without_zeros(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column whose zeros take no memory where it has no other number."""
+    array = values.array
+    if values.dtype == np.bool_:
+        return values if values.any() else pd.Series(untouched_zeros(len(values), np.bool_), values.index, copy=False)
+    if not isinstance(array, pd.arrays.IntegerArray) or str(array.dtype) != "Int64":
+        return values
+    missing = array.isna()
+    if array.to_numpy(dtype=np.int64, na_value=0, copy=False).any():
+        return values
+    missing = missing if missing.any() else untouched_zeros(len(values), np.bool_)
+    numbers = untouched_zeros(len(values), np.int64)
+    return pd.Series(pd.arrays.IntegerArray(numbers, missing), values.index, copy=False)
+
+
+def share_alike(values: pd.Series[Any], others: Iterable[pd.Series[Any]]) -> pd.Series[Any]:
+    """Return a long column, in the memory of another that is the same, if there is one."""
+    return next((other for other in others if _is_alike(values, other)), values).copy(deep=False)
 
 
 def _is_alike(values: pd.Series[Any], other: pd.Series[Any]) -> bool:
@@ -391,12 +432,10 @@ def _is_alike(values: pd.Series[Any], other: pd.Series[Any]) -> bool:
     """
     if values.dtype != other.dtype:
         return False
-    mine, others = _parts(values), _parts(other)
     some = slice(None, None, max(len(values) // 64, 1))  # most differ in the first few
-    return bool(mine) and all(
-        np.array_equal(part[which], like[which])
-        for which in (some, slice(None))
-        for part, like in zip(mine, others, strict=True)
+    return all(
+        bool(mine) and all(np.array_equal(part, like) for part, like in zip(mine, others, strict=True))
+        for mine, others in ((_parts(values.iloc[which]), _parts(other.iloc[which])) for which in (some, slice(None)))
     )
 
 

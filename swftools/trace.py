@@ -27,7 +27,7 @@ from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
 from swftools.output.shown_html import ShowsItself
-from swftools.tables import empty_frame
+from swftools.tables import LONG, empty_frame
 from swftools.trace_in_brief import lines_of, rows_of
 
 IntArray = npt.NDArray[np.int64]
@@ -330,6 +330,9 @@ def submit_timestamps(submit_time: pd.Series[Any], header: SwfHeader) -> pd.Seri
     pandas.Series of datetime64[ms, UTC]
         Missing without a submission, without UnixStartTime, and beyond the year 9999.
     """
+    if len(submit_time) > LONG:  # in parts, since numbers on the way take several times as much memory
+        parts = [submit_time.iloc[begin : begin + LONG] for begin in range(0, len(submit_time), LONG)]
+        return pd.concat([submit_timestamps(part, header) for part in parts])
     start = header.unix_start_time
     milliseconds = (submit_time * 1000).round() + 1000 * (start or 0)
     known = (milliseconds <= _LAST_MILLISECOND) & (start is not None)

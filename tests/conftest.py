@@ -12,6 +12,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from swftools import Trace, clean, read_swf
+from tests.durations import (  # noqa: F401 (pytest finds its hooks here)
+    pytest_runtest_logreport,
+    pytest_runtest_makereport,
+    pytest_runtest_setup,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+)
 from tests.folders import ROOT
 
 # The same examples in every run, so that a failure is one of the code and not of the day's dice: few by day, and ten

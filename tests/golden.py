@@ -44,6 +44,7 @@ from tests.golden_outputs import (
     compare_output,
     evaluate_output,
     experiment_output,
+    few_runs_output,
     generate_output,
     measure_output,
     mechanism_output,
@@ -101,15 +102,25 @@ VERSIONS = {
     ),
     **{
         stage: (f"version of {paper.name} in pipelines/papers/{paper.name.partition('-')[0]}", paper.version)
-        for stage, paper in PAPERS.items()
+        for paper_stage, paper in PAPERS.items()
+        for stage in (paper_stage, f"few runs of {paper_stage}")
     },
     "experiment": ("code_version of RunExperiment in pipelines/tasks/run_experiment.py", RunExperiment.code_version),
-    "reproduce": ("code_version of ReproducePaper in pipelines/tasks/reproduce_paper.py", ReproducePaper.code_version),
+    **dict.fromkeys(
+        ("reproduce", "few tables of reproduce"),
+        ("code_version of ReproducePaper in pipelines/tasks/reproduce_paper.py", ReproducePaper.code_version),
+    ),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
     "history": ("CODE_VERSION in pipelines/history/months.py", months.CODE_VERSION),
     "reevaluate": ("CODE_VERSION in pipelines/history/night.py", night.CODE_VERSION),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
+
+FEW_TABLES = ("3.2", "coverage", "figure-5.2", "6.2")
+"""Tables of Nurmi 2009: of each kind of experiment, one that takes few runs."""
+
+SLOW = {*PAPERS, "reproduce"}
+"""Stages that take long: by day a few of their runs are looked at, each of which is a stage here of its own."""
 
 _PRICED = ("parse", "clean", "policy easy", "simulate", "price mechanism fixed")
 UPSTREAM = {
@@ -130,8 +141,10 @@ UPSTREAM = {
     "replay": ("parse", "clean", "replay"),
     "evaluate": ("parse", "clean", "replay", "evaluate"),
     **{stage: ("parse", "clean", stage) for stage in PAPERS},
+    **{few: ("parse", "clean", few) for few in (f"few runs of {stage}" for stage in PAPERS)},
     "experiment": ("parse", "clean", "paper nurmi2009", "experiment"),
     "reproduce": ("parse", "clean", "paper nurmi2009", "experiment", "reproduce"),
+    "few tables of reproduce": ("parse", "clean", "paper nurmi2009", "experiment", "few tables of reproduce"),
     "build": ("parse", "clean", *AUGMENTATIONS, "build"),
     "history": ("parse", "clean", "speedup", "history"),
     "reevaluate": (
@@ -167,7 +180,9 @@ OUTPUTS: dict[str, Callable[[], Iterator[Any]]] = {
     "evaluate": evaluate_output,
     **{stage: partial(paper_output, stage) for stage in PAPERS},
     "experiment": experiment_output,
+    **{f"few runs of {stage}": partial(few_runs_output, stage) for stage in PAPERS},
     "reproduce": reproduce_output,
+    "few tables of reproduce": partial(reproduce_output, FEW_TABLES),
     "history": partial(history_output, LOGS["shipped"], rows_of, months_of_history),
     "reevaluate": partial(history_output, LOGS["shipped"], rows_of, rest_of_history),
 }

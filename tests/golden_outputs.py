@@ -21,7 +21,7 @@ from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.generated import find_model, generate_log
 from pipelines.papers import find_paper, list_papers
 from pipelines.papers.cells import compare
-from pipelines.papers.paper import Measurements
+from pipelines.papers.paper import Measurements, Paper, Run
 from pipelines.papers.report import as_markdown
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from pipelines.tasks.build import BuildAugmentedTrace
@@ -346,8 +346,22 @@ def evaluate_output() -> Iterator[Any]:
 def paper_output(stage: str) -> Iterator[Any]:
     """Yield what the experiments of a paper measure where they are to be quick."""
     paper = PAPERS[stage]
+    yield from _measured(paper, paper.runs(paper.tables, SHIPPED_LOG, quick=True))
+
+
+def few_runs_output(stage: str) -> Iterator[Any]:
+    """Yield the same of the first and the last run of each experiment only."""
+    paper = PAPERS[stage]
+    runs = paper.runs(paper.tables, SHIPPED_LOG, quick=True)
+    firsts = {run.experiment: run for run in reversed(runs)}
+    lasts = {run.experiment: run for run in runs}
+    yield from _measured(paper, [run for run in runs if run in (firsts[run.experiment], lasts[run.experiment])])
+
+
+def _measured(paper: Paper, runs: list[Run]) -> Iterator[Any]:
+    """Yield what some runs measure."""
     trace, _ = cleaned("shipped")
-    for run in paper.runs(paper.tables, SHIPPED_LOG, quick=True):
+    for run in runs:
         found = remembered(paper.experiments[run.experiment])(trace, run.parameters, run.seed)
         yield run.text
         yield plain(found.to_numpy().tolist())
@@ -362,19 +376,20 @@ def experiment_output() -> Iterator[Any]:
         yield from rows_of(to_arrow(task.load_measurements(), "measurements"))
 
 
-def reproduce_output() -> Iterator[Any]:
-    """Yield what is published of a paper: of the shipped log, in place of the whole that it is from."""
+def reproduce_output(numbers: tuple[str, ...] = ()) -> Iterator[Any]:
+    """Yield what is published of a paper, or of some tables: of the shipped log, not of the whole that it is from."""
     paper, log = find_paper("nurmi2009"), "SDSC-BLUE-2000-4.2-cln"
+    tables = [table for table in paper.tables if not numbers or table.number in numbers]
     trace, _ = cleaned("shipped")
     frames = [
         remembered(paper.experiments[run.experiment])(trace, run.parameters, run.seed).assign(
             log=log, experiment=run.text, seed=run.seed
         )
-        for run in paper.runs(paper.tables, log, quick=True)
+        for run in paper.runs(tables, log, quick=True)
     ]
-    cells = compare(paper, paper.tables, Measurements(pd.concat(frames, ignore_index=True)), quick=True)
+    cells = compare(paper, tables, Measurements(pd.concat(frames, ignore_index=True)), quick=True)
     yield from rows_of(to_arrow(cells, "reproduction"))
-    yield as_markdown(paper, paper.tables, cells)
+    yield as_markdown(paper, tables, cells)
 
 
 def _word(word: str) -> Any:

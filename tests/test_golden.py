@@ -19,7 +19,10 @@ def recorded() -> dict[str, Any]:
     return dict(json.loads(golden.GOLDEN.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("stage", golden.OUTPUTS)
+@pytest.mark.parametrize(
+    "stage",
+    [pytest.param(each, marks=pytest.mark.slow) if each in golden.SLOW else each for each in golden.OUTPUTS],
+)
 def test_output_moves_only_with_the_version(stage: str) -> None:
     """What a stage makes of the golden logs has the digest recorded for its version."""
     assert None is golden.complaint(stage, recorded()[stage], golden.entry_of(stage))

@@ -19,7 +19,7 @@ from swftools import clean, generate_utility, read_swf
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import TABLES, arrow_schema
 from swftools.fields.jobs import SWF_NAMES
-from swftools.tables import check_table, empty_frame, read_table, to_arrow, to_pandas, write_table
+from swftools.tables import LONG, check_table, compacted, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 from tests.strategies import traces
 
@@ -288,3 +288,33 @@ def test_read_table_of_no_file(tmp_path: Path) -> None:
     """A missing file is the file system's error, since whoever asked knows what it was for."""
     with pytest.raises(FileNotFoundError):
         read_table(tmp_path / "none.parquet", "jobs")
+
+
+def test_a_compacted_table_is_the_same() -> None:
+    """Columns of zeros, and those that are alike, here and beside; not those that differ in one place."""
+    rows = LONG + 1
+    numbers, nearly = np.arange(rows), np.arange(rows)
+    nearly[1] = 7
+    frame = pd.DataFrame(
+        {
+            "number": pd.array(numbers, dtype="Int64"),
+            "same": pd.array(numbers, dtype="Int64"),
+            "nearly": pd.array(nearly, dtype="Int64"),
+            "zero": pd.array(np.zeros(rows, np.int64), dtype="Int64"),
+            "missing": pd.array([None] * rows, dtype="Int64"),
+            "never": np.zeros(rows, bool),
+            "time": nearly.astype(np.float64),
+            "nothing": np.full(rows, np.nan),
+            "negative": np.full(rows, -0.0),
+            "word": pd.array(["a"] * rows, dtype="str"),
+        }
+    )
+    beside = pd.DataFrame({"clock": nearly.astype(np.float64)})
+    found = compacted(frame, beside)
+    pd.testing.assert_frame_equal(found, frame)
+    assert np.signbit(found["negative"]).all()
+    assert np.shares_memory(found["time"].to_numpy(), beside["clock"].to_numpy())
+    found.loc[0, ["number", "zero", "time"]] = 5
+    assert (found["same"].iloc[0], beside["clock"].iloc[0]) == (0, 0.0)
+    pd.testing.assert_frame_equal(frame.iloc[:, 1:3], found.iloc[:, 1:3])
+    assert frame["zero"].iloc[0] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,7 @@ from pipelines.cli.tasks import flags_of, run_task
 from swftools.output.amounts import counted, duration
 
 if TYPE_CHECKING:
+    from pipelines.experiments.memory import MemoryPlan
     from pipelines.tasks.publish_experiment import PublishExperiment
 
 TRIAL = 3
@@ -83,6 +85,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
             left = [cell for cell in left if not cell.is_done()]
             seconds = pace * sum(map(work_of, left))
     script = getattr(task.engine, "job_script", None)
+    memory = _memory_of(task.cells)
     repetitions, needed = task.repetitions
     found: dict[str, Any] = {
         "experiment": task.planned.name,
@@ -91,9 +94,17 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         "done": len(task.cells) - len(left),
         "seconds_of_one_worker": round(seconds, 3),
         "is_tried": pace is not None,
+        "memory": {
+            "bytes_of_a_worker": memory.a_worker,
+            "log": memory.log.name,
+            "jobs": memory.log.jobs,
+            "jobs_are_estimated": memory.log.is_estimated,
+            "bytes_free_here": memory.available,
+            "workers_that_fit_here": memory.fit,
+        },
         "repetitions": repetitions,
         "repetitions_needed": needed,
-        **({"job_script": script()} if script else {}),
+        **({"job_script": script(str(task.data_root))} if script else {}),
     }
     if as_json:
         print_json(found)
@@ -103,12 +114,22 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         click.echo(f"  done: {found['done']:,}; to do: {len(left):,}")
         if left:
             click.echo(f"  {_time_left(found, task.processes)}")
+            for line in memory.told(0 if task.cluster else min(task.processes, len(left))):
+                click.echo(f"  {line}")
         if repetitions < needed:
             click.echo(f"  {counted(repetitions, 'repetition')} a setting: no policy can be told from the baseline")
             click.echo(f"  with so many; give {needed} seeds or shakes at least")
         if script:
             click.echo(f"\nA job of the cluster:\n\n{found['job_script']}", nl=False)
     sys.exit(0)
+
+
+def _memory_of(cells: Sequence[Any]) -> MemoryPlan:
+    """Return how much memory a worker needs, by the logs of the cells."""
+    from pipelines.experiments.memory import LogSize, plan_of
+
+    each = {(cell.log, cell.augment): cell for cell in cells}.values()
+    return plan_of(LogSize.of(cell.found, cell.augment) for cell in each)
 
 
 def _time_left(found: dict[str, Any], workers: int) -> str:

@@ -68,6 +68,7 @@ class Commands(click.Group):
             args = [as_known(args[0], self.commands), *args[1:]]
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             raise click.UsageError(f"there is no command {args[0]!r}; {self._meant(args[0])}", ctx)
+        ctx.meta["swftools.words"] = list(args)
         return super().resolve_command(ctx, args)
 
     def _meant(self, word: str) -> str:

@@ -31,6 +31,7 @@ from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
 from pipelines.cli.schedules import compare, simulate_log
 from pipelines.cli.sites import sites
+from pipelines.cli.status import status
 from pipelines.cli.tasks import augment, publish, run
 from pipelines.cli.waits import evaluate
 from pipelines.cli.whatif import whatif
@@ -53,6 +54,7 @@ def main() -> None:
     Simulate a policy:        swftools simulate LOG --policy easy
     Compare policies:         swftools compare --log LOG --policies fcfs,easy
     A whole experiment:       swftools experiment FILE.yaml
+    How far it is:            swftools status NAME
     Which policies there are: swftools policies
     Explain a decision:       swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
@@ -92,7 +94,8 @@ def main() -> None:
 main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
 main.add_family("Data sets", augment, publish, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family(
-    "Simulation", simulate_log, compare, run_experiment, explain, check_schedule, price_log, measure_log_energy
+    *("Simulation", simulate_log, compare, run_experiment, status),
+    *(explain, check_schedule, price_log, measure_log_energy),
 )
 main.add_family("What can be named", policies, predictors, measures, pictures)
 main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sites, whatif)

@@ -42,9 +42,23 @@ data_root = click.option(
 )
 data_root_of_task = click.option("--data-root", help="Directory, or s3://bucket/prefix; default ./data.")
 report_of_task = click.option("--report", is_flag=True, help="Also write a report, VERSION.html beside the version.")
+
+
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Keep an option for whoever needs it behind the command, so that commands need not hand it on."""
+    ctx.meta[f"swftools.{parameter.name}"] = value
+
+
 _engine = [
     click.option("--workers", type=click.IntRange(1), help="Cells to run at a time; default: one per core."),
     click.option("--cluster", help="tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml; default: this machine."),
+    click.option(
+        "--detach",
+        is_flag=True,
+        expose_value=False,
+        callback=_keep,
+        help="With slurm:FILE.yaml: submit the command itself as a job; swftools status says how far it is.",
+    ),
     click.option("--cell-lines", metavar="FILE", help="Append a JSON line for each cell: its seconds or its error."),
 ]
 
@@ -125,11 +139,6 @@ def log_first(words: list[str], log: str | None) -> tuple[str | None, list[str]]
     if log is not None:
         raise click.UsageError("the log is given twice, as an argument and by --log")
     return words[0], words[1:]
-
-
-def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Keep an option for ``load``, so that commands need not hand it on."""
-    ctx.meta[f"swftools.{parameter.name}"] = value
 
 
 def reads_a_log(command: Command) -> Command:

@@ -139,6 +139,7 @@ def simulate_log(
         check_folder(notes)
     from pipelines.cli.progress import simulation_shown
     from pipelines.tasks.simulate import label_of
+    from swftools.kernel.memory import give_back_memory
     from swftools.simulator.validation.report import validate
 
     entry = policy_entry(policy)
@@ -149,7 +150,9 @@ def simulate_log(
         )
     with simulation_shown() as progress:
         simulation.run(progress=progress)
-    schedule, trace = simulation.schedule(), simulation.trace
+    trace, thought = simulation.trace, simulation.predictor_seconds if simulation.predictor else None
+    schedule = simulation.finish()  # which gives the memory of the simulation away
+    give_back_memory()
     if as_json:
         found = {"log": log, "policy": label_of(entry), **_as_mapping(schedule)}
         written = _written(schedule, output, notes)
@@ -160,12 +163,13 @@ def simulate_log(
     click.echo(
         f"{said}, {label_of(entry)} on {counted(schedule.processors, 'processor')}: {counted(len(schedule), 'job')}"
     )
-    if simulation.predictor:
-        click.echo(f"  the predictor in Python took {duration(simulation.predictor_seconds)}")
+    if thought is not None:
+        click.echo(f"  the predictor in Python took {duration(thought)}")
     print_assumptions(schedule.assumptions, options["load"])
     _print_figures(schedule, synthetic=synthetic)
     for path in _written(schedule, output, notes):
         click.echo(f"  {shown(path)}: written")
+    give_back_memory()
     report = validate(schedule, trace=trace)
     if not report.ok:
         print_report(report, err=True)

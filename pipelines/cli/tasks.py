@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
@@ -231,6 +232,11 @@ def run_task(
     task = task_of(arguments)
     if dry_run:
         sys.exit(_show_plan(task))
+    if getattr(task, "cluster", ""):
+        task.check_cluster()  # type: ignore[attr-defined]
+    meta = click.get_current_context().meta
+    if meta.get("swftools.detach"):
+        _detach(task, meta["swftools.words"])
     if told := tells(task):
         logging.getLogger("pipelines").info("%s", told)
     try:
@@ -242,6 +248,19 @@ def run_task(
         elif not end.code and shows_path:
             _show_path(task)
         raise
+
+
+def _detach(task: Any, words: list[str]) -> None:
+    """Submit a command as a job of its batch system, say how to watch it, and end the program."""
+    if task.complete():
+        click.echo(f"{task.subject}: already complete; nothing was submitted")
+        sys.exit(0)
+    run = task.detach([word for word in words if word != "--detach"])
+    click.echo(f"job {run.job['number']}: {run.job['command']}")
+    click.echo(f"  its log: {run.job['log']}")
+    root = ["--data-root", str(task.data_root)] if "--data-root" in words else []
+    click.echo(f"  how far it is: {shlex.join(['swftools', 'status', task.data_set_name, *root])}")
+    sys.exit(0)
 
 
 def _published_by(task: Any) -> dict[str, Any]:

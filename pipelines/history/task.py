@@ -30,10 +30,10 @@ from pipelines.store.data_root import DataRoot
 from pipelines.store.prune import carry_out, plan_prune
 from pipelines.store.staging import make_directories, staging
 from pipelines.store.storage import storage_errors
-from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.progress import Parts
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import HistoryError, ParameterError, SupersededError, SwfToolsError
+from swftools.kernel.memory import give_back_memory
 from swftools.output.whole_files import create_file
 
 progress = logging.getLogger("pipelines")

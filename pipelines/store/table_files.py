@@ -83,10 +83,13 @@ def write_long(data: LongTable, table: str, directory: Path, notes: Mapping[str,
     schema = arrow_schema(table, data.columns)
     measured: dict[str, Mapping[str, Any]] = {}
     with RowGroups(directory / PART, table, schema, notes=notes, is_sorted=data.is_sorted) as file:
-        for number, piece in enumerate(data.pieces()):
+        pieces = iter(data.pieces())
+        while (piece := next(pieces, None)) is not None:
             whole = _as_written(piece, table, notes)
+            del piece
             file.write(whole)
-            measured[f"{number}"] = measure_part(whole)
+            measured[f"{len(measured)}"] = measure_part(whole)
+            del whole  # before the next piece is read
     described = describe_parts(table, schema.names, measured)
     del described["parts"]
     return described

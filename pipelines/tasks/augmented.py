@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
@@ -16,11 +17,18 @@ from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.parameters import AUGMENTATIONS
 from swftools.errors import SchemaError
 from swftools.fields.dictionary import arrow_schema, table_fields
-from swftools.tables import read_frame
+from swftools.kernel.memory import give_back_memory
+from swftools.tables import LONG, read_frame
 from swftools.trace import Trace
+
+if TYPE_CHECKING:
+    from swftools.simulator.schedule import Schedule
 
 _kept: dict[tuple[Path, ...], Trace] = {}
 """The last trace that was read, by the content-addressed paths that it was read from, where it is to be kept."""
+
+_kept_schedule: dict[Path, Schedule] = {}
+"""The long schedule that was simulated last, by the path where it is, for who measures it next."""
 
 _keeping: list[bool] = []
 
@@ -41,6 +49,23 @@ def keep_trace() -> Iterator[None]:
 def forget_trace() -> None:
     """Let the trace go that was kept."""
     _kept.clear()
+    _kept_schedule.clear()
+
+
+def hand_on(schedule: Schedule, path: Path) -> None:
+    """Keep a long schedule, where traces are kept, until it is taken: it shares most of its memory with the trace.
+
+    Read again it would be in memory once more, beside the trace.
+    """
+    _kept_schedule.clear()
+    if _keeping and len(schedule) > LONG:
+        _kept_schedule[path] = schedule
+        give_back_memory()
+
+
+def taken_on(path: Path) -> Schedule | None:
+    """Return the schedule that was handed on, and forget it; None if it was not."""
+    return _kept_schedule.pop(path, None)
 
 
 def augmentations_of(task: RulesTask, names: str) -> list[Augmentation]:
@@ -51,6 +76,7 @@ def augmentations_of(task: RulesTask, names: str) -> list[Augmentation]:
 def augmented(cleaned: CleanTrace, augmentations: Iterable[Augmentation]) -> Trace:
     """Return a cleaned trace with the columns of augmentations."""
     augmentations = list(augmentations)
+    _kept_schedule.clear()
     key = (cleaned.output().path, *(task.table_path(task.name) for task in augmentations))
     if not _keeping:
         return _read(cleaned, augmentations)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import csv
 import io
 import logging
+import shlex
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,12 @@ from tqdm import tqdm
 
 from pipelines.config import work_root
 from pipelines.keys import canonical_json
-from pipelines.tasks.engines import Engine, Told, find_engine
+from pipelines.store.runs import FAILED, RUNNING, SUBMITTED, Run, recorded
+from pipelines.tasks.engines import Engine, Submits, Told, find_engine
 from pipelines.tasks.one_look import one_look
 from pipelines.tasks.publishing import PublishingTask
 from pipelines.tasks.stage_task import StageTask
-from swftools.errors import ExperimentError, ParameterError, StorageError
+from swftools.errors import ExperimentError, ParameterError, StorageError, SwfToolsError
 from swftools.output.amounts import duration
 from swftools.output.whole_files import create_file
 
@@ -116,21 +119,69 @@ class CellsTask(PublishingTask):
         """
         with one_look():
             is_published = self._is_published()
-        if self.engine is not None and not is_published:
-            self._run_cells(self.engine)
-        with one_look():  # anew: a log may have changed while cells ran
+            run = self._noted() if self.engine is not None and not is_published else None
+        with ExitStack() as stack:
+            if self.engine is not None and run is not None:
+                stack.enter_context(recorded(run))
+                self._run_cells(self.engine, run)
+            stack.enter_context(one_look())  # anew: a log may have changed while cells ran
             super().run()
 
-    def _run_cells(self, engine: Engine) -> None:
+    def check_cluster(self) -> None:
+        """Raise if jobs cannot be submitted to the batch system that is meant, unless there is nothing to do."""
+        if not isinstance(self.engine, Submits):
+            return
+        try:
+            _reach(self.cluster, str(self.data_root))
+        except SwfToolsError:
+            if not self.complete():
+                raise
+
+    def detach(self, words: list[str]) -> Run:
+        """Submit a job that runs a command, the one for this task; return what is noted of the run.
+
+        Parameters
+        ----------
+        words : list of str
+            The command, behind the word swftools.
+
+        Raises
+        ------
+        ParameterError
+            The cluster is no batch system.
+        """
+        engine = self.engine
+        if not isinstance(engine, Submits):
+            raise ParameterError("--detach goes with --cluster slurm:FILE.yaml, or pbs, lsf, sge: it submits a job")
+        run = self._noted(SUBMITTED)
+        try:
+            number, kind, log = engine.detach(str(self.data_root), words)
+        except SwfToolsError as error:
+            run.note(FAILED, error=str(error))
+            raise
+        run.note_job(number, kind, log, shlex.join(["swftools", *words]))
+        return run
+
+    def _noted(self, state: str = RUNNING) -> Run:
+        """Note a run of the cells, for those who ask how far it is."""
+        facts = {
+            "subject": self.subject,
+            "parameters": self.to_str_params(only_significant=True),
+            "cluster": self.cluster,
+        }
+        with one_look():
+            outputs = [cell.output().path for cell in self.cells]
+        return Run.begin(work_root(str(self.data_root)), self.data_set_name, facts, outputs, state)
+
+    def _run_cells(self, engine: Engine, run: Run) -> None:
         """Run the cells that are not there."""
         cells = self.cells
-        with one_look():
-            watch = _Watch(self, len(cells), sum(cell.is_done() for cell in cells))
-
+        watch = _Watch(self, len(cells), run.plan["before"])
         lines = _Lines(str(self.cell_lines))
 
         def tell(told: Told) -> None:
             watch.count()
+            run.count(is_failed=bool(told.error))
             lines.add(_row(cells[told.number], told))
 
         failed = engine.run(cells, tell)

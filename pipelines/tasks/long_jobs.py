@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from pipelines.store.parts import LongTable, PartedTable
 from pipelines.tasks.augmentations.registry import PIECE, Augmentation
 from pipelines.tasks.augmented import with_columns
-from pipelines.tasks.memory import give_back_memory
 from swftools.errors import ParameterError
+from swftools.kernel.memory import give_back_memory
 from swftools.tables import check_table
 
 

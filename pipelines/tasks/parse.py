@@ -18,7 +18,7 @@ from pipelines.tasks.log_task import LogTask
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.formats.source_lines import SourceLines
-from swftools.formats.swf.reader import read_lines
+from swftools.formats.swf.block import BYTE_ORDER_MARK
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.trace import Trace
 
@@ -86,9 +86,8 @@ class ParseLog(LogTask):
         if self.anonymise != "no" or self.found.version or trace.provenance.get("withholds_text"):
             return trace
         path = self.clone(AcquireLog).path
-        is_swf = "format" not in trace.provenance
-        lines = read_lines(path) if is_swf else SourceLines(self.found.how.files(path))
-        return replace(trace, source=lines)
+        mark = b"" if "format" in trace.provenance else BYTE_ORDER_MARK
+        return replace(trace, source=SourceLines(self.found.how.files(path), mark=mark))
 
 
 class GenerateTrace(LogTask):

@@ -26,6 +26,7 @@ from pipelines.tasks.simulate import (
 )
 from pipelines.tasks.stage_task import StageTask
 from swftools.fields.dictionary import TABLES
+from swftools.formats.trace_directory import load_without_jobs
 from swftools.named import NUMBERED
 from swftools.simulator.registry import find_policy
 from swftools.tables import read_table
@@ -103,6 +104,7 @@ def simulation_facts(
         The policies with their parameters.
     """
     cleaned = simulation.clone(CleanTrace)
+    trace = load_without_jobs(cleaned.output().path)
     augmentations = simulation.augmentations
     augmented_by = {task.name: task.own_parameters for task in augmentations}
     chosen = list(entries)
@@ -110,7 +112,13 @@ def simulation_facts(
     measures = {name: own for entry in chosen for name, own in own_measures(dict(entry)).items()}
     every: list[Any] = [cleaned.source, cleaned, *augmentations, simulation, *stages]
     return {
-        **facts_of(simulation.found, cleaned.load(), cleaned.load_report(), augmented_by, is_simulated=True),
+        **facts_of(
+            simulation.found,
+            trace,
+            cleaned.load_report(),
+            augmented_by,
+            is_simulated=True,
+        ),
         "parameters": {
             "rules": cleaned.plan,
             "own_rules": cleaned.own_rules,

@@ -27,10 +27,10 @@ from pipelines.store.staging import unchecked_staging
 from pipelines.store.storage import storage_errors
 from pipelines.tasks.check_source import CheckSource
 from pipelines.tasks.clean import RulesTask
-from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
 from swftools.errors import ParameterError, UnsafeNameError
+from swftools.kernel.memory import give_back_memory
 from swftools.output.shown_text import WIDTH, shown
 from swftools.output.standard_output import print_out
 

@@ -15,9 +15,8 @@ import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.augmentations.registry import Augmentation
-from pipelines.tasks.augmented import augmentations_of, augmented
+from pipelines.tasks.augmented import augmentations_of, augmented, hand_on, taken_on
 from pipelines.tasks.clean import CleanTrace, RulesTask
-from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.notes import read_notes, write_notes
 from pipelines.tasks.one_look import asked_once, once_a_look
 from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
@@ -31,6 +30,7 @@ from pipelines.tasks.simulation_parameters import (
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.kernel.memory import give_back_memory
 from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry
 from swftools.parameters.choices import SEMANTICS
@@ -183,6 +183,7 @@ class SimulatePolicy(SimulationTask):
                 write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
             write_notes(schedule, directory, QUICK_OPTIONS)
             (directory / "schedule.json").write_text(canonical_json(rest), encoding="utf-8")
+        hand_on(schedule, self.output().path)
 
     def simulated_trace(self) -> Trace:
         """Return the trace as it is simulated: its window, load and shaking.
@@ -208,6 +209,8 @@ class SimulatePolicy(SimulationTask):
     def load_schedule(self, without: Collection[str] = ()) -> Schedule:
         """Return the schedule of the finished task, without some columns of its jobs where they are not needed."""
         directory = self.output().path
+        if (schedule := taken_on(directory)) is not None:
+            return schedule
         jobs, segments, excluded = (
             read_frame(directory / f"{table}.parquet", table, left_out)
             for table, left_out in {"schedule": without, "segments": (), "excluded": ()}.items()

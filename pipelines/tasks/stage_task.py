@@ -11,11 +11,11 @@ import luigi
 from pipelines.config import work_root
 from pipelines.names import check_name
 from pipelines.store.locations import check_location
-from pipelines.tasks.memory import give_back_memory
 from pipelines.tasks.one_look import asked_once, is_looking
 from pipelines.tasks.progress import StageProgress
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.kernel.memory import give_back_memory
 
 progress = StageProgress()
 

@@ -29,7 +29,7 @@ from swftools.fields.jobs import JOBS
 from swftools.output.amounts import counted
 from swftools.output.plotter import Plotter
 from swftools.output.shown_html import ShowsItself, chief_columns
-from swftools.tables import empty_frame
+from swftools.tables import compacted, empty_frame
 from swftools.trace import Trace, integer_series, submit_timestamps
 
 _COUNTS = ["quarantined", "merged", "repaired", "flagged"]
@@ -261,8 +261,10 @@ def _told(error: Exception, rule: Rule) -> str:
 def _with_derived(trace: Trace) -> pd.DataFrame:
     """Return the jobs with submit_timestamp and width, in the dictionary's order; unknown columns last."""
     width = integer_series(trace.views.width)
-    stamps = submit_timestamps(trace.jobs["submit_time"], trace.header)
-    jobs = trace.jobs.assign(submit_timestamp=stamps, width=width.where(width > 0))
+    width = width if (width > 0).all() else width.where(width > 0)
+    jobs = compacted(trace.jobs.assign(width=width))  # the width is mostly that of another column
+    del width
+    jobs = jobs.assign(submit_timestamp=submit_timestamps(trace.jobs["submit_time"], trace.header))
     names = [column.name for column in JOBS if column.name in jobs]
     return jobs[names + [name for name in jobs if name not in names]]
 

@@ -14,10 +14,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from swftools.cleaning.decisions import FLAGS, Decision
 from swftools.errors import ParameterError, SwfToolsError, UnknownRuleError
+from swftools.kernel import untouched_zeros
 from swftools.keyed_random import count_occurrences
 from swftools.parameters import Parameters, did_you_mean, refuse_unknown
 from swftools.parameters.as_text import read_entry
@@ -202,8 +204,9 @@ def _try_without_jobs(rule: Rule, parameters: str) -> None:
 def prepare(trace: Trace) -> Trace:
     """Return a trace as rules get it: jobs with an index from 0, line numbers, occurrences, and every flag."""
     jobs = trace.jobs.reset_index(drop=True)
-    added: dict[str, Any] = {flag: False for flag in FLAGS if flag not in jobs}
+    added: dict[str, Any] = {flag: untouched_zeros(len(jobs), np.bool_) for flag in FLAGS if flag not in jobs}
     if "line_number" not in jobs:
         added["line_number"] = pd.array([None] * len(jobs), dtype="Int64")
-    occurrences = pd.array(count_occurrences(jobs), dtype="Int64")
+    counted = count_occurrences(jobs)
+    occurrences = pd.arrays.IntegerArray(counted, untouched_zeros(len(jobs), np.bool_))
     return trace.with_jobs(jobs.assign(**added, job_occurrence=occurrences))

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, UnreadableLogError
+from swftools.formats.place import split_member
 from swftools.formats.several import LogFiles, open_joined
 
 _PIECE = 1 << 22
@@ -18,10 +20,13 @@ class SourceLines:
     ----------
     files : LogFiles
         The log.
+    mark : bytes
+        What does not count where the text begins with it: a byte-order mark.
     """
 
-    def __init__(self, files: LogFiles) -> None:
-        self._files = files
+    def __init__(self, files: LogFiles, *, mark: bytes = b"") -> None:
+        self._files, self._mark = files, mark
+        self._stamps = _stamps(files)
 
     def at(self, numbers: Sequence[int]) -> list[bytes]:
         """Return lines by their numbers, the first being 1.
@@ -31,8 +36,12 @@ class SourceLines:
         ParameterError
             The log has no such line.
         UnreadableLogError
-            It cannot be read any more.
+            It cannot be read any more, or has changed since this was made.
         """
+        if not numbers:
+            return []
+        if _stamps(self._files) != self._stamps:
+            raise UnreadableLogError(f"{self._files.name}: the file has changed since it was read; read it again")
         wanted = sorted(set(numbers), reverse=True)
         found: dict[int, bytes] = {}
         line, rest = 1, b""
@@ -46,7 +55,21 @@ class SourceLines:
             _take(rest, line, wanted, found)
         if wanted:
             raise ParameterError(f"{self._files.name}: there is no line {wanted[-1]}: it is not the log of this trace")
+        if 1 in found:
+            found[1] = found[1].removeprefix(self._mark)
         return [found[number] for number in numbers]
+
+
+def _stamps(files: LogFiles) -> list[tuple[int, int] | None]:
+    """Return by what it shows that a file is another one: its size and when it was written; None of a stream."""
+    stamps: list[tuple[int, int] | None] = []
+    for source in files.sources:
+        try:
+            told = os.stat(split_member(source)[0]) if isinstance(source, str | os.PathLike) else None  # noqa: PTH116
+        except OSError:
+            told = None  # the error of reading says more
+        stamps.append(told and (told.st_size, told.st_mtime_ns))
+    return stamps
 
 
 def _take(text: bytes, line: int, wanted: list[int], found: dict[int, bytes]) -> int:

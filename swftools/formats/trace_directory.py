@@ -102,12 +102,17 @@ def iter_trace(directory: Path) -> Iterator[Trace]:
     try:
         with pq.ParquetFile(directory / "jobs.parquet", page_checksum_verification=True) as file:
             for group in range(file.num_row_groups):
-                part = file.read_row_group(group)
-                check_table(part, "jobs")
-                frames = {name: empty_frame(name) for name in TABLES} | {"jobs": to_pandas(part, "jobs")}
-                yield _trace_of(directory, frames, None)
+                yield _part_of(directory, file, group)
     except (pa.ArrowException, OSError) as error:
         raise _unlike_ours(directory, error) from error
+
+
+def _part_of(directory: Path, file: pq.ParquetFile, group: int) -> Trace:
+    """Return the trace of a row group."""
+    part = file.read_row_group(group)
+    check_table(part, "jobs")
+    frames = {name: empty_frame(name) for name in TABLES} | {"jobs": to_pandas(part, "jobs")}
+    return _trace_of(directory, frames, None)
 
 
 def load_without_jobs(directory: Path) -> Trace:

@@ -17,6 +17,7 @@ from swftools.simulator.engine.replay import COMPLETED, Log
 from swftools.simulator.machine.state import CHECKPOINT, KILL, RESIZE, SUSPEND, Requests
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload
+from swftools.tables import compacted
 from swftools.trace import Trace
 
 IntArray = npt.NDArray[np.int64]
@@ -126,6 +127,9 @@ def schedule_of(
     rest = trace.jobs.drop(columns=[*jobs, *keys], errors="ignore")
     rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
     table = pd.DataFrame(_taken(keys, row) | jobs, copy=False)
+    del jobs
+    if len(row) == len(trace):
+        table = compacted(table, trace.jobs)  # many a column is as it was logged
     out = np.concatenate([excluded["row"].to_numpy(dtype=np.int64), left])
     reasons = pd.concat([excluded["reason"], pd.Series(unended, dtype="str")]) if unended else excluded["reason"]
     order = np.argsort(out, kind="stable")

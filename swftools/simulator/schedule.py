@@ -146,6 +146,8 @@ def rows_by_number(number: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64])
     first, last = int(number[0]), int(number[-1])
     if last - first >= 2 * len(number):
         return np.minimum(np.searchsorted(number, wanted), len(number) - 1)
+    if last - first + 1 == len(number):
+        return np.clip(wanted, first, last) - first
     place = np.zeros(last - first + 1, np.int64)
     place[number - first] = np.arange(len(number))
     return place[np.clip(wanted, first, last) - first]

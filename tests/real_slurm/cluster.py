@@ -151,7 +151,8 @@ def running_slurm(folder: Path) -> Iterator[Slurm]:
             (sbin / name).symlink_to(found)
     ports = _free_ports(3 + NODES)
     nodes = "\n".join(
-        f"NodeName=n{k + 1} NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[3 + k]} CPUs={CORES} State=UNKNOWN"
+        f"NodeName=n{k + 1} NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[3 + k]} CPUs={CORES} "
+        "RealMemory=16000 State=UNKNOWN"
         for k in range(NODES)
     )
     told = {"folder": folder, "user": _user(), "nodes": nodes}

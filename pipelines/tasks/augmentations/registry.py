@@ -26,6 +26,7 @@ from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import COMMON_VERSION, arrow_schema
 from swftools.formats.trace_directory import iter_trace
+from swftools.kernel.memory import give_back_memory
 from swftools.parameters import Parameters
 from swftools.tables import QUICK_OPTIONS, RowGroups, to_arrow, write_frame
 from swftools.trace import Trace
@@ -165,12 +166,15 @@ class Augmentation(RulesTask):
             for trace in iter_trace(cleaned):
                 columns: Any = self.compute(trace)
                 frame = pd.concat([trace.jobs[list(KEYS)], columns], axis=1)
+                done += len(trace)
+                del trace, columns
                 if file is None:
                     path, schema = directory / f"{self.name}.parquet", arrow_schema(self.name, frame.columns)
                     made = RowGroups(path, self.name, schema, is_sorted=False, options=QUICK_OPTIONS)
                     file = stack.enter_context(made)
                 file.write(to_arrow(frame, self.name))
-                done += len(trace)
+                del frame  # before the next part is read
+                give_back_memory()
                 self.tell(done, rows)
 
 

@@ -7,13 +7,13 @@ engine has finished no other one does again.
 
 from __future__ import annotations
 
-from pipelines.tasks.engines.batches import Engine, Told
+from pipelines.tasks.engines.batches import Engine, Submits, Told
 from pipelines.tasks.engines.pool import Pool
 from swftools.errors import ParameterError
 
-__all__ = ["Engine", "Told", "find_engine"]
+__all__ = ["Engine", "Submits", "Told", "find_engine"]
 
-SLURM = "slurm:"
+BATCH_SYSTEMS = ("slurm:", "pbs:", "lsf:", "sge:")
 TRANSPORTS = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 
 
@@ -23,7 +23,8 @@ def find_engine(cluster: str, processes: int) -> Engine:
     Parameters
     ----------
     cluster : str
-        Address of a Dask scheduler, such as ``tcp://head:8786``; ``slurm:FILE.yaml``; empty: this machine.
+        Address of a Dask scheduler, such as ``tcp://head:8786``; ``slurm:FILE.yaml``, or pbs, lsf, sge; empty:
+        this machine.
     processes : int
         Of a pool on this machine; 1 is this process alone.
 
@@ -36,10 +37,11 @@ def find_engine(cluster: str, processes: int) -> Engine:
     """
     if not cluster:
         return Pool(max(1, processes))
-    if cluster.startswith(SLURM):
-        from pipelines.tasks.engines.slurm import Slurm  # noqa: PLC0415 (an optional library, that takes a second)
+    if cluster.startswith(BATCH_SYSTEMS):
+        from pipelines.tasks.engines.batch_system import BatchSystem  # noqa: PLC0415 (an optional library: a second)
 
-        return Slurm(cluster.removeprefix(SLURM))
+        kind, _, file = cluster.partition(":")
+        return BatchSystem(file, kind)
     if cluster.startswith(TRANSPORTS):
         from pipelines.tasks.engines.dask_cluster import Dask  # noqa: PLC0415 (an optional library, as above)
 

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from luigi.task import flatten
 
@@ -85,6 +85,17 @@ class Engine(Protocol):
         tell : callable
             Called once for each of them, with what became of it, as it is known.
         """
+
+
+@runtime_checkable
+class Submits(Engine, Protocol):
+    """An engine whose workers are jobs of a batch system."""
+
+    def job_script(self, data_root: str) -> str:
+        """Return the script of a job."""
+
+    def detach(self, data_root: str, words: list[str]) -> tuple[str, str, str]:
+        """Submit a job that runs a command of swftools; return its number, the kind of batch system, and its log."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +294,8 @@ class Cells:
         for number in self._not_done(numbers):
             self._deaths[number] = self._deaths.get(number, 0) + deaths
             if self._deaths[number] >= LIVES:
-                died = f"a worker died each of {LIVES} times that it ran this; is there too little memory?"
+                why = "is there too little memory, or does its job end before it is done (walltime)?"
+                died = f"a worker died each of {LIVES} times that it ran this; {why}"
                 self._take(Told(number, 0.0, died))
             else:
                 self._alone.appendleft(number)

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import logging
 import queue
+import re
+import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from pipelines.tasks.engines.batches import LIVES, Batch, Cells, Report, Told, run_batch
@@ -41,6 +45,9 @@ TICK = 1.0
 
 SHORT = 0.1
 """The same where no worker is there yet that runs cells."""
+
+_DASKS = re.compile(r"(distributed|tornado|asyncio)($|\.)")
+"""Loggers of Dask, and of what it is made of."""
 
 Answer = tuple[str, Report]
 """A worker's address, and what became of its cells."""
@@ -83,20 +90,33 @@ class Dask:
         """Run cells whose output is not there; see ``Engine``."""
         left = Cells(cells, tell)
         patience = REACHED_WITHIN
-        while left:
-            with self._connected(patience) as client:
-                progress.info("%s", self._told_of(client))
-                try:
-                    self._feed(client, left)
-                except _AwayError:
-                    patience = BACK_WITHIN
-                    progress.warning(
-                        "the scheduler %s is gone; %d cells are left. Waiting for it for %.0f s",
-                        self.address,
-                        len(left),
-                        BACK_WITHIN,
-                    )
+        with silent_dask():
+            while left:
+                with self._connected(patience) as client:
+                    if told := self._told_of(client):
+                        progress.info("%s", told)
+                    try:
+                        self._feed(client, left)
+                    except _AwayError:
+                        patience = BACK_WITHIN
+                        self._say_away(len(left))
         return left.failed
+
+    def _say_away(self, left: int) -> None:
+        """Say that the scheduler is gone, what that means for its workers, and how to start both again."""
+        progress.warning(
+            "the scheduler %s is gone; %s left. Its workers end by themselves. Start both again: %s. It is waited for, "
+            "for %s; what is finished is kept",
+            self.address,
+            counted(left, "cell"),
+            self._start_again(),
+            duration(BACK_WITHIN),
+        )
+
+    def _start_again(self) -> str:
+        """Return how a scheduler and its workers are started."""
+        port = self.address.rpartition(":")[2]
+        return f"dask scheduler --port {port}; on each host: dask worker {self.address} --nworkers 4 --nthreads 1"
 
     def _connected(self, within: float) -> Client:
         """Return a client, as a context manager.
@@ -109,13 +129,16 @@ class Dask:
         end = time.monotonic() + within
         while True:
             try:
+                _knock(self._reached(), min(within, REACHED_WITHIN))
                 return Client(self._reached(), timeout=min(within, REACHED_WITHIN), set_as_default=False)
             except (OSError, TimeoutError, ValueError) as error:
                 if time.monotonic() >= end:
-                    cause = " ".join(str(error).split())
+                    cause = " ".join(str(error).split()) or type(error).__name__
+                    remedy = "Is 'dask scheduler' running there, and is the port open?"
+                    if within == BACK_WITHIN:
+                        remedy = f"Start it again, and its workers, which ended with it: {self._start_again()}."
                     raise ClusterError(
-                        f"cluster {self.address} cannot be reached: {cause or type(error).__name__}. Is 'dask "
-                        "scheduler' running there, and is the port open? What was finished is kept"
+                        f"cluster {self.address} cannot be reached: {cause}. {remedy} What was finished is kept"
                     ) from error
                 time.sleep(TICK)
 
@@ -175,12 +198,15 @@ class Dask:
                         workers.check()
                         looked = time.monotonic()
                         lonely = looked if workers.fit else lonely
-                        self._check_lonely(looked - lonely)
                         self._take_back(running, workers, left)
+                        self._watch(left, looked - lonely)
                     while self._has_room(len(running), len(workers.fit), left):
                         if not (numbers := left.take(len(workers.fit))):
                             break
-                        handed = _hand_out(client, Batch.of(left.cells, numbers), surroundings, workers.able(numbers))
+                        if not (able := workers.able(numbers)):  # those that may be are still being looked at
+                            left.give_back(numbers)
+                            break
+                        handed = _hand_out(client, Batch.of(left.cells, numbers), surroundings, able)
                         running[handed.future.key] = handed
                         handed.future.add_done_callback(heard.put)
                     try:
@@ -215,9 +241,9 @@ class Dask:
                 left.lose(handed.numbers, deaths=min(LIVES, gone) * alone)
                 del running[key]
 
-    def _check_lonely(self, seconds: float) -> None:
+    def _watch(self, left: Cells, lonely: float) -> None:  # noqa: ARG002 (batch systems need the cells)
         """Raise ClusterError if there was no worker for too long."""
-        if seconds > BACK_WITHIN:
+        if lonely > BACK_WITHIN:
             raise ClusterError(
                 f"cluster {self.address} has had no workers for {duration(BACK_WITHIN)}; what was finished is kept"
             )
@@ -244,6 +270,34 @@ class Dask:
                 left.fail(numbers, f"{type(cause).__name__}: {cause}")
         else:
             raise _AwayError
+
+
+def _knock(address: Any, within: float) -> None:
+    """Raise OSError if nobody listens at an address of a host: a client of Dask that finds nobody ends noisily."""
+    if isinstance(address, str) and (place := urlsplit(address)).port:
+        with socket.create_connection((place.hostname, place.port), within):
+            pass
+
+
+@contextmanager
+def silent_dask() -> Iterator[None]:
+    """Keep what Dask itself logs off the screen within a with block, unless every step is to be said.
+
+    It logs errors of its own, with tracebacks, where a scheduler or worker is gone, which is told of here in a line.
+    """
+    if progress.level == logging.DEBUG:
+        yield
+        return
+    # Those that are made meanwhile take the level from these.
+    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if _DASKS.match(name)]
+    before = [(each, each.level) for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for each, level in before:
+            each.setLevel(level)
 
 
 def run_on_worker(batch: Batch, surroundings: Surroundings) -> Answer:

@@ -106,16 +106,20 @@ class Workers:
         progress.warning("%s. It gets no cells", problem)
 
     def able(self, numbers: Iterable[int]) -> list[str]:
-        """Return the workers that may run some cells: others than where one of them failed, if there are any."""
+        """Return the workers that may run some cells: others than where one of them failed, if there are any.
+
+        There is none yet where others are still being looked at.
+        """
         failed = {self._failed_on[number][0] for number in numbers if number in self._failed_on}
-        return [worker for worker in self.fit if worker not in failed] or list(self.fit)
+        others = [worker for worker in self.fit if worker not in failed]
+        return others if others or self._questions else list(self.fit)
 
     def hear(self, worker: str, told: Sequence[Told]) -> list[int]:
         """Take what a worker tells of cells; return those that are to be tried elsewhere."""
         again = []
         for each in told:
             before = self._failed_on.get(each.number)
-            if each.is_of_host and before is None and set(self.fit) - {worker}:
+            if each.is_of_host and before is None and {*self.fit, *self._questions} - {worker}:
                 self._failed_on[each.number] = worker, each.error
                 again.append(each.number)
             elif not each.error and before is not None and before[0] != worker:

@@ -25,6 +25,7 @@ from swftools.formats.swf.kernel import (
     LONGEST_LINE,
     ROW_OF_FIELD,
     STATUS,
+    Room,
     Scan,
     count_lines,
     scan,
@@ -47,7 +48,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f]")
 _LONGEST_NUMBER = 400
 _SHOWN = 80
 _KEPT = 1 << 16  # bytes of the text that the quarantine keeps of a line beyond LONGEST_LINE
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class Block:
         Every line.
     utility : bool or None
         Whether lines end in utility tuples; None while that is open, since no job has been seen.
+    others : int
+        How many lines the scanner took for neither jobs nor blank: comments, damage, and what was a job after all.
     """
 
     header: SwfHeader
@@ -71,6 +74,7 @@ class Block:
     quarantine: pd.DataFrame
     lines: pa.LargeBinaryArray
     utility: bool | None
+    others: int
 
 
 class _Job(NamedTuple):
@@ -94,13 +98,21 @@ class _Lines(NamedTuple):
 
     arrays: Scan
     jobs: int  # how many the scanner found
+    others: int
     late: list[_Job]
     rejected: list[_Rejected]
     comments: list[tuple[int, str]]
 
 
 def read_block(
-    text: bytes, name: str, first_line: int, *, strict: bool, utility: bool | None, earlier: SwfHeader | None = None
+    text: bytes,
+    name: str,
+    first_line: int,
+    *,
+    strict: bool,
+    utility: bool | None,
+    earlier: SwfHeader | None = None,
+    room: Room | None = None,
 ) -> Block:
     """Read whole lines of SWF text.
 
@@ -118,6 +130,8 @@ def read_block(
         Whether lines end in utility tuples; None: as the Note says, if it stands before the first job.
     earlier : SwfHeader, optional
         The header as far as it has been read.
+    room : Room, optional
+        Memory that is used again for the next stretch: the block's numbers hold until then.
 
     Raises
     ------
@@ -126,8 +140,8 @@ def read_block(
         many to be a log.
     """
     if first_line == 1:
-        text = text.removeprefix(_BYTE_ORDER_MARK)
-    found = _sort_lines(text, name)
+        text = text.removeprefix(BYTE_ORDER_MARK)
+    found = _sort_lines(text, name, room)
     header, utility = _read_header(found, earlier or SwfHeader(), utility)
     frame, extras, words = _assemble(text, found, first_line)
     faults: dict[int, str] = {}
@@ -153,12 +167,12 @@ def read_block(
             f"{name}, line {number}: {reason}: {line[:_SHOWN]!r}; mend the line, or read without strict to put it "
             "into the quarantine"
         )
-    return Block(header, frame, quarantine, _split_at(text, found.arrays.offsets), utility)
+    return Block(header, frame, quarantine, _split_at(text, found.arrays.offsets), utility, found.others)
 
 
 def split_lines(text: bytes) -> pa.LargeBinaryArray:
     """Return every line of a log's text, newline included and byte-order mark not, as ``Block.lines`` holds them."""
-    text = text.removeprefix(_BYTE_ORDER_MARK)
+    text = text.removeprefix(BYTE_ORDER_MARK)
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
     last = [len(text)] if text and not text.endswith(b"\n") else []
     return _split_at(text, np.concatenate(([0], ends, last)).astype(np.int64))
@@ -170,18 +184,24 @@ def _split_at(text: bytes, offsets: npt.NDArray[np.int64]) -> pa.LargeBinaryArra
     return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
 
 
-def _sort_lines(text: bytes, name: str) -> _Lines:
-    """Scan the text, and judge the lines that the scanner left."""
-    count = count_lines(text)
-    if count > MOST_LINES:
-        raise SwfFormatError(f"{name}: {count:,} lines are more than can be read at once; read it with iter_swf")
-    arrays, jobs, others = scan(text, count)
+def refuse_counts(name: str, lines: int, others: int) -> None:
+    """Raise SwfFormatError if lines, or those of them that are not jobs, are too many to be a log."""
+    if lines > MOST_LINES:
+        raise SwfFormatError(f"{name}: {lines:,} lines are more than can be read at once; read it with iter_swf")
     if others > MOST_COMMENTS:
         raise SwfFormatError(
-            f"{name}: {others:,} of {count:,} lines are comments or not jobs, so this is hardly a log in SWF; "
+            f"{name}: {others:,} of {lines:,} lines are comments or not jobs, so this is hardly a log in SWF; "
             "iter_swf reads it in small chunks"
         )
-    found = _Lines(arrays, jobs, [], [], [])
+
+
+def _sort_lines(text: bytes, name: str, room: Room | None) -> _Lines:
+    """Scan the text, and judge the lines that the scanner left."""
+    count = count_lines(text)
+    refuse_counts(name, count, 0)
+    arrays, jobs, others = scan(text, count, room)
+    refuse_counts(name, count, others)
+    found = _Lines(arrays, jobs, others, [], [], [])
     for line, kind in zip(arrays.other_line[:others].tolist(), arrays.other_kind[:others].tolist(), strict=True):
         judged = _judge_line(line, _raw_line(text, arrays, line), is_comment=kind == COMMENT)
         if isinstance(judged, _Job):

@@ -55,20 +55,30 @@ def count_lines(text: bytes) -> int:
     return newlines + (bool(text) and not text.endswith(b"\n"))
 
 
-def scan(text: bytes, lines: int) -> tuple[Scan, int, int]:
-    """Scan SWF text; return the filled arrays and the numbers of jobs and of other lines.
+class Room:
+    """Memory for what the scanner fills, used again for one text after the other: that spares the system's handing out.
 
-    Parameters
-    ----------
-    text : bytes
-        Whole lines; the last may lack its newline.
-    lines : int
-        How many lines they are.
+    What was found in a text is overwritten by the next.
     """
-    jobs, width = min(lines, len(text) // _SHORTEST_JOB + 1), int(IS_INTEGER.sum())
+
+    def __init__(self) -> None:
+        self._arrays = _arrays_for(0, 0)
+
+    def of(self, lines: int, jobs: int) -> Scan:
+        """Return arrays for so many lines, of which so many may be jobs."""
+        if jobs > len(self._arrays.line) or lines > len(self._arrays.other_line):
+            self._arrays = _arrays_for(lines + lines // 4, jobs + jobs // 4)
+        for array in (self._arrays.extra_start, self._arrays.extra_end, self._arrays.extra_words):
+            array[:jobs] = 0
+        return self._arrays._replace(offsets=self._arrays.offsets[: lines + 1])
+
+
+def _arrays_for(lines: int, jobs: int) -> Scan:
+    """Return new arrays for so many lines, of which so many may be jobs."""
+    width = int(IS_INTEGER.sum())
     # In one piece with the integers: the system hands out memory of many MB in larger pages, which is faster.
     integers = np.empty((width + 1, jobs), np.int64)
-    arrays = Scan(
+    return Scan(
         integers[:width],
         np.empty((len(SWF_FIELDS) - width, jobs), np.float64),
         integers[width],
@@ -79,6 +89,22 @@ def scan(text: bytes, lines: int) -> tuple[Scan, int, int]:
         np.empty(lines, np.int8),
         np.empty(lines + 1, np.int64),
     )
+
+
+def scan(text: bytes, lines: int, room: Room | None = None) -> tuple[Scan, int, int]:
+    """Scan SWF text; return the filled arrays and the numbers of jobs and of other lines.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole lines; the last may lack its newline.
+    lines : int
+        How many lines they are.
+    room : Room, optional
+        Where to: then the arrays may be longer than what is found.
+    """
+    jobs = min(lines, len(text) // _SHORTEST_JOB + 1)
+    arrays = _arrays_for(lines, jobs) if room is None else room.of(lines, jobs)
     # The kernel stops at newlines and never asks where the text ends.
     whole = text if text.endswith(b"\n") else text + b"\n"
     found, others = _scan(whole, len(text), arrays, IS_INTEGER, ROW_OF_FIELD, MAXIMUM, _POWERS_OF_TEN, LONGEST_LINE)

@@ -37,7 +37,7 @@ class RowNumbers:
         """
         if self._is_settled or not len(jobs):
             return
-        self._seen.append(jobs.head(_LOOKED_AT))
+        self._seen.append(jobs.head(_LOOKED_AT).copy())  # the memory of a piece may be used again
         rows = sum(map(len, self._seen))
         if "extra_fields" not in jobs or rows >= _LEAST:
             self._is_settled = True

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from swftools.errors import SchemaError, SwfFormatError
+from swftools.errors import SchemaError, SwfFormatError, UtilityError
 from swftools.fields.definition import STRING
 from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
 from swftools.formats.compression import LogSource, create_log
@@ -27,6 +26,7 @@ from swftools.utility.tuples import format_tuples
 _LINES_AT_ONCE = 1 << 13  # so that they stay in the processor's cache
 _TAILS_AT_ONCE = 1 << 28  # bytes, so that they fit into an Arrow array of 2 GiB
 _POINT = 50  # most bytes of a time and a value, each of them 24 and a blank
+_CHECKED_AT_ONCE = 1 << 17
 _LEVEL = 6
 _LEVEL_OF_UTILITY = 1  # long decimals hardly compress: a fifth of the time for a tenth more bytes
 _MOST_EXTRA = MOST_FIELDS - len(SWF_FIELDS)
@@ -140,6 +140,7 @@ def write_pieces(
             if is_epoch and not as_read:
                 header = header.with_entry("Note", dialects.RELATIVE_NOTE)
             break
+    table = None  # no piece is held for longer than it takes to write it
     if tail == "utility":
         header = header.with_entry("Note", UTILITY_NOTE)
     comments = [line.encode() for line in header.to_lines()]
@@ -147,12 +148,15 @@ def write_pieces(
         raise SwfFormatError(f"a header entry of {LONGEST_LINE:,} bytes and more would not read back; shorten it")
     with create_log(target, gzip_level=_LEVEL_OF_UTILITY if tail == "utility" else _LEVEL) as stream:
         stream.write(b"".join(line + b"\n" for line in comments))
-        for table in chain(first, waiting):
+        while (table := first.pop(0) if first else next(waiting, None)) is not None:
             _check(table, tail)
             fields = [words_of(table[name]) for name in SWF_NAMES]
-            for start, stop in _pieces(table[tail] if tail else None, len(table)):
-                tails = _tails(table[tail][start:stop]) if tail else None
+            rows, behind = table.num_rows, table[tail] if tail else None
+            del table
+            for start, stop in _pieces(behind, rows):
+                tails = None if behind is None else _tails(behind[start:stop])
                 stream.write(_lines(fields, start, stop, tails))
+            del fields, behind
 
 
 def _check(table: pa.Table, tail: str | None) -> None:
@@ -160,7 +164,13 @@ def _check(table: pa.Table, tail: str | None) -> None:
     if (row := pc.index(table["status"], -1).as_py()) >= 0:
         raise SwfFormatError(f"row {row}: status -1 would read back as missing; make it null")
     if tail == "utility":
-        UtilityFunctions.from_arrow(table["utility"])
+        column = table["utility"]
+        try:
+            for begin in range(0, len(column), _CHECKED_AT_ONCE):  # since it makes copies
+                UtilityFunctions.from_arrow(column[begin : begin + _CHECKED_AT_ONCE])
+        except UtilityError:
+            UtilityFunctions.from_arrow(column)  # says which of all it is
+            raise
     elif tail == "extra_fields":
         _check_extras(table["extra_fields"])
 

@@ -61,7 +61,7 @@ class Runs(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """Of each job that was ever the blocked head, for the last time; NaN for the others. All times, s."""
+    """Of each job that was ever the blocked head, for the last time; few jobs ever are. All times, s."""
 
     blocked_since: FloatArray
     start_time: FloatArray
@@ -75,6 +75,7 @@ class Room(NamedTuple):
 
     Of jobs: the next run, the number of those going on, and whether the start is looked for that ends its last stint as
     head; of runs: those going on, and the place of each among them; heaps of jobs that wait again, and of ends of runs.
+    ``number`` is the row of each job in ``Heads``, ``NOBODY`` of those never the head; ``heads`` how many were.
     There is room for one more than go on at once, ``most_at_once``, and than ever wait again, ``link_runs``.
     """
 
@@ -87,6 +88,8 @@ class Room(NamedTuple):
     again: ShortArray
     times: FloatArray
     ending: ShortArray
+    number: ShortArray
+    heads: IntArray
 
 
 @kernel(allocates=False)
@@ -161,7 +164,10 @@ def expect_ends(jobs: Jobs, runs: Runs) -> None:
 def sweep(
     jobs: Jobs, runs: Runs, by_start: ShortArray, by_end: ShortArray, processors: int, room: Room, heads: Heads
 ) -> None:
-    """Fill ``heads``; ``by_start`` and ``by_end`` have the runs in these orders, and no run ends before it starts."""
+    """Fill ``heads``, as they come up; ``by_start`` and ``by_end`` have the runs in these orders.
+
+    No run ends before it starts.
+    """
     submitted = started = ended = fresh = waiting_again = going = 0
     last = NOBODY
     while ended < len(by_end):
@@ -184,7 +190,7 @@ def sweep(
             going += 1
             started += 1
             if room.is_head[job]:
-                heads.start_time[job] = now
+                heads.start_time[room.number[job]] = now
                 room.is_head[job] = 0
         while ended < len(by_end) and runs.end[by_end[ended]] == now:
             run = by_end[ended]
@@ -208,8 +214,7 @@ def sweep(
         if head != NOBODY:
             room.is_head[head] = 1
             if head != last:
-                heads.blocked_since[head], heads.start_time[head] = now, np.nan
-                _look_ahead(runs, room.running[:going], processors, room, heads, head)
+                _look_ahead(runs, room.running[:going], processors, room, heads, head, now)
         last = head
 
 
@@ -226,12 +231,18 @@ def _waits(room: Room, submitted: int, job: int) -> bool:
 
 
 @kernel(allocates=False)
-def _look_ahead(runs: Runs, running: ShortArray, processors: int, room: Room, heads: Heads, head: int) -> None:
-    """Fill in when a job could start that has just become the head."""
-    since = heads.blocked_since[head]
-    heads.start_alone[head] = _first_fit(runs, running, processors, room, head, since, HIGHER)
-    heads.start_without_later[head] = _first_fit(runs, running, processors, room, head, since, EARLIER)
-    heads.reservation[head] = _first_fit(runs, running, processors, room, head, since, EXPECTED)
+def _look_ahead(
+    runs: Runs, running: ShortArray, processors: int, room: Room, heads: Heads, head: int, since: float
+) -> None:
+    """Fill in that a job has become the head, and when it could start."""
+    if room.number[head] == NOBODY:
+        room.number[head] = room.heads[0]
+        room.heads[0] += 1
+    place = room.number[head]
+    heads.blocked_since[place], heads.start_time[place] = since, np.nan
+    heads.start_alone[place] = _first_fit(runs, running, processors, room, head, since, HIGHER)
+    heads.start_without_later[place] = _first_fit(runs, running, processors, room, head, since, EARLIER)
+    heads.reservation[place] = _first_fit(runs, running, processors, room, head, since, EXPECTED)
 
 
 @kernel(allocates=False)

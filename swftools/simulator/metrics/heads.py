@@ -91,10 +91,9 @@ def find_heads(schedule: Schedule) -> pd.DataFrame:
     """
     if reason := why_unknown(schedule):
         raise ParameterError(f"find_heads: {reason}")
-    jobs, heads = schedule.jobs, heads_of(schedule)
-    row = np.flatnonzero(~np.isnan(heads.blocked_since))
-    found = jobs[["job_number", "job_occurrence"]].iloc[row].reset_index(drop=True)
-    return found.assign(**{name: values[row] for name, values in heads._asdict().items()})
+    row, heads = heads_of(schedule)
+    found = schedule.jobs[["job_number", "job_occurrence"]].iloc[row].reset_index(drop=True)
+    return found.assign(**heads._asdict())
 
 
 def why_unknown(schedule: Schedule) -> str:
@@ -111,8 +110,8 @@ def why_unknown(schedule: Schedule) -> str:
     return ""
 
 
-def heads_of(schedule: Schedule) -> Heads:
-    """Return what ``find_heads`` says of each job of a schedule of which it can be told; NaN for those never blocked.
+def heads_of(schedule: Schedule) -> tuple[IntArray, Heads]:
+    """Return the rows of the jobs that ``find_heads`` tells of, rising, and what it says of them, if it can be told.
 
     Raises
     ------
@@ -124,15 +123,15 @@ def heads_of(schedule: Schedule) -> Heads:
     by_end = _in_order(runs.end)
     expect_ends(jobs, runs)
     count, at_once = len(jobs.submit), most_at_once(runs.start, runs.end, by_start, by_end)
-    found = Heads(*(np.full(count, np.nan) for _ in Heads._fields))
+    found = Heads(*(np.empty(count) for _ in Heads._fields))  # what nobody writes to takes no memory
     room = _room(jobs, runs, at_once + 1, waits_again + 1)
     sweep(jobs, runs, by_start, by_end, schedule.processors, room, found)
-    if order is None:
-        return found
-    heads = Heads(*(np.empty(count) for _ in Heads._fields))
-    for by_row, by_priority in zip(heads, found, strict=True):
-        by_row[order] = by_priority
-    return heads
+    of_job = room.number
+    if order is not None:
+        of_job = np.empty(count, np.int32)
+        of_job[order] = room.number
+    row = np.flatnonzero(of_job != NOBODY)
+    return row, Heads(*(values[of_job[row]] for values in found))
 
 
 def _by_priority(jobs: pd.DataFrame) -> IntArray | None:
@@ -170,10 +169,17 @@ def _swept(schedule: Schedule, order: IntArray | None) -> tuple[Jobs, Runs, Shor
         lacks = np.isnan(values)
         return np.where(lacks, otherwise, values) if lacks.any() else values
 
+    def whole(name: str) -> IntArray:
+        processors = segments[name]
+        lacks = processors.isna().any() or processors.dtype != "Int64"
+        made = of_run(name).astype(np.int64) if lacks else processors.to_numpy(dtype=np.int64, copy=False)
+        return np.require(made, np.int64, ["C", "W"])
+
     start, end, submit = of_run("start_time"), of_run("end_time"), of_job("submit_time")
     by_start = _in_order(start)
     first, following = np.full(len(jobs), NOBODY, np.int32), np.empty(len(job), np.int32)
     waits_again = link_runs(job, by_start, start, submit, first, following)
+    is_several = bool((following != NOBODY).any())
     requested = known("requested_time", None)
     return (
         Jobs(
@@ -188,12 +194,12 @@ def _swept(schedule: Schedule, order: IntArray | None) -> tuple[Jobs, Runs, Shor
             following,
             start,
             np.maximum(end, start) if (end < start).any() else end,
-            of_run("allocated_processors").astype(np.int64),
-            ends_of(segments) if (following != NOBODY).any() else np.full(len(job), COMPLETED, np.int8),
+            whole("allocated_processors"),
+            ends_of(segments) if is_several else np.full(len(job), COMPLETED, np.int8),
             of_run("work"),
             of_run("lost_work"),
             of_run("overhead"),
-            np.empty(len(job)),
+            np.empty(len(job)) if is_several else start,  # each run began its job: what is filled in is there
             np.empty(len(job)),
             np.empty(len(job)),
         ),
@@ -214,6 +220,8 @@ def _room(jobs: Jobs, runs: Runs, at_once: int, waits_again: int) -> Room:
         again=np.empty(waits_again, np.int32),
         times=np.empty(at_once),
         ending=np.empty(at_once, np.int32),
+        number=np.full(len(jobs.submit), NOBODY, np.int32),
+        heads=np.zeros(1, np.int64),
     )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.kernel.memory import give_back_memory
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.definitions import EXCESS, MACHINE, MEASURES, SPREAD, TRUTH
 from swftools.simulator.metrics.job_classes import By, Classes, Sample, classify
@@ -29,6 +30,7 @@ from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.step_functions import MachineOverTime
 from swftools.simulator.metrics.summary import SYNTHETIC, USUAL, Measures, summarize, usual_by_seed
 from swftools.simulator.schedule import Schedule
+from swftools.tables import LONG
 
 __all__ = ["SYNTHETIC", "USUAL", "Measures", "measure", "summarize", "usual_by_seed"]
 
@@ -150,9 +152,11 @@ def measure(
     measures = measures_of_jobs(schedule, chosen_parameters)
     rows = _job_rows(schedule, measures, chosen, classes, chosen_parameters, reference)
     if by is None:
-        work = measures["useful_work"]()
+        load = _offered_load(schedule, measures["useful_work"](), chosen_parameters.window)
         del measures  # and what it holds
-        rows += _machine_rows(schedule, work, chosen_parameters)
+        if len(schedule) > LONG:
+            give_back_memory()
+        rows += _machine_rows(schedule, load, chosen_parameters)
     return _table(rows, classes, schedule.policy if label is None else label)
 
 
@@ -250,7 +254,7 @@ def _trimmed(submit_time: FloatArray) -> IntArray:
     return np.concatenate((order[: count // 101], order[count - count % 100 :]))
 
 
-def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParameters) -> list[_Row]:
+def _machine_rows(schedule: Schedule, load: float | None, parameters: MetricParameters) -> list[_Row]:
     """Return the measures of the machine, over all jobs that were simulated."""
     jobs, window = schedule.jobs, parameters.window
     submit, end = column_of(jobs, "submit_time"), column_of(jobs, "end_time")
@@ -258,20 +262,22 @@ def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParame
     durations = durations_of(steps.times, window)
     values: list[tuple[str, str, float | None]] = [
         ("makespan", "value", float(end.max() - submit.min()) if len(jobs) else None),
-        ("offered_load", "value", _offered_load(schedule, work, window)),
+        ("offered_load", "value", load),
     ]
     for name in ("utilization", "queue_length", "queued_work"):
         mean, most = _mean_and_max(steps, name, durations) if len(jobs) else (None, None)
         values += [(name, "time_mean", mean), (name, "max", most)]
+        if name == "utilization":
+            steps.forget_ends()
     loads: dict[str, float | None] = dict.fromkeys(("useful", "wasted", "overhead"))
     _, _, whole = values[2]
     if whole is not None:
         for name, column in (("wasted", "lost_processors"), ("overhead", "overhead_processors")):
             mean, _ = _mean_and_max(steps, column, durations)
-            loads[name] = share = (mean or 0.0) / schedule.processors
-            whole -= share
+            loads[name] = part = (mean or 0.0) / schedule.processors
+            whole -= part
         loads["useful"] = whole
-    values += [(f"{name}_load", "value", load) for name, load in loads.items()]
+    values += [(f"{name}_load", "value", share) for name, share in loads.items()]
     values.append(("excluded_jobs", "count", float(len(schedule.excluded))))
     count = np.array([len(jobs)])
     return [
@@ -283,7 +289,8 @@ def _machine_rows(schedule: Schedule, work: FloatArray, parameters: MetricParame
 def _mean_and_max(steps: MachineOverTime, name: str, durations: FloatArray) -> tuple[float | None, float | None]:
     """Return the mean and the largest value of a step function."""
     values = steps.values(name)
-    return mean_of_steps(values, durations), max_of_steps(values, durations)
+    most = max_of_steps(values, durations)
+    return mean_of_steps(values, durations, spends=True), most
 
 
 def _offered_load(schedule: Schedule, work: FloatArray, window: tuple[float, float] | None) -> float | None:

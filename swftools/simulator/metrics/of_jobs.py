@@ -21,12 +21,14 @@ import pandas as pd
 
 from swftools.by_job import mask_of
 from swftools.errors import ParameterError
+from swftools.kernel.memory import give_back_memory
 from swftools.models.speedup import run_time
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.heads import heads_of, why_unknown
-from swftools.simulator.metrics.of_runs import spent_by_jobs
+from swftools.simulator.metrics.of_runs import require_columns, spent_by_jobs
 from swftools.simulator.metrics.parameters import OPTIMAL_RUN_TIME, MetricParameters
 from swftools.simulator.schedule import Schedule
+from swftools.tables import LONG
 from swftools.utility.functions import UtilityFunctions
 
 Where = npt.ArrayLike | str | Callable[[pd.DataFrame], npt.ArrayLike] | None
@@ -34,6 +36,10 @@ Where = npt.ArrayLike | str | Callable[[pd.DataFrame], npt.ArrayLike] | None
 
 SHORTEST = 1e-9
 """Times up to this many seconds count as 0 where a ratio divides by them, so that ratios stay finite."""
+
+
+PART = 1 << 17
+"""Jobs whose utility functions are looked at at once."""
 
 
 def measure_jobs(
@@ -130,7 +136,11 @@ def measures_of_jobs(schedule: Schedule, parameters: MetricParameters) -> dict[s
         A utility function breaks the form.
     """
     jobs = schedule.jobs
-    spent, delays = spent_by_jobs(schedule), _delays(schedule)
+    require_columns(schedule.segments)
+    delays = _delays(schedule)  # first, since it takes most memory
+    if len(schedule) > LONG:
+        give_back_memory()
+    spent = spent_by_jobs(schedule)
     wait, run, requested = (column_of(jobs, name) for name in ("wait_time", "run_time", "requested_time"))
     start, end = column_of(jobs, "start_time"), column_of(jobs, "end_time")
     # Not end - submission, which is a rounding error away from the run time of a job that did not wait.
@@ -230,12 +240,11 @@ def _delays(schedule: Schedule) -> dict[str, Callable[[], FloatArray]]:
     names, count = ("is_blocked", "head_delay", "head_delay_by_later", "reservation_violation"), len(schedule)
     if why_unknown(schedule):
         return {name: lambda: np.full(count, np.nan) for name in names}
-    heads = heads_of(schedule)
-    blocked = np.flatnonzero(~np.isnan(heads.blocked_since))
     # Most jobs are never blocked; only of the others something is held.
-    start, alone = heads.start_time[blocked], heads.start_alone[blocked]
-    violation = start - np.maximum(heads.reservation[blocked], alone)
-    delays = (np.ones(len(blocked)), start - alone, start - heads.start_without_later[blocked], violation)
+    blocked, heads = heads_of(schedule)
+    start, alone = heads.start_time, heads.start_alone
+    violation = start - np.maximum(heads.reservation, alone)
+    delays = (np.ones(len(blocked)), start - alone, start - heads.start_without_later, violation)
 
     def spread(delay: FloatArray) -> FloatArray:
         of_job = np.zeros(count)
@@ -283,7 +292,11 @@ def _ratio(over: FloatArray, under: FloatArray, least: float = SHORTEST) -> Floa
 def _utility(jobs: pd.DataFrame, time: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the value of each job's completion and its start value; NaN where it has no function."""
     if "utility" not in jobs:
-        missing = np.full(len(jobs), np.nan)
+        missing = np.broadcast_to(np.nan, len(jobs))  # which takes no memory
         return missing, missing
-    functions = UtilityFunctions.from_arrow(jobs["utility"])
-    return functions.evaluate(time), functions.start_values
+    value, start_value = np.empty(len(jobs)), np.empty(len(jobs))
+    for begin in range(0, len(jobs), PART):  # since functions take ten times as much memory as what is asked of them
+        part = slice(begin, begin + PART)
+        functions = UtilityFunctions.from_arrow(jobs["utility"].iloc[part])
+        value[part], start_value[part] = functions.evaluate(time[part]), functions.start_values
+    return value, start_value

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import TinyArray
+from swftools.kernel import TinyArray, untouched_zeros
 from swftools.simulator.metrics.columns import FloatArray, column_of, rows_of
 from swftools.simulator.schedule import Schedule, ends_of
 
@@ -56,7 +56,7 @@ def were_plain(segments: pd.DataFrame) -> bool:
     ParameterError
         The segments lack a column.
     """
-    _require_columns(segments)
+    require_columns(segments)
     if any((column_of(segments, name) != 0).any() for name in ("overhead", "lost_work")):
         return False
     how = ends_of(segments)
@@ -71,7 +71,7 @@ def stretches_of(segments: pd.DataFrame) -> Stretches:
     ParameterError
         The segments lack a column.
     """
-    _require_columns(segments)
+    require_columns(segments)
     start, end, processors, overhead, work, lost_work = (column_of(segments, name) for name in _QUANTITIES)
     share = np.zeros(len(segments))
     np.divide(lost_work, work, out=share, where=work > 0)
@@ -82,7 +82,7 @@ def stretches_of(segments: pd.DataFrame) -> Stretches:
     )
 
 
-def _require_columns(segments: pd.DataFrame) -> None:
+def require_columns(segments: pd.DataFrame) -> None:
     """Refuse segments that lack columns."""
     if missing := [name for name in (*_QUANTITIES, "ended_by") if name not in segments]:
         raise ParameterError(f"schedule.segments has no columns {', '.join(missing)}")
@@ -116,7 +116,7 @@ def spent_by_jobs(schedule: Schedule) -> Spent:
     whole = column_of(jobs, "allocated_processors") * column_of(jobs, "run_time")
     is_odd = np.zeros(0, np.bool_) if runs is None else runs.is_stopped | (runs.overhead > 0) | (runs.lost > 0)
     if runs is None or not is_odd.any():
-        zero = np.zeros(len(jobs))
+        zero = untouched_zeros(len(jobs))
         return Spent(zero, zero, zero, whole, zero, dict.fromkeys(STOPS, zero))
     row = rows_of(schedule.segments, jobs)
 

@@ -167,10 +167,15 @@ def durations_of(times: FloatArray, window: tuple[float, float] | None) -> Float
     return np.diff(edges)
 
 
-def mean_of_steps(values: FloatArray, durations: FloatArray) -> float | None:
-    """Return the mean of a step function over time; None where no time passes."""
+def mean_of_steps(values: FloatArray, durations: FloatArray, *, spends: bool = False) -> float | None:
+    """Return the mean of a step function over time; None where no time passes.
+
+    ``spends``: the values are not needed any more, and their memory may be used where it has room for one more.
+    """
     length = durations.sum()
-    products = np.empty(len(durations))
+    whole = values.base if spends else None
+    has_room = isinstance(whole, np.ndarray) and whole.shape == durations.shape
+    products: FloatArray = np.asarray(whole) if has_room else np.empty(len(durations))
     products[0] = 0.0 * durations[0]
     np.multiply(values, durations[1:], out=products[1:])
     return float(products.sum() / length) if length > 0 else None

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, ShortArray, kernel
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.of_runs import Stretches, stretches_of, were_plain
 from swftools.simulator.schedule import contiguous
@@ -46,12 +46,43 @@ def changes_at(times: FloatArray) -> Changes:
 
 def instants_of(*times: FloatArray) -> FloatArray:
     """Return all instants, each once, rising; each of the arrays rises. Missing ones are one instant, the last."""
-    every = np.concatenate(times)
-    every.sort(kind="stable")  # which finds that there are a few rising stretches, and merges them
-    is_new = np.ones(len(every), np.bool_)
-    np.not_equal(every[1:], every[:-1], out=is_new[1:])
-    is_new[int(np.searchsorted(every, np.nan)) + 1 :] = False
-    return every[is_new]
+    found, left = times[0], list(times[1:])
+    nothing = np.empty(0)
+    while True:
+        one, other = (left.pop(0) if left else nothing for _ in range(2))
+        room = np.empty(len(found) + len(one) + len(other))  # what nobody writes to takes no memory
+        found = room[: merge_instants(found, one, other, room)]
+        if not left:
+            return found
+
+
+@kernel(allocates=False)
+def merge_instants(first: FloatArray, second: FloatArray, third: FloatArray, out: FloatArray) -> int:
+    """Fill ``out`` with the instants of three arrays that rise, each once, rising; return how many they are.
+
+    Missing ones are behind all others, and one instant.
+    """
+    i = j = k = count = 0
+    while i < len(first) or j < len(second) or k < len(third):
+        now = np.nan
+        if i < len(first):
+            now = first[i]
+        if j < len(second) and (second[j] < now or now != now):  # noqa: PLR0124 (is missing)
+            now = second[j]
+        if k < len(third) and (third[k] < now or now != now):  # noqa: PLR0124
+            now = third[k]
+        if now != now:  # noqa: PLR0124 (is missing)
+            out[count] = now
+            return count + 1
+        out[count] = now
+        count += 1
+        while i < len(first) and first[i] == now:
+            i += 1
+        while j < len(second) and second[j] == now:
+            j += 1
+        while k < len(third) and third[k] == now:
+            k += 1
+    return count
 
 
 @kernel(allocates=False)
@@ -91,7 +122,7 @@ class MachineOverTime:
     def __init__(self, jobs: pd.DataFrame, segments: pd.DataFrame, processors: int, demand: str) -> None:
         self._jobs, self._segments, self._processors, self._demand = jobs, segments, processors, demand
         is_plain = were_plain(segments)
-        self._row = rows_of(segments, jobs)
+        self._row = rows_of(segments, jobs).astype(np.int32)  # which is held for long
         start, end = (contiguous(segments, name) for name in ("start_time", "end_time"))
         self._submits = changes_at(contiguous(jobs, "submit_time"))
         self._starts, self._ends = changes_at(start), changes_at(end)
@@ -103,7 +134,8 @@ class MachineOverTime:
     def values(self, name: str) -> FloatArray:
         """Return a function of ``over_time`` by its name, a value for each of ``times``."""
         if name == "utilization":
-            return self._busy() / self._processors
+            busy = self._busy()
+            return np.divide(busy, self._processors, out=busy)
         if name == "busy_processors":
             return self._busy()
         if name == "queue_length":
@@ -113,6 +145,10 @@ class MachineOverTime:
         if name == "queued_work":
             return self._queued_work()
         return self._wasted(name)
+
+    def forget_ends(self) -> None:
+        """Let go of what only utilization and busy processors are made of: 16 bytes a run."""
+        del self._ends
 
     def _busy(self) -> FloatArray:
         """Return the processors that run a job."""
@@ -133,21 +169,28 @@ class MachineOverTime:
         """Return the work of those that wait: sums of times that are no whole numbers end a rounding error from 0."""
         is_queue = self._waiting(None) > 0 if self._is_queue is None else self._is_queue
         width, time = (column_of(self._jobs, name) for name in ("allocated_processors", self._demand))
-        total = self._waiting(width * time)
-        return np.where(is_queue, np.maximum(total, 0.0, out=total), 0.0)
+        work = np.multiply(width, time, out=width if width.flags.owndata else None)
+        total = self._waiting(work)
+        np.maximum(total, 0.0, out=total)
+        total[~is_queue] = 0.0
+        return total
 
     def _wasted(self, name: str) -> FloatArray:
         """Return the processors that do lost work, or none yet."""
         if self._odd is None:
-            return np.zeros(len(self.times))
+            return self._zeros()
         odd, lost = self._odd, name == "lost_processors"
         busy = odd.lost if lost else odd.late
         begin, end = (odd.lost_begin, odd.lost_end) if lost else (odd.late_begin, odd.late_end)
         return self._steps((begin, busy, 1.0), (end, busy, -1.0))
 
+    def _zeros(self) -> FloatArray:
+        """Return zeros, a value for each of ``times``, with room for one more before them: see ``mean_of_steps``."""
+        return np.zeros(len(self.times) + 1)[1:]
+
     def _steps(self, *changes: tuple[Changes, FloatArray, float] | None) -> FloatArray:
         """Return the running sum of changes: when, how much of each row, or of all, and its sign."""
-        total = np.zeros(len(self.times))
+        total = self._zeros()
         for at, amount, sign in filter(None, changes):
             add_changes(self.times, at.at, amount if amount is ONE else at.of(amount), sign, total)
         return np.cumsum(total, out=total)
@@ -161,7 +204,7 @@ class _Odd(NamedTuple):
     """
 
     returns: Changes
-    again: IntArray
+    again: ShortArray
     lost: FloatArray
     lost_begin: Changes
     lost_end: Changes
@@ -174,7 +217,7 @@ class _Odd(NamedTuple):
         return self.returns, self.lost_begin, self.lost_end, self.late_begin, self.late_end
 
 
-def _odd_changes(runs: Stretches, row: IntArray) -> _Odd:
+def _odd_changes(runs: Stretches, row: ShortArray) -> _Odd:
     """Return what changes beside starts and ends; ``row`` is the job of each run."""
     lost, late, stopped = runs.lost > 0, runs.overhead > 0, runs.is_stopped
     start, end, busy, overhead = runs.start, runs.end, runs.processors, runs.overhead

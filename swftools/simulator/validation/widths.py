@@ -41,8 +41,10 @@ def stretch_on(trace: Trace, row: IntArray, processors: IntArray) -> FloatArray:
     numpy.ndarray of float64, shape (runs,)
         1 on the job's own width; 0 where it cannot run on so many; NaN without row.
     """
-    width = np.append(trace.views.width, -1)[row]
-    stretch = np.where(row < 0, np.nan, np.where(width == processors, 1.0, 0.0))
+    own = trace.views.width
+    width = own[row] if (row >= 0).all() else np.append(own, -1)[row]
+    stretch = (width == processors).astype(np.float64)
+    stretch[row < 0] = np.nan
     places = np.flatnonzero((stretch == 0.0) & (processors >= 1) & (width >= 1))
     places = places[moldable_jobs(trace.jobs)[row[places]]]
     if not len(places):

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.slurm import Slurm, documents, kernel, lines
+from tests.examples import examples
 from tests.formats.slurm.told import HEADER, assert_same, in_chunks, read, row, told
 from tests.formats.slurm.written import NEEDED, OPTIONAL, ZONE, Drawn, logs, sacct_json, sacct_text, truth
 from tests.naive.slurm import jobs_in_documents, read_sacct
@@ -79,7 +80,7 @@ def test_naive_reader_agrees_on_the_sample() -> None:
     assert (trace.quarantine["line_number"].tolist(), trace.merged["line_number"].tolist()) == (bad, merged)
 
 
-@settings(max_examples=30)
+@examples(0.4)
 @given(logs(), columns_in_any_order, columns_in_any_order, st.sampled_from(CHUNKS))
 def test_chunks_of_text(
     tmp_path_factory: pytest.TempPathFactory, log: list[Drawn], one: list[str], other: list[str], chunk_bytes: int

@@ -16,7 +16,7 @@ from tests.pipelines.luigi_runs import environment
 HEAVY = ("numpy", "pandas", "pyarrow", "numba", "scipy", "luigi", "pydantic", "yaml", "requests", "boto3", "gymnasium")
 COMMANDS = [
     *("describe", "validate", "convert", "augment", "run", "simulate", "compare", "check-schedule"),
-    *("versions", "diff", "tag", "rollback", "promote", "verify", "prune", "warm-up"),
+    *("versions", "diff", "tag", "rollback", "promote", "verify", "prune", "warm-up", "status"),
 ]
 
 

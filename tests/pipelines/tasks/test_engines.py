@@ -7,21 +7,20 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dask_jobqueue.local import LocalCluster
 
 from pipelines.tasks.engines import Engine, Told, find_engine
+from pipelines.tasks.engines.batch_system import BatchSystem
 from pipelines.tasks.engines.batches import Batch, Cells, Report, run_batch
 from pipelines.tasks.engines.dask_cluster import Dask
 from pipelines.tasks.engines.pool import Pool
-from pipelines.tasks.engines.slurm import Slurm
 from swftools.errors import ClusterError, ParameterError
-from tests.folders import ROOT
 from tests.pipelines.dask_processes import Cluster, cluster
 from tests.pipelines.luigi_runs import SWFTOOLS, environment, run
 from tests.pipelines.trial_cells import check_all, trial_cells
@@ -192,8 +191,8 @@ def test_the_job_script(home: Path) -> None:
     """Asks for what the file says, and starts a worker of one thread a core."""
     (home / "slurm.yaml").write_text(json.dumps(SLURM))
     engine = find_engine("slurm:slurm.yaml", 0)
-    assert isinstance(engine, Slurm)
-    lines = engine.job_script().splitlines()
+    assert isinstance(engine, BatchSystem)
+    lines = engine.job_script(str(home)).splitlines()
     for line in ("-p short", "-A traces", "--cpus-per-task=16", "--mem=15G", "-t 02:00:00", "--exclusive"):
         assert f"#SBATCH {line}" in lines
     assert "module load python" in lines
@@ -296,6 +295,33 @@ def test_the_scheduler_is_started_again(home: Path, two_workers: Cluster, do_wor
 
 
 @pytest.mark.slow
+def test_the_scheduler_is_killed(home: Path) -> None:
+    """Its workers end by themselves; that is said, with what to start again, and without a traceback."""
+    (home / "long.yaml").write_text(json.dumps({**EXPERIMENT, "name": "long", "shakes": list(range(1, 401))}))
+    short = "import pipelines.tasks.engines.dask_cluster as d; d.BACK_WITHIN = 5.0; "
+    program = [sys.executable, "-c", f"{short}from pipelines.cli.main import main; main()"]
+    lines = home / "lines.jsonl"
+    with cluster(home / "dask", 1) as made:
+        made.wait_for_worker()
+        words = ["experiment", "long.yaml", "--cell-lines", str(lines), "--cluster", made.address]
+        process = subprocess.Popen([*program, *words], cwd=home, env=environment(), stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not lines.exists():
+            time.sleep(0.02)
+        made.kill_scheduler()
+        _, said = process.communicate(timeout=120)
+        assert made.workers[0].wait(60) == 0
+    assert process.returncode == 30, said
+    assert "Traceback" not in said
+    assert "distributed" not in said
+    again = rf"dask scheduler --port {made.port}; on each host: dask worker {made.address} --nworkers 4 --nthreads 1"
+    (told,) = [line for line in said.splitlines() if f"the scheduler {made.address} is gone" in line]
+    assert "Its workers end by themselves" in told
+    assert again in told
+    assert said.splitlines()[-1].startswith("error: cluster")
+    assert again in said.splitlines()[-1]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["pool", "cluster"])
 def test_ctrl_c_and_again(home: Path, two_workers: Cluster, where: str) -> None:
     """What was finished is kept; run again, the rest is done and no cell twice."""
@@ -335,21 +361,3 @@ def test_a_cluster_without_workers(home: Path, monkeypatch: pytest.MonkeyPatch) 
         )
         with pytest.raises(ClusterError, match="does not see /nowhere/at/all"):
             engine.check(str(home / "data"))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of dask-jobqueue
-def test_slurm_by_jobs_that_run_here(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but sbatch itself: jobs are started as processes, workers come, cells are run, the jobs end."""
-
-    def here(**settings: object) -> LocalCluster:
-        kept = {name: settings[name] for name in ("cores", "processes", "memory")}
-        return LocalCluster(**kept, scheduler_options={"dashboard_address": ":0"})
-
-    monkeypatch.setattr("pipelines.tasks.engines.slurm.SLURMCluster", here)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    (home / "slurm.yaml").write_text(json.dumps({**SLURM, "jobs": 1, "cores": 2, "memory": "4 GB"}))
-    cells, told = trial_cells(home / "data", 10, n1="raises"), []
-    Slurm("slurm.yaml").run(cells, told.append)
-    check_all(cells, told, {1: "planted"})
-    assert 1 <= len({each.worker for each in told}) <= 2

@@ -196,10 +196,11 @@ def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_text(json.dumps({**SMALL, "subsets": {"one": {"shakes": [3]}}}))
     command = [*SWFTOOLS, "experiment", "small.yaml"]
     planned = run([*command, "--dry-run", "--only", "one"], tmp_path)
-    *counted, guessed, few, advice = planned.stdout.splitlines()
+    *counted, guessed, memory, few, advice = planned.stdout.splitlines()
     assert ["experiment small: 4 cells on 2 logs", "  done: 0; to do: 4"] == counted
     assert guessed.startswith("  about ")
     assert guessed.endswith("(guessed from numbers of jobs; --trial measures it)")
+    assert memory.startswith("  memory: ")
     assert "  1 repetition a setting: no policy can be told from the baseline" == few
     assert "  with so many; give 7 seeds or shakes at least" == advice
     first = run([*command, "--workers", "1", "--report"], tmp_path)

@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 
 import swftools
+from pipelines.tasks import augmented
 from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.engines.batches import run_task
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools.errors import ParameterError
@@ -47,6 +49,31 @@ def test_other_metrics_do_not_simulate_again(tmp_path: Path) -> None:
         3 == len({task.key for task in (first, *others)}) == len(list((tmp_path / ".work" / "measured").glob("[!.]*")))
     )
     assert 1 == len({task.simulation.key for task in (first, *others)})
+
+
+def test_a_schedule_that_is_handed_on_is_measured_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker does not read again what it has just simulated; who comes later reads it."""
+    monkeypatch.setattr(augmented, "LONG", 10)
+    apart = measured(tmp_path / "a", augment="utility", unmeasured_queues="0")
+    at_once = MeasureSchedule(log=LOG, data_root=str(tmp_path / "b"), augment="utility", unmeasured_queues="0")
+    read: list[Path] = []
+    taken = augmented.taken_on
+    monkeypatch.setattr(
+        "pipelines.tasks.simulate.taken_on",
+        lambda path: read.append(path) or taken(path),  # type: ignore[func-returns-value]
+    )
+    with augmented.keep_trace():
+        run_task(at_once.requires())
+        assert list(augmented._kept_schedule) == [at_once.simulation.output().path]
+        run_task(at_once)
+        assert read == [at_once.simulation.output().path]
+        assert not augmented._kept_schedule
+    augmented.forget_trace()
+    pd.testing.assert_frame_equal(at_once.load_metrics(), apart.load_metrics())
+    assert at_once.load_assumptions() == apart.load_assumptions()
+    assert (at_once.simulation.output().path / "schedule.parquet").read_bytes() == (
+        apart.simulation.output().path / "schedule.parquet"
+    ).read_bytes()
 
 
 def test_a_kept_schedule_is_the_schedule(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.tasks.memory import give_back_memory
+from swftools.kernel.memory import give_back_memory
 
 
 class Library:

@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.tasks.engines.batches import Batch, Told, first_of_each_log, run_batch, unlike
 from pipelines.tasks.engines.dask_cluster import Dask
-from pipelines.tasks.engines.dask_workers import Workers
+from pipelines.tasks.engines.dask_workers import Workers, _Question
 from pipelines.tasks.engines.surroundings import Surroundings
 from pipelines.tasks.measure import MeasureSchedule
 from swftools.errors import ClusterError
@@ -50,6 +50,18 @@ def test_a_cell_that_fails_for_its_host_s_sake_is_tried_once_elsewhere(home: Pat
     assert workers.able([1]) == ["a", "b"]
     assert workers.hear("b", [Told(0, 1.0, "OSError: x", is_of_host=True)]) == []
     assert fit_workers(home, "a").hear("a", [Told(0, 1.0, "OSError: x", is_of_host=True)]) == []
+
+
+def test_a_worker_that_is_still_looked_at_is_waited_for(home: Path) -> None:
+    """A cell that failed for its host's sake is kept for it, and others go on; unless it does not pass."""
+    workers = fit_workers(home, "a")
+    workers._questions["b"] = _Question(is_of_cells=False, answer=None, asked=0.0)
+    assert workers.hear("a", [Told(0, 1.0, "OSError: x", is_of_host=True)]) == [0]
+    assert (workers.able([0]), workers.able([1])) == ([], ["a"])
+    del workers._questions["b"]
+    assert workers.able([0]) == ["a"]
+    workers.fit.append("b")
+    assert workers.able([0]) == ["b"]
 
 
 def test_who_fails_where_others_do_not_is_set_aside(home: Path, caplog: pytest.LogCaptureFixture) -> None:
