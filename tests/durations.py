@@ -2,7 +2,8 @@
 """How long tests take: each file's seconds of CPU stand in ``durations.txt``, and a run tells where one takes far more.
 
 ``make durations`` writes the file. A run of most tests is held against it, by how fast this machine is on what both
-know: a file of tests that takes a second more than twice what is written fails the run. So what tests cost shows in a
+know: a file of tests that takes a second more than twice what is written is named, and fails the run where
+``SWFTOOLS_DURATIONS=check``. So what tests cost shows in a
 change of that file, and ``python -m tests.quick`` knows what fits into a minute.
 """
 
@@ -108,11 +109,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             f"{file} takes {seconds:.1f} s of CPU, as {WRITTEN.name} counts them; its heaviest test is "
             f"{_heaviest[file][1]}. Make it lighter or slow; or write what tests take: make durations"
         )
-    if _told and session.exitstatus == pytest.ExitCode.OK:
+    is_asked = os.environ.get("SWFTOOLS_DURATIONS") == "check"  # else it is told: kernels may have been compiled
+    if is_asked and _told and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which files took too long."""
     for line in _told:
-        terminalreporter.write_line(f"ERROR {line}", red=True)
+        terminalreporter.write_line(f"WARNING {line}", yellow=True)

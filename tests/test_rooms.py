@@ -14,7 +14,7 @@ from tests.pages import DOCS
 OTHERS = {"benchmark", "corpus", "mutants", "naive", "real_slurm", "reference"}
 """Folders that are no rooms: timings, strangers' inputs, planted changes, slow twins, a Slurm, published values."""
 
-_PATH = re.compile(r"\btests/[\w/]+(?:\.py)?")
+_PATH = re.compile(r"\btests/[\w/]+(?:\.py|\.txt)?")
 
 
 def test_every_folder_of_tests_is_a_room() -> None:
