@@ -145,7 +145,7 @@ def test_the_crowd_keeps_the_machine_busy() -> None:
 @pytest.mark.parametrize(("name", "predictor"), pairs(OURS, sorted(list_predictors()), each=3))
 def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
     """Bit for bit, on a busy machine, of every policy that there is."""
-    jobs = 60 if name.startswith("genetic") else 150  # which breeds for long
+    jobs = 60 if name.startswith("genetic") else 90  # which breeds for long
     trace = with_all_columns(crowded_trace(jobs, seed=BUSY))
     compiled = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1)
     interpreted = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1, compiled=False)
@@ -288,7 +288,14 @@ def erlang_c(servers: int, offered: float) -> float:
     return blocked / (sum(offered**k / math.factorial(k) for k in range(servers)) + blocked)
 
 
-@pytest.mark.parametrize(("servers", "load"), [(1, 0.5), (1, 0.8), (4, 0.8), (16, 0.9)])
+@pytest.mark.parametrize(
+    ("servers", "load"),
+    [
+        (1, 0.8),
+        (16, 0.9),
+        *(pytest.param(servers, load, marks=pytest.mark.slow) for servers, load in [(1, 0.5), (4, 0.8)]),
+    ],
+)
 def test_waits_of_first_come_first_served_are_those_of_erlang(servers: int, load: float) -> None:
     """Mean wait C / (c - a), and the share that waits at all, within four standard errors of 30 runs."""
     offered = load * servers

@@ -162,18 +162,17 @@ class OfQueue(PvEasyParameters):
     NAME = "lowest-queue-first"
 
 
-def of_queue() -> Policy:
-    """Return PV-EASY that serves the jobs of the lowest queue first."""
+def lowest_queue_first(machine: Any, parameters: Any, memory: Any) -> None:
+    """Serve the jobs of the lowest queue first."""
+    job = first_waiting(machine)
+    while job >= 0:
+        memory.key[job] = machine.requests.queue_id[job]
+        job = next_waiting(machine, job)
+    manner = Manner(parameters.slp, parameters.venture, parameters.victims, parameters.preemption)
+    decide_pv_easy(machine, manner, memory, by_key())
 
-    def lowest_queue_first(machine: Any, parameters: Any, memory: Any) -> None:
-        job = first_waiting(machine)
-        while job >= 0:
-            memory.key[job] = machine.requests.queue_id[job]
-            job = next_waiting(machine, job)
-        manner = Manner(parameters.slp, parameters.venture, parameters.victims, parameters.preemption)
-        decide_pv_easy(machine, manner, memory, by_key())
 
-    return Policy("lowest-queue-first", lowest_queue_first, OfQueue, no_shadow, allocates=False)
+OF_QUEUE = Policy("lowest-queue-first", lowest_queue_first, OfQueue, no_shadow, allocates=False)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -182,7 +181,7 @@ def test_an_order_of_ones_own(compiled: bool) -> None:
     trace = crowded_trace(200, seed=6)
     ranked = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
     for venture in (True, False):
-        ours = simulate(ranked, of_queue(), compiled=compiled, venture=venture)
+        ours = simulate(ranked, OF_QUEUE, compiled=compiled, venture=venture)
         by_rank = simulate(ranked, "pv-easy", order="rank", venture=venture)
         pd.testing.assert_frame_equal(ours.jobs, by_rank.jobs)
 
