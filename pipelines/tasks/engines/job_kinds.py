@@ -57,6 +57,10 @@ class Kind:
         What the class of dask-jobqueue calls an account.
     own_numbers : tuple of str
         Further such keys.
+    time_of : callable
+        Makes of a walltime what this kind takes.
+    problem_of : callable
+        Says what this kind cannot do with the keys of a file; nothing if it can.
     """
 
     name: str
@@ -69,6 +73,8 @@ class Kind:
     tests: tuple[str, ...] = ()
     account: str = "account"
     own_numbers: tuple[str, ...] = ()
+    time_of: Callable[[str], str] = str
+    problem_of: Callable[[Mapping[str, Any]], str] = lambda _: ""
 
     @property
     def section(self) -> str:
@@ -77,31 +83,10 @@ class Kind:
 
     def settings_of(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return what the class of dask-jobqueue is given for the keys of a file."""
-        chosen = dict(settings)
+        chosen = {**settings, "walltime": self.time_of(settings["walltime"])}
         if "account" in chosen:
             chosen[self.account] = chosen.pop("account")
-        if self.name == "LSF":
-            chosen["walltime"] = _without_seconds(chosen["walltime"])
         return chosen
-
-    def problem_of(self, settings: Mapping[str, Any]) -> str:
-        """Return what this kind cannot do with the keys of a file; empty if it can."""
-        if self.name == "LSF" and not re.fullmatch(r"\d+:\d\d(:\d\d)?", settings["walltime"]):
-            return f"walltime {settings['walltime']!r}: LSF takes hours and minutes, such as 04:00"
-        directives = settings.get("job_extra_directives", [])
-        if self.name == "Grid Engine" and settings["cores"] > 1 and not any("-pe " in line for line in directives):
-            return (
-                f'job_extra_directives must ask for the cores, such as ["-pe smp {settings["cores"]}"]: names of '
-                "parallel environments are each site's own (qconf -spl)"
-            )
-        return ""
-
-
-def _without_seconds(walltime: str) -> str:
-    """Return a time as LSF takes it, hours and minutes; seconds are rounded up."""
-    hours, minutes, *seconds = walltime.split(":")
-    whole = int(minutes) + (sum(map(int, seconds)) > 0)
-    return f"{int(hours) + whole // 60:02}:{whole % 60:02}"
 
 
 # ---------------------------------------------------------------- Slurm
@@ -171,6 +156,29 @@ def _read_bjobs(printed: str) -> dict[str, Listed]:
     return found
 
 
+def _without_seconds(walltime: str) -> str:
+    """Return a time as LSF takes it, hours and minutes; seconds are rounded up."""
+    hours, minutes, *seconds = walltime.split(":")
+    whole = int(minutes) + (sum(map(int, seconds)) > 0)
+    return f"{int(hours) + whole // 60:02}:{whole % 60:02}"
+
+
+def _problem_of_lsf(settings: Mapping[str, Any]) -> str:
+    if re.fullmatch(r"\d+:\d\d(:\d\d)?", settings["walltime"]):
+        return ""
+    return f"walltime {settings['walltime']!r}: LSF takes hours and minutes, such as 04:00"
+
+
+def _problem_of_sge(settings: Mapping[str, Any]) -> str:
+    directives = settings.get("job_extra_directives", [])
+    if settings["cores"] == 1 or any("-pe " in line for line in directives):
+        return ""
+    return (
+        f'job_extra_directives must ask for the cores, such as ["-pe smp {settings["cores"]}"]: names of parallel '
+        "environments are each site's own (qconf -spl)"
+    )
+
+
 def _lines_of(*names: str) -> Callable[[str], str]:
     """Return what picks lines that begin with some names, and puts them in one line."""
 
@@ -215,6 +223,8 @@ KINDS = {
         ("bjobs", "-a", "-noheader", "-o", "stat exit_code exit_reason exec_host"),
         _joined,
         account="project",
+        time_of=_without_seconds,
+        problem_of=_problem_of_lsf,
     ),
     "sge": Kind(
         "Grid Engine",
@@ -225,5 +235,6 @@ KINDS = {
         ("qacct", "-j"),
         _lines_of("failed", "exit_status", "ru_wallclock", "hostname"),
         account="project",
+        problem_of=_problem_of_sge,
     ),
 }

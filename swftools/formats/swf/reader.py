@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -26,25 +26,14 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import LogFormatError, ParameterError, SwfFormatError
-from swftools.formats.accounting.digest import Digest
-from swftools.formats.compression import TEXT_LIMIT, LogSource, LogStream, Progress, open_log, source_name
-from swftools.formats.place import file_of
-from swftools.formats.several import LogFiles
-from swftools.formats.source_lines import SourceLines
+from swftools.formats.compression import TEXT_LIMIT, LogSource, Progress, open_log, source_name
 from swftools.formats.swf import dialects
-from swftools.formats.swf.block import BYTE_ORDER_MARK, Block, read_block, refuse_counts, split_lines
-from swftools.formats.swf.growing import GrowingJobs
-from swftools.formats.swf.kernel import LONGEST_LINE, Room
+from swftools.formats.swf.as_trace import provenance_of, trace_of, unread, unverified
+from swftools.formats.swf.block import Block, read_block, split_lines
+from swftools.formats.swf.pieces import is_long, read_pieces, whole_lines
 from swftools.formats.swf.row_numbers import RowNumbers
-from swftools.header import UTILITY_NOTE, SwfHeader
 from swftools.keyed_random import OccurrenceCounter
-from swftools.tables import empty_frame
-from swftools.trace import LineSource, Trace
-
-LONG_TEXT = 1 << 25
-"""Bytes of a file, as it is stored, from which its text is read in pieces that are not kept."""
-
-_PIECE = 1 << 23
+from swftools.trace import Trace
 
 
 def read_swf(
@@ -128,8 +117,8 @@ def read_swf(
     (1, 8, '3 fields instead of 18')
     """
     name = source_name(source)
-    if _is_long(source):
-        trace = _read_pieces(source, name, strict, utility, epoch, width, max_bytes=max_bytes, progress=progress)
+    if is_long(source):
+        trace = read_pieces(source, name, strict, utility, epoch, width, max_bytes=max_bytes, progress=progress)
         if trace is not None:
             return trace
     with open_log(source, max_bytes=max_bytes, progress=progress) as stream:
@@ -139,104 +128,11 @@ def read_swf(
         digest = beside.submit(hashlib.sha256, text)
         block = read_block(text, name, 1, strict=strict, utility=utility)
         RowNumbers(name).refuse(block.jobs)
-        told = _unread(block.header)
+        told = unread(block.header)
         origin = dialects.first_second(block.jobs) if epoch and dialects.is_epoch(block.header, block.jobs) else None
         block = _plain(block, _Way(name, strict, width, origin, 1, {}), told)
-    provenance = _provenance(name, len(text), digest.result().hexdigest(), stream, told)
-    return _trace(block, source=block.lines, provenance=provenance)
-
-
-def _is_long(source: LogSource) -> bool:
-    """Whether a log is a file so long that its text is not kept."""
-    if not isinstance(source, str | os.PathLike):
-        return False
-    path = file_of(source)
-    try:
-        return path.is_file() and path.stat().st_size >= LONG_TEXT
-    except OSError:  # who opens it says why
-        return False
-
-
-def _read_pieces(
-    source: LogSource,
-    name: str,
-    strict: bool,
-    utility: bool | None,
-    epoch: bool,
-    width: dialects.Width,
-    *,
-    max_bytes: int,
-    progress: Progress | None,
-) -> Trace | None:
-    """Read a log as ``read_swf`` does, in pieces that are forgotten; None if its lines have more than 18 fields.
-
-    Its lines are read again from the file where they are quoted. Also None where times are seconds since 1970, whose
-    first one would have to be known before.
-    """
-    dialects.check_width(width)
-    again = SourceLines(LogFiles([source], name), mark=BYTE_ORDER_MARK)
-    header, lines, others = SwfHeader(), 0, 0
-    jobs, quarantine, rows = GrowingJobs(), [empty_frame("quarantine")], RowNumbers(name)
-    dated: bool | None = None if epoch else False
-    done, room = [0, 1], Room()
-
-    def tell(so_far: int, size: int | None) -> None:
-        done[:] = so_far, size or 1
-        if progress:
-            progress(so_far, size)
-
-    with open_log(source, max_bytes=max_bytes, progress=tell) as stream, Digest() as digest:
-        hashed = _Hashed(stream, digest)
-        for text in _whole_lines(hashed, _PIECE):
-            block = read_block(text, name, lines + 1, strict=strict, utility=utility, earlier=header, room=room)
-            if not jobs.takes(block.jobs):
-                return None
-            rows.refuse(block.jobs)
-            if dated is None:
-                dated = dialects.is_epoch(block.header, block.jobs)
-            if dated:
-                return None
-            header, utility = block.header, block.utility
-            lines, others = lines + len(block.lines), others + block.others
-            refuse_counts(name, lines, others)
-            jobs.add(block.jobs, min(done[0] / done[1], 1.0) or 1.0)
-            quarantine.append(block.quarantine)
-        sha256 = digest.hexdigest()
-    frame = pd.concat([each for each in quarantine if len(each)] or quarantine[:1], ignore_index=True)
-    block = replace(block, header=header, jobs=jobs.finish(), quarantine=frame)
-    provenance = _provenance(name, hashed.count, sha256, stream, _unread(header))
-    return _trace(block, source=again, provenance=provenance)
-
-
-class _Hashed:
-    """What is read from a stream, hashed and counted beside."""
-
-    def __init__(self, stream: LogStream, digest: Digest) -> None:
-        self._stream, self._digest = stream, digest
-        self.count = 0
-
-    def read(self, size: int) -> bytes:
-        """Read so many bytes."""
-        data = self._stream.read(size)
-        self._digest.update(data)
-        self.count += len(data)
-        return data
-
-
-def _unread(header: SwfHeader) -> Counter[str]:
-    """Return which numbers of a header cannot be read, as what is odd."""
-    return Counter({f"{label} in the header is no number: taken for missing": 1 for label in header.unread})
-
-
-def _provenance(name: str, size: int, sha256: str, stream: LogStream, told: Mapping[str, int]) -> dict[str, object]:
-    """Return where a trace comes from."""
-    return {
-        "name": Path(name).name,
-        "bytes": size,
-        "sha256": sha256,
-        **_unverified(stream),
-        **({"anomalies": dict(told)} if told else {}),
-    }
+    provenance = provenance_of(name, len(text), digest.result().hexdigest(), stream, told)
+    return trace_of(block, source=block.lines, provenance=provenance)
 
 
 def iter_swf(
@@ -287,7 +183,7 @@ def iter_swf(
     origin: float | None = None
     again, rows = _Again(source, name), RowNumbers(name)
     with open_log(source, max_bytes=max_bytes) as stream:
-        for text in _whole_lines(stream, chunk_bytes):
+        for text in whole_lines(stream, chunk_bytes):
             header = block.header if block else None
             block = read_block(text, name, lines + 1, strict=strict, utility=utility, earlier=header)
             utility = block.utility
@@ -303,9 +199,9 @@ def iter_swf(
             plain = replace(plain, jobs=plain.jobs.assign(job_occurrence=counted))
             if not is_pending:
                 odd = {"anomalies": dict(told)} if told else {}
-                yield _trace(plain, provenance={"name": Path(name).name, **_unverified(stream), **odd})
+                yield trace_of(plain, provenance={"name": Path(name).name, **unverified(stream), **odd})
         if block and is_pending:
-            yield _trace(plain, provenance={"name": Path(name).name, **_unverified(stream)})
+            yield trace_of(plain, provenance={"name": Path(name).name, **unverified(stream)})
 
 
 class _Way(NamedTuple):
@@ -374,43 +270,10 @@ class _Again:
     def _least(self, chunk_bytes: int, max_bytes: int, utility: bool | None) -> float:
         least = float("inf")
         with open_log(self._source, max_bytes=max_bytes) as stream:
-            for text in _whole_lines(stream, chunk_bytes):
+            for text in whole_lines(stream, chunk_bytes):
                 block = read_block(text, self._name, 1, strict=False, utility=utility)
                 least = min(least, dialects.first_second(block.jobs))
         return least
-
-
-def _unverified(stream: LogStream) -> dict[str, str]:
-    """Return what provenance says of a text that no checksum vouches for; nothing of any other."""
-    return {"unverified": stream.unverified} if stream.unverified else {}
-
-
-def _whole_lines(stream: LogStream | _Hashed, chunk_bytes: int) -> Iterator[bytes]:
-    """Yield a log's text in pieces that end with a line; at least one, which may be empty.
-
-    Of a line too long to be one, no more is kept than shows that it is.
-    """
-    pending = bytearray()
-    is_empty = True
-    while data := stream.read(chunk_bytes):
-        start = data.find(b"\n") if len(pending) > LONGEST_LINE else 0
-        end = data.rfind(b"\n") + 1
-        if end:
-            yield bytes(pending) + data[start:end]
-            pending, is_empty = bytearray(data[end:]), False
-        else:
-            pending += data
-        del pending[LONGEST_LINE + 1 :]
-    if pending or is_empty:
-        yield bytes(pending)
-
-
-def _trace(
-    block: Block, *, source: pa.LargeBinaryArray | LineSource | None = None, provenance: Mapping[str, object]
-) -> Trace:
-    """Return the trace of a block; the Note that announced utility tuples has become their column."""
-    header = block.header.without_note(UTILITY_NOTE).without_note(dialects.RELATIVE_NOTE)
-    return Trace(header, block.jobs, block.quarantine, source=source, provenance=provenance)
 
 
 def read_lines(source: LogSource, *, max_bytes: int = TEXT_LIMIT) -> pa.LargeBinaryArray:

@@ -13,7 +13,6 @@ import pytest
 
 from swftools.errors import SwfFormatError, SwfToolsError, UnreadableLogError
 from swftools.formats.source_lines import SourceLines
-from swftools.formats.swf import reader
 from swftools.formats.swf.reader import read_swf
 from swftools.trace import Trace
 
@@ -63,8 +62,8 @@ TEXTS = {
 @pytest.fixture
 def pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file is long, and read in pieces of some lines."""
-    monkeypatch.setattr(reader, "LONG_TEXT", 0)
-    monkeypatch.setattr(reader, "_PIECE", 900)
+    monkeypatch.setattr("swftools.formats.swf.pieces.LONG_TEXT", 0)
+    monkeypatch.setattr("swftools.formats.swf.pieces._PIECE", 900)
 
 
 def same(ours: Trace, theirs: Trace) -> None:

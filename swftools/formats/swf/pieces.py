@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The text of a log in pieces of whole lines; and a long log read from such pieces, which are not kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+
+from swftools.formats.accounting.digest import Digest
+from swftools.formats.compression import LogSource, LogStream, Progress, open_log
+from swftools.formats.place import file_of
+from swftools.formats.several import LogFiles
+from swftools.formats.source_lines import SourceLines
+from swftools.formats.swf import dialects
+from swftools.formats.swf.as_trace import provenance_of, trace_of, unread
+from swftools.formats.swf.block import BYTE_ORDER_MARK, read_block, refuse_counts
+from swftools.formats.swf.growing import GrowingJobs
+from swftools.formats.swf.kernel import LONGEST_LINE, Room
+from swftools.formats.swf.row_numbers import RowNumbers
+from swftools.header import SwfHeader
+from swftools.tables import empty_frame
+from swftools.trace import Trace
+
+LONG_TEXT = 1 << 25
+"""Bytes of a file, as it is stored, from which its text is read in pieces that are not kept."""
+
+_PIECE = 1 << 23
+
+
+def is_long(source: LogSource) -> bool:
+    """Whether a log is a file so long that its text is not kept."""
+    if not isinstance(source, str | os.PathLike):
+        return False
+    path = file_of(source)
+    try:
+        return path.is_file() and path.stat().st_size >= LONG_TEXT
+    except OSError:  # who opens it says why
+        return False
+
+
+def read_pieces(
+    source: LogSource,
+    name: str,
+    strict: bool,
+    utility: bool | None,
+    epoch: bool,
+    width: dialects.Width,
+    *,
+    max_bytes: int,
+    progress: Progress | None,
+) -> Trace | None:
+    """Read a log as ``read_swf`` does, in pieces that are forgotten; None if its lines have more than 18 fields.
+
+    Its lines are read again from the file where they are quoted. Also None where times are seconds since 1970, whose
+    first one would have to be known before.
+    """
+    dialects.check_width(width)
+    again = SourceLines(LogFiles([source], name), mark=BYTE_ORDER_MARK)
+    header, lines, others = SwfHeader(), 0, 0
+    jobs, quarantine, rows = GrowingJobs(), [empty_frame("quarantine")], RowNumbers(name)
+    dated: bool | None = None if epoch else False
+    done, room = [0, 1], Room()
+
+    def tell(so_far: int, size: int | None) -> None:
+        done[:] = so_far, size or 1
+        if progress:
+            progress(so_far, size)
+
+    with open_log(source, max_bytes=max_bytes, progress=tell) as stream, Digest() as digest:
+        hashed = _Hashed(stream, digest)
+        for text in whole_lines(hashed, _PIECE):
+            block = read_block(text, name, lines + 1, strict=strict, utility=utility, earlier=header, room=room)
+            if not jobs.takes(block.jobs):
+                return None
+            rows.refuse(block.jobs)
+            if dated is None:
+                dated = dialects.is_epoch(block.header, block.jobs)
+            if dated:
+                return None
+            header, utility = block.header, block.utility
+            lines, others = lines + len(block.lines), others + block.others
+            refuse_counts(name, lines, others)
+            jobs.add(block.jobs, min(done[0] / done[1], 1.0) or 1.0)
+            quarantine.append(block.quarantine)
+        sha256 = digest.hexdigest()
+    frame = pd.concat([each for each in quarantine if len(each)] or quarantine[:1], ignore_index=True)
+    block = replace(block, header=header, jobs=jobs.finish(), quarantine=frame)
+    provenance = provenance_of(name, hashed.count, sha256, stream, unread(header))
+    return trace_of(block, source=again, provenance=provenance)
+
+
+class _Hashed:
+    """What is read from a stream, hashed and counted beside."""
+
+    def __init__(self, stream: LogStream, digest: Digest) -> None:
+        self._stream, self._digest = stream, digest
+        self.count = 0
+
+    def read(self, size: int) -> bytes:
+        """Read so many bytes."""
+        data = self._stream.read(size)
+        self._digest.update(data)
+        self.count += len(data)
+        return data
+
+
+def whole_lines(stream: LogStream | _Hashed, chunk_bytes: int) -> Iterator[bytes]:
+    """Yield a log's text in pieces that end with a line; at least one, which may be empty.
+
+    Of a line too long to be one, no more is kept than shows that it is.
+    """
+    pending = bytearray()
+    is_empty = True
+    while data := stream.read(chunk_bytes):
+        start = data.find(b"\n") if len(pending) > LONGEST_LINE else 0
+        end = data.rfind(b"\n") + 1
+        if end:
+            yield bytes(pending) + data[start:end]
+            pending, is_empty = bytearray(data[end:]), False
+        else:
+            pending += data
+        del pending[LONGEST_LINE + 1 :]
+    if pending or is_empty:
+        yield bytes(pending)
