@@ -84,6 +84,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         with one_look():
             left = [cell for cell in left if not cell.is_done()]
             seconds = pace * sum(map(work_of, left))
+    _check_logs(task.cells)
     script = getattr(task.engine, "job_script", None)
     memory = _memory_of(task.cells)
     repetitions, needed = task.repetitions
@@ -122,6 +123,17 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
         if script:
             click.echo(f"\nA job of the cluster:\n\n{found['job_script']}", nl=False)
     sys.exit(0)
+
+
+def _check_logs(cells: Sequence[Any]) -> None:
+    """Raise if the log of a cell is not there, or cannot be read: what is planned cannot be run."""
+    from swftools.errors import UnknownLogError, UnreadableLogError
+
+    for found in {cell.log: cell.found for cell in cells}.values():
+        if found.problem:
+            raise UnknownLogError(found.problem)
+        if found.damage:
+            raise UnreadableLogError(found.damage)
 
 
 def _memory_of(cells: Sequence[Any]) -> MemoryPlan:

@@ -19,7 +19,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 
 from pipelines.tasks.engines.batches import Cells, Told
 from pipelines.tasks.engines.dask_cluster import Dask, silent_dask
-from pipelines.tasks.engines.job_commands import CommandError, interruptible, said_by, submit
+from pipelines.tasks.engines.job_commands import CommandError, check_there, interruptible, said_by, submit
 from pipelines.tasks.engines.job_file import read_job_file
 from pipelines.tasks.engines.jobs import Jobs
 from pipelines.tasks.stage_task import StageTask
@@ -59,9 +59,17 @@ class BatchSystem(Dask):
 
         Raises
         ------
+        ClusterError
+            The command that submits is not there.
         ParameterError
             The batch system would not take a job, such as one for a queue that it has not.
         """
+        with _no_new_folders(self.file.logs(data_root)):
+            submits = self.file.job(data_root).submit_command.split()[0]
+        try:
+            check_there(submits)
+        except CommandError as error:
+            raise ClusterError(f"{self.file.path}: {error}") from error
         if not self.file.kind.tests:
             return
         try:

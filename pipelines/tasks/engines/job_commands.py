@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -13,6 +14,9 @@ from typing import Any
 
 ANSWERS_WITHIN = 60.0
 """Seconds in which a command must answer."""
+
+
+_ELSEWHERE = "start where jobs can be submitted, or mend PATH"
 
 
 class CommandError(Exception):
@@ -47,9 +51,7 @@ def said_by(command: Sequence[str], given: str = "") -> str:
             start_new_session=True,
         )
     except OSError as error:
-        raise CommandError(
-            f"{command[0]} cannot be run ({error.strerror}): start where jobs can be submitted, or mend PATH"
-        ) from error
+        raise CommandError(f"{command[0]} cannot be run ({error.strerror}): {_ELSEWHERE}") from error
     try:
         printed, said = process.communicate(given, timeout=ANSWERS_WITHIN)
     except subprocess.TimeoutExpired as error:
@@ -61,6 +63,12 @@ def said_by(command: Sequence[str], given: str = "") -> str:
         words = "; ".join(line.removeprefix("error: ") for line in lines if line)
         raise CommandError(f"{command[0]} says: {words or f'status {process.returncode}'}")
     return printed
+
+
+def check_there(command: str) -> None:
+    """Raise CommandError if a command is not there, without running it."""
+    if shutil.which(command) is None:
+        raise CommandError(f"{command} is not there: {_ELSEWHERE}")
 
 
 def submit(job: Any, script: str) -> str:

@@ -191,6 +191,14 @@ def test_slips_are_told_before_any_work(change: dict[str, Any], message: str) ->
         PublishExperiment(data_root="data", experiment=json.dumps({**SMALL, **change}))
 
 
+def test_a_plan_of_a_log_that_is_not_there(tmp_path: Path) -> None:
+    """What could not be run is not planned either: status 20, as of the run."""
+    (tmp_path / "gone.yaml").write_text(json.dumps({**SMALL, "logs": ["gone.swf"]}))
+    planned = run([*SWFTOOLS, "experiment", "gone.yaml", "--dry-run"], tmp_path)
+    assert (planned.returncode, planned.stdout) == (20, "")
+    assert planned.stderr.startswith("error: log 'gone.swf' is neither a file nor a card of the catalogue")
+
+
 def test_the_command(tmp_path: Path) -> None:
     """Says how many cells there are, runs them, prints what differs; again finds all done."""
     (tmp_path / "small.yaml").write_text(json.dumps({**SMALL, "subsets": {"one": {"shakes": [3]}}}))

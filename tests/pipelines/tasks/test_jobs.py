@@ -597,6 +597,10 @@ def test_a_command_that_is_not_there(tmp_path: Path, kind: str, command: str, mo
     file = job_file(tmp_path, kind, cores=1)
     with pytest.raises(ClusterError, match=f"{kind}.yaml: {command} cannot be run .*start where jobs can be submitted"):
         Jobs(file, str(tmp_path), HEAD).start(1)
+    (tmp_path / "data").mkdir()
+    with pytest.raises(ClusterError, match=f"{kind}.yaml: {command} is not there: start where jobs can be submitted"):
+        BatchSystem(file.path, kind).check(str(tmp_path / "data"))  # before any work
+    assert [*(tmp_path / "data").iterdir()] == []
 
 
 # ---------------------------------------------------------------- --detach, status
