@@ -16,7 +16,7 @@ from swftools.kernel import Kernel
 from swftools.kernel.outside import Lent
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.names import Names
-from swftools.simulator.engine.entry import (
+from swftools.simulator.policy_abi import (
     Memory,
     check_arguments,
     compiled_entry,
