@@ -229,7 +229,7 @@ def required_columns(table: str) -> list[str]:
     All of them, but of jobs only the 18 SWF fields, and of a schedule only what the simulation adds, and the key.
     """
     if table == "schedule":
-        return ["job_number", "job_occurrence", *(field.name for field in SCHEDULE_COLUMNS)]
+        return ["job_number", "job_occurrence", *(field.name for field in SCHEDULE_COLUMNS if not field.optional)]
     return list(SWF_NAMES) if table == "jobs" else list(table_fields(table))
 
 
