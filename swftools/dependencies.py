@@ -148,7 +148,8 @@ def ready_times(found: Dependencies, submit: FloatArray, end: FloatArray) -> Flo
         Submission and end of each, s; a job whose end is NaN keeps nobody waiting.
     """
     rows = len(submit)
-    ready = np.fmax(submit, latest_of(rows, found.waiting, np.nan_to_num(end[found.before] + found.think_time)))
+    until = end[found.before] + found.think_time
+    ready = np.fmax(submit, latest_of(rows, found.waiting, np.where(np.isnan(until), 0.0, until)))
     return np.fmax(ready, latest_of(rows, found.gone, found.gone_end + found.gone_think_time))
 
 
