@@ -127,7 +127,10 @@ def test_put_aside_by_cleaning() -> None:
 _numbers = st.integers(1, 6)
 _jobs = st.lists(
     st.tuples(
-        _numbers, st.integers(0, 3), st.none() | _numbers, st.none() | st.lists(_numbers, min_size=2, max_size=4, unique=True)
+        _numbers,
+        st.integers(0, 3),
+        st.none() | _numbers,
+        st.none() | st.lists(_numbers, min_size=2, max_size=4, unique=True),
     ),
     min_size=1,
     max_size=9,

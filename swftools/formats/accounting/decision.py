@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.formats.accounting.predecessors import find_predecessors
+from swftools.formats.accounting.predecessors import Told, find_predecessors
+from swftools.formats.accounting.waits import Waits
 from swftools.kernel import FloatArray, IntArray
 
 
@@ -24,14 +25,21 @@ class Decision(NamedTuple):
         The job number of each record, by submission, from 1 on; 0 for one that repeats another.
     into : ndarray of int64
         The line of the record that it repeats; 0 for none.
-    preceding : ndarray of float64
-        The job number of the job before it; NaN for none.
+    waiting, before : ndarray of int64
+        Records that waited for others, in order, and the job number of each that they waited for.
     """
 
     origin: int
     number: IntArray
     into: IntArray
-    preceding: FloatArray
+    waiting: IntArray
+    before: IntArray
+
+    def of(self, begin: int, end: int) -> Decision:
+        """Return what is decided of the records from one to before another."""
+        first, last = np.searchsorted(self.waiting, (begin, end))
+        number, into = self.number[begin:end], self.into[begin:end]
+        return Decision(self.origin, number, into, self.waiting[first:last] - begin, self.before[first:last])
 
 
 class Known(NamedTuple):
@@ -42,8 +50,12 @@ class Known(NamedTuple):
     submit, start, end : ndarray of float64
         Times; NaN where there is none.
     line : ndarray of int64
-    key, id_key, preceding_key : ndarray of uint64
+    key, id_key : ndarray of uint64
+    waits : Waits, optional
+    groups : dict of str to ndarray of uint64
         As in ``Part``.
+    status : ndarray of float64
+        NaN where there is none.
     into : dict of int to int
         Rows that are pieces of the job of another row.
     """
@@ -54,7 +66,9 @@ class Known(NamedTuple):
     line: IntArray
     key: npt.NDArray[np.uint64]
     id_key: npt.NDArray[np.uint64]
-    preceding_key: npt.NDArray[np.uint64]
+    waits: Waits | None
+    groups: dict[str, npt.NDArray[np.uint64]]
+    status: FloatArray
     into: dict[int, int]
 
 
@@ -84,9 +98,9 @@ def decide(known: Known) -> Decision:
         order = np.argsort(submit, kind="stable")
         number[order if isinstance(kept, slice) else kept[order]] = np.arange(1, len(order) + 1)
     earliest = np.fmin.reduce(submit, initial=np.inf)
-    preceding = np.broadcast_to(np.nan, len(key))
-    if known.preceding_key.strides != (0,) and known.preceding_key.any():
-        rows = np.arange(len(key))[kept]
-        before = find_predecessors(known.id_key, known.submit, known.start, known.end, rows, known.preceding_key)
-        preceding = np.where(before >= 0, number[before], np.nan)
-    return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, preceding)
+    waiting = before = np.empty(0, np.int64)
+    if known.waits is not None and len(known.waits.row):
+        told = Told(known.id_key, known.submit, known.start, known.end, known.status, known.groups)
+        waiting, found = find_predecessors(told, np.arange(len(key))[kept], known.waits)
+        before = number[found]
+    return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, waiting, before)

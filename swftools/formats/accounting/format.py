@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import ClassVar, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -30,6 +29,7 @@ from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.settling import Settled, carry_out, whole_column
 from swftools.formats.accounting.spans import line_ends
 from swftools.formats.accounting.times import zone_named
+from swftools.formats.accounting.waits import groups_together, together
 from swftools.formats.compression import source_name
 from swftools.formats.registry import LogFormat, Reading
 from swftools.formats.several import Joined, LogFiles, open_joined
@@ -198,9 +198,8 @@ class AccountingFormat(LogFormat):
         files.again()
         for part in self._parts(files, how, again, Tally(), dates):
             self._carry_out(settled, [part], lines, files, how, row)
-            rows = slice(row, row + len(part.line))
-            own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
-            row = rows.stop
+            own = decision.of(row, row + len(part.line))
+            row += len(part.line)
             is_closed = np.isin(np.append(part.merged_into, own.into[own.into > 0]), part.line).all()
             if how.strict and len(part.quarantine):
                 refuse(files, part)
@@ -361,38 +360,37 @@ class AccountingFormat(LogFormat):
 
 def _decide(parts: list[Part], settled: Settled, files: LogFiles) -> Decision:
     """Return what the records of all parts decide; before it is carried out what was settled."""
-    asked = _preceding_keys(parts)
-    nothing = np.broadcast_to(np.nan, len(asked))
-    is_asked = asked.strides != (0,)
+    counts = [len(part.line) for part in parts]
+    waits = together([part.waits for part in parts], counts)
+    waits = waits if waits is not None and len(waits.row) else None
+    nothing = np.broadcast_to(np.nan, sum(counts))
+
+    def column(name: str) -> FloatArray:
+        """Return what only those need that wait for others."""
+        return nothing if waits is None else whole_column(parts, name)
+
     line, key, id_key = (np.concatenate([getattr(part, name) for part in parts]) for name in ("line", "key", "id_key"))
     if files.are_several:
         key = told_apart(key, id_key, line, files.begins)
     return decide(
         Known(
             whole_column(parts, "submit"),
-            whole_column(parts, "start") if is_asked else nothing,
-            whole_column(parts, "end") if is_asked else nothing,
+            column("start"),
+            column("end"),
             line,
             key,
             id_key,
-            asked,
+            waits,
+            groups_together([part.groups for part in parts], counts) if waits is not None else {},
+            column("status"),
             settled.into,
         )
     )
 
 
-def _preceding_keys(parts: list[Part]) -> npt.NDArray[np.uint64]:
-    """Return the hashes of what the records of all parts wait for; zeros that take no memory if none waits."""
-    keys = [part.preceding_key for part in parts]
-    if all(each.strides == (0,) and not each[:1].any() for each in keys):
-        return np.broadcast_to(np.uint64(0), sum(map(len, keys)))
-    return np.concatenate(keys)
-
-
 def _outline(part: Part, columns: tuple[str, ...]) -> Part:
     """Return of a part only what the whole is decided by."""
-    waits = part.preceding_key.strides != (0,)
-    wanted = ("submit", "end", *(("start",) if waits else ()), *columns)
+    wanted = ("submit", "end", *(("start", "status") if part.waits is not None else ()), *columns)
     numbers: dict[str, FloatArray] = {name: part.numbers[name] for name in wanted if name in part.numbers}
     nothing = np.empty(0, np.int64)
     return Part(
@@ -401,7 +399,8 @@ def _outline(part: Part, columns: tuple[str, ...]) -> Part:
         part.id_key,
         numbers,
         {},
-        part.preceding_key,
+        part.waits,
+        part.groups,
         part.is_ambiguous,
         empty_frame("quarantine"),
         nothing,

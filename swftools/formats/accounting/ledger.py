@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
-from swftools.formats.accounting.identity import id_keys, preceding_keys, record_keys
+from swftools.formats.accounting.identity import id_keys, record_keys
 from swftools.formats.accounting.names import NameBook
 from swftools.formats.accounting.records import (
     COUNTS,
@@ -37,6 +37,7 @@ from swftools.formats.accounting.records import (
     Stretch,
     plain_words,
 )
+from swftools.formats.accounting.waits import Waits, group_keys, read_waits
 from swftools.formats.privacy import Privacy
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.tables import empty_frame, frame_of
@@ -95,8 +96,10 @@ class Part:
         As in ``Records``; names as numbers.
     words : dict of str to pyarrow.LargeStringArray
         ``TEXTS``.
-    preceding_key : ndarray of uint64
-        Hash of the id of the job that must end before; 0 for none.
+    waits : Waits, optional
+        What records wait for; None where the log does not say it.
+    groups : dict of str to ndarray of uint64
+        Hashes of what several records have in common, as in ``waits.GROUPS``.
     is_ambiguous : ndarray of bool
         As in ``Records``.
     quarantine : pandas.DataFrame
@@ -112,7 +115,8 @@ class Part:
     id_key: npt.NDArray[np.uint64]
     numbers: dict[str, FloatArray]
     words: dict[str, pa.LargeStringArray]
-    preceding_key: npt.NDArray[np.uint64]
+    waits: Waits | None
+    groups: dict[str, npt.NDArray[np.uint64]]
     is_ambiguous: BoolArray
     quarantine: pd.DataFrame
     merged_line: IntArray
@@ -164,6 +168,7 @@ class Ledger:
             self.cut.append({"id_key": id_key[records.is_cut], **times})
         self._refused.update(records.line[faulty].tolist())
         late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
+        waits = read_waits(records)
         words, numbers = dict(records.words), dict(records.numbers)
         if faulty.any():
             mask = pa.array(kept)
@@ -179,7 +184,8 @@ class Ledger:
             id_key=id_key[kept],
             numbers=numbers,
             words={name: plain_words(words[name]) for name in TEXTS if name in words and self._may_tell(name, records)},
-            preceding_key=preceding_keys(records)[kept],
+            waits=waits if waits is None or isinstance(kept, slice) else waits.of(kept),
+            groups={name: keys[kept] for name, keys in group_keys(records).items()},
             is_ambiguous=np.zeros(len(key), bool)[kept] if ambiguous is None else ambiguous[kept],
             quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
             merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),

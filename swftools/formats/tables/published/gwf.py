@@ -108,6 +108,8 @@ class GwfWorkflows(TableFormat):
     """Tasks of workflows in the short form of the Grid Workloads Format, which has a header."""
 
     NAME = "gwf-workflows"
+    READER_VERSION = 3
+    """3: of several jobs that one waited for none was told."""
     TITLE = "Grid Workloads Format of workflows, 7 columns"
     COMMAND = "a .gwf of workflows, as simulators of these take them"
     NOTES = ("It is demand only: when tasks started is not told, so there are no waits.",)

@@ -16,6 +16,8 @@ class WorkflowTraceArchive(TableFormat):
     """Tasks in the form of the Workflow Trace Archive."""
 
     NAME = "wta"
+    READER_VERSION = 3
+    """3: of several jobs that one waited for none was told."""
     TITLE = "Workflow Trace Archive, tables of tasks"
     COMMAND = "the folder tasks/schema-1.0 of a trace of the Workflow Trace Archive"
     NOTES = ("A job is a task of a workflow; times count from the beginning of the trace, in whole milliseconds.",)
