@@ -269,10 +269,11 @@ CONDITIONS = {
 
 def named(jobs: pd.DataFrame) -> list[list[int]]:
     """Return the numbers of the jobs before each job."""
-    one = jobs["preceding_job_number"].map(lambda number: [number])
-    several = jobs["preceding_job_numbers"] if "preceding_job_numbers" in jobs else one
-    pairs = zip(several, one, strict=True)
-    return [next((list(each) for each in pair if np.ndim(each) and not pd.isna(list(each)[0])), []) for pair in pairs]
+    found = [[] if pd.isna(number) else [int(number)] for number in jobs["preceding_job_number"]]
+    for place, several in enumerate(jobs.get("preceding_job_numbers", found)):
+        if np.ndim(several) and len(several):
+            found[place] = [*several]
+    return found
 
 
 def test_dependencies() -> None:
@@ -287,7 +288,8 @@ def test_dependencies() -> None:
     wanted = [*CONDITIONS.values()]
     assert wanted == named(jobs)
     assert [ends[max(each)] for each in wanted if each] == jobs["think_time"].dropna().tolist()
-    alone = read(before[0], record(job_id=7, depend_cond="done(5[2]) && done(6)", submit_time=END + 20)).jobs
+    times = {"submit_time": END + 20, "start_time": END + 30, "event_time": END + 40}
+    alone = read(before[0], record(job_id=7, depend_cond="done(5[2]) && done(6)", **times)).jobs
     assert named(alone)[1] == [1], "what is not there counts for nothing"
     assert "started(5)" == job(record(depend_cond="started(5)"))["dependency"]
 
