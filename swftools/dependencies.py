@@ -26,7 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 SEVERAL = "preceding_job_numbers"
-"""The column of jobs that wait for several; of these field 17 says nothing."""
+"""The column of all that a job waits for, where field 17 cannot say it: several, or one that is submitted later."""
 
 ITSELF = "name the job itself"
 ABSENT = "name a job that is not there"
@@ -75,9 +75,9 @@ def find_dependencies(trace: Trace) -> Dependencies:
     -------
     Dependencies
         Where a number repeats, the last job of that number that was submitted before, or with, the one that waits. Left
-        out, and counted, are jobs that wait for themselves, for one that is not in the trace or that is submitted
-        later, and those that wait for one another. A trace of two or more jobs of which all name one and the same
-        number says nothing at all.
+        out, and counted, are jobs that wait for themselves, for one that is not in the trace, for one that field 17
+        names though it is submitted later, and those that wait for one another. If all jobs of a trace, two or more,
+        name one and the same number, that says nothing at all.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def find_dependencies(trace: Trace) -> Dependencies:
     >>> found.waiting, found.before, found.left_out
     (array([1]), array([0]), {'name a job that is not there': 1})
     """
-    waiting, number, dummy = _named(trace.jobs)
+    waiting, number, is_listed, dummy = _named(trace.jobs)
     if not len(waiting):
         return _without(dummy)
     arrays = trace.views
@@ -99,7 +99,7 @@ def find_dependencies(trace: Trace) -> Dependencies:
         return is_kept
 
     kept = keep(number != arrays.job_number[waiting], ITSELF)
-    waiting, number = waiting[kept], number[kept]
+    waiting, number, is_listed = waiting[kept], number[kept], is_listed[kept]
     submit = arrays.submit_time
     before = _last_of(number, submit[waiting], arrays.job_number, submit)
     lost = before < 0
@@ -107,8 +107,8 @@ def find_dependencies(trace: Trace) -> Dependencies:
     is_gone = np.isfinite(gone)
     kept = keep(~lost | _placed(is_gone, lost), ABSENT) & ~lost
     gone_row, gone_end = waiting[lost][is_gone], gone[is_gone]
-    waiting, before = waiting[kept], before[kept]
-    kept = keep(~(submit[before] > submit[waiting]), LATER)
+    waiting, before, is_listed = waiting[kept], before[kept], is_listed[kept]
+    kept = keep(is_listed | ~(submit[before] > submit[waiting]), LATER)
     waiting, before = waiting[kept], before[kept]
     kept = keep(~_in_circles(trace, waiting, before), CIRCLE)
     waiting, before = waiting[kept], before[kept]
@@ -153,8 +153,8 @@ def ready_times(found: Dependencies, submit: FloatArray, end: FloatArray) -> Flo
     return np.fmax(ready, latest_of(rows, found.gone, found.gone_end + found.gone_think_time))
 
 
-def _named(jobs: pd.DataFrame) -> tuple[IntArray, IntArray, int | None]:
-    """Return rows that name a job and what they name, each pair once, in order of rows; and the number of a dummy."""
+def _named(jobs: pd.DataFrame) -> tuple[IntArray, IntArray, BoolArray, int | None]:
+    """Return rows that name a job, what they name, and whether in a list, each pair once; and the number of a dummy."""
     column = jobs["preceding_job_number"]
     waiting, number, dummy = np.empty(0, np.int64), np.empty(0, np.int64), None
     if column.notna().any():
@@ -164,16 +164,18 @@ def _named(jobs: pd.DataFrame) -> tuple[IntArray, IntArray, int | None]:
         else:
             waiting = np.flatnonzero(numbers >= 0)
             number = numbers[waiting]
+    is_listed = np.zeros(len(waiting), np.bool_)
     if SEVERAL in jobs and jobs[SEVERAL].notna().any():
         lists = pa.array(jobs[SEVERAL], INTEGERS, from_pandas=True)
         lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
         rows = np.append(waiting, np.asarray(pc.list_parent_indices(lists), np.int64))
         number = np.append(number, np.asarray(pc.list_flatten(lists), np.int64))
-        order = np.lexsort((number, rows))
-        waiting, number = rows[order], number[order]
+        is_listed = np.arange(len(rows)) >= len(waiting)
+        order = np.lexsort((~is_listed, number, rows))
+        waiting, number, is_listed = rows[order], number[order], is_listed[order]
         is_new = np.append(True, (waiting[1:] != waiting[:-1]) | (number[1:] != number[:-1]))
-        waiting, number = waiting[is_new], number[is_new]
-    return waiting, number, dummy
+        waiting, number, is_listed = waiting[is_new], number[is_new], is_listed[is_new]
+    return waiting, number, is_listed, dummy
 
 
 def _without(dummy: int | None) -> Dependencies:
@@ -237,17 +239,18 @@ def _put_aside(trace: Trace, number: IntArray) -> FloatArray:
 
 
 def _in_circles(trace: Trace, waiting: IntArray, before: IntArray) -> BoolArray:
-    """Return which pairs are part of a circle: of jobs that were submitted together, since no other can be."""
+    """Return which pairs are part of a circle: mostly of jobs that were submitted together, since no other can be."""
     found = np.zeros(len(waiting), np.bool_)
     submit = trace.views.submit_time
-    together = np.flatnonzero(submit[waiting] == submit[before])
+    is_later = submit[before] > submit[waiting]
+    together = np.flatnonzero((submit[waiting] == submit[before]) | is_later.any())
     if not len(together):
         return found
     rows, ends = np.unique(np.append(waiting[together], before[together]), return_inverse=True)
     number, occurrence = trace.views.job_number[rows], count_occurrences(trace.jobs)[rows]
     turn = np.argsort(np.lexsort((occurrence, number)))
     own, other = turn[ends[: len(together)]], turn[ends[len(together) :]]
-    if (other < own).all():  # as nearly everywhere: each stands behind what it waits for
+    if not is_later.any() and (other < own).all():  # as nearly everywhere: each stands behind what it waits for
         return found
     order = np.argsort(own, kind="stable")
     first = np.searchsorted(own[order], np.arange(len(rows) + 1))

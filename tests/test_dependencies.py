@@ -97,6 +97,14 @@ def test_several() -> None:
     assert waits(plain) == waits(trace)
 
 
+def test_listed_ones_may_be_submitted_later() -> None:
+    """As tasks of workflows may: a list is believed, unless it leads in a circle; field 17 alone is not."""
+    trace = draw_trace("job submit after\n1 0 3\n2 1 3\n3 5 .\n4 6 .\n5 7 .")
+    trace = with_several(trace, [None, [3], None, [5], [4, 3]])
+    assert waits(trace) == [(1, 2, 0.0), (4, 2, 0.0)]
+    assert find_dependencies(trace).left_out == {LATER: 1, CIRCLE: 2}
+
+
 def test_ready_times() -> None:
     """The submission, or the last end and the think time, if that is later; an end that is unknown keeps nobody."""
     trace = with_several(

@@ -23,6 +23,7 @@ class Node:
     logged_end: float
     think: float
     names: list[int]
+    listed: list[int]
     waits_for: list[Node] = field(default_factory=list)
 
     def leads_to(self, other: Node) -> bool:
@@ -44,13 +45,14 @@ def read_nodes(trace: Trace) -> tuple[list[Node], dict[str, int]]:
     nodes: list[Node] = []
     for row, job in enumerate(_rows(trace)):
         names = [] if job["preceding_job_number"] is None else [job["preceding_job_number"]]
-        names += [name for name in job.get("preceding_job_numbers") or [] if name not in names]
+        listed = list(dict.fromkeys(job.get("preceding_job_numbers") or []))
+        names += [name for name in listed if name not in names]
         occurrence = sum(node.number == job["job_number"] for node in nodes)
         end = math.nan
         if None not in (job["wait_time"], job["run_time"]):
             end = job["submit_time"] + job["wait_time"] + job["run_time"]
         think = job["think_time"] or 0.0
-        nodes.append(Node(row, job["job_number"], occurrence, job["submit_time"], end, think, names))
+        nodes.append(Node(row, job["job_number"], occurrence, job["submit_time"], end, think, names, listed))
     lost = {"itself": 0, "there": 0, "later": 0, "circle": 0}
     one = {tuple(node.names) for node in nodes}
     if len(nodes) > 1 and len(one) == 1 and len(next(iter(one))) == 1:
@@ -63,6 +65,8 @@ def read_nodes(trace: Trace) -> tuple[list[Node], dict[str, int]]:
                 lost["itself"] += 1
             elif not alike:
                 lost["there"] += 1
+            elif not earlier and name in node.listed:
+                node.waits_for.append(min(alike, key=lambda other: (other.submit, other.row)))
             elif not earlier:
                 lost["later"] += 1
             else:

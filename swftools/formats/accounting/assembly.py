@@ -155,16 +155,16 @@ def _preceding(decision: Decision) -> FloatArray:
 
 
 def _preceding_lists(decision: Decision, kept: Any) -> Any:
-    """Return the jobs before each kept record that waited for several; None where none did."""
+    """Return the jobs before each kept record for which SWF's field does not say it all; None where there is none."""
     rows = np.arange(len(decision.number))[kept]
-    first, last = (np.searchsorted(decision.waiting, rows, side) for side in ("left", "right"))
-    is_several = last - first > 1
-    if not is_several.any():
+    waiting, before = decision.waiting[decision.is_listed], decision.before[decision.is_listed]
+    first, last = (np.searchsorted(waiting, rows, side) for side in ("left", "right"))
+    place, _ = spread(first, last)
+    if not len(place):
         return None
-    place, _ = spread(first, np.where(is_several, last, first))
-    offsets = np.append(0, np.cumsum((last - first) * is_several))
+    offsets = np.append(0, np.cumsum(last - first))
     lists = pa.ListArray.from_arrays(
-        pa.array(offsets, pa.int32()), pa.array(decision.before[place]), type=INTEGERS, mask=pa.array(~is_several)
+        pa.array(offsets, pa.int32()), pa.array(before[place]), type=INTEGERS, mask=pa.array(first == last)
     )
     return pd.arrays.ArrowExtensionArray(pa.chunked_array([lists]))
 

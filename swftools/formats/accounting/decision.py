@@ -11,7 +11,7 @@ import pandas as pd
 
 from swftools.formats.accounting.predecessors import Told, find_predecessors
 from swftools.formats.accounting.waits import Waits
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import BoolArray, FloatArray, IntArray
 
 
 class Decision(NamedTuple):
@@ -27,6 +27,8 @@ class Decision(NamedTuple):
         The line of the record that it repeats; 0 for none.
     waiting, before : ndarray of int64
         Records that waited for others, in order, and the job number of each that they waited for.
+    is_listed : ndarray of bool
+        Whether SWF's field does not say it all: they waited for several, or for one that was submitted later.
     """
 
     origin: int
@@ -34,12 +36,14 @@ class Decision(NamedTuple):
     into: IntArray
     waiting: IntArray
     before: IntArray
+    is_listed: BoolArray
 
     def of(self, begin: int, end: int) -> Decision:
         """Return what is decided of the records from one to before another."""
         first, last = np.searchsorted(self.waiting, (begin, end))
         number, into = self.number[begin:end], self.into[begin:end]
-        return Decision(self.origin, number, into, self.waiting[first:last] - begin, self.before[first:last])
+        waiting, before, is_listed = (each[first:last] for each in (self.waiting, self.before, self.is_listed))
+        return Decision(self.origin, number, into, waiting - begin, before, is_listed)
 
 
 class Known(NamedTuple):
@@ -56,6 +60,8 @@ class Known(NamedTuple):
         As in ``Part``.
     status : ndarray of float64
         NaN where there is none.
+    any_order : bool
+        Whether a job may wait for one that is submitted later, as a task of a workflow.
     into : dict of int to int
         Rows that are pieces of the job of another row.
     """
@@ -70,6 +76,7 @@ class Known(NamedTuple):
     groups: dict[str, npt.NDArray[np.uint64]]
     status: FloatArray
     into: dict[int, int]
+    any_order: bool = False
 
 
 def decide(known: Known) -> Decision:
@@ -99,8 +106,14 @@ def decide(known: Known) -> Decision:
         number[order if isinstance(kept, slice) else kept[order]] = np.arange(1, len(order) + 1)
     earliest = np.fmin.reduce(submit, initial=np.inf)
     waiting = before = np.empty(0, np.int64)
+    is_listed = np.empty(0, np.bool_)
     if known.waits is not None and len(known.waits.row):
         told = Told(known.id_key, known.submit, known.start, known.end, known.status, known.groups)
-        waiting, found = find_predecessors(told, np.arange(len(key))[kept], known.waits)
+        waiting, found = find_predecessors(told, np.arange(len(key))[kept], known.waits, any_order=known.any_order)
         before = number[found]
-    return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, waiting, before)
+        is_listed = np.zeros(len(key), np.bool_)
+        is_listed[waiting[1:][waiting[1:] == waiting[:-1]]] = True
+        is_listed[waiting[known.submit[found] > known.submit[waiting]]] = True
+        is_listed = is_listed[waiting]
+    origin = int(np.floor(earliest)) if np.isfinite(earliest) else 0
+    return Decision(origin, number, into, waiting, before, is_listed)

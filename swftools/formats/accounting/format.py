@@ -88,6 +88,8 @@ class AccountingFormat(LogFormat):
     """Columns, beside the times, by which it is settled what is of one job."""
     HAS_DATES: ClassVar[bool] = True
     """Whether its times count from 1970, or else from the beginning of the log."""
+    ANY_ORDER: ClassVar[bool] = False
+    """Whether a job may wait for one that is submitted later, as a task of a workflow; no id comes again then."""
     READER_VERSION: ClassVar[int] = 2
     """1: of ids that came again the first was a predecessor, and rows without an id that were equal were one job."""
 
@@ -149,7 +151,7 @@ class AccountingFormat(LogFormat):
         pa.default_memory_pool().release_unused()
         parts = gathered.parts
         settled = self.settle(parts, ledger)
-        decision = _decide(parts, settled, files)
+        decision = _decide(parts, settled, files, any_order=self.ANY_ORDER)
         ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
         self._carry_out(settled, parts, np.concatenate([part.line for part in parts]), files, how, 0)
         for part in parts:
@@ -185,7 +187,7 @@ class AccountingFormat(LogFormat):
 
         seen, ledger, dates = self._by_its_dates(files, how, outlined)
         settled = self.settle(seen, ledger)
-        decision = _decide(seen, settled, files)
+        decision = _decide(seen, settled, files, any_order=self.ANY_ORDER)
         ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
         jobs_there = int((decision.number > 0).sum())
         header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
@@ -358,7 +360,7 @@ class AccountingFormat(LogFormat):
                 return
 
 
-def _decide(parts: list[Part], settled: Settled, files: LogFiles) -> Decision:
+def _decide(parts: list[Part], settled: Settled, files: LogFiles, *, any_order: bool) -> Decision:
     """Return what the records of all parts decide; before it is carried out what was settled."""
     counts = [len(part.line) for part in parts]
     waits = together([part.waits for part in parts], counts)
@@ -384,6 +386,7 @@ def _decide(parts: list[Part], settled: Settled, files: LogFiles) -> Decision:
             groups_together([part.groups for part in parts], counts) if waits is not None else {},
             column("status"),
             settled.into,
+            any_order,
         )
     )
 

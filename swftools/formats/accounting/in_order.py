@@ -69,7 +69,7 @@ class InOrder:
             stays &= ~is_same
             self._keys, self._lines, self._numbers = keys[stays], lines[stays], number[stays]
         nothing = np.empty(0, np.int64)
-        whole = Decision(self.origin, number, into, nothing, nothing)
+        whole = Decision(self.origin, number, into, nothing, nothing, np.empty(0, np.bool_))
         return whole.of(before, len(keys)), (lines, whole)
 
     def _note(self, part: Part, submit: FloatArray) -> None:

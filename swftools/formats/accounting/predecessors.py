@@ -40,7 +40,9 @@ class Told(NamedTuple):
     groups: dict[str, KeyArray]
 
 
-def find_predecessors(told: Told, kept: IntArray, waits: Waits) -> tuple[IntArray, IntArray]:
+def find_predecessors(
+    told: Told, kept: IntArray, waits: Waits, *, any_order: bool = False
+) -> tuple[IntArray, IntArray]:
     """Return pairs of records, one that waited and one that it waited for, in order.
 
     Parameters
@@ -51,6 +53,8 @@ def find_predecessors(told: Told, kept: IntArray, waits: Waits) -> tuple[IntArra
         Records that are jobs, none that repeats another.
     waits : Waits
         What they name.
+    any_order : bool
+        Whether the one record of an id is meant whenever it was submitted.
     """
     order = kept[np.lexsort((kept, told.end[kept], told.submit[kept], told.id_key[kept]))]
     ids = told.id_key[order]
@@ -59,6 +63,9 @@ def find_predecessors(told: Told, kept: IntArray, waits: Waits) -> tuple[IntArra
     first, last = (np.searchsorted(ids, named.key, side).astype(np.int64) for side in ("left", "right"))
     found = np.full(len(named.row), -1, np.int64)
     _find(named.row, first, last, order, told.submit, told.start, told.end, found)
+    if any_order:
+        is_only = (found < 0) & (last - first == 1)
+        found[is_only] = order[first[is_only]]
     is_found = found >= 0
     row, before = _first_of_alternatives(told, named.row[is_found], found[is_found], named.mark[is_found])
     own, earlier = _namesakes(told, kept, waits.row[waits.mark & NAMESAKES > 0])

@@ -108,6 +108,7 @@ class GwfWorkflows(TableFormat):
     """Tasks of workflows in the short form of the Grid Workloads Format, which has a header."""
 
     NAME = "gwf-workflows"
+    ANY_ORDER = True
     READER_VERSION = 3
     """3: of several jobs that one waited for none was told."""
     TITLE = "Grid Workloads Format of workflows, 7 columns"

@@ -16,6 +16,7 @@ class WorkflowTraceArchive(TableFormat):
     """Tasks in the form of the Workflow Trace Archive."""
 
     NAME = "wta"
+    ANY_ORDER = True
     READER_VERSION = 3
     """3: of several jobs that one waited for none was told."""
     TITLE = "Workflow Trace Archive, tables of tasks"
