@@ -30,6 +30,7 @@ from swftools.simulator.engine.replay import (
     coming_at,
     replay_at,
 )
+from swftools.simulator.engine.transfer import begin_anew, take_from_log
 from swftools.simulator.machine.state import (
     CAPACITY,
     FREE,
@@ -43,7 +44,7 @@ from swftools.simulator.machine.state import (
 )
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
-from swftools.simulator.machine.waiting_queue import NOBODY, close_up
+from swftools.simulator.machine.waiting_queue import close_up
 from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.stepping.acts import fill_before
 
@@ -270,10 +271,7 @@ def put_back(episode: Episode, first: int) -> None:
     """Put machine and progress back to what they were before the first event; take the jobs from ``first`` on."""
     source, coming = coming_at(episode.source), coming_at(episode.coming)
     for job in range(len(coming.row)):
-        coming.row[job], coming.run_time[job] = source.row[first + job], source.run_time[first + job]
-        coming.limit[job], coming.told[job] = source.limit[first + job], source.told[first + job]
-    for job in range(len(coming.restart_overhead)):
-        coming.restart_overhead[job] = source.restart_overhead[first + job]
+        take_from_log(source, coming, first + job, job)
     empty(machine_at(episode.machine), replay_at(episode.replay), len(coming.row))
     episode.counts[CHARGED] = episode.counts[OVER] = episode.counts[INVALID] = episode.counts[DECISIONS] = 0
     episode.numbers[REWARD] = episode.numbers[TOTAL] = 0.0
@@ -282,35 +280,11 @@ def put_back(episode: Episode, first: int) -> None:
 @kernel(allocates=False)
 def empty(machine: Machine, replay: Replay, jobs: int) -> None:
     """Take all jobs from the machine, and forget what happened."""
-    counts, queue, requests = machine.counts, machine.queue, replay.requests
-    capacity, plans = counts[CAPACITY], counts[PLANS_BY_LIMIT]
-    counts[:] = 0
-    counts[FREE] = counts[CAPACITY] = capacity
-    counts[PLANS_BY_LIMIT] = plans
-    machine.clock[:] = np.inf
-    queue.least[:] = np.inf
-    queue.job[:] = NOBODY
-    queue.place[:] = NOBODY
-    queue.used[:] = 0
-    machine.allocated[:] = 0
-    machine.run[:] = NOBODY
-    for column in (machine.start_time, machine.expected_end, machine.done, machine.overhead):
-        column[:] = 0.0
-    for column in (requests.submit_time, requests.requested_time, requests.limit):
-        column[:] = np.nan
-    requests.processors[:] = -1
-    requests.queue_id[:] = -1
-    requests.priority_rank[:] = -1
-    requests.user_id[:] = -1
-    requests.checkpoint_interval[:] = np.nan
-    requests.restart_overhead[:] = np.nan
-    requests.speedup[:, :] = np.nan
-    requests.utility[:, :, :] = np.nan
-    for column in (replay.log.before, replay.log.work, replay.log.overhead):
-        column[:] = 0.0
-    replay.log.size[0] = replay.ends.size[0] = 0
-    replay.counts[:] = 0
-    replay.counts[COMING], replay.until[0] = jobs, np.inf
+    capacity, plans = machine.counts[CAPACITY], machine.counts[PLANS_BY_LIMIT]
+    begin_anew(machine, replay)
+    machine.counts[FREE] = machine.counts[CAPACITY] = capacity
+    machine.counts[PLANS_BY_LIMIT] = plans
+    replay.counts[COMING] = jobs
 
 
 @cache

@@ -36,10 +36,10 @@ from swftools.simulator.engine.replay import (
     STALE,
     STEPS,
     TO_DECIDE,
-    Coming,
     coming_at,
     replay_at,
 )
+from swftools.simulator.engine.transfer import submit
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
@@ -59,7 +59,6 @@ from swftools.simulator.machine.state import (
     WAITING,
     WAKE,
     Machine,
-    Requests,
 )
 from swftools.simulator.machine.views import expected_time, first_waiting, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up, enter, leave
@@ -281,31 +280,6 @@ def simulate_events(place: Any) -> None:
             if options.observes & 1 << START:
                 progress[OBSERVED] = job + 1
                 call_kernel(given.observe, START, here, job, theirs)
-
-
-@kernel(allocates=False)
-def submit(coming: Coming, requests: Requests, job: int) -> None:
-    """Copy in what is known of a job from its submission on."""
-    row = coming.row[job]
-    requests.submit_time[job] = coming.submit_time[row]
-    requests.processors[job] = coming.processors[row]
-    requests.limit[job] = coming.limit[job]
-    requests.requested_time[job] = coming.told[job]
-    requests.user_id[job] = coming.user_id[row]
-    requests.queue_id[job] = coming.queue_id[row]
-    if len(coming.priority_rank) > 0:
-        requests.priority_rank[job] = coming.priority_rank[row]
-    if len(coming.checkpoint_interval) > 0:
-        requests.checkpoint_interval[job] = coming.checkpoint_interval[row]
-    if len(coming.speedup) > 0:
-        for i in range(coming.speedup.shape[1]):
-            requests.speedup[job, i] = coming.speedup[row, i]
-    if len(coming.utility) > 0:
-        for i in range(coming.utility.shape[1]):
-            requests.utility[job, i, 0] = coming.utility[row, i, 0]
-            requests.utility[job, i, 1] = coming.utility[row, i, 1]
-    if len(coming.restart_overhead) > 0:
-        requests.restart_overhead[job] = coming.restart_overhead[job]
 
 
 @kernel(allocates=False)

@@ -15,14 +15,14 @@ from swftools.by_job import mask_of
 from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.engine.replay import COMING, DONE, STALE, Replay
+from swftools.simulator.engine.replay import COMING, DONE, STALE, Coming, Replay
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.running_jobs import release
 from swftools.simulator.machine.state import DISTURBED, HELD, KILL, NOW, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.views import is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
 from swftools.simulator.metrics.columns import rows_of
-from swftools.simulator.workload import Workload
+from swftools.simulator.state.columns import PER_JOB, names_per
 from swftools.trace import Trace
 
 BoolArray = npt.NDArray[np.bool_]
@@ -61,15 +61,15 @@ def chosen_rows(trace: Trace, jobs: pd.DataFrame | npt.ArrayLike) -> BoolArray:
     return mask_of(trace.jobs, jobs, "the mask")
 
 
-def let_fewer_come(workload: Workload, submitted: int, replay: Replay, is_out: BoolArray) -> tuple[Workload, IntArray]:
+def let_fewer_come(coming: Coming, submitted: int, replay: Replay, is_out: BoolArray) -> IntArray:
     """Put the jobs that are to come behind all others where they are out, and count them no more.
 
     Jobs that have not been submitted are known by their numbers only, and are numbered anew.
 
     Parameters
     ----------
-    workload : Workload
-        What is simulated.
+    coming : Coming
+        Jobs in their order, which changes.
     submitted : int
         Jobs that came so far.
     replay : Replay
@@ -79,22 +79,19 @@ def let_fewer_come(workload: Workload, submitted: int, replay: Replay, is_out: B
 
     Returns
     -------
-    workload : Workload
-        With jobs in their new order.
-    order : numpy.ndarray of int64, shape (jobs,)
+    numpy.ndarray of int64, shape (jobs,)
         The job that each was before.
     """
-    coming = int(replay.counts[COMING])
+    last = int(replay.counts[COMING])
     order = np.arange(len(is_out))
-    to_come, is_late = order[submitted:coming], is_out[submitted:coming]
-    order[submitted:coming] = np.concatenate([to_come[~is_late], to_come[is_late]])
-    replay.counts[COMING] = coming - int(is_late.sum())
-    if not is_late.any():
-        return workload, order
-    names = ["row", "run_time", "limit", "told", *["restart_overhead"] * bool(len(workload.coming.restart_overhead))]
-    by_job = {name: getattr(workload.coming, name)[order] for name in names}
-    workload = workload._replace(coming=workload.coming._replace(**by_job), is_cut=workload.is_cut[order])
-    return workload, order
+    to_come, is_late = order[submitted:last], is_out[submitted:last]
+    if is_late.any():
+        order[submitted:last] = np.concatenate([to_come[~is_late], to_come[is_late]])
+        replay.counts[COMING] = last - int(is_late.sum())
+        for name in names_per(Coming, PER_JOB):
+            if len(by_job := getattr(coming, name)):
+                by_job[: len(order)] = by_job[order]
+    return order
 
 
 @kernel(allocates=False)
