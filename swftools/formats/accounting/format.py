@@ -29,7 +29,7 @@ from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.settling import Settled, carry_out, whole_column
 from swftools.formats.accounting.spans import line_ends
 from swftools.formats.accounting.times import zone_named
-from swftools.formats.accounting.waits import groups_together, together
+from swftools.formats.accounting.waits import Waits, groups_together, together
 from swftools.formats.compression import source_name
 from swftools.formats.registry import LogFormat, Reading
 from swftools.formats.several import Joined, LogFiles, open_joined
@@ -153,6 +153,7 @@ class AccountingFormat(LogFormat):
         settled = self.settle(parts, ledger)
         decision = _decide(parts, settled, files, any_order=self.ANY_ORDER)
         ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
+        ledger.note_unknown(_waits_of(parts), decision)
         self._carry_out(settled, parts, np.concatenate([part.line for part in parts]), files, how, 0)
         for part in parts:
             part.key = part.id_key = np.empty(0, np.uint64)
@@ -189,6 +190,7 @@ class AccountingFormat(LogFormat):
         settled = self.settle(seen, ledger)
         decision = _decide(seen, settled, files, any_order=self.ANY_ORDER)
         ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
+        ledger.note_unknown(_waits_of(seen), decision)
         jobs_there = int((decision.number > 0).sum())
         header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
         row = 0
@@ -363,8 +365,7 @@ class AccountingFormat(LogFormat):
 def _decide(parts: list[Part], settled: Settled, files: LogFiles, *, any_order: bool) -> Decision:
     """Return what the records of all parts decide; before it is carried out what was settled."""
     counts = [len(part.line) for part in parts]
-    waits = together([part.waits for part in parts], counts)
-    waits = waits if waits is not None and len(waits.row) else None
+    waits = _waits_of(parts)
     nothing = np.broadcast_to(np.nan, sum(counts))
 
     def column(name: str) -> FloatArray:
@@ -389,6 +390,12 @@ def _decide(parts: list[Part], settled: Settled, files: LogFiles, *, any_order: 
             any_order,
         )
     )
+
+
+def _waits_of(parts: list[Part]) -> Waits | None:
+    """Return what the records of all parts wait for; None where none does."""
+    waits = together([part.waits for part in parts], [len(part.line) for part in parts])
+    return waits if waits is not None and len(waits.row) else None
 
 
 def _outline(part: Part, columns: tuple[str, ...]) -> Part:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
+from swftools.formats.accounting.decision import Decision
 from swftools.formats.accounting.identity import id_keys, record_keys
 from swftools.formats.accounting.names import NameBook
 from swftools.formats.accounting.records import (
@@ -37,7 +38,7 @@ from swftools.formats.accounting.records import (
     Stretch,
     plain_words,
 )
-from swftools.formats.accounting.waits import Waits, group_keys, read_waits
+from swftools.formats.accounting.waits import NAMESAKES, Waits, group_keys, read_waits
 from swftools.formats.privacy import Privacy
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.tables import empty_frame, frame_of
@@ -47,6 +48,10 @@ _KEPT = 1 << 16
 
 MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
 """The largest values of the columns of jobs that have one."""
+
+NOT_FOLLOWED = "a dependency on something else than the end of jobs by their ids, of which only the words are kept"
+UNKNOWN_BEFORE = "waited for a job that is not in the log, or that came only later"
+"""What is said of jobs that waited."""
 
 REPEATS = "repeats an earlier record: merged into it"
 """What is said of a record that is no job for that reason."""
@@ -198,6 +203,14 @@ class Ledger:
         if count:
             self.anomalies[REPEATS] += count
 
+    def note_unknown(self, waits: Waits | None, decision: Decision) -> None:
+        """Count jobs that waited for others, none of which is known."""
+        if waits is not None:
+            waited = np.zeros(len(decision.number), np.bool_)
+            waited[waits.row[waits.mark & NAMESAKES == 0]] = True
+            waited[decision.waiting] = False
+            self._count(UNKNOWN_BEFORE, waited & (decision.number > 0))
+
     def _loose(self, records: Records, text: bytes) -> LooseLines | None:
         """Return the lines of a stretch that are part of records elsewhere."""
         loose = records.loose
@@ -237,6 +250,10 @@ class Ledger:
         sound = ~records.is_faulty
         self._count("CPU time per processor above the run time", over & sound)
         self._count("run time more than a minute above the requested time", longer & sound)
+        told, named = (records.words.get(name) for name in ("dependency", "preceding"))
+        if told is not None and named is not None:
+            waits = np.asarray(pc.and_(told.is_valid(), named.is_null()))
+            self._count(NOT_FOLLOWED, waits & sound)
         if records.wait_holds_restarts:
             self._count("started more than once: the wait holds earlier runs", (records.number("restarts") > 0) & sound)
         if records.is_ambiguous is not None:

@@ -129,7 +129,7 @@ class GwfWorkflows(TableFormat):
     WIDTH = "`NProcs`; what was asked for is `ReqNProcs`."
     MACHINE = "Not told."
     TRIED = "An excerpt of 70 tasks."
-    TRAPS = ("Times count from the beginning of the file. A task with one dependency alone has a preceding job.",)
+    TRAPS = ("Times count from the beginning of the file. Dependencies on several are `preceding_job_numbers`.",)
     LICENCE = "Rows of the example: a sample of the AtLarge team, MIT licence."
     EXAMPLE = """\
 WorkflowID, JobID     , SubmitTime, RunTime   , NProcs    , ReqNProcs , Dependencies

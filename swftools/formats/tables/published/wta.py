@@ -39,7 +39,8 @@ class WorkflowTraceArchive(TableFormat):
     }
     HAS_DATES = False
     JOB = (
-        "A row of `tasks`: a task. What it waits for is `dependency`; a task with one parent alone has a preceding job."
+        "A row of `tasks`: a task. What it waits for is `preceding_job_number`, or, of several parents or one that is "
+        "submitted later, `preceding_job_numbers`; `dependency` has their ids."
     )
     WIDTH = "The resources asked for, rounded up; `exact_processors` has the fraction. The workflow is `array_number`."
     MACHINE = "The site of submission is the partition."
