@@ -42,8 +42,9 @@ class Decision(NamedTuple):
         """Return what is decided of the records from one to before another."""
         first, last = np.searchsorted(self.waiting, (begin, end))
         number, into = self.number[begin:end], self.into[begin:end]
-        waiting, before, is_listed = (each[first:last] for each in (self.waiting, self.before, self.is_listed))
-        return Decision(self.origin, number, into, waiting - begin, before, is_listed)
+        pairs = slice(first, last)
+        waiting = self.waiting[pairs] - begin
+        return Decision(self.origin, number, into, waiting, self.before[pairs], self.is_listed[pairs])
 
 
 class Known(NamedTuple):

@@ -86,13 +86,13 @@ def _with_elements(told: Told, kept: IntArray, ids: KeyArray, named: Waits) -> W
     order = np.argsort(array, kind="stable")
     first, last = (np.searchsorted(array[order], named.key[is_of_array], side) for side in ("left", "right"))
     place, owner = spread(first, last)
-    row, mark = (each[is_of_array][owner] for each in (named.row, named.mark))
+    row, mark = named.row[is_of_array][owner], named.mark[is_of_array][owner]
     key = told.id_key[kept[order[place]]]
     turn = np.lexsort((key, row))  # of the lives of an element one is enough
     is_new = np.append(True, (np.diff(row[turn]) != 0) | (key[turn][1:] != key[turn][:-1]))[: len(row)]
     chosen = turn[is_new]
-    parts = [(each[~is_of_array], more[chosen]) for each, more in zip(named, (row, key, mark), strict=True)]
-    return Waits(*(np.concatenate(part) for part in parts))
+    own = Waits(*(each[~is_of_array] for each in named))
+    return Waits(np.append(own.row, row[chosen]), np.append(own.key, key[chosen]), np.append(own.mark, mark[chosen]))
 
 
 def _first_of_alternatives(told: Told, row: IntArray, before: IntArray, mark: TinyArray) -> tuple[IntArray, IntArray]:

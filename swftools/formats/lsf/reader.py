@@ -247,8 +247,9 @@ class _Lines:
             "queue": self.words("queue"),
             "dependency": waits_for,
             "preceding": preceding_jobs(waits_for),
-            "array": pc.if_else(pa.array(is_element), job, None),
         }
+        if is_element.any():
+            records.words["array"] = pc.if_else(pa.array(is_element), job, None)
 
 
 def preceding_jobs(conditions: pa.LargeStringArray) -> pa.LargeStringArray:

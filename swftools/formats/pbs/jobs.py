@@ -122,20 +122,20 @@ class Jobs:
         index, number = np.empty(len(records)), np.empty(len(records))
         fill_ids(self.text, ids.start, ids.end, number, index)
         records.numbers |= {"array_number": number, "array_index": index}
-        dependencies = texts(self.spans("depend"))
+        every_id, dependencies = texts(ids), texts(self.spans("depend"))
         records.words = {
-            "log_id": texts(ids),
+            "log_id": every_id,
             "logged_state": texts(kinds),
             "user": texts(self.spans("user")),
             "group": texts(self.spans(self.options.group)),
             "executable": self._executables(),
             "queue": texts(self.spans("queue")),
             "dependency": dependencies,
-            "preceding": _preceding(texts(ids), dependencies),
-            "array": pc.if_else(
-                pa.array(np.isfinite(index)), pc.replace_substring_regex(texts(ids), r"\[.*?\]", "[]"), None
-            ),
+            "preceding": _preceding(every_id, dependencies),
         }
+        if (is_element := np.isfinite(index)).any():
+            of_array = pc.replace_substring_regex(every_id, r"\[.*?\]", "[]")
+            records.words["array"] = pc.if_else(pa.array(is_element), of_array, None)
 
     def _executables(self) -> pa.LargeStringArray:
         """Return the names of jobs; Cobalt's users rarely give any, so that there the program is told."""
