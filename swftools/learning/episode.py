@@ -16,6 +16,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, Kernel, kernel
 from swftools.kernel.outside import Lent, call_kernel
 from swftools.learning.observation import Seen, empty_seen, observe, show_end
+from swftools.simulator.engine.dependents import take_edge
 from swftools.simulator.engine.replay import (
     AT_DECISIONS,
     BEYOND,
@@ -26,6 +27,7 @@ from swftools.simulator.engine.replay import (
     NOT_DECIDING,
     STEPS,
     Coming,
+    Dependents,
     Replay,
     coming_at,
     replay_at,
@@ -44,7 +46,7 @@ from swftools.simulator.machine.state import (
 )
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
-from swftools.simulator.machine.waiting_queue import close_up
+from swftools.simulator.machine.waiting_queue import NOBODY, close_up
 from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.stepping.acts import fill_before
 
@@ -85,7 +87,8 @@ def inside(function: Callable[P, R]) -> Kernel[P, R]:
 class Episode(NamedTuple):
     """What an episode is played on; the first of them are places, interpreted what lies there.
 
-    ``source`` has the jobs of the log and ``coming`` those of the episode; ``run`` is what the engine goes on with, and
+    ``source`` has the jobs of the log, ``dependents`` the replay that says who waits for whom there, and ``coming`` the
+    jobs of the episode; ``run`` is what the engine goes on with, and
     ``reference`` the same with the policy that is compared with. ``seen`` is what is shown of it.
     """
 
@@ -93,6 +96,7 @@ class Episode(NamedTuple):
     run: Any
     reference: Any
     source: Any
+    dependents: Any
     coming: Any
     machine: Any
     replay: Any
@@ -102,7 +106,7 @@ class Episode(NamedTuple):
     numbers: FloatArray
 
 
-def empty_episode(places: tuple[Any, ...] = (0,) * 7, seen: Seen | None = None) -> Episode:
+def empty_episode(places: tuple[Any, ...] = (0,) * 8, seen: Seen | None = None) -> Episode:
     """Return an episode in which nothing happened yet."""
     kinds, counts, numbers = np.zeros(WARM_UP + 1, np.int64), np.zeros(LENGTH, np.int64), np.zeros(THRESHOLD + 1)
     return Episode._make([*places, seen or empty_seen(1), kinds, counts, numbers])
@@ -272,9 +276,26 @@ def put_back(episode: Episode, first: int) -> None:
     source, coming = coming_at(episode.source), coming_at(episode.coming)
     for job in range(len(coming.row)):
         take_from_log(source, coming, first + job, job)
-    empty(machine_at(episode.machine), replay_at(episode.replay), len(coming.row))
+    machine, replay = machine_at(episode.machine), replay_at(episode.replay)
+    empty(machine, replay, len(coming.row))
+    if len(replay.dependents.pending) > 0:
+        take_dependents(replay_at(episode.dependents).dependents, replay.dependents, first, len(coming.row))
     episode.counts[CHARGED] = episode.counts[OVER] = episode.counts[INVALID] = episode.counts[DECISIONS] = 0
     episode.numbers[REWARD] = episode.numbers[TOTAL] = 0.0
+
+
+@kernel(allocates=False)
+def take_dependents(log: Dependents, ours: Dependents, first: int, jobs: int) -> None:
+    """Let jobs of an episode wait for each other as they do in the log; for those before it they do not."""
+    for job in range(jobs):
+        ours.pending[job], ours.edge[job], ours.ready[job] = 0, NOBODY, log.ready[first + job]
+    for job in range(jobs):
+        edge = log.edge[first + job]
+        while edge != NOBODY:
+            other = log.successor[edge] - first
+            if 0 <= other < jobs:
+                take_edge(ours, job, other, log.think_time[edge])
+            edge = log.next[edge]
 
 
 @kernel(allocates=False)

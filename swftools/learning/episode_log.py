@@ -64,6 +64,7 @@ class EpisodeLog:
             )
         self.trace, self.processors = trace, simulation.processors
         self.workload, self.coming, self.restart = workload, workload.coming, workload.restart
+        self.replay = driver.replay
         self.options, self.semantics = dict(simulation.options), driver.options.semantics
         self.observer, self._predictor = driver.observer, driver.predictor
         self._compiled: bool | str = options.get("compiled", True)

@@ -28,6 +28,7 @@ from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
     DECIDED,
     DECIDING,
+    DEPENDS,
     LEFT,
     STEPS,
     TO_DECIDE,
@@ -69,8 +70,14 @@ class Slot:
             queue *= 2
         most = min(jobs, log.processors) + 1
         # With room for all that may wait and end, so that the engine never stops for more.
+        edges = int(log.replay.dependents.edges[0])
         arena = begin_state(
-            log.coming._replace(**own), log.processors, log.restart, places=queue, held=2 * queue, ends=4 * most
+            log.coming._replace(**own),
+            *(log.processors, log.restart, DEPENDS if edges else ()),
+            places=queue,
+            held=2 * queue + jobs,
+            ends=4 * most,
+            edges=edges,
         )
         coming, self.machine, self.replay = arena.state
         self.requests = self.replay.requests
@@ -83,7 +90,9 @@ class Slot:
             run = Run(*places, Options(log.semantics, 1, 0, 0), calls.observe, observer, calls.decide, decider)
             runs.append(self._lay(run, run_at))
         engine = place_of_compiled(engine_kernel(), checked=log.is_checked) if self.is_compiled else called.engine
-        episode = empty_episode((engine, *runs, self._lay(log.coming, coming_at), *places), seen)
+        episode = empty_episode(
+            (engine, *runs, self._lay(log.coming, coming_at), self._lay(log.replay, replay_at), *places), seen
+        )
         episode.kinds[:] = rules.kinds()
         episode.numbers[THRESHOLD] = LEAST_RUN_TIME
         self.episode, self.place = episode, self._lay(episode, episode_at)

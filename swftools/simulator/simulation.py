@@ -313,7 +313,7 @@ class Simulation:
         (take_out if self._driver.called.is_compiled else take_out.py_func)(self._machine, self._replay, is_out)
         submitted = int(self._machine.counts[SUBMITTED])
         is_cut = self._known().is_cut
-        order = let_fewer_come(self._driver.coming, submitted, self._replay, is_out)
+        order = let_fewer_come(self._driver.seat.arena.state, submitted, is_out)
         if self._is_cut is not None:
             self._is_cut = is_cut[order]
             self._workload = self._workload._replace(is_cut=self._is_cut)

@@ -17,6 +17,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.kernel.outside import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
+from swftools.simulator.engine.dependents import hold_until_ready, let_go, list_job
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -26,6 +27,7 @@ from swftools.simulator.engine.replay import (
     COMPLETED,
     DECIDED,
     DECIDING,
+    DEPENDENT,
     DONE,
     FULL,
     HAPPENED,
@@ -122,13 +124,14 @@ def simulate_events(place: Any) -> None:
     counts, clock, queue = machine.counts, machine.clock, machine.queue
     log, ends, progress = replay.log, replay.ends, replay.counts
     jobs, most, places = progress[COMING], len(machine.started), len(machine.queue.job)
+    depends = len(replay.dependents.pending) > 0
     at_once = jobs + 1 if options.semantics == INSTANT else 1
     while progress[DONE] < jobs and progress[LEFT] > 0:
         if progress[DECIDING] == NOT_DECIDING:
             progress[OBSERVED] = 0
             if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
                 break
-            if counts[HELD] + places >= len(machine.held):
+            if counts[HELD] + progress[DEPENDENT] + places >= len(machine.held):
                 break
             while progress[STALE] > 0 and machine.run[log.job[ends.runs[0]]] != ends.runs[0]:
                 pop(ends.times, ends.runs, ends.size[0])  # of a run that was stopped
@@ -173,6 +176,8 @@ def simulate_events(place: Any) -> None:
                 progress[DONE] += 1
                 progress[IN_VAIN] = 0
                 happened += 1
+                if depends:
+                    let_go(machine, replay, job, now)
                 if options.observes & 1 << END:
                     machine.done[job] = coming.run_time[job]
                     progress[OBSERVED] = job + 1
@@ -210,7 +215,7 @@ def simulate_events(place: Any) -> None:
                         interrupted = True
                         progress[FULL] = 1
                         break
-                if counts[HELD] + places >= len(machine.held):
+                if counts[HELD] + progress[DEPENDENT] + places >= len(machine.held):
                     interrupted = True
                     break
                 if options.asks > 0 and progress[ANSWERED] <= submitted:
@@ -223,7 +228,11 @@ def simulate_events(place: Any) -> None:
                     progress[OBSERVED] = submitted + 1
                     call_kernel(given.observe, SUBMISSION, here, submitted, theirs)
                     coming.told[submitted] = machine.requests.requested_time[submitted]
-                if counts[HELD] == held or not is_held(machine, submitted):
+                if depends and replay.dependents.pending[submitted] > 0:
+                    list_job(replay.dependents, progress, submitted)
+                elif depends and replay.dependents.ready[submitted] > now:
+                    hold_until_ready(machine, replay, submitted, now)
+                elif counts[HELD] == held or not is_held(machine, submitted):
                     time = machine.requests.requested_time[submitted]
                     enter(queue, submitted, float(machine.requests.processors[submitted]), time)
                     counts[WAITING] += 1

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -23,9 +24,11 @@ from swftools.simulator.machine.state import (
     read_only,
     with_requests,
 )
-from swftools.simulator.machine.waiting_queue import move_leaves
+from swftools.simulator.machine.waiting_queue import NOBODY, move_leaves
 from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import (
+    BLANK,
+    PER_EDGE,
     PER_END,
     PER_JOB,
     PER_ROW,
@@ -99,18 +102,40 @@ class Ends(NamedTuple):
     size: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
 
 
-DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND, OBSERVED, STEPS, DECIDING = range(13)
+DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND, OBSERVED, STEPS, DECIDING, DEPENDENT = (
+    range(14)
+)
 """Places in ``Replay.counts``: jobs ended; jobs in all; decisions since one came or ended; events at this instant so
 far; instants before a stop; jobs of which a predictor in Python was asked; whether it is to be asked now; whether the
 queue is full; ends of runs that were stopped before; whether the next instant is
 beyond ``until``; the job that a predictor observes just now, counted from 1, 0 if it observes none;
-whether to stop before each decision; and whether it stands before one."""
+whether to stop before each decision; whether it stands before one; and how many jobs that came wait for others."""
 
 AT_DECISIONS, AT_EVENTS = 1, 2
 """What ``counts[STEPS]`` may be beside 0: it stops before what the policy decides; before whatever could be decided."""
 
 NOT_DECIDING, TO_DECIDE, DECIDED = range(3)
 """What ``counts[DECIDING]`` may be: it stands between two instants, before a decision, or behind one from outside."""
+
+
+class Dependents(NamedTuple):
+    """Which jobs wait for others to end; nothing where no job of the log does.
+
+    ``pending`` is how many a job waits for, ``ready`` the earliest time at which it may start by those that have ended,
+    s. ``edge`` is the first of the edges to those that wait for it: an edge has the job that waits (``successor``), its
+    think time (s), and the ``next`` edge of the same job. ``listed`` has the jobs that came and wait, ``listed_at``
+    where each of these stands; ``edges`` how many edges are written.
+    """
+
+    pending: Annotated[ShortArray, Column(SHORT, PER_JOB, on_fork=BLANK, is_optional=True, is_ahead=True)]
+    ready: Annotated[FloatArray, Column(REAL, PER_JOB, is_optional=True, is_ahead=True)]
+    edge: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK, is_optional=True, is_ahead=True)]
+    listed: Annotated[ShortArray, Column(SHORT, PER_JOB, on_fork=RESET, is_optional=True)]
+    listed_at: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK, is_optional=True)]
+    successor: Annotated[ShortArray, Column(SHORT, PER_EDGE, on_fork=RENUMBER)]
+    think_time: Annotated[FloatArray, Column(REAL, PER_EDGE)]
+    next: Annotated[ShortArray, Column(SHORT, PER_EDGE, empty=NOBODY, on_fork=RENUMBER)]
+    edges: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
 
 
 class Replay(NamedTuple):
@@ -122,7 +147,8 @@ class Replay(NamedTuple):
     requests: Requests
     log: Log
     ends: Ends
-    counts: Annotated[IntArray, Column(WHOLE, PER_STATE, times=DECIDING + 1)]
+    dependents: Dependents
+    counts: Annotated[IntArray, Column(WHOLE, PER_STATE, times=DEPENDENT + 1)]
     until: Annotated[FloatArray, Column(REAL, PER_STATE, empty=np.inf)]
 
 
@@ -139,7 +165,13 @@ def with_views(state: State) -> State:
     return state._replace(machine=with_requests(state.machine, state.replay.requests))
 
 
-def begin_state(coming: Coming, processors: int, restart: FloatArray, **room: Any) -> Arena[State]:
+DEPENDS = frozenset(name for name, column in columns_of(Dependents) if column.is_optional)
+"""Columns that are there where jobs wait for others."""
+
+
+def begin_state(
+    coming: Coming, processors: int, restart: FloatArray, optional: Iterable[str] = (), **room: Any
+) -> Arena[State]:
     """Return the beginning of a simulation: jobs that are to come, an idle machine, and nothing known.
 
     Parameters
@@ -150,6 +182,8 @@ def begin_state(coming: Coming, processors: int, restart: FloatArray, **room: An
         Size of the machine.
     restart : ndarray
         As ``Machine`` has it.
+    optional : iterable of str
+        Columns that there are beside those that the jobs have.
     **room : int
         More room than a simulation begins with, by names of ``Sizes``.
     """
@@ -166,7 +200,7 @@ def begin_state(coming: Coming, processors: int, restart: FloatArray, **room: An
         held=2 * PLACES,
         ends=2 * most,
         points=coming.utility.shape[1],
-        optional=frozenset(
+        optional=frozenset(optional).union(
             name for name, column in columns.items() if column.is_optional and len(getattr(coming, name))
         ),
     )
@@ -190,8 +224,8 @@ def with_room(arena: Arena[State]) -> Arena[State]:
     if replay.counts[FULL]:
         more["places"] = 2 * sizes.places
     places = more.get("places", sizes.places)
-    if machine.counts[HELD] + places >= sizes.held:
-        more["held"] = 2 * sizes.held + places
+    if (held := machine.counts[HELD] + replay.counts[DEPENDENT] + places) >= sizes.held:
+        more["held"] = int(2 * max(sizes.held, held - places) + places)
     if not more:
         return arena
     replay.counts[FULL] = 0
@@ -209,7 +243,7 @@ def used_in(*states: State) -> dict[str, int]:
     }
 
 
-_EXAMPLE = Sizes(jobs=1, rows=1, runs=4, running=2, places=PLACES, held=2, ends=4, points=1)
+_EXAMPLE = Sizes(jobs=1, rows=1, runs=4, running=2, places=PLACES, held=2, ends=4, edges=1, points=1)
 
 
 def _example() -> State:

@@ -18,6 +18,7 @@ from swftools.simulator.state.columns import (
     PER_JOB,
     PER_ROW,
     PER_RUN,
+    RESET,
     array_at,
     columns_of,
 )
@@ -39,7 +40,7 @@ def _submitting() -> Iterator[str]:
 def _taking_a_job() -> Iterator[str]:
     yield "row, new_row = coming.row[job], new_coming.row[new]"
     for path, column in columns_of(State):
-        if column.per not in (PER_JOB, PER_ROW) or path == "coming.row":
+        if column.per not in (PER_JOB, PER_ROW) or path == "coming.row" or column.on_fork == RESET:
             continue
         old, new = ("job", "new") if column.per == PER_JOB else ("row", "new_row")
         value = empty_value(column) if column.on_fork == BLANK else f"{path}[{old}{{at}}]"

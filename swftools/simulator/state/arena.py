@@ -226,7 +226,8 @@ class Arena(Generic[T]):
             if used and is_clean and ours is self.blocks[0] and self.is_whole:
                 if self._uses is None:
                     self._uses = self._shares(used)
-                ours.copy_some(theirs, *self._uses, np.array(list(used.values())))
+                which, items = self._uses
+                ours.copy_some(theirs, which, items, np.array(list(used.values())))
             else:
                 ours.copy_from(theirs)
 

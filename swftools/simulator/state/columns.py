@@ -122,9 +122,10 @@ def columns_of(kind: type, path: str = "") -> Iterator[tuple[str, Column]]:
             yield from columns_of(what, f"{path}{name}.")
 
 
-def names_per(kind: type, per: str) -> list[str]:
-    """Return the paths of the arrays of a tuple that have elements for the same."""
-    return [path for path, column in columns_of(kind) if column.per == per]
+def names_per(kind: type, per: str, *, ahead: bool | None = None) -> list[str]:
+    """Return the paths of the arrays of a tuple that have elements for the same; perhaps only those known ahead."""
+    found = [(path, column) for path, column in columns_of(kind) if column.per == per]
+    return [path for path, column in found if ahead is None or column.is_ahead == ahead]
 
 
 def array_at(value: Any, path: str) -> npt.NDArray[Any]:

@@ -15,7 +15,8 @@ import numpy as np
 from swftools.errors import ParameterError, PolicyError
 from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
-from swftools.simulator.engine.replay import COMING, Coming
+from swftools.simulator.engine.dependents import put_among
+from swftools.simulator.engine.replay import COMING, Coming, State
 from swftools.simulator.engine.transfer import blank_jobs
 from swftools.simulator.instants import LATEST
 from swftools.simulator.machine.state import CAPACITY, SUBMITTED
@@ -24,7 +25,7 @@ from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.state.columns import PER_JOB, PER_ROW, columns_of, names_per
+from swftools.simulator.state.columns import PER_JOB, PER_ROW, array_at, columns_of, names_per
 from swftools.simulator.workload import IN_SECONDS, prepare
 
 LEAST = 256
@@ -61,8 +62,9 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
         )
     if len(simulation._taken_out):
         simulation._taken_out = _longer(simulation._taken_out, coming, np.nan)
-    of_jobs = names_per(Coming, PER_JOB)
-    for column in (*(getattr(coming, name) for name in of_jobs), rows, simulation._is_cut, simulation._taken_out):
+    state, of_jobs = driver.seat.arena.state, names_per(Coming, PER_JOB)
+    ahead = [array_at(state, path) for path in names_per(State, PER_JOB, ahead=True)]
+    for column in (*ahead, rows, simulation._is_cut, simulation._taken_out):
         if column is not None and len(column):
             column[place + 1 : new + 1] = column[place:new].copy()
     for name in Coming._fields:
@@ -78,7 +80,8 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
         simulation._is_cut[place] = is_cut
     if len(simulation._taken_out):
         simulation._taken_out[place] = np.nan
-    blank_jobs(driver.seat.arena.state, new)
+    blank_jobs(state, new)
+    put_among(state.replay.dependents, place)
     driver.jobs, counts[COMING] = new + 1, last + 1
     return place
 

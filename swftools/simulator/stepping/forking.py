@@ -14,16 +14,19 @@ import numpy as np
 
 from swftools.errors import PolicyError
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.engine.dependents import hold_until_ready, list_job, take_edge
 from swftools.simulator.engine.replay import (
     ANSWERED,
     COMING,
     DECIDING,
+    DEPENDENT,
     DONE,
     FULL,
     IN_VAIN,
     STALE,
     Ends,
     Log,
+    Replay,
     coming_at,
     replay_at,
 )
@@ -32,6 +35,7 @@ from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.state import (
     ENDED,
     HELD,
+    NOW,
     RUNNING,
     STARTED,
     STOPPED,
@@ -136,7 +140,7 @@ def take_along(
     coming, machine, replay = coming_at(coming_place), machine_at(machine_place), replay_at(replay_place)
     theirs, ours, again = coming_at(new_coming_place), machine_at(new_machine_place), replay_at(new_replay_place)
     submitted = machine.counts[SUBMITTED]
-    present = note_present(machine, origin, with_ended)
+    present = note_present(machine, replay, origin, with_ended)
     jobs = present + later
     for i in range(later):
         origin[present + i] = submitted + i
@@ -155,19 +159,22 @@ def take_along(
     again.until[0] = replay.until[0]
     for new in range(jobs):
         take_job(coming, machine, replay, origin[new], theirs, ours, again, new)
+    again.counts[DEPENDENT] = again.dependents.edges[0] = 0
     for i in range(ended):
         ours.ended[i] = number_of(origin, present, machine.ended[i])
     for i in range(machine.counts[RUNNING]):
         ours.running[i] = number_of(origin, present, machine.running[i])
     for i in range(machine.counts[HELD]):
         ours.held[i], ours.held_until[i] = number_of(origin, present, machine.held[i]), machine.held_until[i]
+    if len(replay.dependents.pending) > 0:
+        take_dependents(replay, ours, again, origin, jobs)
     take_queue(machine.queue, ours.queue, origin, present)
     take_runs(machine, replay.log, ours, again.log, again.ends, origin, present)
 
 
 @kernel(allocates=False)
-def note_present(machine: Machine, jobs: IntArray, with_ended: int) -> int:
-    """Write the jobs that wait, run or are held back into an array, rising, and those that ended; return how many."""
+def note_present(machine: Machine, replay: Replay, jobs: IntArray, with_ended: int) -> int:
+    """Write the jobs that have come and not ended into an array, rising, and those that ended; return how many."""
     queue, count, rises = machine.queue, 0, True
     for place in range(queue.used[0]):
         job = queue.job[place]
@@ -175,12 +182,17 @@ def note_present(machine: Machine, jobs: IntArray, with_ended: int) -> int:
             rises = rises and (count == 0 or jobs[count - 1] < job)
             jobs[count] = job
             count += 1
-    others = machine.counts[HELD] + (machine.counts[ENDED] if with_ended > 0 else 0)
-    for i in range(others):
-        held = machine.counts[HELD]
-        jobs[count] = machine.held[i] if i < held else machine.ended[i - held]
+    before = count
+    for i in range(machine.counts[HELD]):
+        jobs[count] = machine.held[i]
         count += 1
-    if not rises or others > 0:
+    for i in range(replay.counts[DEPENDENT]):
+        jobs[count] = replay.dependents.listed[i]
+        count += 1
+    for i in range(machine.counts[ENDED] if with_ended > 0 else 0):
+        jobs[count] = machine.ended[i]
+        count += 1
+    if not rises or count > before:
         sort(jobs, count)
     return count
 
@@ -218,6 +230,25 @@ def number_of(jobs: IntArray, count: int, job: int) -> int:
         else:
             high = middle
     return low
+
+
+@kernel(allocates=False)
+def take_dependents(replay: Replay, ours: Machine, again: Replay, origin: IntArray, jobs: int) -> None:
+    """Copy who waits for whom of those that are taken along; what waits for others only waits no more."""
+    theirs, dependents = replay.dependents, again.dependents
+    for new in range(jobs):
+        edge = theirs.edge[origin[new]]
+        while edge != NOBODY:
+            other = number_of(origin, jobs, theirs.successor[edge])
+            if origin[other] == theirs.successor[edge]:
+                take_edge(dependents, new, other, theirs.think_time[edge])
+            edge = theirs.next[edge]
+    for i in range(replay.counts[DEPENDENT]):
+        job = number_of(origin, jobs, theirs.listed[i])
+        if dependents.pending[job] > 0:
+            list_job(dependents, again.counts, job)
+        else:
+            hold_until_ready(ours, again, job, ours.clock[NOW])
 
 
 @kernel(allocates=False)

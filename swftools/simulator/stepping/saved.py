@@ -43,6 +43,7 @@ from swftools.simulator.state.columns import (
     PER_END,
     PER_RUN,
     Column,
+    Sizes,
     array_at,
     columns_of,
     made_of,
@@ -395,6 +396,11 @@ def _named(arrays: Arrays) -> Arrays:
         if sum(key.startswith(f"{part}.") for key in arrays) != len(names):
             raise StateError(f"{part} has another number of arrays than here")
         named |= {f"{STATE}{part}.{name}": arrays[f"{part}.{i}"] for i, name in enumerate(names)}
+    for path, column in columns_of(State):  # what came later is empty; places of a count may be fewer
+        blank = np.full(column.shape(Sizes(), ""), column.empty, column.kind)
+        known = named.setdefault(f"{STATE}{path}", blank)
+        if not column.per and known.ndim == 1:
+            named[f"{STATE}{path}"] = np.concatenate([known, blank[len(known) :]])
     return named
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import StateError
-from swftools.kernel import IntArray
 from swftools.models.speedup import DOWNEY, NO_CURVE, SIMPLE
 from swftools.parameters.choices import SEMANTICS
 from swftools.simulator.engine.loop import Options
@@ -25,6 +24,7 @@ from swftools.simulator.engine.replay import (
     COMPLETED,
     DECIDED,
     DECIDING,
+    DEPENDENT,
     DONE,
     FULL,
     OBSERVED,
@@ -74,6 +74,7 @@ def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, opt
     _check_machine(machine, replay, jobs, len(coming.run_time))
     _check_queue(machine.queue, machine, replay.requests, jobs)
     _check_log(machine, replay, jobs)
+    _check_dependents(machine, replay, jobs)
 
 
 def check_sizes(state: State) -> None:
@@ -238,7 +239,7 @@ def _check_machine(machine: Machine, replay: Replay, jobs: int, room: int) -> No
     _want((replay.log.job[machine.run[has_run]] == has_run).all(), what, "a run is another job's")
 
 
-def _listed(jobs: IntArray, count: int, submitted: int, *, may_repeat: bool = False) -> IntArray:
+def _listed(jobs: Array, count: int, submitted: int, *, may_repeat: bool = False) -> Array:
     """Return the first jobs of a list; refuse more than it has, jobs that there are not, and one that stands twice."""
     _want(count <= len(jobs), "machine", f"a list of {count:,} jobs, of which {len(jobs):,} are there")
     some = jobs[:count]
@@ -295,8 +296,42 @@ def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
     _want((log.end[at[is_on]] == ends.times[:ending][is_on]).all(), what, "a run ends at two times")
     _want(int(is_on.sum()) == int((machine.run[:jobs] >= 0).sum()), what, "a run has no end")
     _want(int((~is_on).sum()) == replay.counts[STALE], what, "ends of runs that were stopped")
-    gone = int((machine.queue.place[:submitted] == NOBODY).sum()) - int(counts[HELD])
+    gone = int((machine.queue.place[:submitted] == NOBODY).sum()) - int(counts[HELD] + replay.counts[DEPENDENT])
     _want(gone == replay.counts[DONE], what, "other jobs are done than are counted")
+
+
+def _check_dependents(machine: Machine, replay: Replay, jobs: int) -> None:
+    """Look at who waits for whom: edges that end, of jobs that there are, and as many as are counted."""
+    what, found, listed = "dependents", replay.dependents, int(replay.counts[DEPENDENT])
+    edges, many = int(found.edges[0]), len(found.pending)
+    check_between(what, "how many edges there are", edges, 0, len(found.successor))
+    _want(listed == 0 or listed <= many, what, "more jobs wait for others than there are")
+    if not many:
+        _want(edges == 0, what, "edges of no jobs")
+        return
+    check_between(what, "a job that waits", found.successor[:edges], 0, jobs - 1)
+    check_between(what, "an edge", found.next[:edges], NOBODY, edges - 1)
+    check_between(what, "the first edge", found.edge[:jobs], NOBODY, edges - 1)
+    for times in (found.think_time[:edges], found.ready[:jobs]):
+        check_between(what, "a time (s)", times, 0, _LATEST)
+    follows = np.concatenate([found.edge[:jobs], found.next[:edges]])
+    follows = follows[follows != NOBODY]
+    _want(len(np.unique(follows)) == len(follows), what, "an edge follows two")
+    is_live, at = np.zeros(edges, np.bool_), found.edge[:jobs]
+    at = at[at != NOBODY]
+    while len(at):  # as long as the longest list: no edge follows two, so that each is met once
+        _want(not is_live[at].any(), what, "edges go in a circle")
+        is_live[at] = True
+        at = found.next[at]
+        at = at[at != NOBODY]
+    pending = np.bincount(found.successor[:edges][is_live], minlength=jobs)
+    _want(np.array_equal(pending, found.pending[:jobs]), what, "a job waits for more, or fewer, than it says")
+    jobs_listed = _listed(found.listed, listed, int(machine.counts[SUBMITTED]))
+    at = np.full(jobs, NOBODY)
+    at[jobs_listed] = np.arange(listed)
+    _want(np.array_equal(at, found.listed_at[:jobs]), what, "a job is listed elsewhere than it says")
+    _want((found.pending[jobs_listed] > 0).all(), what, "a job is listed that waits for none")
+    _want((machine.queue.place[jobs_listed] == NOBODY).all(), what, "a job waits for others, and in the queue")
 
 
 def _is_heap(times: Array, events: Array, count: int) -> bool:
