@@ -250,7 +250,7 @@ def _in_circles(trace: Trace, waiting: IntArray, before: IntArray) -> BoolArray:
     number, occurrence = trace.views.job_number[rows], count_occurrences(trace.jobs)[rows]
     turn = np.argsort(np.lexsort((occurrence, number)))
     own, other = turn[ends[: len(together)]], turn[ends[len(together) :]]
-    if not is_later.any() and (other < own).all():  # as nearly everywhere: each stands behind what it waits for
+    if (other < own).all():  # as nearly everywhere: each stands behind what it waits for
         return found
     order = np.argsort(own, kind="stable")
     first = np.searchsorted(own[order], np.arange(len(rows) + 1))

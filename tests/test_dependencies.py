@@ -132,6 +132,23 @@ def test_put_aside_by_cleaning() -> None:
     assert ready_times(found, cleaned.views.submit_time, logged_ends(cleaned)).tolist() == [44.0, 5.0]
 
 
+@pytest.mark.parametrize("what", ["times since 1970", "numbers of our own", "no line of SWF", "never started"])
+def test_put_aside_when_nobody_knows(what: str) -> None:
+    """Times that count from elsewhere, numbers that are not those of the text, other text: then nobody waits for it."""
+    trace = draw_trace("job submit wait run after\n3 5 9 80 1")
+    text = {
+        "times since 1970": "1 1700000000 10 30",
+        "no line of SWF": "1|0|10|30",
+        "never started": "1 0 10 -1",
+    }.get(what, "1 0 10 30")
+    aside = pd.DataFrame({"line_number": [1], "rule": ["mine"], "reason": ["no"], "text": [text]})
+    trace = trace.with_jobs(trace.jobs.assign(log_id="x") if what == "numbers of our own" else trace.jobs, aside)
+    found = find_dependencies(trace)
+    assert (len(found.gone), found.left_out) == (0, {ABSENT: 1})
+    read = trace.with_jobs(trace.jobs, aside.assign(rule="read", text="1 0 10 30"))
+    assert len(find_dependencies(read).gone) == 0, "what could not be read was no job"
+
+
 _numbers = st.integers(1, 6)
 _jobs = st.lists(
     st.tuples(

@@ -65,6 +65,22 @@ def test_jobs_that_are_not_simulated() -> None:
     assert found_of(trace, 0, 1, 2, 3).told == ()
 
 
+def test_jobs_that_cleaning_put_aside() -> None:
+    """They ended at their logged end; of who is not simulated nothing is said."""
+    trace = draw_trace("job submit wait run after think\n3 5 9 80 1 4\n4 6 9 1 1 .\n5 7 1 1 . .")
+    aside = pd.DataFrame({"line_number": [1], "rule": ["mine"], "reason": ["no"], "text": ["1 0 10 30"]})
+    trace = trace.with_jobs(trace.jobs, aside)
+    found = found_of(trace)
+    assert (found.ready.tolist(), found.pending.tolist()) == ([44.0, 40.0, 0.0], [0, 0, 0])
+    outside = "jobs that others wait for and that are not simulated: "
+    assert found.told == (
+        f"{FOLLOWED.format(2, 3)} (dependencies=follow)",
+        f"{outside}2 count as ended at their logged end",
+    )
+    assert found_of(trace, 0).told[1] == f"{outside}1 count as ended at their logged end"
+    assert found_of(trace, 0, 1).told == ()
+
+
 def test_ends_and_think_times_are_added_as_decimals() -> None:
     """.1 + .2 is .3, as everywhere in a simulation."""
     table = "job submit wait run after think\n1 0 0 0.1 . .\n2 1 0 5 1 0.2"

@@ -145,9 +145,19 @@ def test_promises_are_those_of_the_queue() -> None:
     assert not validate(made, trace=trace, policy="fcfs", semantics="instant").ok
     # At 10 jobs 2 and 3 of one submission are eligible: job 4, which came later, before them is out of order.
     other = made.assign(start_time=[0.0, 15.0, 20.0, 10.0])
-    assert "order" in set(
-        validate(other, trace=trace, policy="fcfs", semantics="instant", dependencies="follow").violations["rule"]
-    )
+    wrong = validate(other, trace=trace, policy="fcfs", semantics="instant", dependencies="follow")
+    assert "order" in set(wrong.violations["rule"])
+
+
+@pytest.mark.parametrize(("starts", "is_fine"), [([0.0, 10.0, 15.0], True), ([0.0, 15.0, 10.0], False)])
+def test_who_is_eligible_together_stands_in_order_of_submission(starts: list[float], is_fine: bool) -> None:
+    """Not of the numbers."""
+    table = "job submit run width request after\n1 0 10 4 10 .\n9 1 5 4 5 1\n2 2 5 4 5 1"
+    trace = draw_trace(table, processors=4)
+    made = pd.DataFrame({"job_number": [1, 9, 2], "start_time": starts})
+    report = validate(made, trace=trace, policy="fcfs", semantics="instant", dependencies="follow")
+    assert report.ok == is_fine
+    assert is_fine or report.violations["job_number"].tolist() == [2], "it is named by its own number"
 
 
 _job = st.tuples(st.integers(1, 4), st.integers(0, 3), st.integers(0, 5), st.integers(0, 20))
