@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,45 @@ def test_of_several_parts() -> None:
     assert groups["array"].astype(bool).tolist() == [True, False]
     both = groups_together([{}, groups], [1, 2])
     assert both["array"].astype(bool).tolist() == [False, True, False]
+
+
+def found_in(waits: list[tuple[int, int, int]], **columns: list[float]) -> list[tuple[int, int]]:
+    """Return who waited for whom; records have ids from 1 on, and come, start and end one after the other."""
+    rows = len(columns["status"])
+    place = np.arange(rows, dtype=np.float64)
+    start = np.array(columns.get("start", place + 10))
+    groups = {"namesake": np.array(columns["name"], np.uint64)} if "name" in columns else {}
+    ids = np.array(columns.get("id", place + 1), np.uint64)
+    told = Told(ids, place, start, start + 10, np.array(columns["status"]), groups)
+    row, key, mark = (np.array([wait[part] for wait in waits], np.int64) for part in range(3))
+    named = Waits(row, key.astype(np.uint64), mark.astype(np.int8))
+    pairs = find_predecessors(told, np.arange(rows), named)
+    return list(zip(*(each.tolist() for each in pairs), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("marks", "before"),
+    [
+        ((0, 0, 0), [0, 1, 2]),
+        ((ALTERNATIVE, ALTERNATIVE, ALTERNATIVE), [0]),
+        ((ALTERNATIVE | WELL, ALTERNATIVE | WELL, ALTERNATIVE), [1]),
+        ((ALTERNATIVE | WELL, ALTERNATIVE | BADLY, ALTERNATIVE | WELL), [2]),
+        ((ALTERNATIVE | BADLY, ALTERNATIVE | BADLY, ALTERNATIVE | BADLY), [0]),
+        ((ALTERNATIVE | WELL, ALTERNATIVE | BADLY, ALTERNATIVE | BADLY), [2]),
+    ],
+)
+def test_one_of_several(marks: tuple[int, int, int], before: list[int]) -> None:
+    """The first that ended as it was to; how the first ended is failed, the second well, the third not known."""
+    waits = [(3, number, mark) for number, mark in enumerate(marks, start=1)]
+    assert found_in(waits, status=[0.0, 1.0, np.nan, 1.0]) == [(3, row) for row in before]
+
+
+def test_namesakes() -> None:
+    """Those since the last one that waited so itself, and that; who never ran counts for nothing, nor does no name."""
+    name = [7, 8, 7, 7, 7, 7, 0, 0]
+    start = [10.0, 11.0, 12.0, 13.0, np.nan, 15.0, 16.0, 17.0]
+    waits = [(row, 0, NAMESAKES) for row in (3, 4, 5, 7)]
+    assert found_in(waits, status=[1.0] * 8, start=start, name=name) == [(3, 0), (3, 2), (5, 3)]
 
 
 Wait = tuple[int, int, int]
