@@ -42,7 +42,6 @@ from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import (
     PER_END,
     PER_RUN,
-    Column,
     Sizes,
     array_at,
     columns_of,
@@ -382,7 +381,7 @@ def _own_of(head: dict[str, Any]) -> dict[str, Any]:
 def _written(state: State) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     """Yield the arrays of a state, zero where nothing was written yet, so that equal states are equal bytes."""
     used = {PER_RUN: int(state.replay.log.size[0]), PER_END: int(state.replay.ends.size[0])}
-    for path, column in columns_of(State):
+    for path, column in columns_of(State).items():
         array = array_at(state, path)
         if (count := used.get(column.per)) is not None:
             array = np.concatenate([array[:count], np.zeros(len(array) - count, array.dtype)])
@@ -396,7 +395,7 @@ def _named(arrays: Arrays) -> Arrays:
         if sum(key.startswith(f"{part}.") for key in arrays) != len(names):
             raise StateError(f"{part} has another number of arrays than here")
         named |= {f"{STATE}{part}.{name}": arrays[f"{part}.{i}"] for i, name in enumerate(names)}
-    for path, column in columns_of(State):  # what came later is empty; places of a count may be fewer
+    for path, column in columns_of(State).items():  # what came later is empty; places of a count may be fewer
         blank = np.full(column.shape(Sizes(), ""), column.empty, column.kind)
         known = named.setdefault(f"{STATE}{path}", blank)
         if not column.per and known.ndim == 1:
@@ -406,24 +405,20 @@ def _named(arrays: Arrays) -> Arrays:
 
 def _state_of(arrays: Arrays) -> State:
     """Return what the engine goes on with, of arrays whose lengths go together."""
-
-    def find(path: str, column: Column) -> npt.NDArray[Any]:
-        array = arrays[f"{STATE}{path}"]
-        if array.dtype != column.kind or array.ndim != 1 + len(column.further):
-            raise StateError(f"{path} is an array of {array.dtype} where one of {column.kind} is here")
-        return array
-
-    state: State = made_of(State, find)
+    found = {path: arrays[f"{STATE}{path}"] for path in columns_of(State)}
+    for path, column in columns_of(State).items():
+        if found[path].dtype != column.kind or found[path].ndim != 1 + len(column.further):
+            raise StateError(f"{path} is an array of {found[path].dtype} where one of {column.kind} is here")
+    state: State = made_of(State, found)
     return with_views(state)
 
 
 def _arena_of(state: State) -> Arena[State]:
     """Return a state in memory of its own."""
-    columns = dict(columns_of(State))
+    columns = columns_of(State)
     given = {path: read_only(array_at(state, path)) for path, column in columns.items() if column.is_given}
-    arena = Arena(State, sizes_of(state), given, with_views)
-    arena.adopt({path: array_at(state, path) for path in columns if path not in given})
-    return arena
+    first = {path: array_at(state, path) for path in columns if path not in given}
+    return Arena(State, sizes_of(state), given, with_views, first)
 
 
 def _leaves(part: Any) -> Iterator[npt.NDArray[Any]]:
