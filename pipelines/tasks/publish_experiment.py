@@ -40,10 +40,14 @@ from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
 from swftools.fields.experiments import EXPERIMENT
+from swftools.parameters.run_option_table import RUN_OPTIONS
 from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
 from swftools.simulator.metrics.summary import USUAL
 from swftools.simulator.registry import find_policy
 from swftools.tables import to_arrow, to_pandas
+
+_NUMBERS = {"shake", "shake_seconds", "processors", *(e.name for e in RUN_OPTIONS.values() if e.type is not str)}
+"""Parameters of tasks that are no texts."""
 
 MOST_SETTINGS = 6
 """With more settings than these the means are not printed: they stand in experiment.md."""
@@ -278,7 +282,7 @@ def _as_text(name: str, value: Any) -> Any:
         return float(value)
     if isinstance(value, dict | list):
         return ",".join(map(str, value)) if name in ("unmeasured_queues", "augment") else canonical_json(value)
-    return value if name in ("seed", "shake", "shake_seconds", "processors") else str(value)
+    return value if name in _NUMBERS else str(value)
 
 
 def _metrics_of(cells: list[MeasureSchedule]) -> pd.DataFrame:
