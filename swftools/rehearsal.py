@@ -55,7 +55,6 @@ from swftools.qbets.predictor import WaitPredictor, replay
 from swftools.qbets.rivals import features_at_submission
 from swftools.reservations.bids import Bids, latest_submissions
 from swftools.reservations.live_waits import LiveWaits
-from swftools.simulator.engine.entry import compiled_entry, pack
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
@@ -64,6 +63,7 @@ from swftools.simulator.metrics.measures import measure
 from swftools.simulator.one_call import simulate
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.policies.pv_easy import by_key
+from swftools.simulator.policy_abi import compiled_entry, pack
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.profile import copy_profile, empty_profile
 from swftools.simulator.registry import list_policies

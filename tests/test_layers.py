@@ -102,12 +102,35 @@ def test_imports_point_down() -> None:
     assert [(name, module) for name, module in ours if floors[module] > floors[name]] == []
 
 
-def test_no_circles() -> None:
-    """No chain of imports leads back to its beginning, also within a room."""
+SIMULATOR = ["machine", "policy_abi", "registry", "predictors", "policies", "engine", "run", "simulation", "stepping"]
+"""Rooms of the simulator from the ground up: what policies are compiled against, they themselves, what drives them."""
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4, 9], ids=["rooms", "rooms in rooms", "below these", "files"])
+def test_no_circles(depth: int) -> None:
+    """No chain of imports leads back to its beginning: of rooms, of rooms and files within a room, or of files."""
+    below: dict[str, set[str]] = {}
+    for name, modules in IMPORTS.items():
+        room, *others = (".".join(module.split(".")[:depth]) for module in (name, *(modules & MODULES.keys())))
+        below.setdefault(room, set()).update(other for other in others if other != room)
     try:
-        TopologicalSorter({name: modules & MODULES.keys() for name, modules in IMPORTS.items()}).prepare()
+        TopologicalSorter(below).prepare()
     except CycleError as error:
         pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
+
+
+def test_floors_of_the_simulator() -> None:
+    """What policies are compiled against knows no registry, and what drives a run stands above both."""
+    floors = [f"swftools.simulator.{room}" for room in SIMULATOR]
+    of = {name: next((f for f in floors if f"{name}.".startswith(f"{f}.")), None) for name in MODULES}
+    assert set(of.values()) == {None, *floors}
+    up = [
+        (name, module)
+        for name, modules in IMPORTS.items()
+        for module in sorted(modules & MODULES.keys())
+        if (here := of[name]) and (there := of[module]) and floors.index(there) > floors.index(here)
+    ]
+    assert up == []
 
 
 def test_swftools_knows_neither_luigi_nor_pipelines() -> None:

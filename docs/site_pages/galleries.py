@@ -21,7 +21,7 @@ from swftools.parameters import Parameters
 from swftools.plots import Picture, list_pictures
 from swftools.qbets import list_bounds, list_rivals
 from swftools.simulator import list_policies, list_predictors
-from swftools.simulator.metrics.definitions import EXCESS, MACHINE, SPREAD, TRUTH
+from swftools.simulator.measure_definitions import EXCESS, MACHINE, SPREAD, TRUTH
 
 DOCS = Path(__file__).parents[1]
 

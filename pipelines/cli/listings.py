@@ -67,7 +67,7 @@ def measures(as_json: bool) -> None:
     \b
     Example: swftools measures
     """
-    from swftools.simulator.metrics.definitions import MEASURES, NEITHER
+    from swftools.simulator.measure_definitions import MEASURES, NEITHER
 
     facts = []
     for name, (unit, worse) in MEASURES.items():

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING
 from swftools.plots.over_seeds import interval
-from swftools.simulator.metrics.summary import usual_columns
+from swftools.simulator.measures_table import usual_columns
 
 
 def usual_values(metrics: pd.DataFrame) -> pd.DataFrame:

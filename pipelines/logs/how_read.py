@@ -12,9 +12,9 @@ from typing import Any
 from pipelines.config import setting
 from pipelines.logs.file_cache import FileCache
 from swftools.errors import ParameterError, SwfToolsError, UnreadableLogError
-from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import LogSource, Progress
 from swftools.formats.detect import detect
+from swftools.formats.privacy import Privacy
 from swftools.formats.read_log import open_as, read_as
 from swftools.formats.registry import LogFormat, Reading, find_format, list_formats
 from swftools.formats.several import LogFiles, log_files

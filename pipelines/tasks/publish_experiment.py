@@ -41,8 +41,8 @@ from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
 from swftools.fields.experiments import EXPERIMENT
 from swftools.parameters.run_option_table import RUN_OPTIONS
-from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
-from swftools.simulator.metrics.summary import USUAL
+from swftools.simulator.measure_definitions import HIGHER, LOWER, MEASURES
+from swftools.simulator.measures_table import USUAL
 from swftools.simulator.registry import find_policy
 from swftools.tables import to_arrow, to_pandas
 

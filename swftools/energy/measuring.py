@@ -14,8 +14,8 @@ import pandas as pd
 from swftools.energy.power import EnergyParameters, JobPower, chosen_parameters, power_of_jobs, steps_of
 from swftools.energy.rates import PER, Rates
 from swftools.errors import ParameterError
+from swftools.simulator.measures_table import Measures
 from swftools.simulator.metrics.columns import column_of, rows_of
-from swftools.simulator.metrics.summary import Measures
 from swftools.simulator.schedule import Schedule
 
 FloatArray = npt.NDArray[np.float64]

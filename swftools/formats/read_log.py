@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from swftools.errors import LogFormatError
-from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import TEXT_LIMIT, LogSource, Progress, source_name
 from swftools.formats.detect import detect
 from swftools.formats.fetch import on_this_machine
+from swftools.formats.privacy import Privacy
 from swftools.formats.registry import LogFormat, Reading, find_format
 from swftools.formats.several import LogFiles, log_files
 from swftools.parameters import refuse_unknown

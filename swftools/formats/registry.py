@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from swftools.formats.accounting.names import Privacy
 from swftools.formats.compression import TEXT_LIMIT, Progress
+from swftools.formats.privacy import Privacy
 from swftools.formats.several import LogFiles
 from swftools.parameters import Parameters, refuse_unknown
 from swftools.parameters.names import Names

@@ -21,8 +21,8 @@ from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, Seen, empt
 from swftools.learning.rules import CHOICES
 from swftools.parameters import is_whole
 from swftools.parameters.small_files import hash_of_file
-from swftools.simulator.engine.entry import machine_at
 from swftools.simulator.one_call import simulate
+from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.stepping.python_policies import python_policy
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.trace import Trace

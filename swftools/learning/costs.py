@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from swftools.errors import ParameterError
 from swftools.learning.episode import BOUNDED_SLOWDOWN, NOTHING, TURNAROUND, WAIT
-from swftools.simulator.metrics.definitions import LOWER, MEASURES
+from swftools.simulator.measure_definitions import LOWER, MEASURES
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.schedule import Schedule
 

@@ -16,7 +16,6 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, Kernel, kernel
 from swftools.kernel.outside import Lent, call_kernel
 from swftools.learning.observation import Seen, empty_seen, observe, show_end
-from swftools.simulator.engine.entry import machine_at
 from swftools.simulator.engine.replay import (
     AT_DECISIONS,
     BEYOND,
@@ -45,6 +44,7 @@ from swftools.simulator.machine.state import (
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up
+from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.stepping.acts import fill_before
 
 P = ParamSpec("P")

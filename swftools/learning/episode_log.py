@@ -7,9 +7,9 @@ from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.learning.rules import Rules
-from swftools.simulator.engine.calling import CHECKED, Called, called_for
 from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.registry import Policy, list_policies, read_policy
+from swftools.simulator.run.compiled_calls import CHECKED, Called, called_for
 from swftools.simulator.simulation import Simulation
 from swftools.trace import Trace
 

@@ -24,8 +24,6 @@ from swftools.learning.episode import (
 from swftools.learning.episode_log import EpisodeLog
 from swftools.learning.observation import Seen
 from swftools.learning.rules import Rules
-from swftools.simulator.engine.calling import engine_kernel
-from swftools.simulator.engine.entry import machine_at, pack
 from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
     DECIDED,
@@ -42,6 +40,8 @@ from swftools.simulator.engine.replay import (
 from swftools.simulator.machine.state import WAITING, Machine, empty_machine
 from swftools.simulator.machine.waiting_queue import empty_queue
 from swftools.simulator.outcome import schedule_of, what_was_done
+from swftools.simulator.policy_abi import machine_at, pack
+from swftools.simulator.run.compiled_calls import engine_kernel
 from swftools.simulator.schedule import Schedule
 
 _BY_JOB = ("row", "run_time", "limit", "told", "restart_overhead")

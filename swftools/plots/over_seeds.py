@@ -12,7 +12,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.plots.style import count_axis, duration_axis
-from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES
+from swftools.simulator.measure_definitions import HIGHER, LOWER, MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

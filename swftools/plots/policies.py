@@ -14,7 +14,7 @@ from swftools.parameters import Parameters, text
 from swftools.plots.over_seeds import COLUMNS, METRIC, interval, rows_of_metric, value_axis, words_of, worse_of
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.style import look_of, name_of
-from swftools.simulator.metrics.definitions import HIGHER
+from swftools.simulator.measure_definitions import HIGHER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

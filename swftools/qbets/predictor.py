@@ -55,7 +55,7 @@ from swftools.qbets.rivals.at_submission import read_submitted
 from swftools.qbets.rivals.registry import Rival
 from swftools.qbets.rivals.replaying import check_submitted, nothing_submitted, replay_rival
 from swftools.qbets.saved_state import NAMES, read_state, write_state
-from swftools.simulator.engine.aside import run_aside
+from swftools.simulator.run.interruptible_thread import run_aside
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 

@@ -11,18 +11,18 @@ from swftools.keyed_random import generator
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
-from swftools.simulator.engine.asking import Asked
-from swftools.simulator.engine.calling import CHECKED, called_for
-from swftools.simulator.engine.driver import Driver
-from swftools.simulator.engine.entry import pack
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import begin_replay
 from swftools.simulator.machine.state import empty_machine
+from swftools.simulator.policy_abi import pack
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import Policy, read_policy
 from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
+from swftools.simulator.run.compiled_calls import CHECKED, called_for
+from swftools.simulator.run.driver import Driver
+from swftools.simulator.run.python_predictor_adapter import Asked
 from swftools.simulator.run_options import check_needs, check_semantics, options_in_words, restated
 from swftools.simulator.workload import Workload, prepare
 from swftools.trace import Trace

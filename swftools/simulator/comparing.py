@@ -11,9 +11,9 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.formats.as_trace import as_trace
+from swftools.simulator.measures_table import Measures
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
-from swftools.simulator.metrics.summary import Measures
 from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy
 from swftools.trace import Trace

@@ -17,7 +17,7 @@ from swftools.kernel.outside import Lent
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.names import Names
 from swftools.parameters.run_option_table import RunOptions
-from swftools.simulator.engine.entry import (
+from swftools.simulator.policy_abi import (
     Memory,
     check_arguments,
     compiled_entry,

@@ -22,7 +22,7 @@ from swftools.output.plotter import Plotter
 from swftools.output.shown_html import ShowsItself, chief_columns, shortened
 
 if TYPE_CHECKING:
-    from swftools.simulator.metrics.summary import Measures
+    from swftools.simulator.measures_table import Measures
 
 ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
 """How a run may end, in words: by the first four the job is not done."""

@@ -16,7 +16,7 @@ from swftools.energy import EnergyParameters, measure_energy, power_over_time, r
 from swftools.errors import ParameterError
 from swftools.header import SwfHeader
 from swftools.simulator import measure
-from swftools.simulator.metrics.summary import summarize
+from swftools.simulator.measures_table import summarize
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_schedule, draw_trace
 from tests.naive.energy import measures, power_each_second

@@ -33,11 +33,11 @@ from swftools.simulator import (
     fits,
     list_predictors,
     next_waiting,
+    policy_abi,
     simulate,
     start,
     waiting_jobs,
 )
-from swftools.simulator.engine import entry
 from swftools.simulator.machine.state import Machine
 from tests.every_policy import OURS, light, with_all_columns
 
@@ -165,7 +165,7 @@ def test_a_leak_is_seen(counting: None, trace: Trace, monkeypatch: pytest.Monkey
         return lambda source: njit(_nrt=False)(leaks) if source is leaks else kernel(signature, **options)(source)
 
     assert kept(trace, Policy("counted", leaks)) == 0
-    monkeypatch.setattr(entry, "kernel", uncounted)
+    monkeypatch.setattr(policy_abi, "kernel", uncounted)
     assert kept(trace, Policy("uncounted", leaks)) >= RUNS * JOBS
 
 

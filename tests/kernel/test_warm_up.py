@@ -29,8 +29,8 @@ from swftools.kernel import warm_up, watch_compiling
 names, steps = [], []
 with watch_compiling(lambda count, name: names.append(name)):
     count = warm_up(lambda *step: steps.append(step))
-import swftools.simulator.engine.calling, swftools.simulator.registry
-assert sum(swftools.simulator.engine.calling.engine_kernel().compiled.stats.cache_hits.values()) == 1 or count
+import swftools.simulator.run.compiled_calls, swftools.simulator.registry
+assert sum(swftools.simulator.run.compiled_calls.engine_kernel().compiled.stats.cache_hits.values()) == 1 or count
 assert sum(swftools.simulator.registry.find_policy("easy")._entry.placed.stats.cache_hits.values()) == 1 or count
 from tests.kernel.test_warm_up import are_kept
 print(json.dumps([count, names, steps, are_kept()]))

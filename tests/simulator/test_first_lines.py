@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import swftools
 from swftools.cleaning import clean
 from swftools.errors import ParameterError
-from swftools.simulator.metrics.summary import Summary
+from swftools.simulator.measures_table import Summary
 
 LINES = "; MaxProcs: 4\n" + "".join(
     f"{job} {submit} -1 {run} {width} -1 -1 {width} {run} -1 1 1 1 -1 1 -1 -1 -1\n"

@@ -12,7 +12,7 @@ import pytest
 from swftools import Trace
 from swftools.models import lublin_feitelson
 from swftools.simulator import Schedule, simulate
-from swftools.simulator.engine.entry import pack
+from swftools.simulator.policy_abi import pack
 from swftools.simulator.simulation import Simulation
 
 OPTIONS: list[dict[str, Any]] = [{}, {"predictor": "exact"}, {"overrun": "run-on"}]

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from swftools.parameters import Parameters, choice
 from swftools.simulator import Policy, can_start_any, first_waiting, fits, next_waiting, start
+from swftools.simulator.job_orders import ORDERS, simple_order
 from swftools.simulator.machine.state import ENDED, SUBMITTED, Machine
-from swftools.simulator.policies.job_orders import ORDERS, simple_order
 from swftools.simulator.policies.ordered_easy import backfill
 
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
 from swftools.formats.accounting.identity import id_keys, preceding_keys, record_keys
-from swftools.formats.accounting.names import NameBook, Privacy
+from swftools.formats.accounting.names import NameBook
 from swftools.formats.accounting.records import (
     COUNTS,
     ENERGIES,
@@ -37,6 +37,7 @@ from swftools.formats.accounting.records import (
     Stretch,
     plain_words,
 )
+from swftools.formats.privacy import Privacy
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.tables import empty_frame, frame_of
 

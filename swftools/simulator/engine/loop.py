@@ -17,7 +17,6 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.kernel.outside import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
-from swftools.simulator.engine.entry import machine_at
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -65,6 +64,7 @@ from swftools.simulator.machine.state import (
 from swftools.simulator.machine.views import expected_time, first_waiting, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up, enter, leave
 from swftools.simulator.machine.work import stretch_on, time_to_go
+from swftools.simulator.policy_abi import machine_at
 
 PATIENCE = 1_000_000
 """Decisions, one after the other, between which no job comes or ends, after which a policy is stopped."""

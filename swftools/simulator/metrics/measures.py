@@ -21,14 +21,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.kernel.memory import give_back_memory
+from swftools.simulator.measure_definitions import EXCESS, MACHINE, MEASURES, SPREAD, TRUTH
+from swftools.simulator.measures_table import SYNTHETIC, USUAL, Measures, summarize, usual_by_seed
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
-from swftools.simulator.metrics.definitions import EXCESS, MACHINE, MEASURES, SPREAD, TRUTH
 from swftools.simulator.metrics.job_classes import By, Classes, Sample, classify
 from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measures_of_jobs, start_delay
 from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.step_functions import MachineOverTime
-from swftools.simulator.metrics.summary import SYNTHETIC, USUAL, Measures, summarize, usual_by_seed
 from swftools.simulator.schedule import Schedule
 from swftools.tables import LONG
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.job_orders import Order, key_of, rank_of
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import DISTURBED, SUBMITTED, Machine
 from swftools.simulator.machine.views import expected_time, first_waiting, next_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
-from swftools.simulator.policies.job_orders import Order, key_of, rank_of
 
 
 class JobHeap(NamedTuple):

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.job_orders import RANK, SJF, Order, first_in_order, rank_of
 from swftools.simulator.machine.state import DISTURBED, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.views import expected_time, first_waiting, next_waiting
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, is_waiting
-from swftools.simulator.policies.job_orders import RANK, SJF, Order, first_in_order, rank_of
 
 SHELF = 64
 """Places of a shelf."""

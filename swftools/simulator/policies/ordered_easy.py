@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from swftools.kernel import kernel
 from swftools.simulator.instants import time_until
+from swftools.simulator.job_orders import FCFS, RANK, Order, first_in_order, rank_of, rank_order
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import (
@@ -18,7 +19,6 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
-from swftools.simulator.policies.job_orders import FCFS, RANK, Order, first_in_order, rank_of, rank_order
 from swftools.simulator.policies.job_shelves import JobShelves, first_of_many
 
 

@@ -49,6 +49,18 @@ import numpy.typing as npt
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice, truth
 from swftools.simulator.instants import time_until
+from swftools.simulator.job_orders import (
+    FCFS,
+    ORDERS,
+    RANK,
+    SJF,
+    Order,
+    first_in_order,
+    key_of,
+    rank_of,
+    rank_order,
+    simple_order,
+)
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import DISTURBED, ENDED, RUNNING, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import preempt, start
@@ -64,18 +76,6 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, is_waiting
-from swftools.simulator.policies.job_orders import (
-    FCFS,
-    ORDERS,
-    RANK,
-    SJF,
-    Order,
-    first_in_order,
-    key_of,
-    rank_of,
-    rank_order,
-    simple_order,
-)
 from swftools.simulator.registry import policy
 
 BY_KEY = RANK + 1

@@ -45,11 +45,11 @@ import pandas as pd
 from swftools.kernel import IntArray
 from swftools.kernel.outside import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
+from swftools.simulator.job_orders import ORDERS, in_order
 from swftools.simulator.machine.faults import WRONG_COST, fail
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits, now, waiting_jobs
-from swftools.simulator.policies.job_orders import ORDERS, in_order
 from swftools.simulator.registry import policy
 from swftools.simulator.search.costs import TRADEOFF_C
 from swftools.simulator.search.gathering import gather, room_for

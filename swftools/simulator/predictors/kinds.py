@@ -20,7 +20,9 @@ from swftools.kernel.outside import Lent
 from swftools.keyed_random import generator
 from swftools.parameters import Parameters
 from swftools.parameters.as_text import write_entry
-from swftools.simulator.engine.entry import (
+from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
+from swftools.simulator.machine.state import Machine
+from swftools.simulator.policy_abi import (
     OPTIONAL,
     Memory,
     check_arguments,
@@ -29,8 +31,6 @@ from swftools.simulator.engine.entry import (
     pack,
     place_or_none,
 )
-from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
-from swftools.simulator.machine.state import Machine
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.as_text import read_entry, write_entry
 from swftools.parameters.names import Names
 from swftools.parameters.spelling import as_known, respelled
-from swftools.simulator.engine.entry import Memory
+from swftools.simulator.policy_abi import Memory
 from swftools.simulator.predictors.kinds import EVENTS, FloatArray, Predictor, PythonPredictor
 from swftools.simulator.registry import checked_class
 from swftools.simulator.requested import REQUESTS

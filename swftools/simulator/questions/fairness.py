@@ -20,11 +20,11 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences, generator
 from swftools.parameters import is_whole
-from swftools.simulator.engine.aside import PAUSE
 from swftools.simulator.machine.state import RESIZE, RUNNING
 from swftools.simulator.metrics.columns import FloatArray, IntArray, rows_of
 from swftools.simulator.metrics.heads import find_heads
 from swftools.simulator.registry import Policy
+from swftools.simulator.run.interruptible_thread import PAUSE
 from swftools.simulator.simulation import Simulation
 from swftools.trace import Trace
 

@@ -19,7 +19,7 @@ from swftools.fields.dictionary import table_fields
 from swftools.models.shaking import shake_submissions
 from swftools.parameters import is_number, is_whole, refuse_unknown
 from swftools.selection import select_jobs
-from swftools.simulator.metrics.definitions import HIGHER, LOWER, MEASURES, NEITHER
+from swftools.simulator.measure_definitions import HIGHER, LOWER, MEASURES, NEITHER
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.one_call import simulate
@@ -160,7 +160,7 @@ def find_worse(
 
     Notes
     -----
-    Each measure declares which direction is worse (``swftools.simulator.metrics.definitions``).
+    Each measure declares which direction is worse (``swftools.simulator.measure_definitions``).
 
     The noise is that of replays of one log. Two watches of different weeks also differ by their jobs: a finding then
     says that the jobs of these weeks fare worse under the policy, not that the policy is at fault. In real logs this

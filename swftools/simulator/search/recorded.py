@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
-from swftools.simulator.engine.entry import Memory
+from swftools.simulator.policy_abi import Memory
 from swftools.simulator.registry import Policy, find_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.state import Search

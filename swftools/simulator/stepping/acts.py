@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.engine.entry import machine_at
 from swftools.simulator.instants import time_until
 from swftools.simulator.machine.faults import TOO_MANY, fail
 from swftools.simulator.machine.state import DISTURBED, STARTED, STOPPED, WAITING, Machine
@@ -29,6 +28,7 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
+from swftools.simulator.policy_abi import machine_at
 
 START, START_ON, PREEMPT, RESIZED, HOLD, FILL, WAKE = range(7)
 """The acts; ``FILL`` starts a job, or lets others go ahead that do not delay it."""

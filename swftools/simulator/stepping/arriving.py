@@ -16,13 +16,13 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.kernel import FloatArray
 from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
-from swftools.simulator.engine.driver import Driver
 from swftools.simulator.engine.replay import COMING, Coming
 from swftools.simulator.instants import LATEST
 from swftools.simulator.machine.state import CAPACITY, SUBMITTED, Machine, Requests, Stops, with_requests
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
+from swftools.simulator.run.driver import Driver
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.forking import Numbers
 from swftools.simulator.workload import IN_SECONDS, prepare

@@ -14,7 +14,6 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.kernel import kernel
 from swftools.parameters import is_whole
 from swftools.parameters.choices import INSTANT
-from swftools.simulator.engine.entry import machine_at
 from swftools.simulator.engine.replay import (
     AT_EVENTS,
     DECIDING,
@@ -25,6 +24,7 @@ from swftools.simulator.engine.replay import (
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.state import AWAY, CAPACITY, FREE, KILL, NOW, STARTED, STOPPED, WAKE
 from swftools.simulator.machine.work import stretch_on
+from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.stepping.acting import Acts
 from swftools.simulator.stepping.arriving import add_job

@@ -15,7 +15,6 @@ import numpy as np
 
 from swftools.errors import PolicyError
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.engine.entry import Memory, machine_at, pack
 from swftools.simulator.engine.replay import (
     ANSWERED,
     COMING,
@@ -44,6 +43,7 @@ from swftools.simulator.machine.state import (
     Requests,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
+from swftools.simulator.policy_abi import Memory, machine_at, pack
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.rooms import Rooms
 

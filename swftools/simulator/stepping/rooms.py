@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from swftools.kernel import IntArray, ShortArray
 from swftools.kernel.layout import Layout, address_of_array
-from swftools.simulator.engine.driver import Driver, LaidOut
-from swftools.simulator.engine.entry import Memory
 from swftools.simulator.engine.replay import DECIDING, Coming, Ends, Log, Replay
 from swftools.simulator.machine.state import CAPACITY, LENGTH, Machine, Requests, Stops, with_requests
 from swftools.simulator.machine.waiting_queue import WaitingQueue
+from swftools.simulator.policy_abi import Memory
+from swftools.simulator.run.driver import Driver, LaidOut
 
 LEAST = 64
 """Jobs that there is room for at least."""

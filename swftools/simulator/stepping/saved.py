@@ -23,18 +23,18 @@ from swftools.parameters.choices import SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.carrying import carry_nothing, restore_by
-from swftools.simulator.engine.calling import called_for
-from swftools.simulator.engine.driver import Driver
-from swftools.simulator.engine.entry import Own
-from swftools.simulator.engine.entry import pack as own_of
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import Coming, Log, Replay, begin_replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import CAPACITY, Machine, empty_machine, no_requests, with_requests
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.policy_abi import Own
+from swftools.simulator.policy_abi import pack as own_of
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, registered_predictor
 from swftools.simulator.registry import Policy, find_policy, registered_policy
+from swftools.simulator.run.compiled_calls import called_for
+from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.forking import Numbers

@@ -17,7 +17,7 @@ from pipelines.cli import progress
 from pipelines.cli.main import main
 from swftools.kernel import ahead, kernel
 from swftools.simulator import simulation
-from swftools.simulator.engine import driver
+from swftools.simulator.run import driver
 
 
 class Terminal(io.StringIO):

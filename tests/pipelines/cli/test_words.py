@@ -18,7 +18,7 @@ from pipelines.tasks.acquire import AcquireLog
 from swftools import plots, read_log
 from swftools.errors import UnreadableLogError
 from swftools.simulator import Schedule, list_policies, list_predictors
-from swftools.simulator.metrics.definitions import MEASURES
+from swftools.simulator.measure_definitions import MEASURES
 from swftools.trace import Trace
 from tests.pipelines.store.samples import publish
 

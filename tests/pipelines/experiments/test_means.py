@@ -8,7 +8,7 @@ import pandas as pd
 
 from pipelines.experiments.axes import OPTIONS, SETTING
 from pipelines.experiments.means import usual_values
-from swftools.simulator.metrics.summary import USUAL, summarize, usual_columns
+from swftools.simulator.measures_table import USUAL, summarize, usual_columns
 
 
 def cells() -> pd.DataFrame:

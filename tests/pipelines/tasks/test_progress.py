@@ -123,7 +123,7 @@ def test_a_search_is_more_work_than_a_queue(log: Path) -> None:
 def test_a_simulation_tells_how_far_it_is(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a stage that lasts, more than that it begins and ends."""
     monkeypatch.setattr("swftools.simulator.simulation.PAUSE", 0.0)
-    monkeypatch.setattr("swftools.simulator.engine.driver.MANY", 2)
+    monkeypatch.setattr("swftools.simulator.run.driver.MANY", 2)
     task = SimulatePolicy(log=str(log), policy="fcfs", data_root=str(log.parent / "data"))
     told: list[tuple[int, int]] = []
     monkeypatch.setattr(SimulatePolicy, "tell", lambda _, done, total: told.append((done, total)))

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator import Policy, simulate
+from swftools.simulator.job_orders import SJF, Order, first_in_order, rank_order, simple_order
 from swftools.simulator.machine.state import DISTURBED, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, empty_queue, put
 from swftools.simulator.policies.easy import start_heads
-from swftools.simulator.policies.job_orders import SJF, Order, first_in_order, rank_order, simple_order
 from swftools.simulator.policies.job_shelves import (
     MANY,
     RANKS,
@@ -27,7 +27,7 @@ from swftools.simulator.policies.job_shelves import (
     first_on_shelves,
 )
 from swftools.simulator.policies.ordered_easy import backfill, easy_in_order
-from tests.simulator.policies.test_job_orders import come, go, machine_of
+from tests.simulator.test_job_orders import come, go, machine_of
 
 ORDERS = [simple_order(SJF), rank_order(0.0)]
 IDS = ["sjf", "rank"]

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError
+from swftools.simulator.job_orders import ORDERS
 from swftools.simulator.one_call import simulate
-from swftools.simulator.policies.job_orders import ORDERS
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule

@@ -23,7 +23,7 @@ from swftools.simulator import (
     simulate,
     start,
 )
-from swftools.simulator.engine import asking
+from swftools.simulator.run import python_predictor_adapter
 from tests.strategies import crowded_trace
 
 
@@ -154,7 +154,7 @@ def test_what_it_is_told_of_a_job() -> None:
 
 def test_rows_of_a_trace_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """And of which some are left out; the rows are made some at a time."""
-    monkeypatch.setattr(asking, "AT_ONCE", 7)
+    monkeypatch.setattr(python_predictor_adapter, "AT_ONCE", 7)
     trace = crowded_trace(100)
     widths = trace.jobs["allocated_processors"].where(trace.jobs["job_number"] % 10 != 0, 99)
     trace = trace.with_jobs(trace.jobs.assign(allocated_processors=widths).iloc[::-1])

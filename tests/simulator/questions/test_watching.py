@@ -15,7 +15,7 @@ from swftools.fields.dictionary import table_fields
 from swftools.models.shaking import shake_submissions
 from swftools.selection import select_jobs
 from swftools.simulator import MetricParameters, find_worse, list_policies, measure, simulate, watch_policies
-from swftools.simulator.metrics.definitions import MEASURES
+from swftools.simulator.measure_definitions import MEASURES
 from swftools.tables import to_arrow
 
 DAY = 86_400.0

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from swftools.simulator.engine.entry import pack
+from swftools.simulator.policy_abi import pack
 from swftools.simulator.search.building import (
     COMPETITORS,
     GOING,

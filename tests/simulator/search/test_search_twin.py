@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swftools import Trace
-from swftools.simulator.policies.job_orders import ORDERS
+from swftools.simulator.job_orders import ORDERS
 from tests.examples import examples
 from tests.naive.search_objectives import Measure, Objective, Term
 from tests.simulator.search.compared import (

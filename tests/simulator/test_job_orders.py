@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.simulator.machine.state import DISTURBED, NOW, SUBMITTED, WAITING, Machine, empty_machine, no_requests
-from swftools.simulator.machine.waiting_queue import ANY, NOBODY, enter, leave, put
-from swftools.simulator.policies.job_heap import empty_heap, first_of_heap
-from swftools.simulator.policies.job_orders import (
+from swftools.simulator.job_orders import (
     LXF,
     ORDERS,
     RANK,
@@ -21,6 +18,9 @@ from swftools.simulator.policies.job_orders import (
     rank_order,
     simple_order,
 )
+from swftools.simulator.machine.state import DISTURBED, NOW, SUBMITTED, WAITING, Machine, empty_machine, no_requests
+from swftools.simulator.machine.waiting_queue import ANY, NOBODY, enter, leave, put
+from swftools.simulator.policies.job_heap import empty_heap, first_of_heap
 
 PROCESSORS = 8
 small = st.integers(0, 4)

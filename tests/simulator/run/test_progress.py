@@ -16,7 +16,8 @@ from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
 from swftools.simulator import Policy, now, simulate, simulation, wake_at
-from swftools.simulator.engine import aside, driver, loop
+from swftools.simulator.engine import loop
+from swftools.simulator.run import driver, interruptible_thread
 from tests.every_policy import OURS, light, with_all_columns
 
 JOBS = 300
@@ -89,7 +90,7 @@ def test_progress_is_told_ten_times_a_second(trace: Trace, monkeypatch: pytest.M
 
 def test_long_stretches_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiled engine is asked to stop, so that who waits is told while it runs."""
-    monkeypatch.setattr(aside, "PAUSE", 0.001)
+    monkeypatch.setattr(interruptible_thread, "PAUSE", 0.001)
     monkeypatch.setattr(simulation, "PAUSE", 0.0)
     many = lublin_feitelson.generate(20_000, processors=64, load=0.95, seed=3)
     told: list[int] = []

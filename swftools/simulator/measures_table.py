@@ -13,7 +13,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.output.amounts import duration
-from swftools.simulator.metrics.definitions import MEASURES
+from swftools.simulator.measure_definitions import MEASURES
 
 KEYS = ["policy", "classed_by", "job_class"]
 

@@ -14,10 +14,6 @@ import numpy as np
 from swftools.errors import PolicyError
 from swftools.kernel.outside import Lent
 from swftools.output.amounts import counted
-from swftools.simulator.engine.aside import run_aside
-from swftools.simulator.engine.asking import Asked
-from swftools.simulator.engine.calling import Called
-from swftools.simulator.engine.entry import Own, machine_at
 from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
     ANSWERED,
@@ -52,9 +48,13 @@ from swftools.simulator.machine.state import (
 )
 from swftools.simulator.machine.views import first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.policy_abi import Own, machine_at
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
-from swftools.simulator.slow_runs import SlowRun
+from swftools.simulator.run.compiled_calls import Called
+from swftools.simulator.run.interruptible_thread import run_aside
+from swftools.simulator.run.python_predictor_adapter import Asked
+from swftools.simulator.run.slow_runs import SlowRun
 
 FEW, MANY = 64, 2**62
 """Instants after which an interpreted engine stops to tell of progress; the compiled one stops when it is asked to."""

@@ -10,7 +10,7 @@ import pytest
 
 from swftools import Schedule, Trace, measure, simulate
 from swftools.errors import ParameterError
-from swftools.simulator.metrics.summary import SUMMARY, Measures
+from swftools.simulator.measures_table import SUMMARY, Measures
 
 TRACE = Trace.from_columns(
     machine_processors=4,

@@ -17,8 +17,8 @@ from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.models import lublin_feitelson
 from swftools.simulator import Policy, Simulation, simulate
-from swftools.simulator.engine import aside
-from swftools.simulator.engine.aside import run_aside
+from swftools.simulator.run import interruptible_thread
+from swftools.simulator.run.interruptible_thread import run_aside
 
 SUDDENLY_SLOW = """
 import os, signal, threading, time
@@ -173,7 +173,7 @@ def test_what_is_raised_aside_is_raised() -> None:
 @pytest.mark.parametrize("pauses", [True, False])
 def test_who_pauses_is_asked_again_and_again(monkeypatch: pytest.MonkeyPatch, pauses: bool) -> None:
     """Until it hears; who does not is never asked."""
-    monkeypatch.setattr(aside, "PAUSE", 0.01)
+    monkeypatch.setattr(interruptible_thread, "PAUSE", 0.01)
     asked: list[float] = []
 
     def work() -> None:
