@@ -44,11 +44,7 @@ def in_docstring(option: RunOption) -> str:
     """Return the lines of an option in a docstring."""
     words = ", ".join(f'"{word}"' for word in option.choices)
     kind = f"{{{words}}}" if words else either(annotation(option).split(" | "))
-    text = option.help
-    if option.forms:
-        plain = [form.replace("`", "") for form in option.forms]
-        *most, last = [*plain, option.in_python] if option.in_python else plain
-        text += f": {', '.join(most)}, or {last}."
+    text = option.sentence(in_python=True)
     wrapped = textwrap.fill(text, WIDTH - 4, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
     return f"{option.name} : {kind}\n{wrapped}"
 
@@ -56,11 +52,11 @@ def in_docstring(option: RunOption) -> str:
 def in_table(option: RunOption) -> str:
     """Return the row of an option in a table of a page: name, values, meaning."""
     shown = [f"`{word}`" for word in option.choices] or list(option.forms)
-    usual = f"`{option.default_text}`"
+    usual = f"`{option.usual}`"
     if usual in shown:
         values = ", ".join(f"{each} (default)" if each == usual else each for each in shown)
     else:
-        values = "; ".join([", ".join(shown), f"default {option.default_text}"]) if shown else option.default_text
+        values = "; ".join([", ".join(shown), f"default {option.usual}"]) if shown else str(option.usual)
     text = f"{option.help.rstrip('.')}{', or ' + option.in_python if option.in_python else ''}"
     more = f"; see [{option.page.strip('#').partition('.')[0].replace('_', ' ').replace('-', ' ')}]({option.page})"
     return f"| `{option.name}` | {values} | {text[0].lower()}{text[1:]}{more if option.page else ''} |"
@@ -91,6 +87,12 @@ def _of_environments(options: list[RunOption]) -> list[str]:
     return [f"{each.name}: {annotation(each) if kind is True else kind}" for each, kind in kinds.items()]
 
 
+def _as_environments_take(options: list[RunOption]) -> list[str]:
+    """Return the row of a page with the options that environments take."""
+    named = ["processors", *(each.name for each in options if each.in_environments)]
+    return [f"| {', '.join(f'`{name}`' for name in named)} | as `simulate` takes them; `overrun` is `run-on` here |"]
+
+
 def _of_tasks(options: list[RunOption]) -> list[str]:
     """Return the row of a page with the parameters of the task that simulates."""
     own = ["rules", "seed", "parameters", "augment", "policy", "processors", "load"]
@@ -105,6 +107,7 @@ PLACES: list[tuple[str, str, str, Lines]] = [
     ("swftools/learning/options.py", "    processors: int | None\n", "    compiled: bool", _of_environments),
     ("docs/simulator.md", "| size of the machine |\n", "| `compiled`", _each(in_table)),
     ("docs/experiments.md", "is a log for each file |\n", "| `seeds`", lambda options: [axes(_settings(options))]),
+    ("docs/learning.md", "for a curriculum |\n", "\n`reset(seed", _as_environments_take),
     ("docs/pipeline.md", "`augment`, `data_set`, `other_source` |\n", "| `MeasureSchedule`", _of_tasks),
 ]
 """A file, the end of the line before what is written, the beginning of the line behind it, and what is written."""
@@ -117,7 +120,7 @@ def written(name: str, text: str) -> str:
         if path == name:
             start = text.index(before) + len(before)
             end = text.index(after, start)
-            indent = " " * (len(after) - len(after.lstrip()))
+            indent = " " * (len(after) - len(after.lstrip(" ")))
             text = text[:start] + "".join(f"{indent}{line}\n" for line in write(options)) + text[end:]
     return text
 

@@ -68,14 +68,13 @@ class _WithinBounds(click.ParamType[Any]):
 def _option_of(name: str) -> Callable[[Any], Any]:
     """Return the option of commands for an option of a run."""
     option = RUN_OPTIONS[name]
-    forms = f": {', '.join(option.forms)}." if option.forms else ""
     return click.option(
         f"--{name.replace('_', '-')}",
         type=click.Choice(option.choices, case_sensitive=False) if option.choices else _WithinBounds(option),
-        default=option.default_text if option.type is str else option.default,
+        default=option.usual,
         show_default=True,
         shell_complete=_COMPLETED.get(name),
-        help=f"{option.help}{forms}".replace("`", ""),
+        help=option.sentence(),
     )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swftools.parameters.run_option_table import RUN_OPTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _OF_SETTINGS = [each for each in RUN_OPTIONS.values() if not each.is_repetition]
 _OF_REPETITIONS = [each for each in RUN_OPTIONS.values() if each.is_repetition]
@@ -30,6 +33,11 @@ REPETITIONS = (*(each.name for each in _OF_REPETITIONS), "shake")
 OPTIONS = ("load", "window", "processors", *(each.name for each in _OF_SETTINGS))
 SETTING = ("log", *OPTIONS)
 """What tells settings apart: all but the policy and what makes repetitions."""
+
+
+def with_options(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of an experiment with every option: one that came later, and it lacks, had its default."""
+    return table.assign(**{each.name: each.usual for each in _OF_SETTINGS if each.name not in table})
 
 
 def cells_of(

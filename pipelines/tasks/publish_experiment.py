@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING
+from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING, with_options
 from pipelines.experiments.differences import (
     ASSUMPTIONS,
     compare_with_baseline,
@@ -213,7 +213,9 @@ class PublishExperiment(CellsTask):
             "experiment_differences": differences,
             "experiment_ranks": rank_policies(usual, SETTING, _worse()),
         }
-        tables = {name: to_arrow(frame, name) for name, frame in frames.items()}
+        said = {name for cell in self.cells for name in cell.counted_options}
+        unsaid = [name for name in self.cells[0].options if name not in said]
+        tables = {name: to_arrow(frame.drop(columns=unsaid), name) for name, frame in frames.items()}
         csv = {
             f"{name}.csv": writer_of(to_pandas(table, name).to_csv(index=False, lineterminator="\n"))
             for name, table in tables.items()
@@ -227,8 +229,8 @@ class PublishExperiment(CellsTask):
 
     def shown(self, contents: Contents) -> str:
         """Return the means where they are few, and which differences are more than noise."""
-        told = _told(to_pandas(contents.tables["experiment_differences"], "experiment_differences"))
-        means = _means(to_pandas(contents.tables["experiment"], "experiment"), MOST_SETTINGS)
+        told = _told(_read(contents.tables["experiment_differences"], "experiment_differences"))
+        means = _means(_read(contents.tables["experiment"], "experiment"), MOST_SETTINGS)
         lines = "".join(f"* {line}\n" for line in [*told, f"What this takes for granted: {ASSUMPTIONS}"])
         return f"{means}{lines}"
 
@@ -236,8 +238,8 @@ class PublishExperiment(CellsTask):
         """Return the means where they are few, which differences are more than noise, and where all of it stands."""
         target = self._made or self.output()
         metrics = target.root.read_table(target.data_set, "experiment", target.version)
-        means = _means(to_pandas(metrics, "experiment"), MOST_SETTINGS, is_printed=True)
-        told = _told(to_pandas(read(), "experiment_differences"))
+        means = _means(_read(metrics, "experiment"), MOST_SETTINGS, is_printed=True)
+        told = _told(_read(read(), "experiment_differences"))
         return means + "".join(f"{line}\n" for line in [*told, f"all values: {target.path}/experiment.md"])
 
     def _cleaned(self, log: str) -> CleanTrace:
@@ -272,6 +274,11 @@ class PublishExperiment(CellsTask):
         facts = facts_of(found, cleaned.load(), cleaned.load_report(), {}, is_simulated=True)
         runs = dict.fromkeys(line for cell in self.cells if cell.log == log for line in cell.load_assumptions())
         return {**facts, "assumptions": [*facts["assumptions"], *runs], "rules": cleaned.plan}
+
+
+def _read(table: pa.Table, name: str) -> pd.DataFrame:
+    """Return a table of an experiment with all options."""
+    return with_options(to_pandas(table, name))
 
 
 def _as_text(name: str, value: Any) -> Any:

@@ -131,11 +131,8 @@ _BY_TYPE: dict[type, Callable[..., Any]] = {
 
 def parameter_of(option: RunOption) -> luigi.Parameter:
     """Return the parameter of a task for an option of a run."""
-    about = " ".join([option.help, ", ".join(option.choices or option.forms)]).replace("`", "")
-    known: dict[str, Any] = {
-        "default": option.default_text if option.type is str else option.default,
-        "description": about,
-    }
+    choices = f" {', '.join(option.choices)}" if option.choices else ""
+    known: dict[str, Any] = {"default": option.usual, "description": option.sentence() + choices}
     if option.name == "predictor":
         return PredictorParameter(**known)
     return ReadParameter(FIND[option.name], **known) if option.forms else _BY_TYPE[option.type](**known)

@@ -28,8 +28,9 @@ def _count(name: str, meaning: str, unit: str = "1") -> Field:
 
 
 def _option(option: RunOption) -> Field:
-    """Return the column of an option of a run, as text; one that came later is in a file only where it was given."""
-    return replace(_word(option.name, option.column), optional=option.in_key != ALWAYS)
+    """Return the column of an option of a run; one that came later is in a file only where it counts in some cell."""
+    kind = {str: STRING, int: INT64, float: FLOAT64, bool: BOOL}[option.type]
+    return replace(_word(option.name, option.column), type=kind, optional=option.in_key != ALWAYS)
 
 
 _LOG = _word("log", "Name of the log.")

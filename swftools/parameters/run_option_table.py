@@ -90,15 +90,23 @@ class RunOption:
         return str if self.choices else self.domain.kind or str
 
     @property
-    def default_text(self) -> str:
-        """The default as it is written on a command line."""
-        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+    def usual(self) -> Any:
+        """The default as files, tasks and command lines have it: as text, unless its domain is one of numbers."""
+        text = f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+        return text if self.type is str else self.default
+
+    def sentence(self, *, in_python: bool = False) -> str:
+        """Return what it decides, with its forms, in plain text; also what else it may be in Python."""
+        if not self.forms:
+            return self.help
+        *most, last = [*self.forms, self.in_python] if in_python and self.in_python else self.forms
+        return f"{self.help}: {', '.join(most)}, or {last}.".replace("`", "")
 
     def enters_key(self, value: Any, log: Any) -> bool:
         """Return whether a value enters the content keys of a log."""
         if callable(self.in_key):
             return self.in_key(value, log)
-        return self.in_key == ALWAYS or str(value) != self.default_text
+        return self.in_key == ALWAYS or value != self.usual
 
 
 def run_option(declared: Any, **told: Any) -> Any:
