@@ -31,7 +31,7 @@ _READ = Domain("a text, or what is read of one", lambda value: True, kind=None) 
 InKey = str | Callable[[Any, Any], bool]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)  # which would take time at each start
 class RunOption:
     """What is known of an option beside the values that it may have.
 

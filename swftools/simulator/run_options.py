@@ -35,8 +35,9 @@ FIND: dict[str, Callable[[Any], Any]] = {
 def check_options(**given: Any) -> None:
     """Raise ParameterError unless options of a simulation, of which all may be missing, are what they may be."""
     RunOptions.from_mapping(given)
-    for name in FIND.keys() & given.keys():
-        FIND[name](given[name])
+    for name, find in FIND.items():
+        if name in given:
+            find(given[name])
 
 
 def options_in_words(options: RunOptions) -> dict[str, Any]:
