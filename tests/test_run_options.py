@@ -216,6 +216,36 @@ def test_values_that_are_refused(options: dict[str, Any], message: str) -> None:
             run_options.check_options(**options)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"overrun": "kill"}, {"cancelled": "full-request"}, {"requests": "factor:factor=3"}, {"predictor": "exact"}),
+        *({"restart_overhead": 60}, {"semantics": "pyss"}, {"predictor": "virtual", "seed": 3}),
+    ],
+    ids=str,
+)
+def test_each_reaches_its_use(options: dict[str, Any]) -> None:
+    """Another value simulates other jobs, or in another order."""
+    trace = crowded_trace(20, seed=1)
+    trace = trace.with_jobs(trace.jobs.assign(run_time=trace.jobs["run_time"].mask(trace.jobs.index == 3)))
+    first, second = ({**options, **dict.fromkeys([*options][-1:], usual)} for usual in _usual(options))
+    assert _prepared(Simulation(trace, "easy", **first)) == _prepared(Simulation(trace, "easy", **second))
+    assert _prepared(Simulation(trace, "easy", **options)) != _prepared(Simulation(trace, "easy", **first))
+
+
+def _usual(options: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the default of the last option, in Python and on a command line."""
+    option = RUN_OPTIONS[[*options][-1]]
+    return option.default, option.usual
+
+
+def _prepared(simulation: Simulation) -> tuple[Any, ...]:
+    """Return what is simulated: jobs, what a restart takes, and the order of events."""
+    workload = simulation._workload
+    columns = [column.tolist() for column in (*workload.coming[:4], workload.restart)]
+    return columns, workload.is_cut.tolist(), simulation._driver.options
+
+
 def state_with(stepper: Stepper, changed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> bytes:
     """Return the state of a stepper with other options in it; None takes one out."""
     dumps = json.dumps
