@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.metadata
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,8 @@ import numpy as np
 from swftools.errors import KernelError
 
 _CALLS = ("next_uint64", "next_uint32", "next_double")
+
+_WORD = 8
 
 _ARRAY = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
 _GENERATOR = ("bit_generator", "meminfo", "parent")
@@ -55,30 +58,35 @@ class Layout:
         _check_numba()
         self._value = value
         words: list[int] = []
-        _add_words(words, value, like)
+        self._begins = _add_words(words, value, like)
         # With signs: a stride over a single element, or none, may be negative.
         self._words = np.array(words, np.int64).view(np.uint64)
         self.address = address_of_array(self._words)
 
-    def moved(self, value: Any, begin: int, size: int, by: int) -> Layout:
+    def moved(self, value: Any, blocks: Sequence[tuple[int, int, int]]) -> Layout:
         """Return how another value is laid out, whose arrays lie elsewhere, and are otherwise the same.
 
         Parameters
         ----------
         value : tuple
             It is kept as long as what is returned is.
-        begin, size : int
-            Where the block of memory lies in which these arrays do, and how many bytes it has.
-        by : int
-            Bytes from there to where the others lie; arrays outside the block are the same ones.
+        blocks : sequence of (begin, size, by)
+            Where the blocks of memory lie in which these arrays do, how many bytes each has, and how many bytes behind
+            it the other's lies; arrays outside the blocks are the same ones.
         """
         other = object.__new__(Layout)
-        other._value = value
-        words = self._words.astype(np.int64)
-        words[(words >= begin) & (words < begin + size)] += by
+        other._value, other._begins = value, self._begins
+        old = self._words.view(np.int64)
+        words = old.copy()
+        for begin, size, by in blocks:
+            words[(old >= begin) & (old < begin + size)] += by
         other._words = words.view(np.uint64)
         other.address = address_of_array(other._words)
         return other
+
+    def part(self, place: int) -> int:
+        """Return where a part of the tuple lies, by its place."""
+        return self.address + _WORD * self._begins[place]
 
 
 def address_of_array(array: Any) -> int:
@@ -122,12 +130,14 @@ def _check_numba() -> None:
             )
 
 
-def _add_words(words: list[int], value: Any, like: Any) -> None:
-    """Add the words of 8 bytes that a value takes."""
+def _add_words(words: list[int], value: Any, like: Any) -> list[int]:
+    """Add the words of 8 bytes that a value takes; return where each part of a tuple begins among them."""
+    begins: list[int] = []
     if isinstance(value, tuple):
         if type(value) is not type(like) or len(value) != len(like):
             raise TypeError(f"{type(value).__name__} of {len(value)} is not laid out as {type(like).__name__}")
         for part, other in zip(value, like, strict=True):
+            begins.append(len(words))
             _add_words(words, part, other)
     elif isinstance(value, np.ndarray):
         if value.dtype != like.dtype or value.ndim != like.ndim or not value.flags.c_contiguous:
@@ -142,3 +152,4 @@ def _add_words(words: list[int], value: Any, like: Any) -> None:
         words.append((value + 2**63) % 2**64 - 2**63)
     else:
         raise TypeError(f"{type(value).__name__} {value!r:.40} cannot be laid out")
+    return begins

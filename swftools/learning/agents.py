@@ -189,7 +189,7 @@ def what_it_saw(
 def _play_until(stepper: Stepper, order: list[tuple[int, float]], job_number: int) -> None:
     """Start jobs when, and in the order in which, they were started, up to one that is not started yet."""
     simulation, done = stepper._simulation, 0
-    numbers = simulation.trace.jobs["job_number"].to_numpy()[simulation._workload.coming.row]
+    numbers = simulation.trace.jobs["job_number"].to_numpy()[simulation._rows]
     job_of = {int(number): job for job, number in enumerate(numbers)}
     while stepper.advance(to="event"):
         while order[done][1] == stepper.now:
@@ -210,7 +210,7 @@ class Eye:
 
     def look(self, stepper: Stepper) -> bool:
         """Look; return whether there is a job to choose."""
-        place = stepper._simulation._driver.machine_place
+        place = stepper._simulation._driver.seat.places[1]
         if not isinstance(place, int):
             return bool(_look_kernel().py_func(self.seen, place))
         if self._layout is None:

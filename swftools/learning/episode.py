@@ -16,6 +16,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, Kernel, kernel
 from swftools.kernel.outside import Lent, call_kernel
 from swftools.learning.observation import Seen, empty_seen, observe, show_end
+from swftools.simulator.engine.dependents import take_edge
 from swftools.simulator.engine.replay import (
     AT_DECISIONS,
     BEYOND,
@@ -26,10 +27,12 @@ from swftools.simulator.engine.replay import (
     NOT_DECIDING,
     STEPS,
     Coming,
+    Dependents,
     Replay,
     coming_at,
     replay_at,
 )
+from swftools.simulator.engine.transfer import begin_anew, take_from_log
 from swftools.simulator.machine.state import (
     CAPACITY,
     FREE,
@@ -84,7 +87,8 @@ def inside(function: Callable[P, R]) -> Kernel[P, R]:
 class Episode(NamedTuple):
     """What an episode is played on; the first of them are places, interpreted what lies there.
 
-    ``source`` has the jobs of the log and ``coming`` those of the episode; ``run`` is what the engine goes on with, and
+    ``source`` has the jobs of the log, ``dependents`` the replay that says who waits for whom there, and ``coming`` the
+    jobs of the episode; ``run`` is what the engine goes on with, and
     ``reference`` the same with the policy that is compared with. ``seen`` is what is shown of it.
     """
 
@@ -92,6 +96,7 @@ class Episode(NamedTuple):
     run: Any
     reference: Any
     source: Any
+    dependents: Any
     coming: Any
     machine: Any
     replay: Any
@@ -101,7 +106,7 @@ class Episode(NamedTuple):
     numbers: FloatArray
 
 
-def empty_episode(places: tuple[Any, ...] = (0,) * 7, seen: Seen | None = None) -> Episode:
+def empty_episode(places: tuple[Any, ...] = (0,) * 8, seen: Seen | None = None) -> Episode:
     """Return an episode in which nothing happened yet."""
     kinds, counts, numbers = np.zeros(WARM_UP + 1, np.int64), np.zeros(LENGTH, np.int64), np.zeros(THRESHOLD + 1)
     return Episode._make([*places, seen or empty_seen(1), kinds, counts, numbers])
@@ -270,47 +275,37 @@ def put_back(episode: Episode, first: int) -> None:
     """Put machine and progress back to what they were before the first event; take the jobs from ``first`` on."""
     source, coming = coming_at(episode.source), coming_at(episode.coming)
     for job in range(len(coming.row)):
-        coming.row[job], coming.run_time[job] = source.row[first + job], source.run_time[first + job]
-        coming.limit[job], coming.told[job] = source.limit[first + job], source.told[first + job]
-    for job in range(len(coming.restart_overhead)):
-        coming.restart_overhead[job] = source.restart_overhead[first + job]
-    empty(machine_at(episode.machine), replay_at(episode.replay), len(coming.row))
+        take_from_log(source, coming, first + job, job)
+    machine, replay = machine_at(episode.machine), replay_at(episode.replay)
+    empty(machine, replay, len(coming.row))
+    if len(replay.dependents.pending) > 0:
+        take_dependents(replay_at(episode.dependents).dependents, replay.dependents, first, len(coming.row))
     episode.counts[CHARGED] = episode.counts[OVER] = episode.counts[INVALID] = episode.counts[DECISIONS] = 0
     episode.numbers[REWARD] = episode.numbers[TOTAL] = 0.0
 
 
 @kernel(allocates=False)
+def take_dependents(log: Dependents, ours: Dependents, first: int, jobs: int) -> None:
+    """Let jobs of an episode wait for each other as they do in the log; for those before it they do not."""
+    for job in range(jobs):
+        ours.pending[job], ours.edge[job], ours.ready[job] = 0, NOBODY, log.ready[first + job]
+    for job in range(jobs):
+        edge = log.edge[first + job]
+        while edge != NOBODY:
+            other = log.successor[edge] - first
+            if 0 <= other < jobs:
+                take_edge(ours, job, other, log.think_time[edge])
+            edge = log.next[edge]
+
+
+@kernel(allocates=False)
 def empty(machine: Machine, replay: Replay, jobs: int) -> None:
     """Take all jobs from the machine, and forget what happened."""
-    counts, queue, requests = machine.counts, machine.queue, replay.requests
-    capacity, plans = counts[CAPACITY], counts[PLANS_BY_LIMIT]
-    counts[:] = 0
-    counts[FREE] = counts[CAPACITY] = capacity
-    counts[PLANS_BY_LIMIT] = plans
-    machine.clock[:] = np.inf
-    queue.least[:] = np.inf
-    queue.job[:] = NOBODY
-    queue.place[:] = NOBODY
-    queue.used[:] = 0
-    machine.allocated[:] = 0
-    machine.run[:] = NOBODY
-    for column in (machine.start_time, machine.expected_end, machine.done, machine.overhead):
-        column[:] = 0.0
-    for column in (requests.submit_time, requests.requested_time, requests.limit):
-        column[:] = np.nan
-    requests.processors[:] = -1
-    requests.queue_id[:] = -1
-    requests.priority_rank[:] = -1
-    requests.user_id[:] = -1
-    requests.checkpoint_interval[:] = np.nan
-    requests.restart_overhead[:] = np.nan
-    requests.speedup[:, :] = np.nan
-    requests.utility[:, :, :] = np.nan
-    for column in (replay.log.before, replay.log.work, replay.log.overhead):
-        column[:] = 0.0
-    replay.log.size[0] = replay.ends.size[0] = 0
-    replay.counts[:] = 0
-    replay.counts[COMING], replay.until[0] = jobs, np.inf
+    capacity, plans = machine.counts[CAPACITY], machine.counts[PLANS_BY_LIMIT]
+    begin_anew(machine, replay)
+    machine.counts[FREE] = machine.counts[CAPACITY] = capacity
+    machine.counts[PLANS_BY_LIMIT] = plans
+    replay.counts[COMING] = jobs
 
 
 @cache

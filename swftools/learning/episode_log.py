@@ -7,7 +7,6 @@ from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.learning.rules import Rules
-from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.run.compiled_calls import CHECKED, Called, called_for
 from swftools.simulator.simulation import Simulation
@@ -65,6 +64,7 @@ class EpisodeLog:
             )
         self.trace, self.processors = trace, simulation.processors
         self.workload, self.coming, self.restart = workload, workload.coming, workload.restart
+        self.replay = driver.replay
         self.options, self.semantics = dict(simulation.options), driver.options.semantics
         self.observer, self._predictor = driver.observer, driver.predictor
         self._compiled: bool | str = options.get("compiled", True)
@@ -86,17 +86,6 @@ class EpisodeLog:
     def is_checked(self) -> bool:
         """Whether compiled code looks at each index."""
         return self._compiled == CHECKED
-
-    def empty_requests(self, jobs: int) -> Requests:
-        """Return the requests of jobs of which none was submitted yet, with the columns that the log has."""
-        coming = self.coming
-        return no_requests(
-            jobs,
-            checkpoints=len(coming.checkpoint_interval) > 0,
-            curves=len(coming.speedup) > 0,
-            points=coming.utility.shape[1],
-            overheads=len(coming.restart_overhead) > 0,
-        )
 
     def called(self, policy: tuple[Policy, Any]) -> Called:
         """Return what runs a policy."""

@@ -28,23 +28,21 @@ from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
     DECIDED,
     DECIDING,
+    DEPENDS,
     LEFT,
     STEPS,
     TO_DECIDE,
-    Ends,
-    Replay,
-    begin_replay,
+    Coming,
+    begin_state,
     coming_at,
     replay_at,
 )
-from swftools.simulator.machine.state import WAITING, Machine, empty_machine
-from swftools.simulator.machine.waiting_queue import empty_queue
+from swftools.simulator.machine.state import PLACES, WAITING
 from swftools.simulator.outcome import schedule_of, what_was_done
 from swftools.simulator.policy_abi import machine_at, pack
 from swftools.simulator.run.compiled_calls import engine_kernel
 from swftools.simulator.schedule import Schedule
-
-_BY_JOB = ("row", "run_time", "limit", "told", "restart_overhead")
+from swftools.simulator.state.columns import PER_JOB, names_per
 
 
 class Slot:
@@ -66,11 +64,23 @@ class Slot:
         called, compared = log.called(log.policy), log.called(log.reference or log.policy)
         self.is_compiled = called.is_compiled and compared.is_compiled
         # What engine and predictor write of each job is the episode's own; all else is the log's, whoever plays on it.
-        own = {name: getattr(log.coming, name)[:jobs].copy() for name in _BY_JOB}
-        coming = log.coming._replace(**own)
-        self.requests = log.empty_requests(jobs)
-        self.machine = _roomy(empty_machine(self.requests, log.processors, log.restart), jobs)
-        self.replay = _with_ends(begin_replay(self.requests, log.processors), len(self.machine.started))
+        own = {name: getattr(log.coming, name)[:jobs].copy() for name in names_per(Coming, PER_JOB)}
+        queue = PLACES
+        while queue <= jobs:
+            queue *= 2
+        most = min(jobs, log.processors) + 1
+        # With room for all that may wait and end, so that the engine never stops for more.
+        edges = int(log.replay.dependents.edges[0])
+        arena = begin_state(
+            log.coming._replace(**own),
+            *(log.processors, log.restart, DEPENDS if edges else ()),
+            places=queue,
+            held=2 * queue + jobs,
+            ends=4 * most,
+            edges=edges,
+        )
+        coming, self.machine, self.replay = arena.state
+        self.requests = self.replay.requests
         self._kept: list[Any] = [called, compared]  # what lies at a place must stay there
         places = (self._lay(coming, coming_at), self._lay(self.machine, machine_at), self._lay(self.replay, replay_at))
         observer, runs = self._lay(log.observer, called.observer_at), []
@@ -80,7 +90,9 @@ class Slot:
             run = Run(*places, Options(log.semantics, 1, 0, 0), calls.observe, observer, calls.decide, decider)
             runs.append(self._lay(run, run_at))
         engine = place_of_compiled(engine_kernel(), checked=log.is_checked) if self.is_compiled else called.engine
-        episode = empty_episode((engine, *runs, self._lay(log.coming, coming_at), *places), seen)
+        episode = empty_episode(
+            (engine, *runs, self._lay(log.coming, coming_at), self._lay(log.replay, replay_at), *places), seen
+        )
         episode.kinds[:] = rules.kinds()
         episode.numbers[THRESHOLD] = LEAST_RUN_TIME
         self.episode, self.place = episode, self._lay(episode, episode_at)
@@ -162,18 +174,3 @@ class Slot:
             return value
         self._kept.append(Layout(value, like.example))
         return self._kept[-1].address
-
-
-def _with_ends(replay: Replay, most: int) -> Replay:
-    """Return a progress that has room for the ends of all runs and of another decision, likewise."""
-    ends = Ends(np.zeros(2 * most), np.zeros(2 * most, np.int64), np.zeros(1, np.int64))
-    return replay._replace(ends=ends)
-
-
-def _roomy(machine: Machine, jobs: int) -> Machine:
-    """Return a machine whose queue never lacks places, so that the engine never stops for more."""
-    places = 256
-    while places <= jobs:
-        places *= 2
-    held = np.zeros(2 * places), np.zeros(2 * places, np.int64)
-    return machine._replace(queue=empty_queue(jobs, places), held_until=held[0], held=held[1])

@@ -12,15 +12,15 @@ from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.engine.loop import Options
-from swftools.simulator.engine.replay import begin_replay
-from swftools.simulator.machine.state import empty_machine
+from swftools.simulator.engine.replay import begin_state
+from swftools.simulator.machine.state import PLANS_BY_LIMIT
 from swftools.simulator.policy_abi import pack
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import Policy, read_policy
 from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
-from swftools.simulator.run.compiled_calls import CHECKED, called_for
+from swftools.simulator.run.compiled_calls import CHECKED, called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run.python_predictor_adapter import Asked
 from swftools.simulator.run_options import check_needs, check_semantics, options_in_words, restated
@@ -94,22 +94,23 @@ def begin(
         needs=rule.needed(given),
         overhead=overhead,
     )
-    jobs, unknown = len(workload.coming.row), workload.no_requests()
-    machine = empty_machine(unknown, size, workload.restart, plans_by_limit=order == CQSIM)
+    jobs = len(workload.coming.row)
+    arena = begin_state(workload.coming, size, workload.restart)
+    workload = workload._replace(coming=arena.state.coming)
+    arena.state.machine.counts[PLANS_BY_LIMIT] = order == CQSIM
     learning = Asked(learner, trace, workload.coming) if learner else None
     chosen = rule.chosen(given)
-    memory, remembered = rule.empty_memory(jobs, size, chosen), told.empty_memory(jobs, size)
+    memory, observed = rule.empty_memory(jobs, size, chosen), told.empty_memory(jobs, size)
     driver = Driver(
         policy=rule,
         predictor=told,
         called=called_for(rule, chosen, told, compiled=compiled),
-        coming=workload.coming,
-        machine=machine,
-        replay=begin_replay(unknown, size),
+        arena=arena,
         options=Options(order, int(rule.rests), told.observes, int(learning is not None)),
-        observer=pack(told.given.values(), remembered, generator(run.seed, f"predict/{told.name}")),
+        observer=pack(told.given.values(), observed, generator(run.seed, f"predict/{told.name}")),
         decider=pack(chosen.values(), memory, generator(run.seed, f"simulate/{rule.name}")),
         asked=learning,
+        remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
     return Begun(rule, chosen, workload, driver, {**options_in_words(run), **chosen.to_mapping()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import os
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -22,7 +23,7 @@ from swftools.keyed_random import count_occurrences
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.beginning import begin
-from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Replay
+from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Coming, Replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import (
     CAPACITY,
@@ -44,6 +45,7 @@ from swftools.simulator.run.driver import Driver
 from swftools.simulator.run.interruptible_thread import PAUSE
 from swftools.simulator.run.taking_out import chosen_rows, let_fewer_come, take_out
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.state.columns import PER_JOB, names_per
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace
 
@@ -93,7 +95,7 @@ class Simulation:
         source = as_trace(trace)
         run = RunOptions.among(locals())
         begun = begin(
-            source, policy, processors, run, compiled=compiled, parameters=parameters, number_of=self._number_of
+            source, policy, processors, run, compiled=compiled, parameters=parameters, number_of=Numbers(self)
         )
         self.policy, self._chosen, self._workload, self._driver, self.options = begun
         self._table = JobTable(source)
@@ -111,7 +113,7 @@ class Simulation:
     @property
     def _rows(self) -> npt.NDArray[np.int32]:
         """The row of each job in the trace."""
-        return self._workload.coming.row if self._own_rows is None else self._own_rows
+        return self._driver.coming.row if self._own_rows is None else self._own_rows
 
     @property
     def _machine(self) -> Machine:
@@ -223,11 +225,9 @@ class Simulation:
         self._check_whole()
         other = copy.copy(self)
         other._driver = self._driver.copy()
-        other._driver.number_of = other._number_of
+        other._driver.number_of = Numbers(other)
         other._table = self._table.copy()
-        if self._own_rows is None:
-            other._workload = self._workload._replace(coming=other._driver.coming)
-        else:
+        if self._own_rows is not None:
             other._own_rows = self._own_rows.copy()
             other._is_cut = None if self._is_cut is None else self._is_cut.copy()
             other._taken_out = self._taken_out.copy()
@@ -241,16 +241,17 @@ class Simulation:
         other.__dict__.update(self.__dict__)
         other._driver, other._own_rows, other._taken_out, other._table = driver, rows, np.zeros(0), table
         other._is_cut = None if self._is_cut is None else self._is_cut[jobs]
+        driver.number_of = Numbers(other)
         return other
 
     def _known(self) -> Workload:
         """Return what is simulated, without the room for more."""
         if self._own_rows is None:
-            return self._workload
+            return self._workload._replace(coming=self._driver.coming)
         jobs, coming = self._driver.jobs, self._driver.coming
-        columns = {name: getattr(coming, name)[:jobs] for name in ("run_time", "limit", "told", "restart_overhead")}
+        columns = {name: getattr(coming, name)[:jobs] for name in names_per(Coming, PER_JOB)}
         is_cut = np.zeros(jobs, np.bool_) if self._is_cut is None else self._is_cut[:jobs]
-        known = coming._replace(row=self._own_rows[:jobs].copy(), **columns)
+        known = coming._replace(**columns)._replace(row=self._own_rows[:jobs].copy())
         return self._workload._replace(coming=known, is_cut=is_cut)
 
     def without_later_jobs(self) -> Self:
@@ -302,16 +303,15 @@ class Simulation:
         is_out[self._replay.counts[COMING] :] = False
         (take_out if self._driver.called.is_compiled else take_out.py_func)(self._machine, self._replay, is_out)
         submitted = int(self._machine.counts[SUBMITTED])
-        known, order = let_fewer_come(self._known(), submitted, self._replay, is_out)
-        if self._own_rows is None:
-            self._workload, self._driver.coming = known, known.coming
-            self._is_cut = None if self._is_cut is None else known.is_cut
-        elif (order[1:] < order[:-1]).any():
-            coming, self._is_cut = self._driver.coming, known.is_cut
-            self._own_rows, rows = known.coming.row, coming.row[: len(order)][order]
-            self._driver.coming = known.coming._replace(row=rows)
+        is_cut = self._known().is_cut
+        order = let_fewer_come(self._driver.seat.arena.state, submitted, is_out)
+        if self._is_cut is not None:
+            self._is_cut = is_cut[order]
+            self._workload = self._workload._replace(is_cut=self._is_cut)
+        if self._own_rows is not None:
+            self._own_rows[: len(order)] = self._own_rows[order]
         if self._driver.asked:
-            self._driver.asked.expect(self._workload.coming)
+            self._driver.asked.expect(self._driver.coming)
         before = self._taken_out[: len(row)] if len(self._taken_out) else np.full(len(row), np.nan)
         self._taken_out = np.where(is_out, self.now, before)[order]
         return bool(is_out[:submitted].any())
@@ -348,9 +348,10 @@ class Simulation:
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         notes, assumed = self.notes, self.assumptions
+        copies = goes_on or self._driver.seat.arena.is_whole  # or a column would keep all memory of the simulation
         if not goes_on:
             del self._workload, self._driver, workload, requests, log
-        done = what_was_done(*parts, copies=goes_on)
+        done = what_was_done(*parts, copies=copies)
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about)
         origin = local_start_of(self.trace.header)
@@ -398,6 +399,21 @@ class Simulation:
             raise PolicyError(
                 f"policy {self.policy.name!r}: the simulation cannot go on, because {broken}; make another"
             )
+
+
+class Numbers:
+    """Tells what a user calls a job: its number in the trace.
+
+    It does not keep the simulation, so that the memory of one that nobody has any more is free at once.
+    """
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = weakref.ref(simulation)
+
+    def __call__(self, job: int) -> object:
+        """Return the number of a job."""
+        simulation = self._simulation()
+        return simulation._number_of(job) if simulation else job
 
 
 def _is_time(value: object) -> bool:

@@ -17,7 +17,6 @@ from swftools.models.speedup import CURVES, NO_CURVE
 from swftools.simulator.assumptions import Assumed, count_dependent
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.instants import LATEST
-from swftools.simulator.machine.state import Requests, no_requests
 from swftools.simulator.options import reasons_to_exclude
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.requested import Logged
@@ -48,18 +47,6 @@ class Workload(NamedTuple):
     excluded: pd.DataFrame
     restart: FloatArray
     assumed: Assumed
-
-    def no_requests(self) -> Requests:
-        """Return the requests of the jobs as they are before the first is submitted."""
-        coming = self.coming
-        checkpoints, curves = len(coming.checkpoint_interval) > 0, len(coming.speedup) > 0
-        return no_requests(
-            len(coming.row),
-            checkpoints=checkpoints,
-            curves=curves,
-            points=coming.utility.shape[1],
-            overheads=len(coming.restart_overhead) > 0,
-        )
 
 
 def prepare(  # noqa: PLR0913 (options by name)

@@ -279,7 +279,7 @@ SCALARS = {
 
 def calls_in(function: Any) -> set[str]:
     """Return the names that a function calls, of ``np.floor`` and the like the last."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    tree = ast.parse(getattr(function, "text", None) or textwrap.dedent(inspect.getsource(function)))
     called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call) and node.func is not None]
     names = {one.attr if isinstance(one, ast.Attribute) else ast.unparse(one) for one in called}
     decorators = {ast.unparse(one.func) for one in tree.body[0].decorator_list if isinstance(one, ast.Call)}  # type: ignore[attr-defined]

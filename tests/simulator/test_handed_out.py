@@ -12,9 +12,7 @@ import pytest
 
 from swftools.errors import PolicyError, PolicyWarning
 from swftools.simulator import Policy, Predictor, Simulation, first_waiting, fits, simulate, start
-from swftools.simulator.engine.replay import begin_replay
-from swftools.simulator.machine import state
-from swftools.simulator.machine.state import SUBMITTED, Machine, Requests, empty_machine, no_requests
+from swftools.simulator.machine.state import SUBMITTED, Machine, Requests
 from tests.strategies import crowded_trace
 
 
@@ -103,16 +101,3 @@ def test_overheads_of_later_jobs_are_not_shown(compiled: bool) -> None:
     assert 0 < submitted < 40
     assert shown[:submitted].tolist() == list(range(submitted))
     assert np.isnan(shown[submitted:]).all()
-
-
-def test_nothing_of_old_memory_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the memory held before: each array of a machine begins as zeros, NaN or the like."""
-    monkeypatch.setattr(state.np, "empty", lambda size, kind=np.float64: np.full(size, 77, kind))
-    requests = no_requests(9, checkpoints=True, curves=True, points=2, overheads=True)
-    machine = empty_machine(requests, 4, np.zeros(2))
-    begin_replay(requests, 4)
-
-    def holds_old(part: Any) -> bool:
-        return any(map(holds_old, part)) if isinstance(part, tuple) else bool((part == 77).any())
-
-    assert not holds_old(machine)

@@ -16,9 +16,9 @@ from swftools.simulator.machine.waiting_queue import (
     NOBODY,
     WaitingQueue,
     empty_queue,
+    move_leaves,
     next_fitting_place,
     put,
-    with_more_places,
 )
 
 small = st.integers(0, 6)
@@ -70,6 +70,16 @@ def test_empty_queue(places: int) -> None:
     put(queue, places - 1, 1.0, 0.0)
     assert places - 1 == next_fitting_place(queue, 0, 1, 0.0, 0)
     assert NOBODY == next_fitting_place(queue, places, ANY, ANY, ANY)
+
+
+def with_more_places(queue: WaitingQueue) -> WaitingQueue:
+    """Return a queue with twice as many places, as a state that grows has it."""
+    places = len(queue.job)
+    more = empty_queue(len(queue.place), 2 * places)
+    more.job[:places], more.place[:], more.used[:] = queue.job, queue.place, queue.used
+    more.least[: 4 * places] = queue.least
+    move_leaves(more, places)
+    return more
 
 
 def is_index(queue: WaitingQueue) -> bool:

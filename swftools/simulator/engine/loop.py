@@ -17,6 +17,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.kernel.outside import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
+from swftools.simulator.engine.dependents import hold_until_ready, let_go, list_job
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -26,6 +27,7 @@ from swftools.simulator.engine.replay import (
     COMPLETED,
     DECIDED,
     DECIDING,
+    DEPENDENT,
     DONE,
     FULL,
     HAPPENED,
@@ -36,10 +38,10 @@ from swftools.simulator.engine.replay import (
     STALE,
     STEPS,
     TO_DECIDE,
-    Coming,
     coming_at,
     replay_at,
 )
+from swftools.simulator.engine.transfer import submit
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
@@ -59,7 +61,6 @@ from swftools.simulator.machine.state import (
     WAITING,
     WAKE,
     Machine,
-    Requests,
 )
 from swftools.simulator.machine.views import expected_time, first_waiting, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up, enter, leave
@@ -123,13 +124,14 @@ def simulate_events(place: Any) -> None:
     counts, clock, queue = machine.counts, machine.clock, machine.queue
     log, ends, progress = replay.log, replay.ends, replay.counts
     jobs, most, places = progress[COMING], len(machine.started), len(machine.queue.job)
+    depends = len(replay.dependents.pending) > 0
     at_once = jobs + 1 if options.semantics == INSTANT else 1
     while progress[DONE] < jobs and progress[LEFT] > 0:
         if progress[DECIDING] == NOT_DECIDING:
             progress[OBSERVED] = 0
             if log.size[0] + most > len(log.job) or ends.size[0] + most > len(ends.times):
                 break
-            if counts[HELD] + places >= len(machine.held):
+            if counts[HELD] + progress[DEPENDENT] + places >= len(machine.held):
                 break
             while progress[STALE] > 0 and machine.run[log.job[ends.runs[0]]] != ends.runs[0]:
                 pop(ends.times, ends.runs, ends.size[0])  # of a run that was stopped
@@ -174,6 +176,8 @@ def simulate_events(place: Any) -> None:
                 progress[DONE] += 1
                 progress[IN_VAIN] = 0
                 happened += 1
+                if depends:
+                    let_go(machine, replay, job, now)
                 if options.observes & 1 << END:
                     machine.done[job] = coming.run_time[job]
                     progress[OBSERVED] = job + 1
@@ -211,7 +215,7 @@ def simulate_events(place: Any) -> None:
                         interrupted = True
                         progress[FULL] = 1
                         break
-                if counts[HELD] + places >= len(machine.held):
+                if counts[HELD] + progress[DEPENDENT] + places >= len(machine.held):
                     interrupted = True
                     break
                 if options.asks > 0 and progress[ANSWERED] <= submitted:
@@ -224,7 +228,11 @@ def simulate_events(place: Any) -> None:
                     progress[OBSERVED] = submitted + 1
                     call_kernel(given.observe, SUBMISSION, here, submitted, theirs)
                     coming.told[submitted] = machine.requests.requested_time[submitted]
-                if counts[HELD] == held or not is_held(machine, submitted):
+                if depends and replay.dependents.pending[submitted] > 0:
+                    list_job(replay.dependents, progress, submitted)
+                elif depends and replay.dependents.ready[submitted] > now:
+                    hold_until_ready(machine, replay, submitted, now)
+                elif counts[HELD] == held or not is_held(machine, submitted):
                     time = machine.requests.requested_time[submitted]
                     enter(queue, submitted, float(machine.requests.processors[submitted]), time)
                     counts[WAITING] += 1
@@ -281,31 +289,6 @@ def simulate_events(place: Any) -> None:
             if options.observes & 1 << START:
                 progress[OBSERVED] = job + 1
                 call_kernel(given.observe, START, here, job, theirs)
-
-
-@kernel(allocates=False)
-def submit(coming: Coming, requests: Requests, job: int) -> None:
-    """Copy in what is known of a job from its submission on."""
-    row = coming.row[job]
-    requests.submit_time[job] = coming.submit_time[row]
-    requests.processors[job] = coming.processors[row]
-    requests.limit[job] = coming.limit[job]
-    requests.requested_time[job] = coming.told[job]
-    requests.user_id[job] = coming.user_id[row]
-    requests.queue_id[job] = coming.queue_id[row]
-    if len(coming.priority_rank) > 0:
-        requests.priority_rank[job] = coming.priority_rank[row]
-    if len(coming.checkpoint_interval) > 0:
-        requests.checkpoint_interval[job] = coming.checkpoint_interval[row]
-    if len(coming.speedup) > 0:
-        for i in range(coming.speedup.shape[1]):
-            requests.speedup[job, i] = coming.speedup[row, i]
-    if len(coming.utility) > 0:
-        for i in range(coming.utility.shape[1]):
-            requests.utility[job, i, 0] = coming.utility[row, i, 0]
-            requests.utility[job, i, 1] = coming.utility[row, i, 1]
-    if len(coming.restart_overhead) > 0:
-        requests.restart_overhead[job] = coming.restart_overhead[job]
 
 
 @kernel(allocates=False)

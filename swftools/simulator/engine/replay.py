@@ -3,18 +3,48 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from swftools.kernel import untouched_zeros
+from swftools.kernel import FloatArray, IntArray, ShortArray, TinyArray
 from swftools.kernel.outside import Lent
-from swftools.simulator.machine.state import HELD, RESIZE, Machine, Requests, no_requests
-from swftools.simulator.machine.waiting_queue import with_more_places
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from swftools.simulator.machine.state import (
+    CAPACITY,
+    FREE,
+    HELD,
+    PLACES,
+    RESIZE,
+    SUBMITTED,
+    UNKNOWN,
+    Machine,
+    Requests,
+    Table,
+    read_only,
+    with_requests,
+)
+from swftools.simulator.machine.waiting_queue import NOBODY, move_leaves
+from swftools.simulator.state.arena import Arena
+from swftools.simulator.state.columns import (
+    BLANK,
+    PER_EDGE,
+    PER_END,
+    PER_JOB,
+    PER_ROW,
+    PER_RUN,
+    PER_STATE,
+    REAL,
+    RENUMBER,
+    RESET,
+    SHORT,
+    TINY,
+    WHOLE,
+    Column,
+    Sizes,
+    columns_of,
+    empty,
+)
 
 COMPLETED = RESIZE + 1
 """How a run ends that nobody stops, beside ``KILL``, ``CHECKPOINT``, ``SUSPEND`` and ``RESIZE``."""
@@ -28,19 +58,21 @@ class Coming(NamedTuple):
     for each row of the trace.
     """
 
-    row: npt.NDArray[np.int32]
-    run_time: FloatArray
-    limit: FloatArray
-    told: FloatArray
-    submit_time: FloatArray
-    processors: IntArray
-    user_id: npt.NDArray[np.int32]
-    queue_id: IntArray
-    priority_rank: IntArray
-    checkpoint_interval: FloatArray
-    speedup: npt.NDArray[np.float64]
-    utility: npt.NDArray[np.float64]
-    restart_overhead: FloatArray
+    row: Annotated[ShortArray, Column(SHORT, PER_JOB, is_ahead=True)]
+    run_time: Annotated[FloatArray, Column(REAL, PER_JOB, is_ahead=True)]
+    limit: Annotated[FloatArray, Column(REAL, PER_JOB, is_ahead=True)]
+    told: Annotated[FloatArray, Column(REAL, PER_JOB, is_ahead=True)]
+    submit_time: Annotated[FloatArray, Column(REAL, PER_ROW, is_ahead=True)]
+    processors: Annotated[IntArray, Column(WHOLE, PER_ROW, is_ahead=True)]
+    user_id: Annotated[ShortArray, Column(SHORT, PER_ROW, is_ahead=True)]
+    queue_id: Annotated[IntArray, Column(WHOLE, PER_ROW, is_ahead=True)]
+    priority_rank: Annotated[IntArray, Column(WHOLE, PER_ROW, empty=UNKNOWN, is_optional=True, is_ahead=True)]
+    checkpoint_interval: Annotated[FloatArray, Column(REAL, PER_ROW, empty=np.nan, is_optional=True, is_ahead=True)]
+    speedup: Annotated[Table, Column(REAL, PER_ROW, further=(5,), is_optional=True, is_ahead=True)]
+    utility: Annotated[
+        Table, Column(REAL, PER_ROW, empty=np.nan, further=("points", 2), is_optional=True, is_ahead=True)
+    ]
+    restart_overhead: Annotated[FloatArray, Column(REAL, PER_JOB, is_optional=True, is_ahead=True)]
 
 
 class Log(NamedTuple):
@@ -51,37 +83,59 @@ class Log(NamedTuple):
     it was stopped: zero where there is none.
     """
 
-    job: npt.NDArray[np.int32]
-    start: FloatArray
-    end: FloatArray
-    processors: npt.NDArray[np.int32]
-    ended_by: npt.NDArray[np.int8]
-    before: FloatArray
-    work: FloatArray
-    overhead: FloatArray
-    size: IntArray
+    job: Annotated[ShortArray, Column(SHORT, PER_RUN, on_fork=RENUMBER)]
+    start: Annotated[FloatArray, Column(REAL, PER_RUN)]
+    end: Annotated[FloatArray, Column(REAL, PER_RUN)]
+    processors: Annotated[ShortArray, Column(SHORT, PER_RUN)]
+    ended_by: Annotated[TinyArray, Column(TINY, PER_RUN)]
+    before: Annotated[FloatArray, Column(REAL, PER_RUN)]
+    work: Annotated[FloatArray, Column(REAL, PER_RUN)]
+    overhead: Annotated[FloatArray, Column(REAL, PER_RUN)]
+    size: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
 
 
 class Ends(NamedTuple):
     """When running jobs end: a heap of runs, of runs that end at one instant the one that started first first."""
 
-    times: FloatArray
-    runs: IntArray
-    size: IntArray
+    times: Annotated[FloatArray, Column(REAL, PER_END, on_fork=RESET)]
+    runs: Annotated[IntArray, Column(WHOLE, PER_END, on_fork=RESET)]
+    size: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
 
 
-DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND, OBSERVED, STEPS, DECIDING = range(13)
+DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND, OBSERVED, STEPS, DECIDING, DEPENDENT = (
+    range(14)
+)
 """Places in ``Replay.counts``: jobs ended; jobs in all; decisions since one came or ended; events at this instant so
 far; instants before a stop; jobs of which a predictor in Python was asked; whether it is to be asked now; whether the
 queue is full; ends of runs that were stopped before; whether the next instant is
 beyond ``until``; the job that a predictor observes just now, counted from 1, 0 if it observes none;
-whether to stop before each decision; and whether it stands before one."""
+whether to stop before each decision; whether it stands before one; and how many jobs that came wait for others."""
 
 AT_DECISIONS, AT_EVENTS = 1, 2
 """What ``counts[STEPS]`` may be beside 0: it stops before what the policy decides; before whatever could be decided."""
 
 NOT_DECIDING, TO_DECIDE, DECIDED = range(3)
 """What ``counts[DECIDING]`` may be: it stands between two instants, before a decision, or behind one from outside."""
+
+
+class Dependents(NamedTuple):
+    """Which jobs wait for others to end; nothing where no job of the log does.
+
+    ``pending`` is how many a job waits for, ``ready`` the earliest time at which it may start by those that have ended,
+    s. ``edge`` is the first of the edges to those that wait for it: an edge has the job that waits (``successor``), its
+    think time (s), and the ``next`` edge of the same job. ``listed`` has the jobs that came and wait, ``listed_at``
+    where each of these stands; ``edges`` how many edges are written.
+    """
+
+    pending: Annotated[ShortArray, Column(SHORT, PER_JOB, on_fork=BLANK, is_optional=True, is_ahead=True)]
+    ready: Annotated[FloatArray, Column(REAL, PER_JOB, is_optional=True, is_ahead=True)]
+    edge: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK, is_optional=True, is_ahead=True)]
+    listed: Annotated[ShortArray, Column(SHORT, PER_JOB, on_fork=RESET, is_optional=True)]
+    listed_at: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK, is_optional=True)]
+    successor: Annotated[ShortArray, Column(SHORT, PER_EDGE, on_fork=RENUMBER)]
+    think_time: Annotated[FloatArray, Column(REAL, PER_EDGE)]
+    next: Annotated[ShortArray, Column(SHORT, PER_EDGE, empty=NOBODY, on_fork=RENUMBER)]
+    edges: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
 
 
 class Replay(NamedTuple):
@@ -93,65 +147,111 @@ class Replay(NamedTuple):
     requests: Requests
     log: Log
     ends: Ends
-    counts: IntArray
-    until: FloatArray
+    dependents: Dependents
+    counts: Annotated[IntArray, Column(WHOLE, PER_STATE, times=DEPENDENT + 1)]
+    until: Annotated[FloatArray, Column(REAL, PER_STATE, empty=np.inf)]
 
 
-def begin_replay(requests: Requests, processors: int) -> Replay:
-    """Return the beginning of a simulation of jobs, of which nothing is known yet."""
-    jobs = len(requests.submit_time)
+class State(NamedTuple):
+    """All that the engine goes on with."""
+
+    coming: Coming
+    machine: Machine
+    replay: Replay
+
+
+def with_views(state: State) -> State:
+    """Return a state whose machine shows the requests, which the engine writes."""
+    return state._replace(machine=with_requests(state.machine, state.replay.requests))
+
+
+DEPENDS = frozenset(name for name, column in columns_of(Dependents) if column.is_optional)
+"""Columns that are there where jobs wait for others."""
+
+
+def begin_state(
+    coming: Coming, processors: int, restart: FloatArray, optional: Iterable[str] = (), **room: Any
+) -> Arena[State]:
+    """Return the beginning of a simulation: jobs that are to come, an idle machine, and nothing known.
+
+    Parameters
+    ----------
+    coming : Coming
+        The jobs. Of what there is for each row of the trace no copy is made.
+    processors : int
+        Size of the machine.
+    restart : ndarray
+        As ``Machine`` has it.
+    optional : iterable of str
+        Columns that there are beside those that the jobs have.
+    **room : int
+        More room than a simulation begins with, by names of ``Sizes``.
+    """
+    jobs = len(coming.row)
     most = min(jobs, processors) + 1
-    room = jobs + 2 * most  # or the engine would ask for more before its last decisions: ``machine.started`` is so long
-    log = Log(
-        job=np.empty(room, np.int32),
-        start=np.empty(room),
-        end=np.empty(room),
-        processors=np.empty(room, np.int32),
-        ended_by=np.empty(room, np.int8),
-        before=untouched_zeros(room),
-        work=untouched_zeros(room),
-        overhead=untouched_zeros(room),
-        size=np.zeros(1, np.int64),
+    columns = dict(columns_of(Coming))
+    given = {f"coming.{name}": getattr(coming, name) for name, column in columns.items() if column.per == PER_ROW}
+    sizes = Sizes(
+        jobs=jobs,
+        rows=len(coming.submit_time),
+        runs=jobs + 2 * most,  # or the engine would ask for more before its last decisions: ``started`` is so long
+        running=most,
+        places=PLACES,
+        held=2 * PLACES,
+        ends=2 * most,
+        points=coming.utility.shape[1],
+        optional=frozenset(optional).union(
+            name for name, column in columns.items() if column.is_optional and len(getattr(coming, name))
+        ),
     )
-    ends = Ends(np.empty(2 * most), np.empty(2 * most, np.int64), np.zeros(1, np.int64))
-    counts = np.zeros(DECIDING + 1, np.int64)
-    counts[COMING] = jobs
-    return Replay(requests, log, ends, counts, np.full(1, np.inf))
+    arena = Arena(State, sizes._replace(**room), {**given, "machine.restart": read_only(restart)}, with_views)
+    arena.adopt({f"coming.{name}": getattr(coming, name) for name in columns if f"coming.{name}" not in given})
+    counts = arena.state.machine.counts
+    counts[FREE] = counts[CAPACITY] = processors
+    arena.state.replay.counts[COMING] = jobs
+    return arena
 
 
-def _coming() -> Coming:
-    floats, integers, short = np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int32)
-    return Coming(
-        *(short, floats, floats, floats, floats, integers, short, integers, integers, floats),
-        *(np.zeros((1, 5)), np.zeros((1, 1, 2)), floats),
-    )
-
-
-coming_at = Lent(_coming)
-replay_at = Lent(lambda: begin_replay(no_requests(1), 1))
-
-
-def with_room(machine: Machine, replay: Replay) -> tuple[Machine, Replay]:
-    """Return machine and replay with room for another decision, and then some; the same ones if there is room."""
-    log, ends = replay.log, replay.ends
+def with_room(arena: Arena[State]) -> Arena[State]:
+    """Return a state with room for another decision, and then some; the same one if there is room."""
+    machine, replay, sizes = arena.state.machine, arena.state.replay, arena.sizes
+    more: dict[str, Any] = {}
     most = len(machine.started)
-    if log.size[0] + most > len(log.job):
-        log = Log(*(_longer(column, most) for column in log[:-1]), size=log.size)  # type: ignore[misc]
-    if ends.size[0] + most > len(ends.times):
-        ends = Ends(_longer(ends.times, most), _longer(ends.runs, most), ends.size)
+    if replay.log.size[0] + most > sizes.runs:
+        more["runs"] = 2 * sizes.runs + most
+    if replay.ends.size[0] + most > sizes.ends:
+        more["ends"] = 2 * sizes.ends + most
     if replay.counts[FULL]:
-        replay.counts[FULL] = 0
-        machine = machine._replace(queue=with_more_places(machine.queue))
-    if machine.counts[HELD] + len(machine.queue.job) >= len(machine.held):
-        more = len(machine.queue.job)
-        machine = machine._replace(held_until=_longer(machine.held_until, more), held=_longer(machine.held, more))
-    if log is not replay.log or ends is not replay.ends:
-        replay = replay._replace(log=log, ends=ends)
-    return machine, replay
+        more["places"] = 2 * sizes.places
+    places = more.get("places", sizes.places)
+    if (held := machine.counts[HELD] + replay.counts[DEPENDENT] + places) >= sizes.held:
+        more["held"] = int(2 * max(sizes.held, held - places) + places)
+    if not more:
+        return arena
+    replay.counts[FULL] = 0
+    larger = arena.resized(sizes._replace(**more))
+    if "places" in more:
+        move_leaves(larger.state.machine.queue, sizes.places)
+    return larger
 
 
-def _longer(column: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
-    """Return a column with twice the room, and more; what is new is zero."""
-    longer = np.zeros(2 * len(column) + more, column.dtype)
-    longer[: len(column)] = column
-    return longer
+def used_in(*states: State) -> dict[str, int]:
+    """Return how many jobs are known in one of some states at least, and how many runs there are."""
+    return {
+        PER_JOB: max(int(state.machine.counts[SUBMITTED]) for state in states),
+        PER_RUN: max(int(state.replay.log.size[0]) for state in states),
+    }
+
+
+_EXAMPLE = Sizes(jobs=1, rows=1, runs=4, running=2, places=PLACES, held=2, ends=4, edges=1, points=1)
+
+
+def _example() -> State:
+    """Return a state of the kinds of arrays that every state has."""
+    state = empty(State, _EXAMPLE)
+    return with_views(state._replace(machine=state.machine._replace(restart=read_only(state.machine.restart))))
+
+
+state_at = Lent(_example)
+coming_at = Lent(lambda: _example().coming)
+replay_at = Lent(lambda: _example().replay)

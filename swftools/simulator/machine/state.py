@@ -7,13 +7,38 @@ machine knows nothing: its row is NaN or -1.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import FloatArray, IntArray, ShortArray, untouched_zeros
-from swftools.simulator.machine.waiting_queue import WaitingQueue, empty_queue
+from swftools.kernel import FloatArray, IntArray, ShortArray
+from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue
+from swftools.simulator.state.columns import (
+    BLANK,
+    PER_HELD,
+    PER_JOB,
+    PER_RUNNING,
+    PER_STATE,
+    REAL,
+    RENUMBER,
+    RESET,
+    SHORT,
+    WHOLE,
+    Column,
+    Shown,
+    Sizes,
+    empty,
+)
+
+Table = npt.NDArray[np.float64]
+
+PLACES = 256
+"""Places that a queue has at first: a power of two."""
+
+UNKNOWN = -1
+"""A whole number that is not known."""
 
 
 class Requests(NamedTuple):
@@ -30,17 +55,17 @@ class Requests(NamedTuple):
     The engine writes it. What policies and predictors are handed is the same, read-only.
     """
 
-    submit_time: FloatArray
-    processors: IntArray
-    requested_time: FloatArray
-    limit: FloatArray
-    user_id: ShortArray
-    queue_id: IntArray
-    priority_rank: IntArray
-    checkpoint_interval: FloatArray
-    speedup: npt.NDArray[np.float64]
-    utility: npt.NDArray[np.float64]
-    restart_overhead: FloatArray
+    submit_time: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan)]
+    processors: Annotated[IntArray, Column(WHOLE, PER_JOB, empty=UNKNOWN)]
+    requested_time: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan)]
+    limit: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan)]
+    user_id: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=UNKNOWN)]
+    queue_id: Annotated[IntArray, Column(WHOLE, PER_JOB, empty=UNKNOWN)]
+    priority_rank: Annotated[IntArray, Column(WHOLE, PER_JOB, empty=UNKNOWN)]
+    checkpoint_interval: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan, is_optional=True)]
+    speedup: Annotated[Table, Column(REAL, PER_JOB, empty=np.nan, further=(5,), is_optional=True)]
+    utility: Annotated[Table, Column(REAL, PER_JOB, empty=np.nan, further=("points", 2), is_optional=True)]
+    restart_overhead: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan, is_optional=True)]
 
 
 FREE, CAPACITY, WAITING, RUNNING, SUBMITTED, HELD, STARTED, STOPPED, ENDED, OVER, DISTURBED = range(11)
@@ -69,9 +94,9 @@ FIXED, PER_PROCESSOR = range(2)
 class Stops(NamedTuple):
     """The runs that this decision stopped: rows of the log, how, and the work (s on the job's own width) done in it."""
 
-    run: IntArray
-    how: IntArray
-    work: FloatArray
+    run: Annotated[IntArray, Column(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
+    how: Annotated[IntArray, Column(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
+    work: Annotated[FloatArray, Column(REAL, PER_RUNNING, times=2, on_fork=RESET)]
 
 
 class Machine(NamedTuple):
@@ -86,85 +111,48 @@ class Machine(NamedTuple):
     done (s, and s a processor). ``predicted`` is ``requests.requested_time``, which ``predict`` writes.
     """
 
-    counts: IntArray
-    clock: FloatArray
-    requests: Requests
-    predicted: FloatArray
+    counts: Annotated[IntArray, Column(WHOLE, PER_STATE, times=LENGTH)]
+    clock: Annotated[FloatArray, Column(REAL, PER_STATE, times=2, empty=np.inf)]
+    requests: Annotated[Requests, Shown("replay.requests")]
+    predicted: Annotated[FloatArray, Shown("replay.requests.requested_time")]
     queue: WaitingQueue
-    held_until: FloatArray
-    held: IntArray
-    running: IntArray
-    started: IntArray
+    held_until: Annotated[FloatArray, Column(REAL, PER_HELD)]
+    held: Annotated[IntArray, Column(WHOLE, PER_HELD, on_fork=RENUMBER)]
+    running: Annotated[IntArray, Column(WHOLE, PER_RUNNING, on_fork=RENUMBER)]
+    started: Annotated[IntArray, Column(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
     stops: Stops
-    ended: IntArray
-    allocated: npt.NDArray[np.int32]
-    run: npt.NDArray[np.int32]
-    start_time: FloatArray
-    expected_end: FloatArray
-    done: FloatArray
-    overhead: FloatArray
-    restart: FloatArray
+    ended: Annotated[IntArray, Column(WHOLE, PER_RUNNING, on_fork=RENUMBER)]
+    allocated: Annotated[ShortArray, Column(SHORT, PER_JOB)]
+    run: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK)]
+    start_time: Annotated[FloatArray, Column(REAL, PER_JOB)]
+    expected_end: Annotated[FloatArray, Column(REAL, PER_JOB)]
+    done: Annotated[FloatArray, Column(REAL, PER_JOB)]
+    overhead: Annotated[FloatArray, Column(REAL, PER_JOB)]
+    restart: Annotated[FloatArray, Column(REAL, PER_STATE, times=2, is_given=True)]
 
 
-def no_requests(
-    jobs: int, *, checkpoints: bool = False, curves: bool = False, points: int = 0, overheads: bool = False
-) -> Requests:
-    """Return the requests of jobs of which none was submitted yet."""
-    return Requests(
-        submit_time=np.full(jobs, np.nan),
-        processors=np.full(jobs, -1),
-        requested_time=np.full(jobs, np.nan),
-        limit=np.full(jobs, np.nan),
-        user_id=np.full(jobs, -1, np.int32),
-        queue_id=np.full(jobs, -1),
-        priority_rank=np.full(jobs, -1),
-        checkpoint_interval=np.full(jobs if checkpoints else 0, np.nan),
-        speedup=np.full((jobs if curves else 0, 5), np.nan),
-        utility=np.full((jobs if points else 0, points, 2), np.nan),
-        restart_overhead=np.full(jobs if overheads else 0, np.nan),
-    )
+def no_requests(jobs: int, points: int = 0, optional: Iterable[str] = ()) -> Requests:
+    """Return the requests of jobs of which none was submitted yet, with some optional columns."""
+    requests: Requests = empty(Requests, Sizes(jobs=jobs, points=points, optional=frozenset(optional)))
+    return requests
+
+
+def empty_machine(requests: Requests, processors: int, restart: FloatArray) -> Machine:
+    """Return an idle machine, to which the jobs of some requests will come."""
+    jobs = len(requests.submit_time)
+    sizes = Sizes(jobs=jobs, running=min(jobs, processors) + 1, places=PLACES, held=2 * PLACES)
+    machine: Machine = empty(Machine, sizes)
+    machine.counts[FREE] = machine.counts[CAPACITY] = processors
+    return with_requests(machine._replace(restart=read_only(restart)), requests)
 
 
 def with_requests(machine: Machine, requests: Requests) -> Machine:
     """Return a machine that shows requests, which only their owner can write to."""
-    return machine._replace(requests=Requests(*map(_read_only, requests)), predicted=requests.requested_time)
+    return machine._replace(requests=Requests(*map(read_only, requests)), predicted=requests.requested_time)
 
 
-def _read_only(array: Any) -> npt.NDArray[Any]:
+def read_only(array: Any) -> npt.NDArray[Any]:
     """Return an array that shows another, and cannot be written to."""
     shown: npt.NDArray[Any] = array[:]
     shown.flags.writeable = False
     return shown
-
-
-def empty_machine(requests: Requests, processors: int, restart: FloatArray, *, plans_by_limit: bool = False) -> Machine:
-    """Return an idle machine, to which the jobs of some requests will come.
-
-    Its arrays are zeros: what is not written yet would show what the memory held before.
-    """
-    jobs = len(requests.submit_time)
-    counts = np.zeros(LENGTH, np.int64)
-    counts[FREE] = counts[CAPACITY] = processors
-    counts[PLANS_BY_LIMIT] = plans_by_limit
-    most = min(jobs, processors) + 1
-    machine = Machine(
-        counts,
-        np.full(2, np.inf),
-        requests,
-        requests.requested_time,
-        empty_queue(jobs),
-        np.zeros(512),  # twice as many as the queue has places
-        np.zeros(512, np.int64),
-        np.zeros(most, np.int64),
-        np.zeros(2 * most, np.int64),
-        Stops(np.zeros(2 * most, np.int64), np.zeros(2 * most, np.int64), np.zeros(2 * most)),
-        np.zeros(most, np.int64),
-        np.zeros(jobs, np.int32),
-        np.full(jobs, -1, np.int32),
-        np.zeros(jobs),
-        np.zeros(jobs),
-        untouched_zeros(jobs),
-        untouched_zeros(jobs),
-        _read_only(restart),
-    )
-    return with_requests(machine, requests)

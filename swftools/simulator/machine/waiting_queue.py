@@ -11,12 +11,24 @@ mixed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, ShortArray, kernel
+from swftools.simulator.state.columns import (
+    BLANK,
+    PER_JOB,
+    PER_PLACE,
+    PER_STATE,
+    REAL,
+    RESET,
+    SHORT,
+    WHOLE,
+    Column,
+    Sizes,
+    empty,
+)
 
 ANY = 1e300
 """A number of processors, or a time, that is enough for every job."""
@@ -34,30 +46,25 @@ class WaitingQueue(NamedTuple):
     which of them nobody waits.
     """
 
-    least: FloatArray
-    job: npt.NDArray[np.int32]
-    place: npt.NDArray[np.int32]
-    used: IntArray
+    least: Annotated[FloatArray, Column(REAL, PER_PLACE, times=4, empty=np.inf, on_fork=RESET)]
+    job: Annotated[ShortArray, Column(SHORT, PER_PLACE, empty=NOBODY, on_fork=RESET)]
+    place: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK)]
+    used: Annotated[IntArray, Column(WHOLE, PER_STATE, times=2)]
 
 
-def empty_queue(jobs: int, places: int = 256) -> WaitingQueue:
+def empty_queue(jobs: int, places: int) -> WaitingQueue:
     """Return a queue in which none waits, for the jobs 0 to jobs - 1; ``places`` is a power of two."""
-    return WaitingQueue(
-        np.full(4 * places, np.inf),
-        np.full(places, NOBODY, np.int32),
-        np.full(jobs, NOBODY, np.int32),
-        np.zeros(2, np.int64),
-    )
+    queue: WaitingQueue = empty(WaitingQueue, Sizes(jobs=jobs, places=places))
+    return queue
 
 
-def with_more_places(queue: WaitingQueue) -> WaitingQueue:
-    """Return a queue with twice as many places."""
+def move_leaves(queue: WaitingQueue, before: int) -> None:
+    """Make the index anew over more places than there were before; those are behind the others, and empty."""
     places = len(queue.job)
-    more = empty_queue(0, 2 * places)
-    more.job[:places] = queue.job
-    more.least[4 * places : 6 * places] = queue.least[2 * places :]
-    index(more)
-    return more._replace(place=queue.place, used=queue.used)
+    leaves = queue.least[2 * before : 4 * before].copy()
+    queue.least[:] = np.inf
+    queue.least[2 * places : 2 * (places + before)] = leaves
+    index(queue)
 
 
 @kernel(allocates=False)

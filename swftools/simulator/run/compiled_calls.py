@@ -59,6 +59,11 @@ def called_for(policy: Policy, parameters: Parameters, predictor: Predictor, *, 
     return Called(simulate_events, observe, _without_answer(policy.name, decide), *likes)
 
 
+def remembered_by(policy: Policy, parameters: Parameters) -> tuple[str, ...]:
+    """Return which of memory and draws a policy has, as it is carried out."""
+    return tuple(name for name in policy.made_for(parameters).own if name != "parameters")
+
+
 @cache
 def engine_kernel() -> Any:
     """Return the event loop as a kernel: compiled at its first use, from then on taken from the cache on disk."""

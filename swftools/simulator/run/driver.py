@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from swftools.errors import PolicyError
-from swftools.kernel.outside import Lent
 from swftools.output.amounts import counted
-from swftools.simulator.engine.loop import Options, Run, run_at
+from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -27,48 +24,29 @@ from swftools.simulator.engine.replay import (
     LEFT,
     OBSERVED,
     STEPS,
-    Coming,
-    Replay,
-    coming_at,
-    replay_at,
+    State,
     with_room,
 )
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.faults import FAULTS
-from swftools.simulator.machine.state import (
-    FAULT,
-    FAULT_FREE,
-    FAULT_JOB,
-    HELD,
-    NOW,
-    SUBMITTED,
-    WAITING,
-    Machine,
-    with_requests,
-)
+from swftools.simulator.machine.state import FAULT, FAULT_FREE, FAULT_JOB, HELD, NOW, SUBMITTED, WAITING
 from swftools.simulator.machine.views import first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY
-from swftools.simulator.policy_abi import Own, machine_at
+from swftools.simulator.policy_abi import Own
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.run.compiled_calls import Called
 from swftools.simulator.run.interruptible_thread import run_aside
 from swftools.simulator.run.python_predictor_adapter import Asked
+from swftools.simulator.run.rooms import Rooms, Seat
 from swftools.simulator.run.slow_runs import SlowRun
+from swftools.simulator.state.arena import Arena, Lease
 
 FEW, MANY = 64, 2**62
 """Instants after which an interpreted engine stops to tell of progress; the compiled one stops when it is asked to."""
 
 SHORT = 0.002
 """Seconds: what takes no longer is not worth a thread of its own, and no interrupt waits for it noticeably."""
-
-
-class LaidOut(NamedTuple):
-    """Parts of a run, and where each lies; where the run does, and what is to be kept meanwhile."""
-
-    parts: list[tuple[Any, tuple[Any, Any]]]
-    place: Any
-    kept: Any
 
 
 class Driver:
@@ -80,10 +58,16 @@ class Driver:
         Who decides, and who predicts; for what is said of them.
     called : Called
         Engine, predictor and policy.
-    coming, machine, replay, options, observer, decider
-        What the engine runs; ``machine`` and ``replay`` are replaced where there is no room.
+    options : Options
+        How the engine runs.
+    arena : Arena
+        The state; it is replaced where there is no room.
+    observer, decider : Own
+        What predictor and policy have of their own.
     asked : Asked, optional
         A predictor in Python.
+    remembers : tuple of str
+        Which of memory and draws the policy has, as it is carried out.
     number_of : callable
         Takes a job, and returns what a user calls it: its number in the trace.
     """
@@ -94,29 +78,43 @@ class Driver:
         policy: Policy,
         predictor: Predictor,
         called: Called,
-        coming: Coming,
-        machine: Machine,
-        replay: Replay,
         options: Options,
+        arena: Arena[State],
         observer: Own,
         decider: Own,
         asked: Asked | None,
+        remembers: tuple[str, ...],
         number_of: Callable[[int], object],
     ) -> None:
         self.policy, self.predictor, self.called, self.number_of = policy, predictor, called, number_of
-        self.coming, self.machine, self.replay, self.asked = coming, machine, replay, asked
-        self.options, self.observer, self.decider = options, observer, decider
-        self.broken = ""
-        self.jobs = len(coming.row)
-        """Jobs that are known, also those that are not to come any more; there may be room for others behind them."""
-        self.rooms: Any = None
-        self.lease: Any = None
-        self._laid_out: list[tuple[Any, tuple[Any, Any]]] = []  # the parts that the engine was handed, and where
-        self._laid: tuple[Any, ...] | None = None
-        self._kept: Any = None
-        self._place: Any = None
-        self._machine_place: Any = None
+        self.options, self.asked, self.broken = options, asked, ""
+        self.rooms = Rooms(called, options, observes=bool(predictor.observes), remembers=remembers)
+        self.lease: Lease | None = None
         self._pace = np.inf  # seconds that an instant took in the last call
+        self.take(Seat(called, options, arena, observer, decider))
+        self.jobs = len(self.coming.row)
+        """Jobs that are known, also those that are not to come any more; there may be room for others behind them."""
+
+    def take(self, seat: Seat) -> None:
+        """Go on with another state, or another memory."""
+        self.seat = seat
+        self.coming, self.machine, self.replay = seat.arena.state
+        self.observer, self.decider = seat.observer, seat.decider
+
+    def move(self, arena: Arena[State], observer: Own | None = None, decider: Own | None = None) -> None:
+        """Go on in other memory."""
+        seat = self.seat
+        self.take(Seat(self.called, self.options, arena, observer or seat.observer, decider or seat.decider, seat))
+        if self.asked:
+            self.asked.expect(self.coming)
+
+    def seated(self, lease: Lease, jobs: int) -> Driver:
+        """Return another one that goes on in a room, with so many jobs; whoever has it sets ``number_of``."""
+        other = object.__new__(Driver)
+        other.__dict__.update(self.__dict__)
+        other.jobs, other.lease = jobs, lease
+        other.take(lease.room.seat)
+        return other
 
     @property
     def now(self) -> float:
@@ -130,17 +128,12 @@ class Driver:
 
     def copy(self) -> Driver:
         """Return another one that is as far, and goes on by itself."""
-        other = copy.copy(self)
-        other.replay = _copied(self.replay)
-        other.machine = with_requests(_copied(self.machine._replace(predicted=np.zeros(0))), other.replay.requests)
-        if self.lease or self.jobs < len(self.coming.run_time):  # others may still be written behind them
-            other.coming = _copied(self.coming)
-        else:
-            own = {name: getattr(self.coming, name).copy() for name in ("told", "run_time")}
-            other.coming = self.coming._replace(**own)
-        other.rooms = other.lease = None
-        other.observer, other.decider = _copied(self.observer), _copied(self.decider)
-        other.asked = self.asked and self.asked.copy()
+        lease = self.rooms.take_like(self.seat)
+        lease.room.copy_from(self.seat)
+        other = self.seated(lease, self.jobs)
+        if self.asked:
+            other.asked = self.asked.copy()
+            other.asked.expect(other.coming)
         return other
 
     def go_on(self, until: float, told: Callable[[], None] | None = None, pause: float = np.inf) -> None:
@@ -233,7 +226,7 @@ class Driver:
         self.replay.until[0], counts[BEYOND], counts[STEPS] = until, 0, stops
         try:
             while counts[DONE] < counts[COMING] and not counts[BEYOND]:
-                self.machine, self.replay = with_room(self.machine, self.replay)
+                self._make_room()
                 counts[LEFT] = FEW
                 self._run_some()
                 if counts[DECIDING]:
@@ -243,12 +236,6 @@ class Driver:
         finally:
             counts[STEPS] = 0
         return False
-
-    @property
-    def machine_place(self) -> Any:
-        """Where the machine lies; interpreted the machine itself."""
-        self._given()
-        return self._machine_place
 
     def acted_wrongly(self) -> str:
         """Return in words what was done wrong just now from outside; forget it, for nothing came of it.
@@ -274,7 +261,7 @@ class Driver:
         """Run events to the end, to ``until``, or until it is told to stop; that is after an instant."""
         counts = self.replay.counts
         while counts[DONE] < counts[COMING] and counts[LEFT] > 0 and not counts[BEYOND]:
-            self.machine, self.replay = with_room(self.machine, self.replay)
+            self._make_room()
             self._run_some()
             if counts[ASKS]:
                 self._ask()
@@ -295,74 +282,15 @@ class Driver:
             self.coming.told[job] = min(max(instant(told), 0.0), self.coming.limit[job])
         counts[ASKS], counts[ANSWERED] = 0, job + 1
 
-    def places(self) -> tuple[Any, ...]:
-        """Return where coming, machine and replay lie; interpreted these themselves."""
-        self._given()
-        return tuple(place for _, (place, _) in self._laid_out[:3])
-
-    def laid_out(self, coming: Coming, machine: Machine, replay: Replay, decider: Own) -> LaidOut:
-        """Return how other parts of the same kind lie beside what this one observes with."""
-        self._given()
-        called = self.called
-        parts: list[tuple[Any, Lent]] = [(coming, coming_at), (machine, machine_at), (replay, replay_at)]
-        laid_out: list[Any] = [(part, called.lay_out(part, like)) for part, like in parts]
-        is_same = decider is self.decider
-        last = self._laid_out[4] if is_same else (decider, called.lay_out(decider, called.decider_at))
-        return self.as_laid_out([*laid_out, self._laid_out[3], last])
-
-    def as_laid_out(self, parts: list[tuple[Any, tuple[Any, Any]]]) -> LaidOut:
-        """Return how parts lie, with the run that is made of them."""
-        return LaidOut(parts, *self._run_of(parts))
-
-    def with_parts(self, laid_out: LaidOut, jobs: int, lease: Any, number_of: Callable[[int], object]) -> Driver:
-        """Return another one with other parts, of so many jobs, which are laid out already."""
-        other = object.__new__(Driver)
-        other.__dict__.update(self.__dict__)
-        other._laid_out = list(laid_out.parts)
-        (other.coming, _), (other.machine, _), (other.replay, _), _, (other.decider, _) = laid_out.parts
-        other._machine_place = laid_out.parts[1][1][0]
-        other._place, other._kept, other._laid = laid_out.place, laid_out.kept, other._parts()
-        other.jobs, other.lease, other.number_of = jobs, lease, number_of
-        return other
-
-    def _parts(self) -> tuple[Any, ...]:
-        """Return what is laid out."""
-        return self.coming, self.machine, self.replay, self.observer, self.decider
-
-    def _given(self) -> Any:
-        """Return what the engine is handed, which is laid out in memory at first, and where a part was replaced."""
-        laid = self._laid
-        if (
-            laid is not None
-            and laid[1] is self.machine
-            and laid[2] is self.replay
-            and laid[0] is self.coming
-            and laid[3] is self.observer
-            and laid[4] is self.decider
-        ):
-            return self._place
-        called = self.called
-        likes = coming_at, machine_at, replay_at, called.observer_at, called.decider_at
-        kept = {id(part): (part, place) for part, place in self._laid_out}
-        self._laid = self._parts()
-        self._laid_out = [
-            kept.get(id(part)) or (part, called.lay_out(part, like))
-            for part, like in zip(self._laid, likes, strict=True)
-        ]
-        self._machine_place = self._laid_out[1][1][0]
-        self._place, self._kept = self._run_of(self._laid_out)
-        return self._place
-
-    def _run_of(self, laid_out: list[tuple[Any, tuple[Any, Any]]]) -> tuple[Any, Any]:
-        """Return where the run of some parts lies, and what is to be kept meanwhile."""
-        coming, machine, replay, observer, decider = (place for _, (place, _) in laid_out)
-        called = self.called
-        run = Run(coming, machine, replay, self.options, called.observe, observer, called.decide, decider)
-        return called.lay_out(run, run_at)
+    def _make_room(self) -> None:
+        """Let there be room for another decision."""
+        arena = with_room(self.seat.arena)
+        if arena is not self.seat.arena:
+            self.move(arena)
 
     def _run_some(self) -> None:
         """Run the engine until it stops, and say in words what went wrong."""
-        machine, counts, place = self.machine, self.replay.counts, self._given()
+        machine, counts, place = self.machine, self.replay.counts, self.seat.place
         left, begin = int(counts[LEFT]), time.perf_counter()
         try:
             self.called.engine(place)
@@ -421,13 +349,3 @@ class Driver:
     def _called(self, job: int) -> str:
         """Return what a user calls a job."""
         return f"job {self.number_of(job)} (submitted at {self._submitted(job):g} s)"
-
-
-def _copied(part: Any) -> Any:
-    """Return a copy of arrays, tuples of arrays and generators; what cannot be written to is no copy."""
-    if isinstance(part, np.ndarray):
-        return part.copy() if part.flags.writeable else part
-    if isinstance(part, tuple):
-        inner = [_copied(each) for each in part]
-        return part._make(inner) if hasattr(part, "_make") else tuple(inner)  # a memory may be a plain tuple
-    return copy.deepcopy(part)

@@ -15,14 +15,15 @@ from swftools.by_job import mask_of
 from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.engine.replay import COMING, DONE, STALE, Replay
+from swftools.simulator.engine.dependents import let_go, unlist_job
+from swftools.simulator.engine.replay import COMING, DONE, STALE, Replay, State
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.running_jobs import release
 from swftools.simulator.machine.state import DISTURBED, HELD, KILL, NOW, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.views import is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
 from swftools.simulator.metrics.columns import rows_of
-from swftools.simulator.workload import Workload
+from swftools.simulator.state.columns import PER_JOB, array_at, names_per
 from swftools.trace import Trace
 
 BoolArray = npt.NDArray[np.bool_]
@@ -61,40 +62,38 @@ def chosen_rows(trace: Trace, jobs: pd.DataFrame | npt.ArrayLike) -> BoolArray:
     return mask_of(trace.jobs, jobs, "the mask")
 
 
-def let_fewer_come(workload: Workload, submitted: int, replay: Replay, is_out: BoolArray) -> tuple[Workload, IntArray]:
+def let_fewer_come(state: State, submitted: int, is_out: BoolArray) -> IntArray:
     """Put the jobs that are to come behind all others where they are out, and count them no more.
 
     Jobs that have not been submitted are known by their numbers only, and are numbered anew.
 
     Parameters
     ----------
-    workload : Workload
-        What is simulated.
+    state : State
+        Its jobs to come change their order, and are fewer.
     submitted : int
         Jobs that came so far.
-    replay : Replay
-        Its count of jobs is changed.
     is_out : numpy.ndarray of bool, shape (jobs,)
         By job.
 
     Returns
     -------
-    workload : Workload
-        With jobs in their new order.
-    order : numpy.ndarray of int64, shape (jobs,)
+    numpy.ndarray of int64, shape (jobs,)
         The job that each was before.
     """
-    coming = int(replay.counts[COMING])
+    replay, last = state.replay, int(state.replay.counts[COMING])
     order = np.arange(len(is_out))
-    to_come, is_late = order[submitted:coming], is_out[submitted:coming]
-    order[submitted:coming] = np.concatenate([to_come[~is_late], to_come[is_late]])
-    replay.counts[COMING] = coming - int(is_late.sum())
-    if not is_late.any():
-        return workload, order
-    names = ["row", "run_time", "limit", "told", *["restart_overhead"] * bool(len(workload.coming.restart_overhead))]
-    by_job = {name: getattr(workload.coming, name)[order] for name in names}
-    workload = workload._replace(coming=workload.coming._replace(**by_job), is_cut=workload.is_cut[order])
-    return workload, order
+    to_come, is_late = order[submitted:last], is_out[submitted:last]
+    if is_late.any():
+        order[submitted:last] = np.concatenate([to_come[~is_late], to_come[is_late]])
+        replay.counts[COMING] = last - int(is_late.sum())
+        for path in names_per(State, PER_JOB, ahead=True):
+            if len(by_job := array_at(state, path)):
+                by_job[: len(order)] = by_job[order]
+        edges = int(replay.dependents.edges[0])
+        if edges:
+            replay.dependents.successor[:edges] = np.argsort(order)[replay.dependents.successor[:edges]]
+    return order
 
 
 @kernel(allocates=False)
@@ -104,6 +103,7 @@ def take_out(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
     Whoever waits or runs gives up its place; a run ends now, as if it was killed.
     """
     counts, queue, log = machine.counts, machine.queue, replay.log
+    depends = len(replay.dependents.pending) > 0
     out = 0
     for job in range(counts[SUBMITTED]):
         if not is_out[job]:
@@ -120,6 +120,8 @@ def take_out(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
             put(queue, queue.place[job], np.inf, np.inf)
             leave(queue, job)
             counts[WAITING] -= 1
+        elif depends and replay.dependents.listed_at[job] != NOBODY:
+            unlist_job(replay.dependents, replay.counts, job)
         elif not is_held(machine, job):
             is_out[job] = False  # it had ended
             continue
@@ -131,6 +133,9 @@ def take_out(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
             push(machine.held_until, machine.held, kept, time, job)
             kept += 1
     counts[HELD] = kept
+    for job in range(len(is_out) if depends else 0):
+        if is_out[job]:
+            let_go(machine, replay, job, machine.clock[NOW] if machine.clock[NOW] < np.inf else 0.0)
     replay.counts[DONE] += out
     if out > 0:
         counts[DISTURBED] += 1

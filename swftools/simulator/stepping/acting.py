@@ -73,7 +73,7 @@ class Acts(Views):
             raise ParameterError(f"job={job!r}, {number!r}: give whole numbers; jobs are those of waiting") from None
         driver = self._simulation._driver
         try:
-            self._act(driver.machine_place, what, *whole, float(time))
+            self._act(driver.seat.places[1], what, *whole, float(time))
         except ValueError:
             raise PolicyError(f"not done, {driver.acted_wrongly()}") from None
         self._acts += 1

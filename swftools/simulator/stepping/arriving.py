@@ -13,25 +13,23 @@ from typing import Any
 import numpy as np
 
 from swftools.errors import ParameterError, PolicyError
-from swftools.kernel import FloatArray
 from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
-from swftools.simulator.engine.replay import COMING, Coming
+from swftools.simulator.engine.dependents import put_among
+from swftools.simulator.engine.replay import COMING, Coming, State
+from swftools.simulator.engine.transfer import blank_jobs
 from swftools.simulator.instants import LATEST
-from swftools.simulator.machine.state import CAPACITY, SUBMITTED, Machine, Requests, Stops, with_requests
+from swftools.simulator.machine.state import CAPACITY, SUBMITTED
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
-from swftools.simulator.run.driver import Driver
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.forking import Numbers
+from swftools.simulator.state.columns import PER_JOB, PER_ROW, array_at, columns_of, names_per
 from swftools.simulator.workload import IN_SECONDS, prepare
 
 LEAST = 256
 """Jobs that there is room for at least."""
-
-_BY_JOB = ("row", "run_time", "limit", "told", "restart_overhead")
-"""The columns of ``Coming`` that have an element for each job; the others have one for each of its rows."""
 
 
 def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
@@ -64,27 +62,26 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
         )
     if len(simulation._taken_out):
         simulation._taken_out = _longer(simulation._taken_out, coming, np.nan)
-    by_job: list[Any] = [getattr(coming, name) for name in _BY_JOB]
-    for column in (*by_job, rows, simulation._is_cut, simulation._taken_out):
+    state, of_jobs = driver.seat.arena.state, names_per(Coming, PER_JOB)
+    ahead = [array_at(state, path) for path in names_per(State, PER_JOB, ahead=True)]
+    for column in (*ahead, rows, simulation._is_cut, simulation._taken_out):
         if column is not None and len(column):
             column[place + 1 : new + 1] = column[place:new].copy()
     for name in Coming._fields:
         column = getattr(coming, name)
         if len(column):
             value = getattr(one, name)
-            at = place if name in _BY_JOB else new
-            if name == "utility":
-                column[at] = np.nan
-                column[at, : value.shape[1]] = value[0]
-            else:
-                column[at] = value[0]
+            at = place if name in of_jobs else new
+            column[at] = dict(columns_of(Coming))[name].empty
+            column[(at, *map(slice, value.shape[1:]))] = value[0]
     coming.row[place] = new
     rows[place] = row
     if simulation._is_cut is not None:
         simulation._is_cut[place] = is_cut
     if len(simulation._taken_out):
         simulation._taken_out[place] = np.nan
-    _blank(driver, new)
+    blank_jobs(state, new)
+    put_among(state.replay.dependents, place)
     driver.jobs, counts[COMING] = new + 1, last + 1
     return place
 
@@ -184,9 +181,8 @@ def _number_of_user(simulation: Simulation, user: Any) -> int:
 
 def _lacks(coming: Coming, one: Coming) -> bool:
     """Whether columns have no room for what is known of a job."""
-    return any(len(ours) and not len(theirs) for ours, theirs in zip(one[8:], coming[8:], strict=True)) or (
-        len(one.utility) > 0 and one.utility.shape[1] > coming.utility.shape[1]
-    )
+    columns: Any = zip(coming, one, strict=True)
+    return any(len(theirs) and (not len(ours) or ours.shape[1:] < theirs.shape[1:]) for ours, theirs in columns)
 
 
 def _place(simulation: Simulation, submit_time: float, number: int, last: int) -> int:
@@ -207,73 +203,43 @@ def make_room(simulation: Simulation, jobs: int, like: Coming) -> None:
     driver, room = simulation._driver, LEAST
     while room < jobs:
         room *= 2
-    coming, machine, replay, known = driver.coming, driver.machine, driver.replay, driver.jobs
-    at = coming.row[:known]
-    points = max(coming.utility.shape[1], like.utility.shape[1])
-    has = {name: len(getattr(coming, name)) or len(getattr(like, name)) for name in Coming._fields[8:]}
-
-    def longer(column: Any, fill: Any, count: int = room) -> Any:
-        new = np.full((count, *column.shape[1:]), fill, column.dtype)
-        new[: min(len(column), count)] = column[:count]
-        return new
-
-    columns: dict[str, Any] = {}
-    for name in Coming._fields:
-        column = getattr(coming, name)
-        if name in has and not has[name]:
-            columns[name] = column
-            continue
-        of_jobs = column[:known] if name in _BY_JOB or not len(column) else column[at]
-        if name == "utility":
-            of_jobs = _wider(of_jobs, points)
-        columns[name] = longer(of_jobs, 0)
-    columns["row"] = np.arange(room, dtype=np.int32)
-    asked: dict[str, Any] = {}
-    for name in Requests._fields:
-        column = getattr(replay.requests, name)
-        if name == "utility":
-            column = _wider(column, points)
-        lacks = name in has and not has[name] and name != "priority_rank"  # which is there in any case
-        asked[name] = column if lacks else longer(column[:known], np.nan if column.dtype.kind == "f" else -1)
-    requests = Requests(**asked)
-    most = min(room, int(machine.counts[CAPACITY])) + 1
-    if most > len(machine.running):
-        stops = Stops(*(longer(column, 0, 2 * most) for column in machine.stops))
-        machine = machine._replace(
-            running=longer(machine.running, 0, most),
-            started=longer(machine.started, 0, 2 * most),
-            stops=stops,
-            ended=longer(machine.ended, 0, most),
-        )
-    machine = machine._replace(
-        queue=machine.queue._replace(place=longer(machine.queue.place[:known], NOBODY)),
-        run=longer(machine.run[:known], NOBODY),
-        **{name: longer(getattr(machine, name)[:known], 0) for name in _OF_MACHINE},
+    coming, arena, known = driver.coming, driver.seat.arena, driver.jobs
+    sizes, size = arena.sizes, simulation.processors
+    optional = {name for name, column in columns_of(Coming) if column.is_optional and len(getattr(like, name))}
+    larger = arena.resized(
+        sizes._replace(
+            jobs=room,
+            rows=room,
+            running=max(sizes.running, min(room, size) + 1),
+            points=max(sizes.points, like.utility.shape[1]),
+            optional=sizes.optional | optional,
+        ),
+        {_RESTART: arena.given[_RESTART]},
     )
-    rows = longer(simulation._rows[:known], NOBODY)
-    driver.coming, driver.replay = Coming(**columns), replay._replace(requests=requests)
-    driver.machine = with_requests(machine, requests)
-    size = int(machine.counts[CAPACITY])
-    policy, predictor = driver.policy, driver.predictor
-    driver.decider = driver.decider._replace(
-        memory=_lengthened(driver.decider.memory, policy.empty_memory(room, size, simulation._chosen))
+    for name in names_per(Coming, PER_ROW):
+        if len(column := getattr(coming, name)):
+            of_jobs = column[coming.row[:known]]
+            getattr(larger.state.coming, name)[tuple(map(slice, of_jobs.shape))] = of_jobs
+    larger.state.coming.row[:] = np.arange(room)
+    blank_jobs(larger.state, slice(known, None))
+    larger.is_clean = True
+    rows = np.full(room, NOBODY, np.int32)
+    rows[:known] = simulation._rows[:known]
+    driver.move(
+        larger,
+        _with_memory(driver.observer, driver.predictor.empty_memory(room, size)),
+        _with_memory(driver.decider, driver.policy.empty_memory(room, size, simulation._chosen)),
     )
-    driver.observer = driver.observer._replace(
-        memory=_lengthened(driver.observer.memory, predictor.empty_memory(room, size))
-    )
-    driver.rooms = driver.lease = None
+    driver.rooms, driver.lease = driver.rooms.anew(), None
     simulation._own_rows = rows
-    driver.number_of = Numbers(simulation._table, rows)
 
 
-_OF_MACHINE = ("allocated", "start_time", "expected_end", "done", "overhead")
+_RESTART = "machine.restart"
 
 
-def _wider(utility: FloatArray, points: int) -> FloatArray:
-    """Return utility functions with room for more points, which are missing."""
-    new = np.full((len(utility), points, 2), np.nan)
-    new[:, : utility.shape[1]] = utility
-    return new
+def _with_memory(own: Own, empty: Memory) -> Own:
+    """Return the same with a memory for more jobs."""
+    return own._replace(memory=_lengthened(own.memory, empty))
 
 
 def _lengthened(old: Any, new: Any) -> Any:
@@ -287,14 +253,3 @@ def _lengthened(old: Any, new: Any) -> Any:
     made[:] = new
     made[: len(old)] = old
     return made
-
-
-def _blank(driver: Driver, job: int) -> None:
-    """Write that nothing is known of a job yet: the room for it may have been another's."""
-    machine: Machine = driver.machine
-    for column in driver.replay.requests:
-        if len(column):
-            column[job] = np.nan if column.dtype.kind == "f" else -1
-    machine.queue.place[job] = machine.run[job] = NOBODY
-    for name in _OF_MACHINE:
-        getattr(machine, name)[job] = 0

@@ -145,7 +145,7 @@ class Follows(Acts):
         is_now = self._begins_again(time)
         kernel = end_run_kernel()
         (kernel.compiled if simulation._driver.called.is_compiled else kernel.py_func)(
-            *simulation._driver.places(), int(job), time
+            *simulation._driver.seat.places, int(job), time
         )
         if is_now:
             self._again()

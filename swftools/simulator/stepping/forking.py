@@ -7,45 +7,46 @@ in it. What a policy remembers is taken along by the policy (``swftools.simulato
 
 from __future__ import annotations
 
-import copy
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from swftools.errors import PolicyError
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.engine.dependents import hold_until_ready, list_job, take_edge
 from swftools.simulator.engine.replay import (
     ANSWERED,
     COMING,
     DECIDING,
+    DEPENDENT,
     DONE,
     FULL,
     IN_VAIN,
     STALE,
-    Coming,
     Ends,
     Log,
+    Replay,
     coming_at,
     replay_at,
 )
-from swftools.simulator.job_table import JobTable
+from swftools.simulator.engine.transfer import take_job, take_run
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.state import (
-    CAPACITY,
     ENDED,
     HELD,
+    NOW,
     RUNNING,
     STARTED,
     STOPPED,
     SUBMITTED,
     Machine,
-    Requests,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
 from swftools.simulator.policy_abi import Memory, machine_at, pack
+from swftools.simulator.run.driver import Driver
+from swftools.simulator.run.rooms import Room, take_draws
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.rooms import Rooms
 
 
 def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArray]:
@@ -64,10 +65,8 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
         It was acted on in this decision already; or what policy or predictor remember cannot be taken along.
     """
     driver = simulation._driver
-    counts, progress = driver.machine.counts, driver.replay.counts
-    if driver.rooms is None:
-        driver.rooms = _rooms_for(simulation)
-    remembers = driver.rooms.remembers
+    counts, progress, remembers = driver.machine.counts, driver.replay.counts, driver.rooms.remembers
+    _check_forgets(driver)
     if progress[DECIDING] and (counts[STARTED] or counts[STOPPED]):
         raise PolicyError("you have already acted in this decision: fork before, or call advance() first")
     submitted = int(counts[SUBMITTED])
@@ -76,57 +75,40 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
         to_come = min(to_come, max(later, 0))
     present = submitted - int(progress[DONE]) + (int(counts[ENDED]) if remembers else 0)
     jobs = present + to_come
-    lease = driver.rooms.take(driver, jobs)
-    room = lease.room
-    parts = room.parts
-    (_, (coming, _)), (_, (machine, _)), (_, (replay, _)), _, _ = room.laid_out.parts
+    lease = driver.rooms.take(driver.seat, jobs, partial(_empty_memory, simulation))
+    room: Room = lease.room
     take = take_along_kernel()
     take = take.compiled if driver.called.is_compiled else take.py_func
-    take(*driver.places(), coming, machine, replay, parts.origin, 1 if remembers else 0, to_come)
-    origin = parts.origin[:jobs].copy()
-    rows = parts.trace_row
+    take(*driver.seat.places, *room.seat.places, room.origin, 1 if remembers else 0, to_come)
+    origin, rows = room.origin[:jobs].copy(), room.trace_row
     simulation._rows.take(origin, out=rows[:jobs], mode="clip")  # which is the fastest, and never needed
     table = simulation._table.copy()
-    theirs = driver.with_parts(room.laid_out, jobs, lease, Numbers(table, rows))
+    theirs = driver.seated(lease, jobs)
     if remembers:
         if driver.policy.carry:
             driver.policy.carry(driver.decider.memory, theirs.decider.memory, origin[:present])
-        if "rng" in remembers:
-            theirs.decider = theirs.decider._replace(rng=copy.deepcopy(driver.decider.rng))
+        take_draws(theirs.decider.rng, driver.decider.rng)
     return simulation._with_driver(theirs, table, rows, origin), origin
 
 
-class Numbers:
-    """Tells what a user calls a job of a copy: its number in the trace."""
-
-    def __init__(self, table: JobTable, rows: Any) -> None:
-        self._table, self._rows = table, rows
-
-    def __call__(self, job: int) -> object:
-        """Return the number of a job."""
-        return self._table.number(int(self._rows[job]))
-
-
-def _rooms_for(simulation: Simulation) -> Rooms:
-    """Return where rooms for copies are kept; refuse what remembers jobs, and cannot tell them by other numbers."""
-    driver = simulation._driver
-    policy = driver.policy.made_for(simulation._chosen)
-    remembers = tuple(name for name in policy.own if name != "parameters")
+def _check_forgets(driver: Driver) -> None:
+    """Refuse what remembers jobs, and cannot tell them by other numbers."""
+    policy = driver.policy
     refused = {
-        f"policy {policy.name!r}": "memory" in remembers and policy.carry is None,
+        f"policy {policy.name!r}": "memory" in driver.rooms.remembers and policy.carry is None,
         f"predictor {driver.predictor.name!r}": driver.predictor.observes,
         "the predictor in Python": driver.asked,
-        f"the function of policy {driver.policy.name!r}": driver.policy.in_python,
+        f"the function of policy {policy.name!r}": policy.in_python,
     }
     for what, it in refused.items():
         if it:
             raise PolicyError(f"{what} has a memory that a fork cannot copy; use copy()")
-    size, chosen = int(driver.machine.counts[CAPACITY]), simulation._chosen
 
-    def empty(jobs: int) -> Memory:
-        return pack((), policy.empty_memory(jobs, size, chosen), driver.decider.rng).memory
 
-    return Rooms(remembers, empty if remembers else None)
+def _empty_memory(simulation: Simulation, jobs: int) -> Memory:
+    """Return what a policy remembers of so many jobs before the first comes."""
+    driver, size = simulation._driver, simulation.processors
+    return pack((), driver.policy.empty_memory(jobs, size, simulation._chosen), driver.decider.rng).memory
 
 
 def take_along(
@@ -158,7 +140,7 @@ def take_along(
     coming, machine, replay = coming_at(coming_place), machine_at(machine_place), replay_at(replay_place)
     theirs, ours, again = coming_at(new_coming_place), machine_at(new_machine_place), replay_at(new_replay_place)
     submitted = machine.counts[SUBMITTED]
-    present = note_present(machine, origin, with_ended)
+    present = note_present(machine, replay, origin, with_ended)
     jobs = present + later
     for i in range(later):
         origin[present + i] = submitted + i
@@ -176,20 +158,23 @@ def take_along(
     again.counts[ANSWERED] = min(again.counts[ANSWERED], present)
     again.until[0] = replay.until[0]
     for new in range(jobs):
-        take_job(coming, machine, replay.requests, origin[new], theirs, ours, again.requests, new, new < present)
+        take_job(coming, machine, replay, origin[new], theirs, ours, again, new)
+    again.counts[DEPENDENT] = again.dependents.edges[0] = 0
     for i in range(ended):
         ours.ended[i] = number_of(origin, present, machine.ended[i])
     for i in range(machine.counts[RUNNING]):
         ours.running[i] = number_of(origin, present, machine.running[i])
     for i in range(machine.counts[HELD]):
         ours.held[i], ours.held_until[i] = number_of(origin, present, machine.held[i]), machine.held_until[i]
+    if len(replay.dependents.pending) > 0:
+        take_dependents(replay, ours, again, origin, jobs)
     take_queue(machine.queue, ours.queue, origin, present)
     take_runs(machine, replay.log, ours, again.log, again.ends, origin, present)
 
 
 @kernel(allocates=False)
-def note_present(machine: Machine, jobs: IntArray, with_ended: int) -> int:
-    """Write the jobs that wait, run or are held back into an array, rising, and those that ended; return how many."""
+def note_present(machine: Machine, replay: Replay, jobs: IntArray, with_ended: int) -> int:
+    """Write the jobs that have come and not ended into an array, rising, and those that ended; return how many."""
     queue, count, rises = machine.queue, 0, True
     for place in range(queue.used[0]):
         job = queue.job[place]
@@ -197,12 +182,17 @@ def note_present(machine: Machine, jobs: IntArray, with_ended: int) -> int:
             rises = rises and (count == 0 or jobs[count - 1] < job)
             jobs[count] = job
             count += 1
-    others = machine.counts[HELD] + (machine.counts[ENDED] if with_ended > 0 else 0)
-    for i in range(others):
-        held = machine.counts[HELD]
-        jobs[count] = machine.held[i] if i < held else machine.ended[i - held]
+    before = count
+    for i in range(machine.counts[HELD]):
+        jobs[count] = machine.held[i]
         count += 1
-    if not rises or others > 0:
+    for i in range(replay.counts[DEPENDENT]):
+        jobs[count] = replay.dependents.listed[i]
+        count += 1
+    for i in range(machine.counts[ENDED] if with_ended > 0 else 0):
+        jobs[count] = machine.ended[i]
+        count += 1
+    if not rises or count > before:
         sort(jobs, count)
     return count
 
@@ -243,68 +233,22 @@ def number_of(jobs: IntArray, count: int, job: int) -> int:
 
 
 @kernel(allocates=False)
-def take_job(
-    coming: Coming,
-    machine: Machine,
-    requests: Requests,
-    job: int,
-    theirs: Coming,
-    ours: Machine,
-    asked: Requests,
-    new: int,
-    is_known: bool,
-) -> None:
-    """Copy all that is of one job; of one that is to come nothing is known yet."""
-    take_coming(coming, job, theirs, new)
-    asked.submit_time[new] = requests.submit_time[job] if is_known else np.nan
-    asked.processors[new] = requests.processors[job] if is_known else -1
-    asked.requested_time[new] = requests.requested_time[job] if is_known else np.nan
-    asked.limit[new] = requests.limit[job] if is_known else np.nan
-    asked.user_id[new] = requests.user_id[job] if is_known else -1
-    asked.queue_id[new] = requests.queue_id[job] if is_known else -1
-    if len(requests.priority_rank) > 0:
-        asked.priority_rank[new] = requests.priority_rank[job] if is_known else -1
-    if len(requests.checkpoint_interval) > 0:
-        asked.checkpoint_interval[new] = requests.checkpoint_interval[job] if is_known else np.nan
-    if len(requests.speedup) > 0:
-        for i in range(requests.speedup.shape[1]):
-            asked.speedup[new, i] = requests.speedup[job, i] if is_known else np.nan
-    if len(requests.utility) > 0:
-        for i in range(requests.utility.shape[1]):
-            for k in range(2):
-                asked.utility[new, i, k] = requests.utility[job, i, k] if is_known else np.nan
-    if len(requests.restart_overhead) > 0:
-        asked.restart_overhead[new] = requests.restart_overhead[job] if is_known else np.nan
-    ours.allocated[new], ours.run[new] = machine.allocated[job], NOBODY
-    ours.start_time[new], ours.expected_end[new] = machine.start_time[job], machine.expected_end[job]
-    ours.done[new], ours.overhead[new] = machine.done[job], machine.overhead[job]
-    ours.queue.place[new] = NOBODY
-
-
-@kernel(allocates=False)
-def take_coming(coming: Coming, job: int, theirs: Coming, new: int) -> None:
-    """Copy what the engine alone knows of a job."""
-    row, their_row = coming.row[job], theirs.row[new]
-    theirs.run_time[new], theirs.limit[new], theirs.told[new] = (
-        coming.run_time[job],
-        coming.limit[job],
-        coming.told[job],
-    )
-    theirs.submit_time[their_row], theirs.processors[their_row] = coming.submit_time[row], coming.processors[row]
-    theirs.user_id[their_row], theirs.queue_id[their_row] = coming.user_id[row], coming.queue_id[row]
-    if len(coming.priority_rank) > 0:
-        theirs.priority_rank[their_row] = coming.priority_rank[row]
-    if len(coming.checkpoint_interval) > 0:
-        theirs.checkpoint_interval[their_row] = coming.checkpoint_interval[row]
-    if len(coming.speedup) > 0:
-        for i in range(coming.speedup.shape[1]):
-            theirs.speedup[their_row, i] = coming.speedup[row, i]
-    if len(coming.utility) > 0:
-        for i in range(coming.utility.shape[1]):
-            for k in range(2):
-                theirs.utility[their_row, i, k] = coming.utility[row, i, k]
-    if len(coming.restart_overhead) > 0:
-        theirs.restart_overhead[new] = coming.restart_overhead[job]
+def take_dependents(replay: Replay, ours: Machine, again: Replay, origin: IntArray, jobs: int) -> None:
+    """Copy who waits for whom of those that are taken along; what waits for others only waits no more."""
+    theirs, dependents = replay.dependents, again.dependents
+    for new in range(jobs):
+        edge = theirs.edge[origin[new]]
+        while edge != NOBODY:
+            other = number_of(origin, jobs, theirs.successor[edge])
+            if origin[other] == theirs.successor[edge]:
+                take_edge(dependents, new, other, theirs.think_time[edge])
+            edge = theirs.next[edge]
+    for i in range(replay.counts[DEPENDENT]):
+        job = number_of(origin, jobs, theirs.listed[i])
+        if dependents.pending[job] > 0:
+            list_job(dependents, again.counts, job)
+        else:
+            hold_until_ready(ours, again, job, ours.clock[NOW])
 
 
 @kernel(allocates=False)
@@ -344,13 +288,8 @@ def take_runs(
         old = runs[run]
         job = number_of(origin, present, log.job[old])
         ours.run[job] = run
-        new_log.job[run], new_log.start[run], new_log.end[run] = job, log.start[old], log.end[old]
-        new_log.processors[run], new_log.ended_by[run] = log.processors[old], log.ended_by[old]
-        new_log.before[run], new_log.work[run], new_log.overhead[run] = (
-            log.before[old],
-            log.work[old],
-            log.overhead[old],
-        )
+        new_log.job[run] = job
+        take_run(log, old, new_log, run)
         push(new_ends.times, runs, run, log.end[old], run)  # it takes places of runs that were read
     new_log.size[0] = new_ends.size[0] = count
 

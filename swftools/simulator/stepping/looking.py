@@ -52,7 +52,7 @@ class Views:
         count = int(self._machine.counts[WAITING])
         if count > len(self._room):
             self._room = np.zeros(2 * count, np.int64)
-        self._note(self._simulation._driver.machine_place, self._room)
+        self._note(self._simulation._driver.seat.places[1], self._room)
         return _read_only(self._room[:count])
 
     @property

@@ -24,29 +24,68 @@ from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.carrying import carry_nothing, restore_by
 from swftools.simulator.engine.loop import Options
-from swftools.simulator.engine.replay import Coming, Log, Replay, begin_replay
+from swftools.simulator.engine.replay import Coming, State, with_views
 from swftools.simulator.job_table import JobTable
-from swftools.simulator.machine.state import CAPACITY, Machine, empty_machine, no_requests, with_requests
+from swftools.simulator.machine.state import CAPACITY, Machine, read_only
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.policy_abi import Own
 from swftools.simulator.policy_abi import pack as own_of
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, registered_predictor
 from swftools.simulator.registry import Policy, find_policy, registered_policy
-from swftools.simulator.run.compiled_calls import called_for
+from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
-from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.forking import Numbers
+from swftools.simulator.simulation import Numbers, Simulation
+from swftools.simulator.state.arena import Arena
+from swftools.simulator.state.columns import (
+    PER_END,
+    PER_RUN,
+    Column,
+    Sizes,
+    array_at,
+    columns_of,
+    made_of,
+    sizes_of,
+)
 from swftools.simulator.stepping.packed import Arrays, json_in, pack, table_as_bytes, table_of_bytes, unpack
-from swftools.simulator.stepping.sound import check_between, check_parts, check_same_shape, check_users, refuse
+from swftools.simulator.stepping.sound import (
+    check_between,
+    check_parts,
+    check_same_shape,
+    check_users,
+    refuse,
+)
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace
 
-VERSION = 1
-"""Of the form: raised when older states cannot be gone on with any more."""
+VERSION = 2
+"""Of the form: raised when older states cannot be gone on with any more, or have to be read otherwise."""
+
+FIRST_FORM = {
+    "coming": (
+        *("row", "run_time", "limit", "told", "submit_time", "processors", "user_id", "queue_id", "priority_rank"),
+        *("checkpoint_interval", "speedup", "utility", "restart_overhead"),
+    ),
+    "machine": (
+        *("counts", "clock", "predicted", "queue.least", "queue.job", "queue.place", "queue.used", "held_until"),
+        *("held", "running", "started", "stops.run", "stops.how", "stops.work", "ended", "allocated", "run"),
+        *("start_time", "expected_end", "done", "overhead", "restart"),
+    ),
+    "replay": (
+        *("requests.submit_time", "requests.processors", "requests.requested_time", "requests.limit"),
+        *("requests.user_id", "requests.queue_id", "requests.priority_rank", "requests.checkpoint_interval"),
+        *("requests.speedup", "requests.utility", "requests.restart_overhead"),
+        *("log.job", "log.start", "log.end", "log.processors", "log.ended_by", "log.before", "log.work"),
+        *("log.overhead", "log.size", "ends.times", "ends.runs", "ends.size", "counts", "until"),
+    ),
+}
+"""Arrays of a state of version 1, which has them by number."""
 
 _DRAWS = "Philox"
+
+STATE = "state."
+"""What the names of the arrays of the engine begin with."""
 
 ALWAYS_COUNTED = 5
 """Counts of ``Assumed`` that every state has; of others only a state that has something to count."""
@@ -89,16 +128,14 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "draws": [_draws(driver.observer.rng), _draws(driver.decider.rng)],
     }
     parts = {
-        "coming": driver.coming,
-        "machine": driver.machine._replace(requests=(), predicted=np.zeros(0)),  # type: ignore[arg-type]
-        "replay": _without_rest(driver.replay),
         "observer": (driver.observer.parameters, driver.observer.memory),
         "decider": (driver.decider.parameters, driver.decider.memory),
         "rows": () if rows is None else rows,
         "cut": () if simulation._is_cut is None else simulation._is_cut,
         "taken_out": simulation._taken_out,
     }
-    arrays = {f"{name}.{i}": each for name, part in parts.items() for i, each in enumerate(_leaves(part))}
+    arrays = dict(_written(driver.seat.arena.state))
+    arrays |= {f"{name}.{i}": each for name, part in parts.items() for i, each in enumerate(_leaves(part))}
     arrays["trace"] = np.frombuffer(table_as_bytes(jobs), np.uint8)
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
     return pack(arrays)
@@ -142,7 +179,7 @@ def simulation_of(
 
 def _check_version(version: object) -> None:
     """Refuse a state of another form."""
-    if version != VERSION:
+    if version not in (1, VERSION):
         raise StateError(f"the state has the form of version {version!r:.20}, and this is {VERSION}: save it anew")
 
 
@@ -198,13 +235,9 @@ def _made(
     engine = _checked_options(head, policy, chosen, predictor)
     if not is_whole(jobs, 0, 2**31 - 1):
         raise StateError(f"the state has {jobs!r:.20} jobs")
-    restart = np.zeros(2)
-    machine_like = empty_machine(no_requests(1), 1, restart)._replace(requests=(), predicted=restart)  # type: ignore[arg-type]
-    replay = _filled(begin_replay(no_requests(1), 1), arrays, "replay")
-    machine: Machine = _filled(machine_like, arrays, "machine")
-    coming = _filled(_like_coming(), arrays, "coming")
+    state = _state_of(arrays if head["version"] == VERSION else _named(arrays))
+    coming, machine, replay = state
     check_parts(coming, machine, replay, jobs, engine)
-    machine = with_requests(machine._replace(restart=_read_only(machine.restart)), replay.requests)
     owns = _owns(head, arrays, (predictor, policy), chosen, machine)
     check_users(coming, owns[0].memory, jobs)
     table = _table_of(head, arrays)
@@ -215,14 +248,13 @@ def _made(
         policy=policy,
         predictor=predictor,
         called=called_for(policy, chosen, predictor, compiled=True),
-        coming=coming,
-        machine=machine,
-        replay=replay,
         options=engine,
+        arena=_arena_of(state),
         observer=owns[0],
         decider=owns[1],
         asked=None,
-        number_of=made._number_of if rows is None else Numbers(table, rows),
+        remembers=remembered_by(policy, chosen),
+        number_of=Numbers(made),
     )
     driver.jobs = jobs
     assumed = Assumed(*head["assumed"])
@@ -339,13 +371,51 @@ def _own_of(head: dict[str, Any]) -> dict[str, Any]:
     return {"acts": own["acts"], "present": present, "for_good": for_good, "away": away, "origin": origin}
 
 
-def _like_coming() -> Coming:
-    """Return jobs to come, of the kinds that they have."""
-    real, whole, short = np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return Coming(
-        *(short, real, real, real, real, whole, short, whole, whole, real),
-        *(np.zeros((0, 5)), np.zeros((0, 0, 2)), real),
-    )
+def _written(state: State) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """Yield the arrays of a state, zero where nothing was written yet, so that equal states are equal bytes."""
+    used = {PER_RUN: int(state.replay.log.size[0]), PER_END: int(state.replay.ends.size[0])}
+    for path, column in columns_of(State):
+        array = array_at(state, path)
+        if (count := used.get(column.per)) is not None:
+            array = np.concatenate([array[:count], np.zeros(len(array) - count, array.dtype)])
+        yield f"{STATE}{path}", array
+
+
+def _named(arrays: Arrays) -> Arrays:
+    """Return the arrays of a state of version 1 by their paths."""
+    named: Arrays = {}
+    for part, names in FIRST_FORM.items():
+        if sum(key.startswith(f"{part}.") for key in arrays) != len(names):
+            raise StateError(f"{part} has another number of arrays than here")
+        named |= {f"{STATE}{part}.{name}": arrays[f"{part}.{i}"] for i, name in enumerate(names)}
+    for path, column in columns_of(State):  # what came later is empty; places of a count may be fewer
+        blank = np.full(column.shape(Sizes(), ""), column.empty, column.kind)
+        known = named.setdefault(f"{STATE}{path}", blank)
+        if not column.per and known.ndim == 1:
+            named[f"{STATE}{path}"] = np.concatenate([known, blank[len(known) :]])
+    return named
+
+
+def _state_of(arrays: Arrays) -> State:
+    """Return what the engine goes on with, of arrays whose lengths go together."""
+
+    def find(path: str, column: Column) -> npt.NDArray[Any]:
+        array = arrays[f"{STATE}{path}"]
+        if array.dtype != column.kind or array.ndim != 1 + len(column.further):
+            raise StateError(f"{path} is an array of {array.dtype} where one of {column.kind} is here")
+        return array
+
+    state: State = made_of(State, find)
+    return with_views(state)
+
+
+def _arena_of(state: State) -> Arena[State]:
+    """Return a state in memory of its own."""
+    columns = dict(columns_of(State))
+    given = {path: read_only(array_at(state, path)) for path, column in columns.items() if column.is_given}
+    arena = Arena(State, sizes_of(state), given, with_views)
+    arena.adopt({path: array_at(state, path) for path in columns if path not in given})
+    return arena
 
 
 def _leaves(part: Any) -> Iterator[npt.NDArray[Any]]:
@@ -373,22 +443,6 @@ def _filled(like: Any, arrays: dict[str, npt.NDArray[Any]], name: str) -> Any:
         return array
 
     return fill(like)
-
-
-def _without_rest(replay: Replay) -> Replay:
-    """Return the same with zeros where nothing was written yet, so that equal states are equal bytes."""
-    log, ends = replay.log, replay.ends
-    runs, ending = int(log.size[0]), int(ends.size[0])
-
-    def cleared(column: Any, count: int) -> Any:
-        other = np.zeros_like(column)
-        other[:count] = column[:count]
-        return other
-
-    kept: Any = Log._make([*(cleared(column, runs) for column in log[:-1]), log.size])
-    return replay._replace(
-        log=kept, ends=ends._replace(times=cleared(ends.times, ending), runs=cleared(ends.runs, ending))
-    )
 
 
 def _name_of(what: Any, function: Any) -> str:
@@ -426,9 +480,3 @@ def _generator(draws: dict[str, Any]) -> np.random.Generator:
     state = {**draws, "bit_generator": _DRAWS, "state": inner, "buffer": np.array(draws["buffer"], np.uint64)}
     bits.state = state  # type: ignore[assignment]
     return np.random.Generator(bits)
-
-
-def _read_only(array: Any) -> Any:
-    """Return an array, which cannot be written to any more."""
-    array.flags.writeable = False
-    return array

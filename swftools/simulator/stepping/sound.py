@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import StateError
-from swftools.kernel import IntArray
 from swftools.models.speedup import DOWNEY, NO_CURVE, SIMPLE
 from swftools.parameters.choices import SEMANTICS
 from swftools.simulator.engine.loop import Options
@@ -25,6 +24,7 @@ from swftools.simulator.engine.replay import (
     COMPLETED,
     DECIDED,
     DECIDING,
+    DEPENDENT,
     DONE,
     FULL,
     OBSERVED,
@@ -32,6 +32,7 @@ from swftools.simulator.engine.replay import (
     STEPS,
     Coming,
     Replay,
+    State,
 )
 from swftools.simulator.machine.state import (
     CAPACITY,
@@ -39,7 +40,6 @@ from swftools.simulator.machine.state import (
     FAULT,
     FREE,
     HELD,
-    LENGTH,
     OVER,
     PLANS_BY_LIMIT,
     RUNNING,
@@ -51,6 +51,7 @@ from swftools.simulator.machine.state import (
     Requests,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
+from swftools.simulator.state.columns import sizes_of
 
 Array = npt.NDArray[Any]
 
@@ -66,12 +67,23 @@ def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, opt
     StateError
         Says which part, and what is wrong with it.
     """
+    check_sizes(State(coming, machine, replay))
     _check_counts(machine, replay, jobs, options)
     _check_coming(coming, machine, replay, jobs)
     _check_requests(coming, machine, replay.requests)
     _check_machine(machine, replay, jobs, len(coming.run_time))
     _check_queue(machine.queue, machine, replay.requests, jobs)
     _check_log(machine, replay, jobs)
+    _check_dependents(machine, replay, jobs)
+
+
+def check_sizes(state: State) -> None:
+    """Refuse a state whose columns do not have as many numbers as the others of their kind."""
+    try:
+        sizes_of(state)
+    except ValueError as error:
+        what, _, why = str(error).partition(": ")
+        refuse(what, why)
 
 
 def check_same_shape(what: str, found: Any, wanted: Any) -> None:
@@ -108,18 +120,8 @@ def _want(condition: object, what: str, why: str) -> None:
         refuse(what, why)
 
 
-def _lengths(what: str, columns: Any, wanted: int) -> None:
-    """Refuse columns of other lengths than wanted."""
-    for column in columns:
-        _want(len(column) == wanted, what, f"a column of {len(column):,} numbers where {wanted:,} are needed")
-
-
 def _check_counts(machine: Machine, replay: Replay, jobs: int, options: Options) -> None:
     """Look at the single numbers, by which all else is measured."""
-    _lengths("machine", (machine.counts,), LENGTH)
-    _lengths("machine", (machine.clock, machine.queue.used, machine.restart), 2)
-    _lengths("replay", (replay.counts,), DECIDING + 1)
-    _lengths("replay", (replay.until, replay.log.size, replay.ends.size), 1)
     counts, progress = machine.counts, replay.counts
     check_between("machine", "a count", counts, 0, 2**53)
     check_between("machine", "its size", counts[CAPACITY], 1, MOST_PROCESSORS)
@@ -146,12 +148,6 @@ def _check_coming(coming: Coming, machine: Machine, replay: Replay, jobs: int) -
     """Look at the jobs that come: rows that there are, widths that fit, times in order."""
     room, rows, what = len(coming.run_time), len(coming.submit_time), "coming"
     _want(jobs <= room, what, f"{jobs:,} jobs, and room for {room:,}")
-    _lengths(what, coming[:4], room)
-    _lengths(what, coming[4:8], rows)
-    for column in coming[8:12]:
-        _want(len(column) in (0, rows), what, f"a column of {len(column):,} numbers where {rows:,} are needed")
-    _want(coming.speedup.shape[1] == _CURVE, what, "speedup curves of another form")
-    _want(len(coming.restart_overhead) in (0, room), what, "restart overheads of another length")
     check_between(what, "a row", coming.row, 0, rows - 1)
     row = coming.row[:jobs]
     for column in (coming.run_time[:jobs], coming.limit[:jobs], coming.told[:jobs], coming.submit_time[row]):
@@ -179,10 +175,7 @@ def _check_curves(curves: Array, machine: Machine) -> None:
 
 def _check_requests(coming: Coming, machine: Machine, requests: Requests) -> None:
     """Look at what is known of jobs: of those that were submitted what they came with, of others nothing."""
-    what, room, submitted = "requests", len(coming.run_time), int(machine.counts[SUBMITTED])
-    _lengths(what, requests[:6], room)
-    for column in requests[6:]:
-        _want(len(column) in (0, room), what, f"a column of {len(column):,} numbers where {room:,} are needed")
+    what, submitted = "requests", int(machine.counts[SUBMITTED])
     pairs = (
         (requests.priority_rank, coming.priority_rank),
         (requests.checkpoint_interval, coming.checkpoint_interval),
@@ -211,15 +204,12 @@ def _check_requests(coming: Coming, machine: Machine, requests: Requests) -> Non
 def _check_machine(machine: Machine, replay: Replay, jobs: int, room: int) -> None:
     """Look at who runs, who is held back, and what this decision did."""
     what, counts = "machine", machine.counts
-    _lengths(what, (*machine[_BY_JOB], machine.queue.place), room)
     most = min(room, int(counts[CAPACITY])) + 1
     for column, least in (
         *((column, most) for column in (machine.running, machine.ended)),
         *((column, 2 * most) for column in (machine.started, *machine.stops)),
     ):
         _want(len(column) >= least, what, f"a column of {len(column):,} numbers where {least:,} are needed")
-    _lengths(what, machine.stops, len(machine.started))
-    _lengths(what, (machine.held,), len(machine.held_until))
     submitted, runs = int(counts[SUBMITTED]), int(replay.log.size[0])
     listed = {
         "running": _listed(machine.running, counts[RUNNING], submitted),
@@ -249,7 +239,7 @@ def _check_machine(machine: Machine, replay: Replay, jobs: int, room: int) -> No
     _want((replay.log.job[machine.run[has_run]] == has_run).all(), what, "a run is another job's")
 
 
-def _listed(jobs: IntArray, count: int, submitted: int, *, may_repeat: bool = False) -> IntArray:
+def _listed(jobs: Array, count: int, submitted: int, *, may_repeat: bool = False) -> Array:
     """Return the first jobs of a list; refuse more than it has, jobs that there are not, and one that stands twice."""
     _want(count <= len(jobs), "machine", f"a list of {count:,} jobs, of which {len(jobs):,} are there")
     some = jobs[:count]
@@ -262,7 +252,6 @@ def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests, jobs
     """Look at the places of the queue; make the tree over them anew."""
     what, places, counts = "queue", len(queue.job), machine.counts
     _want(places >= _LEAST_PLACES and places & (places - 1) == 0, what, f"{places:,} places")
-    _lengths(what, (queue.least,), 4 * places)
     _want(len(machine.held) >= counts[HELD], what, "no room for who is held back")
     used, first = queue.used.tolist()
     check_between(what, "places that are used", used, 0, places)
@@ -290,8 +279,6 @@ def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests, jobs
 def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
     """Look at the runs so far, and at when those end that are not over."""
     what, log, ends, counts = "log", replay.log, replay.ends, machine.counts
-    _lengths(what, log[:-1], len(log.job))
-    _lengths(what, (ends.runs,), len(ends.times))
     runs, ending, submitted = int(log.size[0]), int(ends.size[0]), int(counts[SUBMITTED])
     check_between(what, "how many runs there are", runs, 0, len(log.job))
     check_between(what, "how many runs end", ending, 0, min(len(ends.times), runs))
@@ -309,8 +296,42 @@ def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
     _want((log.end[at[is_on]] == ends.times[:ending][is_on]).all(), what, "a run ends at two times")
     _want(int(is_on.sum()) == int((machine.run[:jobs] >= 0).sum()), what, "a run has no end")
     _want(int((~is_on).sum()) == replay.counts[STALE], what, "ends of runs that were stopped")
-    gone = int((machine.queue.place[:submitted] == NOBODY).sum()) - int(counts[HELD])
+    gone = int((machine.queue.place[:submitted] == NOBODY).sum()) - int(counts[HELD] + replay.counts[DEPENDENT])
     _want(gone == replay.counts[DONE], what, "other jobs are done than are counted")
+
+
+def _check_dependents(machine: Machine, replay: Replay, jobs: int) -> None:
+    """Look at who waits for whom: edges that end, of jobs that there are, and as many as are counted."""
+    what, found, listed = "dependents", replay.dependents, int(replay.counts[DEPENDENT])
+    edges, many = int(found.edges[0]), len(found.pending)
+    check_between(what, "how many edges there are", edges, 0, len(found.successor))
+    _want(listed == 0 or listed <= many, what, "more jobs wait for others than there are")
+    if not many:
+        _want(edges == 0, what, "edges of no jobs")
+        return
+    check_between(what, "a job that waits", found.successor[:edges], 0, jobs - 1)
+    check_between(what, "an edge", found.next[:edges], NOBODY, edges - 1)
+    check_between(what, "the first edge", found.edge[:jobs], NOBODY, edges - 1)
+    for times in (found.think_time[:edges], found.ready[:jobs]):
+        check_between(what, "a time (s)", times, 0, _LATEST)
+    follows = np.concatenate([found.edge[:jobs], found.next[:edges]])
+    follows = follows[follows != NOBODY]
+    _want(len(np.unique(follows)) == len(follows), what, "an edge follows two")
+    is_live, at = np.zeros(edges, np.bool_), found.edge[:jobs]
+    at = at[at != NOBODY]
+    while len(at):  # as long as the longest list: no edge follows two, so that each is met once
+        _want(not is_live[at].any(), what, "edges go in a circle")
+        is_live[at] = True
+        at = found.next[at]
+        at = at[at != NOBODY]
+    pending = np.bincount(found.successor[:edges][is_live], minlength=jobs)
+    _want(np.array_equal(pending, found.pending[:jobs]), what, "a job waits for more, or fewer, than it says")
+    jobs_listed = _listed(found.listed, listed, int(machine.counts[SUBMITTED]))
+    at = np.full(jobs, NOBODY)
+    at[jobs_listed] = np.arange(listed)
+    _want(np.array_equal(at, found.listed_at[:jobs]), what, "a job is listed elsewhere than it says")
+    _want((found.pending[jobs_listed] > 0).all(), what, "a job is listed that waits for none")
+    _want((machine.queue.place[jobs_listed] == NOBODY).all(), what, "a job waits for others, and in the queue")
 
 
 def _is_heap(times: Array, events: Array, count: int) -> bool:
@@ -320,11 +341,6 @@ def _is_heap(times: Array, events: Array, count: int) -> bool:
     is_later = times[above] < times[below]
     return bool((is_later | ((times[above] == times[below]) & (events[above] <= events[below]))).all())
 
-
-_BY_JOB = slice(Machine._fields.index("allocated"), Machine._fields.index("restart"))
-
-_CURVE = 5
-"""Numbers of a speedup curve."""
 
 _LATEST = 2.0**53
 """Seconds: beyond that they are no whole ones."""

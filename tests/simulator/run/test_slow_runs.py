@@ -7,7 +7,8 @@ import logging
 
 import pytest
 
-from swftools.simulator import Simulation, list_policies, simulate, slow_runs
+from swftools.simulator import Simulation, list_policies, simulate
+from swftools.simulator.run import slow_runs
 from tests.strategies import crowded_trace
 
 

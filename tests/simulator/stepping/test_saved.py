@@ -18,8 +18,11 @@ from swftools.simulator import Simulation, Stepper, simulate
 from swftools.simulator.stepping import packed, saved
 from tests.every_policy import OURS, light, with_all_columns
 from tests.forked import NUMBA
+from tests.simulator.stepping.test_forged import state_of
 from tests.simulator.test_stop_and_go import MeanOfUser
 from tests.strategies import crowded_trace
+
+REFERENCE = Path(__file__).parents[2] / "reference"
 
 POLICIES = [*map(light, OURS), "genetic:generations=1,individuals=6,warm_start=true", "easy:reservations=2"]
 
@@ -133,8 +136,8 @@ def test_states_of_other_versions(trace: Trace, monkeypatch: pytest.MonkeyPatch)
     stepper = Stepper(trace.with_jobs(trace.jobs.iloc[:5]), "easy")
     state = stepper.to_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr(saved, "VERSION", 2)
-        with pytest.raises(StateError, match="has the form of version 1, and this is 2: save it anew"):
+        patched.setattr(saved, "VERSION", 3)
+        with pytest.raises(StateError, match="has the form of version 2, and this is 3: save it anew"):
             Stepper.from_bytes(state)
     for before, after, message in (
         (b'"easy", 2', b'"easy", 9', "version 9 of its policy, and this is 2"),
@@ -151,6 +154,18 @@ def test_states_of_other_versions(trace: Trace, monkeypatch: pytest.MonkeyPatch)
         other = stepper.to_bytes()
     with pytest.raises(StateError, match="has another number of arrays than here"):
         Stepper.from_bytes(other)
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_states_of_version_1(kind: int) -> None:
+    """A state that 1.0.0 saved goes on as one of today does: plain, with a predictor, led from outside, a fork."""
+    state = (REFERENCE / "states_of_1_0" / f"easy_{kind}.bin").read_bytes()
+    old, new = Stepper.from_bytes(state), Stepper.from_bytes(state_of("easy", kind))
+    assert old.now == new.now
+    pd.testing.assert_frame_equal(old.finish().jobs, new.finish().jobs, check_exact=True)
+    arrays = {**packed.unpack(state), "machine.99": packed.unpack(state)["machine.1"]}
+    with pytest.raises(StateError, match="machine has another number of arrays than here"):
+        Stepper.from_bytes(packed.pack(arrays))
 
 
 def changed(before: bytes, after: bytes) -> Any:

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a run has its state and memory, and room for copies of it, which is used again and again."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from operator import le
+from typing import Any
+
+import numpy as np
+
+from swftools.simulator.engine.loop import Options, Run, run_at
+from swftools.simulator.engine.replay import State, state_at, used_in, with_views
+from swftools.simulator.machine.state import CAPACITY
+from swftools.simulator.policy_abi import Memory, Own
+from swftools.simulator.run.compiled_calls import Called
+from swftools.simulator.state.arena import Arena, Block, Lease, Pool, block_of, copy_arrays
+
+LEAST = 64
+"""Jobs that there is room for at least in a fork."""
+
+
+class Seat:
+    """What a run goes on with, and where it lies for the engine: interpreted it is what lies there.
+
+    Parameters
+    ----------
+    called : Called
+        Engine, predictor and policy.
+    options : Options
+        How the engine runs.
+    arena : Arena
+        The state; ``places`` has where ``coming``, ``machine`` and ``replay`` lie.
+    observer, decider : Own
+        What predictor and policy have of their own.
+    like : Seat, optional
+        Another one that may have the same.
+    """
+
+    def __init__(
+        self,
+        called: Called,
+        options: Options,
+        arena: Arena[State],
+        observer: Own,
+        decider: Own,
+        like: Seat | None = None,
+    ) -> None:
+        self.arena, self.observer, self.decider = arena, observer, decider
+        self.places: tuple[Any, ...] = tuple(arena.state)
+        if called.is_compiled:
+            layout = arena.layout(state_at.example)
+            self.places = tuple(layout.part(place) for place in range(len(self.places)))
+        self._observer: tuple[Any, Any] = (
+            like._observer if like and like.observer is observer else called.lay_out(observer, called.observer_at)
+        )
+        self._decider: tuple[Any, Any] = (
+            like._decider if like and like.decider is decider else called.lay_out(decider, called.decider_at)
+        )
+        coming, machine, replay = self.places
+        run = Run(coming, machine, replay, options, called.observe, self._observer[0], called.decide, self._decider[0])
+        self.place, self._kept = called.lay_out(run, run_at)
+
+
+class Room:
+    """Room for a copy, or a fork, of a simulation.
+
+    Parameters
+    ----------
+    seat : Seat
+        Of the simulation.
+    arena : Arena
+        Room for its state.
+    rooms : Rooms
+        Says who remembers what.
+    memory : tuple of ndarray, optional
+        What the policy remembers before the first job; without it, what that of the simulation does.
+    """
+
+    def __init__(self, seat: Seat, arena: Arena[State], rooms: Rooms, memory: Memory | None = None) -> None:
+        self._blocks: list[Block] = []
+        self.origin, self.trace_row = np.zeros(arena.sizes.jobs, np.int64), np.zeros(arena.sizes.jobs, np.int32)
+        observer, decider = seat.observer, seat.decider
+        if rooms.observes:
+            observer = self._own(observer, observer.memory, draws=True)
+        if rooms.remembers:
+            remembered = decider.memory if memory is None else memory
+            decider = self._own(decider, remembered, draws="rng" in rooms.remembers)
+        self._unused = None if memory is None else self._blocks[0].bytes.copy()
+        self.seat = Seat(rooms.called, rooms.options, arena, observer, decider, seat)
+        self._blocks += arena.blocks
+        self.is_whole = all(block.bytes is not None for block in self._blocks)
+        self.size = sum(block.size for block in self._blocks)
+        self._references = [block.references for block in self._blocks]
+
+    def _own(self, own: Own, memory: Memory, *, draws: bool) -> Own:
+        """Return the same as another one has, elsewhere."""
+        block, arrays = block_of(memory)
+        self._blocks.append(block)
+        return own._replace(memory=arrays, rng=copy.deepcopy(own.rng) if draws else own.rng)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody has a view of it any more."""
+        return all(map(le, (block.references for block in self._blocks), self._references))
+
+    def copy_from(self, other: Seat) -> None:
+        """Become what another one is."""
+        seat = self.seat
+        seat.arena.copy_from(other.arena, used_in(seat.arena.state, other.arena.state))
+        for ours, theirs in ((seat.observer, other.observer), (seat.decider, other.decider)):
+            if ours is not theirs:
+                copy_arrays(theirs.memory, ours.memory)
+                take_draws(ours.rng, theirs.rng)
+
+    def forget(self) -> None:
+        """Make the memory of the policy what it is at the beginning."""
+        if self._unused is not None:
+            self._blocks[0].bytes[:] = self._unused  # of a fork, whose predictor has none
+
+
+def take_draws(ours: np.random.Generator, theirs: np.random.Generator) -> None:
+    """Let a generator draw what another one will."""
+    if ours is not theirs:
+        ours.bit_generator.state = theirs.bit_generator.state
+
+
+class Rooms:
+    """The rooms that nobody has, of a simulation and all its copies and forks.
+
+    Parameters
+    ----------
+    called, options
+        As ``Seat`` takes them.
+    observes : bool
+        Whether the predictor remembers anything.
+    remembers : tuple of str
+        Which of memory and draws the policy has.
+    """
+
+    def __init__(self, called: Called, options: Options, *, observes: bool, remembers: tuple[str, ...]) -> None:
+        self.called, self.options, self.observes, self.remembers = called, options, observes, remembers
+        self._pool = Pool()
+
+    def anew(self) -> Rooms:
+        """Return others, for a simulation that has become one of another kind."""
+        return Rooms(self.called, self.options, observes=self.observes, remembers=self.remembers)
+
+    def take_like(self, seat: Seat) -> Lease:
+        """Return room for a copy, until the lease is forgotten."""
+        return self._pool.take(("copy", seat.arena.sizes), lambda _: Room(seat, seat.arena.sibling(), self))
+
+    def take(self, seat: Seat, jobs: int, empty: Callable[[int], Memory]) -> Lease:
+        """Return room for a fork of so many jobs and another one; ``empty`` returns a memory for a number of jobs."""
+        size = LEAST
+        while size <= jobs:
+            size *= 2
+
+        def make(first: Room | None) -> Room:
+            arena = first.seat.arena.sibling() if first else _fork_arena(seat.arena, size)
+            arena.state.coming.row[:] = np.arange(size)
+            return Room(seat, arena, self, empty(size) if self.remembers else None)
+
+        lease = self._pool.take(("fork", size), make)
+        lease.room.forget()
+        return lease
+
+
+def _fork_arena(arena: Arena[State], jobs: int) -> Arena[State]:
+    """Return room for a fork with so many jobs."""
+    most, sizes = min(jobs, int(arena.state.machine.counts[CAPACITY])) + 1, arena.sizes
+    room = sizes._replace(
+        jobs=jobs,
+        rows=jobs,
+        runs=jobs + 3 * most,  # with room for some decisions: to make more takes longer than all the rest
+        running=most,
+        places=2 * jobs,
+        held=4 * jobs,
+        ends=4 * most,
+    )
+    made = Arena(State, room, {"machine.restart": arena.given["machine.restart"]}, with_views)
+    made.is_clean = False
+    return made

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The memory of a state: its arrays in one block, so that a copy is one move of memory, and a block is used again.
+
+To make the sixty arrays of a simulation, and to lay them out for compiled code, takes longer than to fill them. So all
+copies and forks of a simulation share a pool: the memory of one that nobody has any more is given to the next one,
+with its arrays and where they lie. A long log has no block: a column of it that is never written to takes no memory,
+and each can be given away by itself.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.kernel import IntArray, kernel, untouched_zeros
+from swftools.kernel.layout import Layout, address_of_array
+from swftools.simulator.state.columns import PER_JOB, PER_ROW, PER_RUN, Sizes, array_at, columns_of, made_of
+
+T = TypeVar("T")
+
+ALIGNED = 64
+"""Bytes at a multiple of which each array begins."""
+
+MOST = 1 << 24
+"""Bytes of a block at most: beyond that, each array is by itself."""
+
+LONG = (PER_JOB, PER_ROW, PER_RUN)
+"""What there is much of."""
+
+WORD = 8
+
+KEPT = 16
+"""Rooms of one shape that are kept while nobody has them."""
+
+MOST_KEPT = 1 << 26
+"""Bytes of these at most."""
+
+
+class Spec(NamedTuple):
+    """Shape and type of an array to be."""
+
+    kind: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in a block."""
+        return -(-math.prod(self.shape) * int(self.kind[1:]) // ALIGNED) * ALIGNED
+
+
+@kernel(allocates=False)
+def move_words(
+    old: IntArray, new: IntArray, begins: IntArray, which: IntArray, items: IntArray, counts: IntArray
+) -> None:
+    """Copy the beginnings of arrays in one memory, of words of 8 bytes, to the same places of another one."""
+    for i in range(len(which)):
+        end = begins[i + 1]
+        if which[i] >= 0:
+            end = begins[i] + (counts[which[i]] * items[i] + WORD - 1) // WORD
+        ours, theirs = new[begins[i] : end], old[begins[i] : end]  # so that no index can be negative: it is a move
+        for place in range(len(ours)):
+            ours[place] = theirs[place]
+
+
+class Block:
+    """Arrays by name in one block of memory, zero at first; each by itself if they are larger than ``MOST``.
+
+    Parameters
+    ----------
+    specs : mapping of str to Spec
+        What arrays they are.
+    """
+
+    def __init__(self, specs: Mapping[str, Spec]) -> None:
+        self.specs = specs
+        self.size = sum(spec.size for spec in specs.values())
+        self.bytes: Any = untouched_zeros(self.size, np.uint8) if self.size <= MOST else None
+        self.arrays: dict[str, Any] = {}
+        self.address, end = 0 if self.bytes is None else address_of_array(self.bytes), 0
+        for name, spec in specs.items():
+            if self.bytes is None:
+                self.arrays[name] = untouched_zeros(math.prod(spec.shape), spec.kind).reshape(spec.shape)
+            else:
+                self.arrays[name] = np.ndarray(spec.shape, spec.kind, self.bytes, end)
+            end += spec.size
+        self._begins: Any = None
+
+    @property
+    def references(self) -> int:
+        """How many views of it there are; of arrays that are each by itself none are counted."""
+        return 0 if self.bytes is None else sys.getrefcount(self.bytes)
+
+    def copy_from(self, other: Block) -> None:
+        """Become what another one of the same arrays is."""
+        if self.bytes is not None:
+            self.bytes[:] = other.bytes
+        else:
+            for name, array in self.arrays.items():
+                array[...] = other.arrays[name]
+
+    def copy_some(self, other: Block, which: IntArray, items: IntArray, counts: IntArray) -> None:
+        """Copy of each array as many elements, of ``items`` bytes, as one of some counts says; -1: all of it."""
+        if self._begins is None:
+            self._begins = np.cumsum([0, *(spec.size // WORD for spec in self.specs.values())])
+        move_words(other.bytes.view(np.int64), self.bytes.view(np.int64), self._begins, which, items, counts)
+
+    def resized(self, specs: Mapping[str, Spec], empty: Mapping[str, float]) -> Block:
+        """Return one whose arrays have other shapes, and begin with what these have; this one itself if none has.
+
+        Where each array is by itself, those that stay as they are, are handed on.
+        """
+        if specs == self.specs:
+            return self
+        other = Block(specs)
+        for name, new in other.arrays.items():
+            old = self.arrays.get(name)
+            if old is not None and self.bytes is None and other.bytes is None and old.shape == new.shape:
+                other.arrays[name] = old
+                continue
+            if empty[name] != 0:
+                new[...] = empty[name]
+            if old is None:
+                continue
+            few = tuple(slice(min(ours, theirs)) for ours, theirs in zip(old.shape, new.shape, strict=True))
+            new[few] = old[few]
+        return other
+
+
+class Arena(Generic[T]):
+    """A state in memory.
+
+    It has a block of what there is for each job and run, one of what grows more often, and one of what never does,
+    so that arrays of that one stay the same ones.
+
+    Parameters
+    ----------
+    kind : type
+        The named tuple whose fields say what its arrays are.
+    sizes : Sizes
+        How much room there is.
+    given : mapping of str to ndarray
+        Arrays that are taken as they are, by path: columns of a trace, of which the state makes no others.
+    completed : callable
+        Takes the arrays, and returns them with those that show others of them.
+    """
+
+    def __init__(
+        self,
+        kind: type[T],
+        sizes: Sizes,
+        given: Mapping[str, npt.NDArray[Any]],
+        completed: Callable[[T], T],
+    ) -> None:
+        self.kind, self.sizes, self.given, self._completed = kind, sizes, given, completed
+        self.is_clean = True
+        """Whether nothing is written behind what is used; else it is copied whole."""
+        self._take([Block(specs) for specs in self._specs(sizes)])
+        for path, column in columns_of(kind):
+            if column.empty != 0 and path not in given:
+                array_at(self.state, path)[...] = column.empty
+
+    def _specs(self, sizes: Sizes) -> list[dict[str, Spec]]:
+        """Return what arrays there are to be, in three groups."""
+        long: dict[str, Spec] = {}
+        short: dict[str, Spec] = {}
+        fixed: dict[str, Spec] = {}
+        for path, column in columns_of(self.kind):
+            if path not in self.given:
+                group = long if column.per in LONG else short if column.per else fixed
+                group[path] = Spec(column.kind, column.shape(sizes, path.rpartition(".")[2]))
+        return [long, short, fixed]
+
+    def _take(self, blocks: list[Block]) -> None:
+        """Take arrays of blocks for the state."""
+        self.blocks = blocks
+        arrays = dict(self.given)
+        for block in blocks:
+            arrays |= block.arrays
+        self.state: T = self._completed(made_of(self.kind, lambda path, _: arrays[path]))
+        self._layout: Layout | None = None
+        self._uses: Any = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all its arrays are in blocks."""
+        return all(block.bytes is not None for block in self.blocks)
+
+    @property
+    def size(self) -> int:
+        """Bytes that its arrays take at most."""
+        return sum(block.size for block in self.blocks)
+
+    def sibling(self) -> Arena[T]:
+        """Return another one of the same sizes, in which nothing is written yet that is not zero."""
+        other = copy.copy(self)
+        other.is_clean = False
+        other._take([Block(block.specs) for block in self.blocks])
+        if self._layout and self.is_whole:
+            moves = [
+                (old.address, old.size, new.address - old.address)
+                for old, new in zip(self.blocks, other.blocks, strict=True)
+            ]
+            other._layout = self._layout.moved(other.state, moves)
+        return other
+
+    def copy_from(self, other: Arena[T], used: Mapping[str, int] | None = None) -> None:
+        """Become what another one of the same sizes is.
+
+        Parameters
+        ----------
+        other : Arena
+            Is not changed.
+        used : mapping of str to int, optional
+            How many jobs are known, here or there, and how many runs there are: if both are clean nothing is copied of
+            the others but what is known ahead.
+        """
+        is_clean, self.is_clean = self.is_clean and other.is_clean, other.is_clean
+        for ours, theirs in zip(self.blocks, other.blocks, strict=True):
+            if used and is_clean and ours is self.blocks[0] and self.is_whole:
+                if self._uses is None:
+                    self._uses = self._shares(used)
+                which, items = self._uses
+                ours.copy_some(theirs, which, items, np.array(list(used.values())))
+            else:
+                ours.copy_from(theirs)
+
+    def _shares(self, per: Iterable[str]) -> tuple[IntArray, IntArray]:
+        """Return of each array of the first block which of some counts it has elements for, -1 for none; and bytes."""
+        columns, specs, names = dict(columns_of(self.kind)), self.blocks[0].specs, list(per)
+        pers = [columns[path].per if not columns[path].is_ahead else "" for path in specs]
+        which = [names.index(each) if each in names else -1 for each in pers]
+        return np.array(which), np.array([math.prod(spec.shape[1:]) * int(spec.kind[1:]) for spec in specs.values()])
+
+    def resized(self, sizes: Sizes, given: Mapping[str, npt.NDArray[Any]] | None = None) -> Arena[T]:
+        """Return one of other sizes, whose arrays begin with what these have, and else are empty.
+
+        It takes the place of this one: what need not change is handed on. Of columns that were ``given`` and are not
+        any more, the caller writes what they have.
+        """
+        other = copy.copy(self)
+        other.sizes, other.given = sizes, self.given if given is None else given
+        empty = {path: column.empty for path, column in columns_of(self.kind)}
+        specs = other._specs(sizes)
+        other._take([old.resized(new, empty) for old, new in zip(self.blocks, specs, strict=True)])
+        return other
+
+    def adopt(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take what arrays have, by path; where each array is by itself, these themselves."""
+        for path, array in arrays.items():
+            for block in self.blocks:
+                if path in block.arrays and block.bytes is None:
+                    block.arrays[path] = array
+                elif path in block.arrays:
+                    block.arrays[path][...] = array
+        self._take(self.blocks)
+
+    def layout(self, like: Any) -> Layout:
+        """Return how it lies in memory for compiled code that takes tuples like another one."""
+        if self._layout is None:
+            self._layout = Layout(self.state, like)
+        return self._layout
+
+
+def copy_arrays(old: Any, new: Any) -> None:
+    """Copy the arrays of a tuple, or of tuples in it, into others of their shapes."""
+    for ours, theirs in zip(_leaves(old), _leaves(new), strict=True):
+        theirs[...] = ours
+
+
+def block_of(value: Any) -> tuple[Block, Any]:
+    """Return a copy of a tuple of arrays, or of such tuples, in one block; and the block."""
+    leaves = list(_leaves(value))
+    block = Block({str(i): Spec(each.dtype.str[1:], each.shape) for i, each in enumerate(leaves)})
+    for new, old in zip(block.arrays.values(), leaves, strict=True):
+        new[...] = old
+    return block, _like_tuple(value, iter(block.arrays.values()))
+
+
+def _like_tuple(value: Any, arrays: Iterator[Any]) -> Any:
+    """Return a tuple like another one with other arrays."""
+    if isinstance(value, tuple):
+        parts = [_like_tuple(part, arrays) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return next(arrays)
+
+
+def _leaves(value: Any) -> Iterator[npt.NDArray[Any]]:
+    """Yield the arrays of a tuple, or of tuples in it."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _leaves(part)
+    else:
+        yield value
+
+
+class Pool:
+    """The arenas that nobody has, of a simulation and all its copies and forks."""
+
+    def __init__(self) -> None:
+        self._free: defaultdict[Any, list[Any]] = defaultdict(list)
+        self._first: dict[Any, Any] = {}
+
+    def take(self, key: Any, make: Callable[[Any], Any]) -> Lease:
+        """Return room of a shape, until the lease is forgotten; ``make`` takes the first of the shape, or None."""
+        free = self._free[key]
+        while free:
+            if (room := free.pop()).is_free:
+                return Lease(self, key, room)
+        room = make(self._first.get(key))
+        if room.is_whole:
+            self._first.setdefault(key, room)
+        return Lease(self, key, room)
+
+    def give_back(self, key: Any, room: Any) -> None:
+        """Keep room for the next one."""
+        free = self._free[key]
+        if room.is_whole and len(free) < min(KEPT, MOST_KEPT // (room.size + 1)):
+            free.append(room)
+
+
+class Lease:
+    """Room that somebody has; it is given back when nobody has the lease."""
+
+    def __init__(self, pool: Pool, key: Any, room: Any) -> None:
+        self._pool, self._key, self.room = pool, key, room
+
+    def __del__(self) -> None:
+        self._pool.give_back(self._key, self.room)

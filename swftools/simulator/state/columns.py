@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the arrays of a simulation are, each said once: in the field of a named tuple, by a ``Column``.
+
+A tuple of arrays is declared as ``start_time: Annotated[FloatArray, Column(REAL, PER_JOB)]``. The type is for people
+and type checkers, the column for everything that makes such arrays, copies them, lets them grow, or writes them to a
+file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, NamedTuple, get_type_hints
+
+import numpy as np
+import numpy.typing as npt
+
+REAL, WHOLE, SHORT, TINY = "f8", "i8", "i4", "i1"
+"""Types of numbers: float64, int64, int32, int8."""
+
+Per = Literal["jobs", "rows", "runs", "running", "places", "held", "ends", "edges", "nodes", "parts", ""]
+
+PER_JOB: Per = "jobs"
+PER_ROW: Per = "rows"
+PER_RUN: Per = "runs"
+PER_RUNNING: Per = "running"
+PER_PLACE: Per = "places"
+PER_HELD: Per = "held"
+PER_END: Per = "ends"
+PER_EDGE: Per = "edges"
+PER_NODE: Per = "nodes"
+PER_PART: Per = "parts"
+PER_STATE: Per = ""
+"""What an array has elements for: each job, row of the trace, run, job that may run at once, place of the queue, job
+that may be held back, end to come, pair of jobs one of which waits for the other, node, part of a job that is on one
+node; or for the state as a whole."""
+
+COPY, BLANK, RENUMBER, RESET = "copy", "blank", "renumber", "reset"
+"""What a fork does with an element of a job or run that it takes along: copies it, leaves it empty until it is written
+by who knows more, gives the job in it its new number; or begins with an empty array."""
+
+
+class Column(NamedTuple):
+    """An array of the state.
+
+    Parameters
+    ----------
+    kind : str
+        Type of its numbers.
+    per : str
+        What it has elements for.
+    times : int
+        How many it has for each.
+    empty : float
+        What stands where nothing is known.
+    on_fork : str
+        What a fork does with it.
+    further : tuple
+        Its other dimensions: numbers, or a name of ``Sizes``.
+    is_optional : bool
+        Whether it has no elements unless ``Sizes.optional`` has its name.
+    is_given : bool
+        Whether it is somebody else's, and is not written to.
+    is_ahead : bool
+        Whether it is known of jobs before they are submitted; of the others nothing is.
+    """
+
+    kind: str
+    per: Per
+    times: int = 1
+    empty: float = 0
+    on_fork: str = COPY
+    further: tuple[int | str, ...] = ()
+    is_optional: bool = False
+    is_given: bool = False
+    is_ahead: bool = False
+
+    def shape(self, sizes: Sizes, name: str) -> tuple[int, ...]:
+        """Return how many elements it has in a state of some sizes."""
+        many = self.times * (getattr(sizes, self.per) if self.per else 1)
+        if self.is_optional and name not in sizes.optional:
+            many = 0
+        return many, *(getattr(sizes, each) if isinstance(each, str) else each for each in self.further)
+
+
+class Shown(NamedTuple):
+    """Stands in place of a column for an array, or a tuple of them, that shows another part of the state."""
+
+    what: str
+
+
+class Sizes(NamedTuple):
+    """How much room a state has, by what its columns are per; ``optional`` names the optional columns that it has."""
+
+    jobs: int = 0
+    rows: int = 0
+    runs: int = 0
+    running: int = 0
+    places: int = 0
+    held: int = 0
+    ends: int = 0
+    edges: int = 0
+    nodes: int = 0
+    parts: int = 0
+    points: int = 0
+    optional: frozenset[str] = frozenset()
+
+
+@cache
+def fields_of(kind: type) -> Mapping[str, Any]:
+    """Return what a named tuple says of its fields: a ``Column``, a ``Shown``, or the class of a tuple in it."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: getattr(hint, "__metadata__", (hint,))[0] for name, hint in hints.items()}
+
+
+def columns_of(kind: type, path: str = "") -> Iterator[tuple[str, Column]]:
+    """Yield the columns of a tuple of arrays, and of the tuples in it, by paths such as ``machine.queue.job``."""
+    for name, what in fields_of(kind).items():
+        if isinstance(what, Column):
+            yield path + name, what
+        elif isinstance(what, type):
+            yield from columns_of(what, f"{path}{name}.")
+
+
+def names_per(kind: type, per: str, *, ahead: bool | None = None) -> list[str]:
+    """Return the paths of the arrays of a tuple that have elements for the same; perhaps only those known ahead."""
+    found = [(path, column) for path, column in columns_of(kind) if column.per == per]
+    return [path for path, column in found if ahead is None or column.is_ahead == ahead]
+
+
+def array_at(value: Any, path: str) -> npt.NDArray[Any]:
+    """Return the array of a path."""
+    for name in path.split("."):
+        value = getattr(value, name)
+    return np.asarray(value)
+
+
+def put_at(value: Any, path: str, part: Any) -> Any:
+    """Return the same tuple with another array, or tuple, at a path."""
+    name, _, rest = path.partition(".")
+    return value._replace(**{name: put_at(getattr(value, name), rest, part) if rest else part})
+
+
+def made_of(kind: type, make: Any, path: str = "") -> Any:
+    """Return a tuple of a kind: each array as ``make`` returns it, which takes its path and its column.
+
+    What shows another part of the state is ``()`` at first.
+    """
+    parts: list[Any] = []
+    for name, what in fields_of(kind).items():
+        if isinstance(what, Column):
+            parts.append(make(path + name, what))
+        else:
+            parts.append(made_of(what, make, f"{path}{name}.") if isinstance(what, type) else ())
+    return tuple.__new__(kind, parts)
+
+
+def empty(kind: type, sizes: Sizes) -> Any:
+    """Return a tuple of a kind in which nothing is known; what shows another part of a state is ``()``."""
+
+    def make(path: str, column: Column) -> Any:
+        return np.full(column.shape(sizes, path.rpartition(".")[2]), column.empty, column.kind)
+
+    return made_of(kind, make)
+
+
+def sizes_of(value: Any) -> Sizes:
+    """Return how much room a state has.
+
+    Raises
+    ------
+    ValueError
+        Two of its columns say different things.
+    """
+    found: dict[str, int] = {}
+    optional = set()
+    for path, column in columns_of(type(value)):
+        array, name = array_at(value, path), path.rpartition(".")[2]
+        if column.is_optional:
+            if not len(array):
+                continue
+            optional.add(name)
+        if not column.per and len(array) != column.times:
+            raise ValueError(f"{path}: a column of {len(array):,} numbers where {column.times:,} are needed")
+        wanted: dict[str, float] = {column.per: array.shape[0] / column.times} if column.per else {}
+        wanted |= {each: array.shape[1 + i] for i, each in enumerate(column.further) if isinstance(each, str)}
+        for size, count in wanted.items():
+            if found.setdefault(size, int(count)) != count:
+                raise ValueError(f"{path}: a column of {len(array):,} numbers, others have {size}={found[size]:,}")
+    return Sizes(**found, optional=frozenset(optional))
