@@ -20,6 +20,7 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.formats.as_trace import as_trace
 from swftools.header import local_start_of
 from swftools.keyed_random import count_occurrences
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.beginning import begin
 from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Coming, Replay
@@ -56,8 +57,9 @@ class Simulation:
 
     Parameters
     ----------
-    trace, policy, processors, overrun, cancelled, requests, predictor, restart_overhead, semantics, seed, compiled
-        As ``simulate`` takes them; also what it raises.
+    trace, policy, processors, compiled, and the options of a run
+        As ``simulate`` takes them; also what it raises. The options in the signature are written by
+        ``make run-options``.
     **parameters
         Of the policy.
 
@@ -80,10 +82,10 @@ class Simulation:
         policy: str | Policy,
         processors: int | None = None,
         *,
+        predictor: str | Predictor | PythonPredictor = "request",
+        requests: str | Logged = "logged",
         overrun: str = "extend",
         cancelled: str = "drop",
-        requests: str | Logged = "logged",
-        predictor: str | Predictor | PythonPredictor = "request",
         restart_overhead: float | str | Uniform | Column = 0.0,
         semantics: str = "instant",
         seed: int = 0,
@@ -91,20 +93,9 @@ class Simulation:
         **parameters: Any,
     ) -> None:
         source = as_trace(trace)
+        run = RunOptions.among(locals())
         begun = begin(
-            source,
-            policy,
-            processors,
-            overrun=overrun,
-            cancelled=cancelled,
-            requests=requests,
-            predictor=predictor,
-            restart_overhead=restart_overhead,
-            semantics=semantics,
-            seed=seed,
-            compiled=compiled,
-            parameters=parameters,
-            number_of=Numbers(self),
+            source, policy, processors, run, compiled=compiled, parameters=parameters, number_of=Numbers(self)
         )
         self.policy, self._chosen, self._workload, self._driver, self.options = begun
         self._table = JobTable(source)

@@ -20,6 +20,7 @@ from swftools.header import HeaderEntry, SwfHeader
 from swftools.output.package import swftools_package
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import SEMANTICS
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.carrying import carry_nothing, restore_by
 from swftools.simulator.engine.loop import Options
@@ -32,8 +33,6 @@ from swftools.simulator.policy_abi import pack as own_of
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, registered_predictor
 from swftools.simulator.registry import Policy, find_policy, registered_policy
-from swftools.simulator.requested import find_requests
-from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
@@ -209,20 +208,12 @@ def _found(
 def _checked_options(head: dict[str, Any], policy: Policy, chosen: Parameters, predictor: Predictor) -> Options:
     """Return how the engine runs; refuse options that no simulation has, or that contradict that."""
     options = head["options"]
-    wanted = {"overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics", "seed"}
-    if set(options) != wanted | set(chosen.to_mapping()):
+    if set(options) != {*RunOptions.names(), *chosen.to_mapping()}:
         raise StateError(f"the state has options {sorted(map(str, options))!r:.200}, not those of a simulation")
-    check_options(
-        overrun=options["overrun"],
-        cancelled=options["cancelled"],
-        predictor=predictor,
-        semantics=options["semantics"],
-    )
-    find_requests(options["requests"])
-    find_restart_overhead(options["restart_overhead"])
+    check_options(**{name: options[name] for name in RunOptions.names()} | {"predictor": predictor})
     given = json.loads(json.dumps(chosen.to_mapping()))
-    if not is_whole(options["seed"], 0, 2**64 - 1) or any(options[name] != value for name, value in given.items()):
-        raise StateError("the state has another seed, or other parameters, than its simulation")
+    if any(options[name] != value for name, value in given.items()):
+        raise StateError("the state has other parameters than its simulation")
     engine = Options(SEMANTICS[options["semantics"]], int(policy.rests), predictor.observes, 0)
     if head["engine"] != list(engine):
         raise StateError("the state has other options of the engine than its simulation")
@@ -238,7 +229,8 @@ def _made(
     """Return the simulation of a state."""
     policy, predictor = _found(head, policy_given, predictor_given)
     chosen = policy.chosen(head["policy"][2])
-    options, jobs = head["options"], head["jobs"]
+    head["options"] = options = {**RunOptions.in_old_states(), **head["options"]}
+    jobs = head["jobs"]
     engine = _checked_options(head, policy, chosen, predictor)
     if not is_whole(jobs, 0, 2**31 - 1):
         raise StateError(f"the state has {jobs!r:.20} jobs")
