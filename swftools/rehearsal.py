@@ -150,7 +150,11 @@ def _generate() -> None:
     generate_requested_times(trace)
     tighten_requests(trace)
     draw_requested_times(trace, fit_requested_times(trace))
-    shake_submissions(trace, 1)
+    own = trace.jobs["job_number"]
+    behind = trace.jobs.assign(preceding_job_number=own - 1)
+    circle = trace.jobs.assign(preceding_job_number=own.shift(-1, fill_value=1), submit_time=0.0)
+    for jobs in (behind, circle):
+        shake_submissions(trace.with_jobs(jobs), 1)
     run_time(2, trace.with_jobs(trace.jobs.join(generate_speedup(trace))).jobs.assign(width=trace.arrays.width))
     infer_checkpoints(_trace(), generate_checkpoint_survey(_trace()))
 

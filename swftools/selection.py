@@ -114,7 +114,8 @@ def scale_to_load(trace: Trace, load: float, processors: int | None = None) -> T
     Parameters
     ----------
     trace : Trace
-        Its width, run time and submission are used; logged waits have no meaning afterwards and are removed.
+        Its width, run time and submission are used; logged waits have no meaning afterwards and are removed. Jobs wait
+        for the same jobs as before, with the same think times.
     load : float
         Offered load to reach (``swftools.offered_load``).
     processors : int, optional
@@ -128,7 +129,7 @@ def scale_to_load(trace: Trace, load: float, processors: int | None = None) -> T
     sized = trace if processors is None else replace(trace, machine_processors=processors)
     arrivals = generate_arrivals(sized, ArrivalParameters(model="scaled", load=load))
     columns = sized.jobs.drop(columns="model_submit_time", errors="ignore").join(arrivals)
-    scaled = apply_arrivals(sized.with_jobs(columns))
+    scaled = apply_arrivals(sized.with_jobs(columns), keeps_dependencies=True)
     return scaled.with_jobs(scaled.jobs.drop(columns="model_submit_time"))
 
 

@@ -40,6 +40,8 @@ HEADINGS = {
     "user": "user_id",
     "group": "group_id",
     "queue": "queue_id",
+    "after": "preceding_job_number",
+    "think": "think_time",
     "extra": "extra_fields",
 }
 """Columns that a table of jobs may have."""

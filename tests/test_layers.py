@@ -25,6 +25,7 @@ ROOMS = [
         "swftools.trace",
         "swftools.utility",
     ),
+    "swftools.dependencies",
     "swftools.formats",
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.estimates"),
     *("swftools.drift", "swftools.checkpoints"),

@@ -131,6 +131,9 @@ def test_a_load_is_met(shipped_log: Path) -> None:
         assert log.jobs["run_time"].equals(scaled.jobs["run_time"])
         assert "model_submit_time" not in scaled.jobs
         assert scaled.jobs["wait_time"].isna().all()
+    same = {"preceding_job_number": log.jobs["job_number"].shift(1), "think_time": 7.0}
+    scaled = scale_to_load(log.with_jobs(log.jobs.assign(**same)), 0.9, 1152)
+    assert all(scaled.jobs[name].equals(log.jobs.assign(**same)[name]) for name in same)
 
 
 def test_a_load_needs_what_it_is_made_of() -> None:

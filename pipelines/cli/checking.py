@@ -15,7 +15,7 @@ from pipelines.cli.options import Number, load, reads_a_log, says_its_progress, 
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.output.amounts import percent
-from swftools.parameters.choices import OVERRUN, SEMANTICS
+from swftools.parameters.choices import DEPENDENCIES, OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,13 @@ FITS = 0.9
 )
 @click.option(
     "--requests", default="logged", show_default=True, help="What jobs asked for: logged, factor:factor=2, tsafrir."
+)
+@click.option(
+    "--dependencies",
+    type=click.Choice(DEPENDENCIES, case_sensitive=False),
+    default="ignore",
+    show_default=True,
+    help="Whether jobs must wait for those that they depend on by the log.",
 )
 @click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
 @json_option

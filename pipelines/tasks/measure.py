@@ -21,7 +21,8 @@ from swftools.tables import read_table, to_arrow, to_pandas, write_table
 
 UNMEASURED = (
     *("average_cpu_time", "used_memory", "requested_processors", "requested_memory", "status", "user_id", "group_id"),
-    *("executable_id", "partition_id", "preceding_job_number", "think_time", "line_number", "submit_timestamp"),
+    *("executable_id", "partition_id", "preceding_job_number", "preceding_job_numbers", "think_time", "line_number"),
+    "submit_timestamp",
 )
 """Columns that no measure looks at, unless it is asked to: of a long log, 100 bytes a job."""
 

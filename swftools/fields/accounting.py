@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from swftools.fields.definition import BOOL, FLOAT64, INT64, MAX_TIME, NEVER, STRING, Field, Known
+from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, MAX_TIME, NEVER, STRING, Field, Known
 
 _MOST_PROCESSORS = 2.0**31 - 1
 _MOST_JOULES, _MOST_WATTS = 1e18, 1e12
@@ -68,6 +68,15 @@ ACCOUNTING_COLUMNS = (
         "1",
         "What the job waited for, in the words of the log.",
         "null: nothing, or withheld",
+        known="submission",
+    ),
+    Field(
+        "preceding_job_numbers",
+        INTEGERS,
+        "1",
+        "Jobs that must all end before this one starts, where they are several, or one is submitted later than this.",
+        "null: none, or one that preceding_job_number says",
+        optional=True,
         known="submission",
     ),
     Field(

@@ -230,7 +230,7 @@ def required_columns(table: str) -> list[str]:
     the key.
     """
     if table == "schedule":
-        return ["job_number", "job_occurrence", *(field.name for field in SCHEDULE_COLUMNS)]
+        return ["job_number", "job_occurrence", *(field.name for field in SCHEDULE_COLUMNS if not field.optional)]
     if table == "jobs":
         return list(SWF_NAMES)
     return [name for name, field in table_fields(table).items() if not field.optional]

@@ -6,10 +6,10 @@ from __future__ import annotations
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field, Known
 
 
-def _simulated(name: str, meaning: str, known: Known, unit: str = "s") -> Field:
+def _simulated(name: str, meaning: str, known: Known, unit: str = "s", *, optional: bool = False) -> Field:
     """Return a time or count of the simulation."""
     type_ = FLOAT64 if unit == "s" else INT64
-    return Field(name, type_, unit, meaning, NEVER, stage="simulate", minimum=0, known=known)
+    return Field(name, type_, unit, meaning, NEVER, stage="simulate", minimum=0, optional=optional, known=known)
 
 
 SCHEDULE_COLUMNS = (
@@ -38,6 +38,14 @@ SCHEDULE_COLUMNS = (
         known="start",
     ),
     _simulated("preemptions", "How often the job was stopped, and waited again.", "end", "1"),
+    _simulated(
+        "ready_time",
+        "When the job was eligible in the simulation: at its submission, or when the jobs that it waited for had ended "
+        "and its think time was over. There only if the run followed dependencies.",
+        "start",
+        optional=True,
+    ),
+    _simulated("ready_wait", "start_time - ready_time; beside ready_time alone.", "start", optional=True),
 )
 
 SEGMENT_COLUMNS = (

@@ -203,20 +203,23 @@ def scale_arrivals(trace: Trace, factor: float) -> pd.DataFrame:
     return pd.DataFrame({"model_submit_time": times}, index=trace.jobs.index)
 
 
-def apply_arrivals(trace: Trace) -> Trace:
+def apply_arrivals(trace: Trace, *, keeps_dependencies: bool = False) -> Trace:
     """Return a trace whose jobs arrive at their model_submit_time.
 
     Parameters
     ----------
     trace : Trace
         With a column model_submit_time.
+    keeps_dependencies : bool
+        Whether jobs wait for the same jobs as before, with the same think times: where jobs come as they came, only
+        sooner or later.
 
     Returns
     -------
     Trace
-        Sorted by submission. The logged submissions are replaced, so wait_time, think_time and preceding_job_number,
-        which depend on them, are missing; submit_timestamp, if there is one, is computed again. line_number, or
-        (job_number, job_occurrence), leads back to the log.
+        Sorted by submission. The logged submissions are replaced, so wait_time, think_time, preceding_job_number and
+        preceding_job_numbers, which depend on them, are missing; submit_timestamp, if there is one, is computed again.
+        line_number, or (job_number, job_occurrence), leads back to the log.
 
     Raises
     ------
@@ -226,9 +229,11 @@ def apply_arrivals(trace: Trace) -> Trace:
     if "model_submit_time" not in trace.jobs:
         raise ParameterError("the trace has no column model_submit_time; join what generate_arrivals returns")
     jobs = trace.jobs.assign(submit_time=trace.jobs["model_submit_time"])
-    for name in ("wait_time", "think_time"):
-        jobs[name] = np.nan
-    jobs["preceding_job_number"] = integer_series(np.full(len(jobs), -1)).array
+    jobs["wait_time"] = np.nan
+    if not keeps_dependencies:
+        jobs["think_time"] = np.nan
+        jobs["preceding_job_number"] = integer_series(np.full(len(jobs), -1)).array
+        jobs = jobs.drop(columns="preceding_job_numbers", errors="ignore")
     if "submit_timestamp" in jobs:
         jobs["submit_timestamp"] = submit_timestamps(jobs["submit_time"], trace.header)
     return trace.with_jobs(jobs.sort_values("submit_time", kind="stable").reset_index(drop=True))

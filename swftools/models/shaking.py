@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from swftools.dependencies import find_dependencies
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
 from swftools.kernel import FloatArray, IntArray, kernel
@@ -41,9 +42,10 @@ def shake_submissions(trace: Trace, seed: int, seconds: int = 300) -> Trace:
     Returns
     -------
     Trace
-        Sorted by submission; jobs of the same second are ordered by job number and occurrence, as in a simulation. As
-        with other arrivals (``apply_arrivals``), logged waits and think times are removed, because they belong to the
-        logged submissions. job_occurrence is added, so that later draws for a job are those for it in the log.
+        Sorted by submission; jobs of the same second are ordered by job number and occurrence, as in a simulation.
+        Logged waits are removed, because they belong to the logged submissions. Jobs wait for the same jobs as before,
+        with the same think times, and do not come before these. job_occurrence is added, so that later draws for a job
+        are those for it in the log.
 
     Raises
     ------
@@ -77,12 +79,25 @@ def shake_submissions(trace: Trace, seed: int, seconds: int = 300) -> Trace:
     later = np.zeros(len(trace))
     state = np.zeros(STATE_LENGTH, np.uint64)
     _draw(later, state, np.uint64(seed), np.uint64(step_key("shaking")), trace.views.job_number, occurrence, seconds)
+    logged = trace.views.submit_time
+    submit = np.minimum(logged + later, MAX_TIME)
+    found = find_dependencies(trace)
+    if len(behind := np.flatnonzero(logged[found.before] <= logged[found.waiting])):
+        behind = behind[np.argsort(logged[found.waiting[behind]], kind="stable")]
+        _move_behind(submit, found.waiting[behind], found.before[behind])
     jobs = trace.jobs.assign(
-        model_submit_time=np.minimum(trace.views.submit_time + later, MAX_TIME),
+        model_submit_time=submit,
         job_occurrence=pd.array(occurrence, dtype="Int64"),
     )
-    shaken = apply_arrivals(trace.with_jobs(jobs))
+    shaken = apply_arrivals(trace.with_jobs(jobs), keeps_dependencies=True)
     return shaken.with_jobs(shaken.jobs.drop(columns="model_submit_time"))
+
+
+@kernel(allocates=False)
+def _move_behind(submit: FloatArray, waiting: IntArray, before: IntArray) -> None:
+    """Let jobs, given in order of submission, come no earlier than those that they wait for and that came before."""
+    for place in range(len(waiting)):
+        submit[waiting[place]] = max(submit[waiting[place]], submit[before[place]])
 
 
 @kernel(allocates=False)

@@ -9,6 +9,9 @@ OVERRUN = ("extend", "kill", "run-on")
 CANCELLED = ("drop", "end-at-once", "full-request")
 """Jobs without a run time: leave them out, let them run 1 s, or as long as requested."""
 
+FOLLOW, IGNORE = DEPENDENCIES = ("follow", "ignore")
+"""Jobs that wait for the end of others, by the log: let them wait, or take all as if they waited for none."""
+
 INSTANT, PYSS, CQSIM = range(3)
 
 SEMANTICS = {"instant": INSTANT, "pyss": PYSS, "cqsim": CQSIM, "dr_evt": INSTANT, "raps": INSTANT}

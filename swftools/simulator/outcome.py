@@ -89,6 +89,7 @@ def schedule_of(
     processors: int,
     policy: str,
     options: Mapping[str, Any],
+    ready_time: FloatArray | None = None,
 ) -> Schedule:
     """Return the schedule of the jobs that ended.
 
@@ -108,6 +109,8 @@ def schedule_of(
         Name of the policy.
     options : mapping
         Of the run.
+    ready_time : numpy.ndarray of float64, shape (jobs simulated,), optional
+        When each job was eligible, s, where dependencies were followed.
     """
     excluded, left = done.excluded, done.row[~is_over]
     keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
@@ -115,8 +118,11 @@ def schedule_of(
     unended = _reasons(done, np.flatnonzero(~is_over), unfinished)
     if len(left):
         done = _of_some(done, np.flatnonzero(is_over))
+        ready_time = None if ready_time is None else ready_time[is_over]
     row = done.row
     jobs, segments = _columns(done, is_backfilled)
+    if ready_time is not None:
+        jobs |= {"ready_time": ready_time, "ready_wait": jobs["start_time"] - ready_time}
     segments = _taken(keys, row[done.log.job]) | segments
     del done
     # Jobs stand in the order of the trace; where that is the order of submission nothing is moved.
@@ -124,7 +130,7 @@ def schedule_of(
         order = np.argsort(row, kind="stable")
         jobs = {name: column[order] for name, column in jobs.items()}
         row = row[order]
-    rest = trace.jobs.drop(columns=[*jobs, *keys], errors="ignore")
+    rest = trace.jobs.drop(columns=[*jobs, *keys, "ready_time", "ready_wait"], errors="ignore")
     rest = rest if len(row) == len(trace) else rest.iloc[row]  # all of them: no copy
     table = pd.DataFrame(_taken(keys, row) | jobs, copy=False)
     del jobs

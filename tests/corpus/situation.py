@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -82,4 +83,6 @@ def _value(job: dict[str, Any], name: str, known: dict[Any, Any]) -> Any:
         value = known.get((name, job[f"{name}_id"]))
     else:
         return None  # a column that the log does not have
+    if isinstance(value, list | np.ndarray):
+        return list(value)
     return None if pd.isna(value) else value

@@ -266,6 +266,8 @@ def test_what_only_the_logged_submission_gave_a_meaning_is_gone() -> None:
     assert all([1, 2] == applied[name].tolist() for name in SWF_NAMES if name not in [*gone, "submit_time"])
     assert trace.jobs.dtypes.to_dict() == applied[list(trace.jobs)].dtypes.to_dict()
     assert all([2, 1] == before.jobs[name].tolist() for name in SWF_NAMES)
+    kept = apply_arrivals(before, keeps_dependencies=True).jobs
+    assert all([1, 2] == kept[name].tolist() for name in SWF_NAMES if name not in ("wait_time", "submit_time"))
 
 
 def test_applied_and_written(cleaned: Trace) -> None:

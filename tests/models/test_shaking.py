@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
+from swftools.dependencies import find_dependencies
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
 from swftools.models.shaking import shake_submissions
@@ -45,7 +46,9 @@ def a_log(count: int = 1000) -> Trace:
 @given(traces(), st.integers(0, 2**64 - 1), st.integers(0, 10**6))
 def test_each_job_is_moved_by_its_own_draw(trace: Trace, seed: int, seconds: int) -> None:
     """As numpy's Philox draws for its number and occurrence; nobody is lost, nothing else is moved."""
-    trace = trace.with_jobs(trace.jobs.assign(line_number=pd.array(np.arange(len(trace)) + 1, dtype="Int64")))
+    nobody = pd.array([None] * len(trace), dtype="Int64")
+    lines = pd.array(np.arange(len(trace)) + 1, dtype="Int64")
+    trace = trace.with_jobs(trace.jobs.assign(line_number=lines, preceding_job_number=nobody))
     shaken = shake_submissions(trace, seed, seconds)
     assert list(range(1, len(trace) + 1)) == sorted(shaken.jobs["line_number"])
     for job in shaken.jobs.to_dict("records"):
@@ -98,6 +101,22 @@ def test_no_seconds_move_nothing() -> None:
 def test_logged_waits_are_gone() -> None:
     """They belonged to the submissions as logged."""
     assert shake_submissions(a_log(), 1).jobs["wait_time"].isna().all()
+
+
+def test_dependencies_stay() -> None:
+    """Jobs wait for the same jobs as before, as long after their end, and come no earlier than these."""
+    log = a_log()
+    number = log.jobs["job_number"]
+    log = log.with_jobs(log.jobs.assign(preceding_job_number=number - 1, think_time=number % 7 * 1.0))
+    shaken = shake_submissions(log, 1, 10**6)
+    jobs = shaken.jobs.set_index("job_number")
+    same = ["preceding_job_number", "think_time"]
+    assert jobs[same].sort_index().equals(log.jobs.set_index("job_number")[same].sort_index())
+    came = jobs["submit_time"].to_dict()
+    moved_alone = shake_submissions(a_log(), 1, 10**6).jobs.set_index("job_number")["submit_time"]
+    for place, each in enumerate(sorted(came)[1:], start=1):
+        assert came[each] == max(came[sorted(came)[place - 1]], moved_alone[each])
+    assert find_dependencies(shaken).left_out == find_dependencies(log).left_out
 
 
 def test_occurrences_stay_with_their_jobs() -> None:

@@ -45,6 +45,7 @@ class Job:
     """A job, and what has become of it.
 
     ``stretches`` has the widths that it may run on, and what they do to times; ``parallelism`` is the A of its curve.
+    It is eligible no earlier than ``not_before``, and when each job of ``waits_for`` has ended so many seconds ago.
     """
 
     submit: float
@@ -58,6 +59,8 @@ class Job:
     stretches: dict[int, float] = field(default_factory=dict)
     parallelism: float = math.nan
     restart: float = 0.0
+    waits_for: list[tuple[Job, float]] = field(default_factory=list)
+    not_before: float = 0.0
     ticket: int | None = None
     held_until: float | None = None
     done: float = 0.0
@@ -67,6 +70,11 @@ class Job:
     is_over: bool = False  # it is beyond its limit, and may end at any moment
     reserved: float | None = None
     planned_end: float = math.nan
+    end: float = math.inf
+
+    def ready(self) -> float:
+        """Return when it is eligible; infinite as long as a job that it waits for has not ended."""
+        return max([self.submit, self.not_before, *(instant(job.end + think) for job, think in self.waits_for)])
 
     @property
     def processors(self) -> int:
@@ -244,6 +252,8 @@ def instant(time: float, largest: float = 0.0) -> float:
 
     ``largest``: of the times that were added up or subtracted, where it is larger than the sum.
     """
+    if math.isinf(time):
+        return time
     nearest = round(time, 6)
     return nearest if abs(nearest - time) <= 2**-50 * max(abs(time), largest) else time
 
@@ -283,12 +293,15 @@ def simulate_naively(
     observe: Observer = observe_nothing,
     overhead: Callable[[Job, int], float] = no_overhead,
 ) -> list[Run]:
-    """Simulate jobs, given in order of submission, to the end of the last; return the runs in order of start."""
+    """Simulate jobs, given in order of submission, to the end of the last; return the runs in order of start.
+
+    Jobs enter the queue when they are eligible, those eligible at one instant in the order in which they are given.
+    """
     state = State(processors, overhead, lowest_rank=max([1, *(job.rank + 1 for job in jobs)]))
     coming = list(jobs)
     while coming or state.waiting or state.running or state.held:
         going = [run for run in state.runs if run is run.job.present]
-        times = [state.wake, *(job.submit for job in coming), *(run.end for run in going)]
+        times = [state.wake, *(job.ready() for job in coming), *(run.end for run in going)]
         times += [job.held_until for job in state.held if job.held_until is not None]
         times += [job.expected_end for job in state.running if not job.is_over]
         state.now = now = min(times)
@@ -296,7 +309,7 @@ def simulate_naively(
         for run in going:
             if run.end == now:
                 run.work = run.job.run - run.before
-                run.job.present, run.job.done = None, run.job.run
+                run.job.present, run.job.done, run.job.end = None, run.job.run, now
                 state.running.remove(run.job)
                 state.ended += 1
                 observe(END, state, run.job)
@@ -310,8 +323,8 @@ def simulate_naively(
                 state.held.remove(job)
                 state.queue(job)
                 state.disturbed = True
-        while coming and coming[0].submit == now:
-            job = coming.pop(0)
+        for job in [job for job in coming if job.ready() <= now]:
+            coming.remove(job)
             observe(SUBMISSION, state, job)
             state.submitted.append(job)
             if job not in state.held:

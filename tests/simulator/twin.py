@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import Restart, find_restart_overhead
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload, prepare
+from tests.naive.dependencies import eligible, read_nodes
 from tests.naive.simulator import Job, Observer, Policy, Run, last_model, observe_nothing, simulate_naively
 
 Shown = tuple[int, float, float, int, float, float, str]
@@ -27,6 +29,7 @@ def naive_runs(
     overrun: str = "extend",
     requests: str = "logged",
     restart_overhead: Any = 0.0,
+    dependencies: str = "ignore",
     seed: int = 3,
 ) -> tuple[Workload, list[Job], list[Run]]:
     """Simulate a trace slowly; ``observe`` is the twin of a predictor that is not one of ours."""
@@ -36,6 +39,8 @@ def naive_runs(
     restart = find_restart_overhead(restart_overhead).of(trace, work.coming.row)
     for job, seconds in zip(jobs, restart.of_job.tolist(), strict=False):
         job.restart = seconds
+    if dependencies == "follow":
+        let_wait(trace, work, jobs)
     observer = observe or observer_of(predictor)
     return work, jobs, simulate_naively(jobs, trace.processors, policy, observe=observer, overhead=overhead_of(restart))
 
@@ -91,6 +96,17 @@ def naive_jobs(work: Workload) -> list[Job]:
             job.stretches = {width: min(job.width, a) / min(width, a) for width in widths}
         jobs.append(job)
     return jobs
+
+
+def let_wait(trace: Trace, work: Workload, jobs: list[Job]) -> None:
+    """Let jobs wait for those that they depend on by their trace; for what is not simulated until its logged end."""
+    of_row = dict(zip(work.coming.row.tolist(), jobs, strict=True))
+    nodes, _ = read_nodes(trace)
+    for node in nodes:
+        if node.row in of_row:
+            job = of_row[node.row]
+            job.waits_for = [(of_row[other.row], node.think) for other in node.waits_for if other.row in of_row]
+            job.not_before = eligible(node, dict.fromkeys(of_row, math.nan))
 
 
 def naive_starts(trace: Trace, policy: Policy, predictor: str, overrun: str, requests: str = "logged") -> list[float]:

@@ -13,10 +13,11 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools._version import __version__
-from swftools.fields.definition import BOOL, INT64, STRING
+from swftools.fields.definition import BOOL, INT64, INTEGERS, STRING
 from swftools.fields.jobs import JOBS, SWF_FIELDS
 from swftools.formats.accounting.decision import Decision
 from swftools.formats.accounting.ledger import MAXIMA, Ledger, Part
+from swftools.formats.accounting.waits import spread
 from swftools.header import HeaderEntry, SwfHeader
 from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
 from swftools.tables import empty_frame, frame_of
@@ -33,7 +34,7 @@ _SWF_NAMES = {field.name for field in SWF_FIELDS}
 
 def ends_of(parts: list[Part], decision: Decision) -> FloatArray:
     """Return when each job of the parts ended, by its number; NaN where that is not known."""
-    if not np.isfinite(decision.preceding).any():  # then nobody asks
+    if not len(decision.waiting):  # then nobody asks
         return np.empty(0)
     ends = np.full(int(decision.number.max(initial=0)) + 1, np.nan)
     kept = np.flatnonzero(decision.number)
@@ -60,7 +61,7 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
     """
     kept = _kept(decision.number, in_order=in_order)
     submit, start, end, given = (_taken(parts, name, kept) for name in ("submit", "start", "end", "run_time"))
-    follows = bool(np.isfinite(decision.preceding).any())
+    follows = len(decision.waiting) > 0
     eligible = _taken(parts, "eligible", kept) if follows else None
     columns: dict[str, Any] = {}
     room = np.empty(len(decision.number))  # for what becomes whole numbers, column after column
@@ -75,8 +76,8 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
         "mean_power": lambda: _mean_power(
             _taken(parts, "mean_power", kept), columns.get("energy"), columns["run_time"]
         ),
-        "preceding_job_number": lambda: decision.preceding[kept],
-        "think_time": lambda: _think_time(decision.preceding[kept], ends, submit, eligible),
+        "preceding_job_number": lambda: _preceding(decision)[kept],
+        "think_time": lambda: _think_time(_last_end(decision, ends)[kept], submit, eligible),
         "line_number": lambda: np.concatenate([part.line for part in parts])[kept],
         "eligible_time": lambda: (_taken(parts, "eligible", kept) if eligible is None else eligible) - decision.origin,
         "is_time_ambiguous": lambda: np.concatenate([part.is_ambiguous for part in parts])[kept],
@@ -90,6 +91,10 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
             texts = _texts(parts, column.name, kept)
             if texts is not None:
                 columns[column.name] = texts
+        elif column.type == INTEGERS:
+            lists = _preceding_lists(decision, kept) if follows else None
+            if lists is not None:
+                columns[column.name] = lists
         else:
             make = values.get(column.name)
             name = _NUMBERED.get(column.name, column.name)
@@ -139,15 +144,46 @@ def _is_sorted(values: IntArray) -> bool:
     return bool((values[1:] > values[:-1]).all())
 
 
-def _think_time(before: FloatArray, ends: FloatArray, submit: FloatArray, eligible: FloatArray | None) -> FloatArray:
-    """Return how long after the end of the preceding job each could start, or else was submitted; NaN if before it."""
-    think = np.full(len(before), np.nan)
-    rows = np.flatnonzero(np.isfinite(before))
-    if not len(rows) or eligible is None:
-        return think
-    since = np.where(np.isfinite(eligible[rows]), eligible[rows], submit[rows]) - ends[before[rows].astype(np.int64)]
-    think[rows] = np.where(since >= 0, since, np.nan)
-    return think
+def _preceding(decision: Decision) -> FloatArray:
+    """Return the job before each record that waited for one alone; NaN for others."""
+    if not len(decision.waiting):
+        return np.broadcast_to(np.nan, len(decision.number))
+    preceding = np.full(len(decision.number), np.nan)
+    preceding[decision.waiting] = decision.before
+    preceding[np.bincount(decision.waiting, minlength=len(preceding)) > 1] = np.nan
+    return preceding
+
+
+def _preceding_lists(decision: Decision, kept: Any) -> Any:
+    """Return the jobs before each kept record for which SWF's field does not say it all; None where there is none."""
+    rows = np.arange(len(decision.number))[kept]
+    waiting, before = decision.waiting[decision.is_listed], decision.before[decision.is_listed]
+    first, last = (np.searchsorted(waiting, rows, side) for side in ("left", "right"))
+    place, _ = spread(first, last)
+    if not len(place):
+        return None
+    offsets = np.append(0, np.cumsum(last - first))
+    lists = pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), pa.array(before[place]), type=INTEGERS, mask=pa.array(first == last)
+    )
+    return pd.arrays.ArrowExtensionArray(pa.chunked_array([lists]))
+
+
+def _last_end(decision: Decision, ends: FloatArray) -> FloatArray:
+    """Return when the last of the jobs ended that each record waited for; NaN where it waited for none."""
+    last = np.full(len(decision.number), np.nan)
+    if len(decision.waiting):
+        first = np.flatnonzero(np.append(True, np.diff(decision.waiting) != 0))
+        last[decision.waiting[first]] = np.maximum.reduceat(ends[decision.before], first)
+    return last
+
+
+def _think_time(last_end: FloatArray, submit: FloatArray, eligible: FloatArray | None) -> FloatArray:
+    """Return how long after what it waited for each could start, or else was submitted; NaN if before it."""
+    if eligible is None:
+        return np.full(len(last_end), np.nan)
+    since: FloatArray = np.where(np.isfinite(eligible), eligible, submit) - last_end
+    return np.where(since >= 0, since, np.nan)
 
 
 def _taken(parts: list[Part], name: str, kept: Any, room: FloatArray | None = None) -> FloatArray:

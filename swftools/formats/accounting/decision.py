@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.formats.accounting.predecessors import find_predecessors
-from swftools.kernel import FloatArray, IntArray
+from swftools.formats.accounting.predecessors import Told, find_predecessors
+from swftools.formats.accounting.waits import Waits
+from swftools.kernel import BoolArray, FloatArray, IntArray
 
 
 class Decision(NamedTuple):
@@ -24,14 +25,26 @@ class Decision(NamedTuple):
         The job number of each record, by submission, from 1 on; 0 for one that repeats another.
     into : ndarray of int64
         The line of the record that it repeats; 0 for none.
-    preceding : ndarray of float64
-        The job number of the job before it; NaN for none.
+    waiting, before : ndarray of int64
+        Records that waited for others, in order, and the job number of each that they waited for.
+    is_listed : ndarray of bool
+        Whether SWF's field does not say it all: they waited for several, or for one that was submitted later.
     """
 
     origin: int
     number: IntArray
     into: IntArray
-    preceding: FloatArray
+    waiting: IntArray
+    before: IntArray
+    is_listed: BoolArray
+
+    def of(self, begin: int, end: int) -> Decision:
+        """Return what is decided of the records from one to before another."""
+        first, last = np.searchsorted(self.waiting, (begin, end))
+        number, into = self.number[begin:end], self.into[begin:end]
+        pairs = slice(first, last)
+        waiting = self.waiting[pairs] - begin
+        return Decision(self.origin, number, into, waiting, self.before[pairs], self.is_listed[pairs])
 
 
 class Known(NamedTuple):
@@ -42,8 +55,14 @@ class Known(NamedTuple):
     submit, start, end : ndarray of float64
         Times; NaN where there is none.
     line : ndarray of int64
-    key, id_key, preceding_key : ndarray of uint64
+    key, id_key : ndarray of uint64
+    waits : Waits, optional
+    groups : dict of str to ndarray of uint64
         As in ``Part``.
+    status : ndarray of float64
+        NaN where there is none.
+    any_order : bool
+        Whether a job may wait for one that is submitted later, as a task of a workflow.
     into : dict of int to int
         Rows that are pieces of the job of another row.
     """
@@ -54,8 +73,11 @@ class Known(NamedTuple):
     line: IntArray
     key: npt.NDArray[np.uint64]
     id_key: npt.NDArray[np.uint64]
-    preceding_key: npt.NDArray[np.uint64]
+    waits: Waits | None
+    groups: dict[str, npt.NDArray[np.uint64]]
+    status: FloatArray
     into: dict[int, int]
+    any_order: bool = False
 
 
 def decide(known: Known) -> Decision:
@@ -84,9 +106,15 @@ def decide(known: Known) -> Decision:
         order = np.argsort(submit, kind="stable")
         number[order if isinstance(kept, slice) else kept[order]] = np.arange(1, len(order) + 1)
     earliest = np.fmin.reduce(submit, initial=np.inf)
-    preceding = np.broadcast_to(np.nan, len(key))
-    if known.preceding_key.strides != (0,) and known.preceding_key.any():
-        rows = np.arange(len(key))[kept]
-        before = find_predecessors(known.id_key, known.submit, known.start, known.end, rows, known.preceding_key)
-        preceding = np.where(before >= 0, number[before], np.nan)
-    return Decision(int(np.floor(earliest)) if np.isfinite(earliest) else 0, number, into, preceding)
+    waiting = before = np.empty(0, np.int64)
+    is_listed = np.empty(0, np.bool_)
+    if known.waits is not None and len(known.waits.row):
+        told = Told(known.id_key, known.submit, known.start, known.end, known.status, known.groups)
+        waiting, found = find_predecessors(told, np.arange(len(key))[kept], known.waits, any_order=known.any_order)
+        before = number[found]
+        is_listed = np.zeros(len(key), np.bool_)
+        is_listed[waiting[1:][waiting[1:] == waiting[:-1]]] = True
+        is_listed[waiting[known.submit[found] > known.submit[waiting]]] = True
+        is_listed = is_listed[waiting]
+    origin = int(np.floor(earliest)) if np.isfinite(earliest) else 0
+    return Decision(origin, number, into, waiting, before, is_listed)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import ClassVar, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -30,6 +29,7 @@ from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.settling import Settled, carry_out, whole_column
 from swftools.formats.accounting.spans import line_ends
 from swftools.formats.accounting.times import zone_named
+from swftools.formats.accounting.waits import Waits, groups_together, together
 from swftools.formats.compression import source_name
 from swftools.formats.registry import LogFormat, Reading
 from swftools.formats.several import Joined, LogFiles, open_joined
@@ -88,6 +88,8 @@ class AccountingFormat(LogFormat):
     """Columns, beside the times, by which it is settled what is of one job."""
     HAS_DATES: ClassVar[bool] = True
     """Whether its times count from 1970, or else from the beginning of the log."""
+    ANY_ORDER: ClassVar[bool] = False
+    """Whether a job may wait for one that is submitted later, as a task of a workflow; no id comes again then."""
     READER_VERSION: ClassVar[int] = 2
     """1: of ids that came again the first was a predecessor, and rows without an id that were equal were one job."""
 
@@ -149,8 +151,9 @@ class AccountingFormat(LogFormat):
         pa.default_memory_pool().release_unused()
         parts = gathered.parts
         settled = self.settle(parts, ledger)
-        decision = _decide(parts, settled, files)
+        decision = _decide(parts, settled, files, any_order=self.ANY_ORDER)
         ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
+        ledger.note_unknown(_waits_of(parts), decision)
         self._carry_out(settled, parts, np.concatenate([part.line for part in parts]), files, how, 0)
         for part in parts:
             part.key = part.id_key = np.empty(0, np.uint64)
@@ -185,8 +188,9 @@ class AccountingFormat(LogFormat):
 
         seen, ledger, dates = self._by_its_dates(files, how, outlined)
         settled = self.settle(seen, ledger)
-        decision = _decide(seen, settled, files)
+        decision = _decide(seen, settled, files, any_order=self.ANY_ORDER)
         ledger.note_repeats(int(np.count_nonzero(decision.into)) - len(settled.into))
+        ledger.note_unknown(_waits_of(seen), decision)
         jobs_there = int((decision.number > 0).sum())
         header = log_header(self.origin, jobs_there, decision.origin, last_end(seen), ledger)
         row = 0
@@ -198,9 +202,8 @@ class AccountingFormat(LogFormat):
         files.again()
         for part in self._parts(files, how, again, Tally(), dates):
             self._carry_out(settled, [part], lines, files, how, row)
-            rows = slice(row, row + len(part.line))
-            own = Decision(decision.origin, decision.number[rows], decision.into[rows], decision.preceding[rows])
-            row = rows.stop
+            own = decision.of(row, row + len(part.line))
+            row += len(part.line)
             is_closed = np.isin(np.append(part.merged_into, own.into[own.into > 0]), part.line).all()
             if how.strict and len(part.quarantine):
                 refuse(files, part)
@@ -359,40 +362,45 @@ class AccountingFormat(LogFormat):
                 return
 
 
-def _decide(parts: list[Part], settled: Settled, files: LogFiles) -> Decision:
+def _decide(parts: list[Part], settled: Settled, files: LogFiles, *, any_order: bool) -> Decision:
     """Return what the records of all parts decide; before it is carried out what was settled."""
-    asked = _preceding_keys(parts)
-    nothing = np.broadcast_to(np.nan, len(asked))
-    is_asked = asked.strides != (0,)
+    counts = [len(part.line) for part in parts]
+    waits = _waits_of(parts)
+    nothing = np.broadcast_to(np.nan, sum(counts))
+
+    def column(name: str) -> FloatArray:
+        """Return what only those need that wait for others."""
+        return nothing if waits is None else whole_column(parts, name)
+
     line, key, id_key = (np.concatenate([getattr(part, name) for part in parts]) for name in ("line", "key", "id_key"))
     if files.are_several:
         key = told_apart(key, id_key, line, files.begins)
     return decide(
         Known(
             whole_column(parts, "submit"),
-            whole_column(parts, "start") if is_asked else nothing,
-            whole_column(parts, "end") if is_asked else nothing,
+            column("start"),
+            column("end"),
             line,
             key,
             id_key,
-            asked,
+            waits,
+            groups_together([part.groups for part in parts], counts) if waits is not None else {},
+            column("status"),
             settled.into,
+            any_order,
         )
     )
 
 
-def _preceding_keys(parts: list[Part]) -> npt.NDArray[np.uint64]:
-    """Return the hashes of what the records of all parts wait for; zeros that take no memory if none waits."""
-    keys = [part.preceding_key for part in parts]
-    if all(each.strides == (0,) and not each[:1].any() for each in keys):
-        return np.broadcast_to(np.uint64(0), sum(map(len, keys)))
-    return np.concatenate(keys)
+def _waits_of(parts: list[Part]) -> Waits | None:
+    """Return what the records of all parts wait for; None where none does."""
+    waits = together([part.waits for part in parts], [len(part.line) for part in parts])
+    return waits if waits is not None and len(waits.row) else None
 
 
 def _outline(part: Part, columns: tuple[str, ...]) -> Part:
     """Return of a part only what the whole is decided by."""
-    waits = part.preceding_key.strides != (0,)
-    wanted = ("submit", "end", *(("start",) if waits else ()), *columns)
+    wanted = ("submit", "end", *(("start", "status") if part.waits is not None else ()), *columns)
     numbers: dict[str, FloatArray] = {name: part.numbers[name] for name in wanted if name in part.numbers}
     nothing = np.empty(0, np.int64)
     return Part(
@@ -401,7 +409,8 @@ def _outline(part: Part, columns: tuple[str, ...]) -> Part:
         part.id_key,
         numbers,
         {},
-        part.preceding_key,
+        part.waits,
+        part.groups,
         part.is_ambiguous,
         empty_frame("quarantine"),
         nothing,

@@ -17,6 +17,7 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.formats.accounting.ledger import LooseLines, Part
+from swftools.formats.accounting.waits import groups_together, together
 from swftools.kernel import FloatArray, kernel, untouched_zeros
 
 _ROWS = 1 << 16
@@ -53,13 +54,15 @@ class Gathered:
 def _together(parts: list[Part]) -> Part:
     """Return several parts as one; they are emptied."""
     quarantine = [part.quarantine for part in parts if len(part.quarantine)]
+    counts = [len(part.line) for part in parts]
     return Part(
         line=_moved([part.line for part in parts]),
         key=_moved([part.key for part in parts]),
         id_key=_moved([part.id_key for part in parts]),
         numbers={name: _numbers(parts, name) for name in _names(parts, "numbers")},
         words={name: _words(parts, name) for name in _names(parts, "words")},
-        preceding_key=_moved([part.preceding_key for part in parts]),
+        waits=together([part.waits for part in parts], counts),
+        groups=groups_together([part.groups for part in parts], counts),
         is_ambiguous=_moved([part.is_ambiguous for part in parts]),
         quarantine=pd.concat(quarantine, ignore_index=True) if quarantine else parts[0].quarantine,
         merged_line=_moved([part.merged_line for part in parts]),

@@ -36,14 +36,6 @@ def id_keys(ids: pa.LargeStringArray | None, scope: pa.LargeStringArray | None, 
     return _in_scope(_hashes(ids, rows), scope)
 
 
-def preceding_keys(records: Records) -> npt.NDArray[np.uint64]:
-    """Return the hash of what each record waits for; where none does, zeros that take no memory."""
-    if "preceding" not in records.words:
-        return np.broadcast_to(np.uint64(0), len(records))
-    asked = _hashes(records.words["preceding"], len(records))
-    return np.where(asked == 0, asked, _in_scope(asked, records.scope))
-
-
 def told_apart(
     key: npt.NDArray[np.uint64], id_key: npt.NDArray[np.uint64], line: IntArray, begins: list[int]
 ) -> npt.NDArray[np.uint64]:

@@ -39,7 +39,8 @@ class InOrder:
         without an id are equal, which may be of files that overlap.
         """
         submit: FloatArray = part.numbers.get("submit", np.full(len(part.line), np.nan))
-        if part.preceding_key.any() or len(part.merged_line) or not np.isfinite(submit).all():
+        waits = part.waits is not None and len(part.waits.row)
+        if waits or len(part.merged_line) or not np.isfinite(submit).all():
             return None
         if len(submit) and (submit[0] < self._last or (submit[1:] < submit[:-1]).any()):
             return None
@@ -67,10 +68,9 @@ class InOrder:
             self._last = float(submit[-1])
             stays &= ~is_same
             self._keys, self._lines, self._numbers = keys[stays], lines[stays], number[stays]
-        preceding = np.broadcast_to(np.nan, len(keys))
-        whole = Decision(self.origin, number, into, preceding)
-        own = Decision(self.origin, number[before:], into[before:], preceding[before:])
-        return own, (lines, whole)
+        nothing = np.empty(0, np.int64)
+        whole = Decision(self.origin, number, into, nothing, nothing, np.empty(0, np.bool_))
+        return whole.of(before, len(keys)), (lines, whole)
 
     def _note(self, part: Part, submit: FloatArray) -> None:
         """Remember the first submission and the last end."""

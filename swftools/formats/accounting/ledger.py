@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.jobs import JOBS
-from swftools.formats.accounting.identity import id_keys, preceding_keys, record_keys
+from swftools.formats.accounting.decision import Decision
+from swftools.formats.accounting.identity import id_keys, record_keys
 from swftools.formats.accounting.names import NameBook
 from swftools.formats.accounting.records import (
     COUNTS,
@@ -37,6 +38,7 @@ from swftools.formats.accounting.records import (
     Stretch,
     plain_words,
 )
+from swftools.formats.accounting.waits import NAMESAKES, Waits, group_keys, read_waits
 from swftools.formats.privacy import Privacy
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.tables import empty_frame, frame_of
@@ -46,6 +48,10 @@ _KEPT = 1 << 16
 
 MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}
 """The largest values of the columns of jobs that have one."""
+
+NOT_FOLLOWED = "a dependency on something else than the end of jobs by their ids, of which only the words are kept"
+UNKNOWN_BEFORE = "waited for a job that is not in the log, or that came only later"
+"""What is said of jobs that waited."""
 
 REPEATS = "repeats an earlier record: merged into it"
 """What is said of a record that is no job for that reason."""
@@ -95,8 +101,10 @@ class Part:
         As in ``Records``; names as numbers.
     words : dict of str to pyarrow.LargeStringArray
         ``TEXTS``.
-    preceding_key : ndarray of uint64
-        Hash of the id of the job that must end before; 0 for none.
+    waits : Waits, optional
+        What records wait for; None where the log does not say it.
+    groups : dict of str to ndarray of uint64
+        Hashes of what several records have in common, as in ``waits.GROUPS``.
     is_ambiguous : ndarray of bool
         As in ``Records``.
     quarantine : pandas.DataFrame
@@ -112,7 +120,8 @@ class Part:
     id_key: npt.NDArray[np.uint64]
     numbers: dict[str, FloatArray]
     words: dict[str, pa.LargeStringArray]
-    preceding_key: npt.NDArray[np.uint64]
+    waits: Waits | None
+    groups: dict[str, npt.NDArray[np.uint64]]
     is_ambiguous: BoolArray
     quarantine: pd.DataFrame
     merged_line: IntArray
@@ -164,6 +173,7 @@ class Ledger:
             self.cut.append({"id_key": id_key[records.is_cut], **times})
         self._refused.update(records.line[faulty].tolist())
         late_of_faulty = np.array([line in self._refused for line in records.late_into.tolist()], bool)
+        waits = read_waits(records)
         words, numbers = dict(records.words), dict(records.numbers)
         if faulty.any():
             mask = pa.array(kept)
@@ -179,7 +189,8 @@ class Ledger:
             id_key=id_key[kept],
             numbers=numbers,
             words={name: plain_words(words[name]) for name in TEXTS if name in words and self._may_tell(name, records)},
-            preceding_key=preceding_keys(records)[kept],
+            waits=waits if waits is None or isinstance(kept, slice) else waits.of(kept),
+            groups={name: keys[kept] for name, keys in group_keys(records).items()},
             is_ambiguous=np.zeros(len(key), bool)[kept] if ambiguous is None else ambiguous[kept],
             quarantine=self._quarantine(records, stretch, of_faulty, late_of_faulty),
             merged_line=np.append(records.merged_line[~of_faulty], records.late_line[~late_of_faulty]),
@@ -191,6 +202,14 @@ class Ledger:
         """Count records that repeat an earlier one."""
         if count:
             self.anomalies[REPEATS] += count
+
+    def note_unknown(self, waits: Waits | None, decision: Decision) -> None:
+        """Count jobs that waited for others, none of which is known."""
+        if waits is not None:
+            waited = np.zeros(len(decision.number), np.bool_)
+            waited[waits.row[waits.mark & NAMESAKES == 0]] = True
+            waited[decision.waiting] = False
+            self._count(UNKNOWN_BEFORE, waited & (decision.number > 0))
 
     def _loose(self, records: Records, text: bytes) -> LooseLines | None:
         """Return the lines of a stretch that are part of records elsewhere."""
@@ -231,6 +250,10 @@ class Ledger:
         sound = ~records.is_faulty
         self._count("CPU time per processor above the run time", over & sound)
         self._count("run time more than a minute above the requested time", longer & sound)
+        told, named = (records.words.get(name) for name in ("dependency", "preceding"))
+        if told is not None and named is not None:
+            waits = np.asarray(pc.and_(told.is_valid(), named.is_null()))
+            self._count(NOT_FOLLOWED, waits & sound)
         if records.wait_holds_restarts:
             self._count("started more than once: the wait holds earlier runs", (records.number("restarts") > 0) & sound)
         if records.is_ambiguous is not None:

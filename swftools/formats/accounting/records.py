@@ -53,7 +53,8 @@ PRIVATE = ("wait_reason", "host_list", "submit_line")
 """Texts that may hold paths, names and secrets: they are not in published data unless that is asked for."""
 
 TEXTS = ("log_id", "logged_state", "dependency", "preceding", "scheduler_flags", "constraints", *PRIVATE)
-"""Texts; ``preceding`` is the log_id of the job that must end before this one starts."""
+"""Texts; ``preceding`` has the ids of the jobs that must end before this one starts, as ``waits.py`` says. Where these
+may be ids of arrays, or namesakes, the words ``array`` and ``namesake`` beside these tell them of each record."""
 
 
 class Stretch(NamedTuple):

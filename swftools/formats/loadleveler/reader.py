@@ -92,6 +92,8 @@ class LoadLeveler(WrittenDates):
     """
 
     NAME = "loadleveler"
+    READER_VERSION = 3
+    """3: of several jobs that one waited for none was told."""
     TITLE = "IBM LoadLeveler, long listings"
     COMMAND = "LC_ALL=C TZ=UTC llsummary -l HISTORY_FILE > history.txt"
     NOTES = (

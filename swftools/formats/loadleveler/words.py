@@ -14,6 +14,7 @@ from swftools.kernel import FloatArray
 _TASK = re.compile(r"[0-9]+")
 _MEMORY = re.compile(r"ConsumableMemory\s*\(\s*([0-9.]+)\s*([kmgt]?b?)\s*\)", re.IGNORECASE)
 _STEP = re.compile(r"\s*\(*\s*([A-Za-z_][\w.]*|[0-9]+)\s*[=!<>]=?\s*[^&|]*")
+_TERMS = re.compile(r"&&|\|\|")
 _KB = {"": 1024.0, "b": 1 / 1024, "k": 1.0, "m": 1024.0, "g": 1024.0**2, "t": 1024.0**3}
 
 
@@ -43,9 +44,10 @@ def memory_of_resources(resources: pa.LargeStringArray) -> FloatArray:
 def preceding_steps(
     ids: pa.LargeStringArray, step_names: pa.LargeStringArray, dependencies: pa.LargeStringArray
 ) -> pa.LargeStringArray:
-    """Return the id of the step that each step waits for: null where it waits for none, or for several.
+    """Return the ids of the steps that each step waits for, null where it waits for none.
 
-    A dependency such as ``first == 0`` names a step of the same job by its name or its number.
+    A dependency such as ``first == 0`` names a step of the same job by its name or its number; one of several that are
+    parted by ``||`` is enough, which is marked.
     """
     preceding: list[str | None] = [None] * len(ids)
     waiting = np.flatnonzero(np.asarray(dependencies.is_valid()))
@@ -57,8 +59,11 @@ def preceding_steps(
             if name_of[0] and name_of[1]
         }
         for row in waiting.tolist():
-            found = _STEP.fullmatch(dependencies[row].as_py())
-            if found and every_id[row]:
-                job = every_id[row].rpartition(".")[0]
-                preceding[row] = by_name.get((job, found[1]))
+            words = dependencies[row].as_py()
+            found = [_STEP.fullmatch(term) for term in _TERMS.split(words)]
+            job = (every_id[row] or "").rpartition(".")[0]
+            steps = [by_name.get((job, each[1])) if each else None for each in found]
+            if "||" in words:  # without one of them nobody knows when the others would have let it start
+                steps = [None if None in steps or "&&" in words else f"|{step}" for step in steps]
+            preceding[row] = " ".join(step for step in steps if step) or None
     return pa.array(preceding, pa.large_string())

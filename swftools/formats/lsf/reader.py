@@ -29,7 +29,7 @@ from swftools.parameters import choice
 _RECORD = re.compile(
     rb'^[ \t]*"(?:JOB_FINISH|JOB_RESIZE|EVENT_ADRSV_FINISH)"[ \t]+"[0-9][0-9.]*"[ \t]+[0-9]', re.MULTILINE
 )
-_DEPENDENCY = re.compile(r"\s*\(*\s*(?:(?:done|ended|exit)\s*\(\s*)?([0-9]+(?:\[[0-9]+\])?)(?:\s*\))*\s*")
+_DEPENDENCY = re.compile(r"\s*\(*\s*(?:(done|ended|exit)\s*\(\s*)?([0-9]+(?:\[[0-9]+\])?)(?:\[\*\])?(?:\s*\))*\s*")
 _GROUPS = {"project": "projectName", "charged-account": "chargedSAAP"}
 _NEEDED = ("jobId", "idx", "submitTime", "startTime", "event time", "jStatus")
 """Numbers without which a record is not a job."""
@@ -50,6 +50,8 @@ class Lsf(AccountingFormat):
     """
 
     NAME = "lsf"
+    READER_VERSION = 3
+    """3: of several jobs that one waited for none was told."""
     TITLE = "IBM Spectrum LSF, lsb.acct"
     COMMAND = "cat $LSB_SHAREDIR/CLUSTER/logdir/lsb.acct* > lsb.acct.txt"
     NOTES = (
@@ -246,17 +248,34 @@ class _Lines:
             "dependency": waits_for,
             "preceding": preceding_jobs(waits_for),
         }
+        if is_element.any():
+            records.words["array"] = pc.if_else(pa.array(is_element), job, None)
 
 
 def preceding_jobs(conditions: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Return the id of the job that each condition waits for: null where it is none, several, or one by name.
+    """Return the ids of the jobs that each condition waits for the end of: null where these are none.
+
+    One of several that are parted by ``||`` is enough: each has the mark of that. What waits for a start, or for a job
+    by its name, is not followed; nor is a condition that mixes ``&&`` and ``||``.
 
     Examples
     --------
-    >>> preceding_jobs(pa.array(["done(17)", "ended(4[2])", "17", "done(1) && done(2)", 'done("a")'])).to_pylist()
-    ['17', '4[2]', '17', None, None]
+    >>> preceding_jobs(pa.array(["ended(4[2])", "17", "done(1) && exit(2)", "done(1)||exit(2)"])).to_pylist()
+    ['4[2]', '17', '1 2', '|=1 |!2']
+    >>> preceding_jobs(pa.array(['done("a")', "started(1)", "done(1) || started(2)"])).to_pylist()
+    [None, None, None]
     """
     found = conditions.dictionary_encode()
-    matches = (_DEPENDENCY.fullmatch(word) for word in found.dictionary.to_pylist())
-    ids = pa.array([match[1] if match else None for match in matches], pa.large_string())
+    ids = pa.array([_preceding_of(word) for word in found.dictionary.to_pylist()], pa.large_string())
     return ids.take(found.indices)
+
+
+def _preceding_of(condition: str) -> str | None:
+    """Return the ids of the jobs that a condition waits for the end of."""
+    one_is_enough = "||" in condition
+    matches = [_DEPENDENCY.fullmatch(term) for term in re.split(r"&&|\|\|", condition)]
+    if one_is_enough and ("&&" in condition or None in matches):
+        return None
+    marks = {"done": "|=", "exit": "|!"} if one_is_enough else {}
+    otherwise = "|" if one_is_enough else ""
+    return " ".join(marks.get(found[1], otherwise) + found[2] for found in matches if found) or None

@@ -42,7 +42,9 @@ _FREE = ("account", "project", "jobname", "Variable_List", "Submit_arguments", "
 _TABLE = label_table([key.encode() for key in (*KEYS, *_OTHER_KEYS)])
 _IS_FREE = np.array([key in _FREE for key in (*KEYS, *_OTHER_KEYS)])
 _NO_LIMIT = ("unlimited", "UNLIMITED", "infinite")
-_AFTER = re.compile(r"after(?:any|notok|ok):([0-9]+(?:\[[0-9]+\])?)((?:\.[^@:,]+)?)(?:@[^:,]+)?")
+_ENDS = {f"after{how}{of}" for how in ("any", "notok", "ok") for of in ("", "array")}
+"""Kinds of dependency on the end of other jobs; Torque has words of their own for those on arrays."""
+_NAMED = re.compile(r"([0-9]+(?:\[[0-9]*\])?)((?:\.[^@:,]+)?)(?:@[^:,]+)?")
 _SHORT = "exec_host names fewer processors than nodect, ncpus or procs: the larger count was taken"
 _DATE = 19
 _WORD_BYTES = 8.0
@@ -120,17 +122,20 @@ class Jobs:
         index, number = np.empty(len(records)), np.empty(len(records))
         fill_ids(self.text, ids.start, ids.end, number, index)
         records.numbers |= {"array_number": number, "array_index": index}
-        dependencies = texts(self.spans("depend"))
+        every_id, dependencies = texts(ids), texts(self.spans("depend"))
         records.words = {
-            "log_id": texts(ids),
+            "log_id": every_id,
             "logged_state": texts(kinds),
             "user": texts(self.spans("user")),
             "group": texts(self.spans(self.options.group)),
             "executable": self._executables(),
             "queue": texts(self.spans("queue")),
             "dependency": dependencies,
-            "preceding": _preceding(texts(ids), dependencies),
+            "preceding": _preceding(every_id, dependencies),
         }
+        if (is_element := np.isfinite(index)).any():
+            of_array = pc.replace_substring_regex(every_id, r"\[.*?\]", "[]")
+            records.words["array"] = pc.if_else(pa.array(is_element), of_array, None)
 
     def _executables(self) -> pa.LargeStringArray:
         """Return the names of jobs; Cobalt's users rarely give any, so that there the program is told."""
@@ -375,12 +380,16 @@ def _nonzero(values: FloatArray) -> FloatArray:
 
 
 def _preceding(ids: pa.LargeStringArray, dependencies: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Return the id of the job whose end each waits for: null where it waits for none, for several, or for a start."""
+    """Return the ids of the jobs whose end each waits for: null where it waits for none, or for a start."""
     preceding: list[str | None] = [None] * len(ids)
     for row in np.flatnonzero(np.asarray(dependencies.is_valid())).tolist():
-        if found := _AFTER.fullmatch(dependencies[row].as_py()):
-            server = found[2] or "".join(ids[row].as_py().partition(".")[1:])
-            preceding[row] = found[1] + server
+        own_server = "".join(ids[row].as_py().partition(".")[1:])
+        jobs = []
+        for clause in dependencies[row].as_py().split(","):
+            kind, _, named = clause.strip().partition(":")
+            matches = [_NAMED.fullmatch(job) for job in named.split(":")] if kind in _ENDS else []
+            jobs += [found[1] + (found[2] or own_server) for found in matches if found]
+        preceding[row] = " ".join(jobs) or None
     return pa.array(preceding, pa.large_string())
 
 

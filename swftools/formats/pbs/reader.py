@@ -52,6 +52,8 @@ class Pbs(AccountingFormat):
     """
 
     NAME = "pbs"
+    READER_VERSION = 3
+    """3: of several jobs that one waited for none was told."""
     TITLE = "PBS, Torque or PBS Professional, accounting log"
     COMMAND = "cat $PBS_HOME/server_priv/accounting/2023* > accounting.txt"
     NOTES = (

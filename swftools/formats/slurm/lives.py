@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from swftools.formats.accounting.records import Records
+from swftools.formats.accounting.records import Records, plain_words
+from swftools.formats.slurm.dependency import preceding_jobs
 from swftools.formats.slurm.pieces import QUEUED_AGAIN, RESIZED
 from swftools.formats.slurm.states import (
     COMPLETED,
@@ -29,7 +30,6 @@ from swftools.formats.slurm.states import (
     swf_status,
 )
 from swftools.formats.slurm.submit_line import dependency_of
-from swftools.formats.slurm.values import preceding_job
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
 _SOME_SECONDS = 10.0
@@ -69,6 +69,8 @@ class Lives:
     words : dict of str to pyarrow.LargeStringArray
         ``id, state, user, account, group, partition, qos, cluster, name, dependency, submit_line,
         flags, reason, constraints, nodes``.
+    may_wait : bool
+        Whether the log can say what jobs waited for.
     """
 
     times: dict[str, FloatArray]
@@ -79,6 +81,7 @@ class Lives:
     had_no_nodes: BoolArray
     energy: FloatArray
     words: dict[str, pa.LargeStringArray] = field(default_factory=dict)
+    may_wait: bool = True
 
 
 def fill_records(records: Records, lives: Lives, options: Choices) -> None:
@@ -152,6 +155,7 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "submit_line": words["submit_line"],
         "dependency": dependency,
         "preceding": _preceding(dependency, words["id"]),
+        **(_groups(words) if lives.may_wait else {}),
     }
 
 
@@ -198,18 +202,25 @@ def _dependency(told: pa.LargeStringArray, commands: pa.LargeStringArray) -> pa.
 
 
 def _preceding(dependencies: pa.LargeStringArray, ids: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Return the id of the one job that each waited for."""
+    """Return what each waited for, as ``accounting.waits`` has it."""
     if dependencies.null_count == len(dependencies):
         return dependencies
-    preceding = _of_each(dependencies, preceding_job)
-    rows = np.flatnonzero(pc.starts_with(dependencies, "aftercorr:").fill_null(False).to_numpy(zero_copy_only=False))
+    preceding = _of_each(dependencies, preceding_jobs)
+    rows = np.flatnonzero(pc.match_substring(dependencies, "aftercorr").fill_null(False).to_numpy(zero_copy_only=False))
     if len(rows):  # an element waits for the one of the same index
         found = preceding.to_pylist()
         for row in rows.tolist():
-            index = (ids[row].as_py() or "").partition("_")[2]
-            found[row] = f"{found[row]}_{index}" if found[row] and index.isdigit() else None
+            found[row] = preceding_jobs(dependencies[row].as_py(), ids[row].as_py() or "")
         preceding = pa.array(found, pa.large_string())
     return preceding
+
+
+def _groups(words: dict[str, pa.LargeStringArray]) -> dict[str, pa.LargeStringArray]:
+    """Return the id of each job's array, and who runs which job: what others may wait for."""
+    is_element = pc.match_substring(words["id"], "_")
+    array = pc.if_else(is_element, pc.replace_substring_regex(words["id"], "_.*", ""), None)
+    who, what = (plain_words(words[name]) for name in ("user", "name"))
+    return {"array": array, "namesake": pc.binary_join_element_wise(who, what, pa.scalar("\n", pa.large_string()))}
 
 
 def _of_each(words: pa.LargeStringArray, say: Callable[[str], str | None]) -> pa.LargeStringArray:

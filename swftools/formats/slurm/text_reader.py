@@ -51,6 +51,7 @@ _WHY = {
 _FIRST_EPOCH = 1e8
 """Seconds since 1970 are at least this; a shorter number is not a time."""
 
+_OF_WAITS = [COLUMNS.index("Dependency"), COLUMNS.index("SubmitLine")]
 _FIRST_ROW = re.compile(rb"[^\r\n]*\S[^\r\n]*")
 
 
@@ -110,6 +111,7 @@ class TextReader:
         document = Document(int(place.at[0]), int(place.line[0])) if stopped == kernel.DOCUMENT else None
         records = found.records()
         lives = found.lives(self.time_zone, self.dates)
+        lives.may_wait = bool((self.layout.position[_OF_WAITS] >= 0).any())
         records.loose = found.loose_steps(self.time_zone, self.dates)
         return records, lives, document
 

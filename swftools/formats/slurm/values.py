@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Slurm says in words of its own: TRES, ids of arrays, dependencies, exit codes, lists of hosts, odd numbers."""
+"""What Slurm says in words of its own: TRES, ids of arrays, exit codes, lists of hosts, odd numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ SEVERAL_ELEMENTS = "elements of arrays that had not started, of which a line sta
 _POWERS = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?)([KMGTP]?)", re.IGNORECASE)
 _ELEMENTS = re.compile(r"([0-9]+)(?:-([0-9]+)(?::([0-9]+))?)?")
-_DEPENDENCY = re.compile(r"after(?:any|corr|notok|ok):([0-9]+(?:_[0-9]+)?(?:\+[0-9]+)?)(?:\([^)]*\))?")
 _MARKED = re.compile(r"([0-9]{19,20})M?[cn]?")
 _HEX = re.compile(r"0x[0-9A-Fa-f]+")
 _EXIT = re.compile(r"([0-9]+):([0-9]+)")
@@ -124,15 +123,6 @@ def count_elements(job_id: str) -> int:
             first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
             count += len(range(first, last + 1, max(step, 1))) if last - first < 1 << 32 else 0
     return max(count, 1)
-
-
-def preceding_job(dependency: str) -> str | None:
-    """Return the id of the one job whose end a dependency such as ``afterok:17`` names; None where it names several.
-
-    ``after:17`` waits for a start alone.
-    """
-    found = _DEPENDENCY.fullmatch(dependency.strip())
-    return found[1] if found else None
 
 
 def read_exit(text: str) -> tuple[float, float]:

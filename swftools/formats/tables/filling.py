@@ -290,10 +290,8 @@ class Filler:
             if each is not None and values is not None:
                 words_of = values.names if name in NAMES else values.words
                 records.words[name] = words_of((*each.missing, *self.declaration.missing))
-        if "dependency" in records.words and "preceding" not in records.words:  # SWF's field is for one job alone
-            words = records.words["dependency"]
-            is_one = pc.invert(pc.match_substring(words, " "))
-            records.words["preceding"] = pc.if_else(is_one, words, None)
+        if "dependency" in records.words and "preceding" not in records.words:
+            records.words["preceding"] = pc.replace_substring_regex(records.words["dependency"], r"[\[\](),;]+", " ")
 
     def _judge(self, records: Records, states: npt.NDArray[np.int64] | None) -> None:
         """Say which rows cannot be jobs by what the table says of them."""

@@ -63,6 +63,8 @@ class Table(TableFormat):
     """
 
     NAME = "table"
+    READER_VERSION = 3
+    """3: of several jobs that one waited for none was told."""
     TITLE = "A table of your own, by a mapping"
     COMMAND = "swftools formats propose FILE > mine.yaml, then --format table:mapping=mine.yaml"
 

@@ -37,8 +37,8 @@ YEARS = 3 * 365 * 86_400.0
 _AT_ONCE = 1.0  # run time of cancelled jobs under cancelled="end-at-once", s
 
 
-def check_jobs(schedule: Schedule, jobs: Jobs, trace: Trace) -> tuple[IntArray, list[Finding]]:
-    """Return the trace's row of each job, -1 if none, and what is wrong with that."""
+def check_jobs(schedule: Schedule, jobs: Jobs, trace: Trace) -> tuple[IntArray, IntArray, list[Finding]]:
+    """Return the trace's row of each job, and of each that is excluded, -1 if none, and what is wrong with that."""
     number, occurrence = trace.views.job_number, count_occurrences(trace.jobs)
     row, row_of_rest, times_in = _places(number, occurrence, schedule)
 
@@ -49,18 +49,22 @@ def check_jobs(schedule: Schedule, jobs: Jobs, trace: Trace) -> tuple[IntArray, 
 
     places = np.flatnonzero(times_in != 1)
     rest = integers(schedule.excluded, "job_number")
-    return row, [
-        Finding("trace", places, trace.views.submit_time, number, occurrence, say_times),
-        of_jobs("trace", row < 0, jobs.start, jobs, lambda i: f"job {jobs.number[i]} is not in the trace"),
-        Finding(
-            "trace",
-            np.flatnonzero(row_of_rest < 0),
-            np.full(len(rest), np.nan),
-            rest,
-            integers(schedule.excluded, "job_occurrence"),
-            lambda i: f"job {rest[i]}, excluded, is not in the trace",
-        ),
-    ]
+    return (
+        row,
+        row_of_rest,
+        [
+            Finding("trace", places, trace.views.submit_time, number, occurrence, say_times),
+            of_jobs("trace", row < 0, jobs.start, jobs, lambda i: f"job {jobs.number[i]} is not in the trace"),
+            Finding(
+                "trace",
+                np.flatnonzero(row_of_rest < 0),
+                np.full(len(rest), np.nan),
+                rest,
+                integers(schedule.excluded, "job_occurrence"),
+                lambda i: f"job {rest[i]}, excluded, is not in the trace",
+            ),
+        ],
+    )
 
 
 def _places(number: IntArray, occurrence: IntArray, schedule: Schedule) -> tuple[IntArray, IntArray, IntArray]:

@@ -21,8 +21,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ShowsItself
-from swftools.parameters.choices import INSTANT, SEMANTICS
-from swftools.simulator.assumptions import count_dependent
+from swftools.parameters.choices import DEPENDENCIES, FOLLOW, INSTANT, SEMANTICS
 from swftools.simulator.options import check_choice
 from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
@@ -50,9 +49,12 @@ from swftools.simulator.validation.runs import (
     Runs,
     broken_of,
     by_submission,
+    in_queue,
     read_runs,
     require_columns,
+    violations_of,
 )
+from swftools.simulator.validation.waiting_for_others import check_dependencies, find_waiting, note_of
 from swftools.simulator.validation.work import check_overhead, check_work, read_history
 from swftools.trace import Trace
 
@@ -136,7 +138,7 @@ def _times(count: int) -> str:
     return f"{count:,} time{'' if count == 1 else 's'}"
 
 
-def validate(
+def validate(  # noqa: PLR0913 (options by name)
     schedule: Schedule | pd.DataFrame | str | Path,
     *,
     trace: Trace | None = None,
@@ -146,6 +148,7 @@ def validate(
     overrun: str = "extend",
     least_run_time: float = 0.0,
     requests: str = "logged",
+    dependencies: str | None = None,
     tolerance: float = 1e-6,
 ) -> ValidationReport:
     """Check that a schedule is possible, and that it keeps the promises of its policy.
@@ -171,6 +174,9 @@ def validate(
         With a table: shorter runs of the trace lasted this long, s.
     requests : str
         With a table: what jobs asked for, as for ``simulate``: "logged", or changed, as by "factor:factor=2".
+    dependencies : {"follow", "ignore"}, optional
+        Whether jobs must wait for those that they depend on by the trace; else the report says in a note how many do
+        not. By default as the schedule's options say; of a table they need not.
     tolerance : float
         Times may differ by this, s.
 
@@ -203,12 +209,10 @@ def validate(
       checked: values, once, submission, run-time, work, overhead, overlap, width, capacity, columns, trace
       promises not checked: the policy is not known
     """
-    parameters: dict[str, Any] = {}
-    if policy:
-        chosen, parameters = read_policy(policy)
-        policy = chosen.name
-    if semantics is not None:
-        check_choice("semantics", semantics, SEMANTICS)
+    chosen, parameters = read_policy(policy) if policy else (None, {})
+    for option, value, choices in (("semantics", semantics, SEMANTICS), ("dependencies", dependencies, DEPENDENCIES)):
+        if value is not None:
+            check_choice(option, value, choices)
     was_stopped = False
     if isinstance(schedule, Schedule):
         given = schedule
@@ -228,10 +232,12 @@ def validate(
         )
     require_columns(given)
     size = given.processors if processors is None else processors
-    name = given.policy if policy is None else policy
+    name = given.policy if policy is None else chosen.name if chosen else policy
     jobs, runs, findings = read_runs(given)
     history = read_history(jobs, runs)
-    row, of_trace = (np.full(len(given), -1), iter(())) if trace is None else check_jobs(given, jobs, trace)
+    nothing: list[Finding] = []
+    of_trace = (np.full(len(given), -1), np.empty(0, np.int64), nothing)
+    row, row_of_rest, differing = of_trace if trace is None else check_jobs(given, jobs, trace)
     for check in (
         check_once(given, jobs, runs, history),
         check_runs(jobs, runs, history, size, tolerance),
@@ -239,18 +245,24 @@ def validate(
         check_overhead(given, jobs, runs, history, trace, row, tolerance),
         check_capacity(jobs, runs, size, tolerance),
         check_columns(given, jobs, runs, history, tolerance),
-        of_trace,
+        differing,
     ):
         findings += broken_of(check)
-    checked, notes = list(RULES)[:-1], []
+    checked, notes = [rule for rule in RULES if rule not in ("trace", "dependencies")], []
+    queued = jobs
     if trace is None:
         notes.append("not checked against a trace: none is given")
     else:
         checked.append("trace")
-        if dependent := count_dependent(trace.views.preceding_job_number, trace.views.job_number):
-            verb = "depends" if dependent == 1 else "depend"
-            notes.append(f"not checked: {counted(dependent, 'job')} {verb} on another, by the trace")
         findings += broken_of(check_trace(given, jobs, runs, history, trace, row, tolerance))
+        follows = (dependencies or given.options.get("dependencies")) == FOLLOW
+        waiting = find_waiting(given, jobs, trace, row, row_of_rest)
+        if waiting is not None and follows:
+            checked.append("dependencies")
+            findings += broken_of(check_dependencies(waiting, given, jobs, runs, trace, tolerance))
+            queued = in_queue(jobs, waiting.ready)
+        elif waiting is not None:
+            notes.append(note_of(waiting, jobs, tolerance))
     if {finding.rule for finding in findings} & {"values", "once", "run-time"}:
         notes.append("promises not checked: the rules above are broken")
     elif given.holds or given.is_partial or was_stopped:
@@ -261,9 +273,11 @@ def validate(
         order = given.options.get("semantics") if semantics is None else semantics
         del history
         promises = _promises_of(name, {**given.options, **parameters})
-        promised, remarks, broken = _check_promises(promises, jobs, runs, size, name, order, tolerance)
+        promised, remarks, broken = _check_promises(promises, jobs, queued, runs, size, name, order, tolerance)
         checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
-    return ValidationReport(_violations(findings), tuple(checked), tuple(notes), len(jobs.number), size, name)
+    return ValidationReport(
+        violations_of(findings, EXAMPLES), tuple(checked), tuple(notes), len(jobs.number), size, name
+    )
 
 
 def _promises_of(policy: str, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -278,34 +292,35 @@ def _promises_of(policy: str, options: Mapping[str, Any]) -> tuple[str, ...]:
 def _check_promises(
     promises: tuple[str, ...],
     jobs: Jobs,
+    queued: Jobs,
     runs: Runs,
     processors: int,
     policy: str,
     semantics: str | None,
     tolerance: float,
 ) -> tuple[list[str], list[str], list[Finding]]:
-    """Return the promises that were checked, remarks, and what is broken."""
+    """Return the promises that were checked, remarks, and what is broken; ``queued``: as the jobs entered the queue."""
     if not promises:
         known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
         return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
     if set(promises) <= _OF_STOPPED:
         checks: dict[str, Callable[[], Broken]] = {
-            "strict-fairness": partial(find_unfair_delays, jobs, runs, processors, tolerance),
-            "no-idle-processors": partial(find_idle_processors, jobs, runs, processors, tolerance),
-            "no-stop-in-vain": partial(find_stops_in_vain, jobs, runs),
-            "one-stop": partial(find_repeated_stops, jobs, runs),
+            "strict-fairness": partial(find_unfair_delays, queued, runs, processors, tolerance),
+            "no-idle-processors": partial(find_idle_processors, queued, runs, processors, tolerance),
+            "no-stop-in-vain": partial(find_stops_in_vain, queued, runs),
+            "one-stop": partial(find_repeated_stops, queued, runs),
         }
         return _checked(promises, checks, None, jobs)
     if runs.stopped.any():
         return [], ["promises not checked: jobs were stopped or resized"], []
     if semantics == "cqsim" and (jobs.requested > jobs.estimated).any():
         return [], ["promises not checked: cqsim expects running jobs to run as long as requested"], []
-    order = by_submission(jobs)
+    order = by_submission(queued)
     some = slice(None) if order is None else order
     turn = np.empty(len(jobs.number), np.int64)
     turn[runs.job] = np.arange(len(turn))
     starts = Starts(
-        jobs.submit[some],
+        queued.submit[some],
         jobs.start[some],
         jobs.end[some],
         jobs.processors[some],
@@ -371,29 +386,3 @@ def _told(promise: str, broken: Broken, order: IntArray | None, jobs: Jobs) -> F
         return f"job {jobs.number[i]} starts at {jobs.start[i]:.10g} s; {words.format(latest[i])}"
 
     return Finding(promise, job, jobs.start if promise == "order" else latest, jobs.number, jobs.occurrence, say)
-
-
-def _violations(findings: list[Finding]) -> pd.DataFrame:
-    """Return the table of violations."""
-    rows = []
-    for rule in dict.fromkeys(finding.rule for finding in findings):
-        own = [finding for finding in findings if finding.rule == rule]
-        count = sum(len(finding.places) for finding in own)
-        first = []
-        for finding in own:
-            order = finding.places[np.argsort(finding.time[finding.places], kind="stable")[:EXAMPLES]]
-            first += [(finding.time[i], finding.number[i], finding.occurrence[i], finding.say(i)) for i in order]
-        first.sort(key=lambda row: (np.isnan(row[0]), row[0]))
-        rows += [(rule, *row, count) for row in first[:EXAMPLES]]
-    types = {
-        "rule": "str",
-        "time": "float64",
-        "job_number": "Int64",
-        "job_occurrence": "Int64",
-        "message": "str",
-        "count": "int64",
-    }
-    table = pd.DataFrame(rows, columns=list(types)).astype(types)
-    for name in ("job_number", "job_occurrence"):
-        table[name] = table[name].mask(table[name] < 0)
-    return table

@@ -43,8 +43,9 @@ RULES = {
     "capacity": "no more processors are in use than there are",
     "columns": "columns that follow from others do",
     "trace": "jobs, submissions, widths and work are those of the trace",
+    "dependencies": "no job starts before those that it waits for have ended",
 }
-"""What holds for every schedule; the last only where the trace is given."""
+"""What holds for every schedule; the last two only where the trace is given, dependencies if they are followed."""
 
 
 def check_once(schedule: Schedule, jobs: Jobs, runs: Runs, history: History) -> Iterator[Finding]:
@@ -194,11 +195,12 @@ def check_columns(schedule: Schedule, jobs: Jobs, runs: Runs, history: History, 
         "end_time": lambda part: at(runs.end, history.last[part]),
         "wait_time": lambda part: jobs.start[part] - jobs.submit[part],
         "response_time": lambda part: jobs.end[part] - jobs.submit[part],
+        "ready_wait": lambda part: jobs.start[part] - floats(schedule.jobs, "ready_time")[part],
         "run_time": run_time,
         "preemptions": preemptions,
     }
     for name, value in expected.items():
-        if name not in schedule.jobs:
+        if name not in schedule.jobs or (name == "ready_wait" and "ready_time" not in schedule.jobs):
             continue  # tables from elsewhere may have response times, ours have not
         values = floats(schedule.jobs, name)
 

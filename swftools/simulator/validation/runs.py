@@ -218,6 +218,16 @@ def by_submission(jobs: Jobs) -> IntArray | None:
     return np.lexsort((jobs.occurrence, jobs.number, jobs.submit))
 
 
+def in_queue(jobs: Jobs, ready: FloatArray) -> Jobs:
+    """Return jobs as they enter the queue when eligible: in that order those eligible together as they were submitted.
+
+    Their submissions are the times at which they enter, and their numbers are none but for that order.
+    """
+    turn = np.empty(len(ready), np.int64)
+    turn[np.lexsort((jobs.occurrence, jobs.number, jobs.submit))] = np.arange(len(ready))
+    return jobs._replace(submit=ready, number=turn, occurrence=np.zeros_like(turn))
+
+
 def of_jobs(rule: str, wrong: BoolArray | IntArray, time: FloatArray, jobs: Jobs, say: Callable[[int], str]) -> Finding:
     """Return violations by jobs: a mask of them, or their rows."""
     places = np.flatnonzero(wrong) if wrong.dtype == np.bool_ else wrong.astype(np.int64, copy=False)
@@ -237,3 +247,29 @@ def of_runs(
     if not len(places):
         return Finding(rule, places, runs.start, jobs.number, jobs.occurrence, say)
     return Finding(rule, places, runs.start, at(jobs.number, runs.job, -1), at(jobs.occurrence, runs.job, -1), say)
+
+
+def violations_of(findings: list[Finding], examples: int) -> pd.DataFrame:
+    """Return the table of violations, with so many examples of each rule at most."""
+    rows = []
+    for rule in dict.fromkeys(finding.rule for finding in findings):
+        own = [finding for finding in findings if finding.rule == rule]
+        count = sum(len(finding.places) for finding in own)
+        first = []
+        for finding in own:
+            order = finding.places[np.argsort(finding.time[finding.places], kind="stable")[:examples]]
+            first += [(finding.time[i], finding.number[i], finding.occurrence[i], finding.say(i)) for i in order]
+        first.sort(key=lambda row: (np.isnan(row[0]), row[0]))
+        rows += [(rule, *row, count) for row in first[:examples]]
+    types = {
+        "rule": "str",
+        "time": "float64",
+        "job_number": "Int64",
+        "job_occurrence": "Int64",
+        "message": "str",
+        "count": "int64",
+    }
+    table = pd.DataFrame(rows, columns=list(types)).astype(types)
+    for name in ("job_number", "job_occurrence"):
+        table[name] = table[name].mask(table[name] < 0)
+    return table

@@ -198,10 +198,15 @@ def test_a_step_after_another() -> None:
         step("s.1.1", Step_Name="second", Dependency="first == 0", Eligibility_Time=eligible, **late),
         step("s.2.0", Step_Name="0", Dependency="first == 0"),
         step("s.1.2", Step_Name="third", Dependency="(first == 0) && (second == 0)", **late),
+        step("s.1.3", Step_Name="4", Dependency="(second == 0) || (first == 0)", Eligibility_Time=eligible, **late),
+        step("s.1.4", Step_Name="5", Dependency="(second == 0) || (sixth == 0)", **late),
     ]
     jobs = read("".join(steps)).jobs.set_index("log_id")
-    assert jobs["preceding_job_number"].fillna(0).to_dict() == {"s.1.0": 0, "s.1.1": 1, "s.2.0": 0, "s.1.2": 0}
-    assert jobs["think_time"].fillna(-1).to_dict() == {"s.1.0": -1, "s.1.1": 30, "s.2.0": -1, "s.1.2": -1}
+    before = {"s.1.0": 0, "s.1.1": 1, "s.2.0": 0, "s.1.2": 0, "s.1.3": 1, "s.1.4": 0}
+    assert jobs["preceding_job_number"].fillna(0).to_dict() == before
+    assert jobs["preceding_job_numbers"].dropna().to_dict() == {"s.1.2": [1, 2]}
+    think = {"s.1.0": -1, "s.1.1": 30, "s.2.0": -1, "s.1.2": -1, "s.1.3": 30, "s.1.4": -1}
+    assert jobs["think_time"].fillna(-1).to_dict() == think
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -251,19 +252,45 @@ def test_elements_of_an_array() -> None:
     assert {"array_number", "array_index"}.isdisjoint(job(record()))
 
 
-CONDITIONS = ("ended(5[2])", "done(5[2]) && done(6)", 'done("name")', "done(99)", "started(5[2])")
+CONDITIONS = {
+    "ended(5[2])": [1],
+    "done(5[2]) && done(6)": [1, 2],
+    "done(5) && ended(6)": [1, 2],
+    "(ended(5[*])) && exit(6)": [1, 2],
+    "done(6) || ended(5[2])": [1],
+    "exit(5[2]) || ended(6)": [2],
+    "done(5[2]) || started(6)": [],
+    'done("name")': [],
+    "done(99)": [],
+    "started(5[2])": [],
+}
+"""What jobs wait for, and which these are: 5[2] is the first, 6 the second; both ended well."""
+
+
+def named(jobs: pd.DataFrame) -> list[list[int]]:
+    """Return the numbers of the jobs before each job."""
+    found = [[] if pd.isna(number) else [int(number)] for number in jobs["preceding_job_number"]]
+    for place, several in enumerate(jobs.get("preceding_job_numbers", found)):
+        if np.ndim(several) and len(several):
+            found[place] = [*several]
+    return found
 
 
 def test_dependencies() -> None:
-    """A condition on one job by number names the job before, and the time from its end on."""
-    first = record(job_id=5, idx=2, event_time=END)
+    """A condition names the jobs before, and the time from the last end on; an array is all of its elements."""
+    before = [record(job_id=5, idx=2, event_time=END), record(job_id=6, event_time=END + 10)]
     others = [
         record(job_id=number, submit_time=END + 20, start_time=END + 30, event_time=END + 40, depend_cond=condition)
         for number, condition in enumerate(CONDITIONS, start=10)
     ]
-    jobs = read(first, *others).jobs
-    assert [pd.NA, 1, pd.NA, pd.NA, pd.NA, pd.NA] == jobs["preceding_job_number"].tolist()
-    assert [20.0] == jobs["think_time"].dropna().tolist()
+    jobs = read(*before, *others).jobs.iloc[2:]
+    ends = [0, 20.0, 10.0]
+    wanted = [*CONDITIONS.values()]
+    assert wanted == named(jobs)
+    assert [ends[max(each)] for each in wanted if each] == jobs["think_time"].dropna().tolist()
+    times = {"submit_time": END + 20, "start_time": END + 30, "event_time": END + 40}
+    alone = read(before[0], record(job_id=7, depend_cond="done(5[2]) && done(6)", **times)).jobs
+    assert named(alone)[1] == [1], "what is not there counts for nothing"
     assert "started(5)" == job(record(depend_cond="started(5)"))["dependency"]
 
 

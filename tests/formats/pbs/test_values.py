@@ -412,15 +412,16 @@ def test_brackets_behind_the_first_dot(job_id: str) -> None:
 
 
 def test_dependencies() -> None:
-    """The job that one waited for, if it is one: with the server of the waiting job where none is given."""
+    """The jobs that one waited for the end of: with the server of the waiting job where none is given."""
     words = (
         "afterok:1.srv",
         "afterany:1",
         "afterok:1.srv@srv",
         "afterok:1:2",
         "beforeok:1.srv",
-        "afterok:9.srv",
+        "afterok:99.srv",
         "after:1.srv",
+        "afterany:2.srv,after:3.srv,afternotok:1.srv@srv:99.srv",
     )
     later = [
         record(f"depend={word}", f"{number}.srv", ctime=BEGIN + 170, start=BEGIN + 180, end=BEGIN + 190)
@@ -428,7 +429,9 @@ def test_dependencies() -> None:
     ]
     jobs = read(record() + b"".join(later)).jobs
     told = jobs["preceding_job_number"].iloc[1:].astype("float").tolist()
-    np.testing.assert_array_equal(told, [1, 1, 1, np.nan, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(told, [1, 1, 1, *[np.nan] * 5])
+    several = jobs["preceding_job_numbers"]
+    assert several.dropna().to_dict() == {4: [1, 2], 8: [1, 2]}
     assert jobs["dependency"].tolist()[1:] == list(words)
     assert jobs["think_time"].tolist()[1:4] == [10.0] * 3
 

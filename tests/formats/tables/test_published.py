@@ -7,6 +7,7 @@ import io
 import json
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -173,6 +174,7 @@ EXPECTED: dict[str, dict[str, list[Any]]] = {
         "exact_processors": [1, 0.5, 1],
         "dependency": [None, "0", "0 1"],
         "preceding_job_number": [None, 1, None],
+        "preceding_job_numbers": [None, None, [1, 2]],
         "array_number": [0, 0, 0],
         "user": [None, None, "4"],
     },
@@ -197,6 +199,7 @@ EXPECTED: dict[str, dict[str, list[Any]]] = {
         "allocated_processors": [1, 1, 1],
         "dependency": [None, "1", "1 2"],
         "preceding_job_number": [None, 1, None],
+        "preceding_job_numbers": [None, None, [1, 2]],
         "think_time": [None, None, None],
     },
     "opendc": {
@@ -231,7 +234,8 @@ def told(trace: Trace, column: str) -> list[Any]:
         return [None if pd.isna(value) else names[value] for value in trace.jobs[f"{column}_id"].tolist()]
     if column not in trace.jobs:
         return [None] * len(trace)
-    return [None if pd.isna(value) else value for value in trace.jobs[column].tolist()]
+    values = trace.jobs[column].tolist()
+    return [[*value] if np.ndim(value) else None if pd.isna(value) else value for value in values]
 
 
 def read(name: str, **options: Any) -> Trace:

@@ -164,6 +164,19 @@ def test_json_of_logs_and_schedules(log: Path, tmp_path: Path) -> None:
     assert report["violations"][0]["job_number"] == 1
 
 
+def test_dependencies_are_checked_where_it_is_asked_for(tmp_path: Path) -> None:
+    """Else what starts before that which it waits for is a note."""
+    log, starts = tmp_path / "log.swf", tmp_path / "starts.csv"
+    log.write_text("; MaxProcs: 4\n1 0 0 10 1 0 0 1 10 -1 1 1 1 1 1 1 -1 -1\n2 1 9 5 1 0 0 1 5 -1 1 1 1 1 1 1 1 2\n")
+    starts.write_text("job_number,start_time\n1,0\n2,11\n")
+    note = "dependencies not followed: 1 of 1 jobs that wait for others start before these have ended"
+    assert note in told("check-schedule", starts, log, "--json")["notes"]
+    found = told("check-schedule", starts, log, "--json", "--dependencies", "follow", status=FOUND_FAULTS)
+    assert [row["rule"] for row in found["violations"]] == ["dependencies"]
+    starts.write_text("job_number,start_time\n1,0\n2,12\n")
+    assert told("check-schedule", starts, log, "--json", "--dependencies", "follow")["ok"]
+
+
 def test_json_of_formats() -> None:
     """All of them, or one."""
     every = told("formats", "--json")

@@ -108,6 +108,9 @@ class GwfWorkflows(TableFormat):
     """Tasks of workflows in the short form of the Grid Workloads Format, which has a header."""
 
     NAME = "gwf-workflows"
+    ANY_ORDER = True
+    READER_VERSION = 3
+    """3: of several jobs that one waited for none was told."""
     TITLE = "Grid Workloads Format of workflows, 7 columns"
     COMMAND = "a .gwf of workflows, as simulators of these take them"
     NOTES = ("It is demand only: when tasks started is not told, so there are no waits.",)
@@ -126,7 +129,7 @@ class GwfWorkflows(TableFormat):
     WIDTH = "`NProcs`; what was asked for is `ReqNProcs`."
     MACHINE = "Not told."
     TRIED = "An excerpt of 70 tasks."
-    TRAPS = ("Times count from the beginning of the file. A task with one dependency alone has a preceding job.",)
+    TRAPS = ("Times count from the beginning of the file. Dependencies on several are `preceding_job_numbers`.",)
     LICENCE = "Rows of the example: a sample of the AtLarge team, MIT licence."
     EXAMPLE = """\
 WorkflowID, JobID     , SubmitTime, RunTime   , NProcs    , ReqNProcs , Dependencies

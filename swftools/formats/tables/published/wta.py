@@ -16,6 +16,9 @@ class WorkflowTraceArchive(TableFormat):
     """Tasks in the form of the Workflow Trace Archive."""
 
     NAME = "wta"
+    ANY_ORDER = True
+    READER_VERSION = 3
+    """3: of several jobs that one waited for none was told."""
     TITLE = "Workflow Trace Archive, tables of tasks"
     COMMAND = "the folder tasks/schema-1.0 of a trace of the Workflow Trace Archive"
     NOTES = ("A job is a task of a workflow; times count from the beginning of the trace, in whole milliseconds.",)
@@ -36,7 +39,8 @@ class WorkflowTraceArchive(TableFormat):
     }
     HAS_DATES = False
     JOB = (
-        "A row of `tasks`: a task. What it waits for is `dependency`; a task with one parent alone has a preceding job."
+        "A row of `tasks`: a task. What it waits for is `preceding_job_number`, or, of several parents or one that is "
+        "submitted later, `preceding_job_numbers`; `dependency` has their ids."
     )
     WIDTH = "The resources asked for, rounded up; `exact_processors` has the fraction. The workflow is `array_number`."
     MACHINE = "The site of submission is the partition."
