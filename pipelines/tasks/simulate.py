@@ -177,6 +177,11 @@ class SimulatePolicy(SimulationTask):
             **self.options,
             **self._chosen,
         )
+        if "ready_time" in schedule.jobs and not self.found.has_dependencies:
+            raise ParameterError(
+                f"{self.log}: jobs of it wait for others, and its card does not say so; write `dependencies: true` in "
+                "the card, or give --dependencies ignore"
+            )
         frames = {"schedule": schedule.jobs, "segments": schedule.segments, "excluded": schedule.excluded}
         names = ("processors", "policy", "options", "holds", "is_partial", "assumptions")
         rest = {name: getattr(schedule, name) for name in names}

@@ -38,6 +38,7 @@ class EnvOptions(TypedDict, total=False):
     requests: str | Logged
     overrun: str
     cancelled: str
+    dependencies: str
     seed: int
     compiled: bool | str
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from swftools.errors import ParameterError
-from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
+from swftools.parameters.choices import CANCELLED, DEPENDENCIES, IGNORE, OVERRUN, SEMANTICS
 from swftools.parameters.declared import LARGEST_SEED, Domain, Parameters, choice, whole
 
 ALWAYS, WHERE_SET = "always", "where set"
@@ -116,6 +116,11 @@ def run_option(declared: Any, **told: Any) -> Any:
     return field(default=declared.default, metadata={**declared.metadata, "option": RunOption(**told)})
 
 
+def has_dependencies(value: Any, log: Any) -> bool:  # noqa: ARG001 (the same for each value)
+    """Return whether jobs of a log wait for others."""
+    return bool(log.has_dependencies)
+
+
 @dataclass(frozen=True)
 class RunOptions(Parameters):
     """The options of a run; their order is that of an experiment's columns and cells.
@@ -177,6 +182,16 @@ class RunOptions(Parameters):
         help="Order of events at one instant, and how often the policy decides: our own, or that of another simulator.",
         page="other_simulators.md",
         column="Order of events at one instant.",
+    )
+    dependencies: str = run_option(
+        choice(*DEPENDENCIES),
+        help="Jobs that wait for others by the log: let them into the queue when these have ended and their think time "
+        "is over, or at their submission.",
+        column="Whether jobs wait for those that must end before.",
+        page="#jobs-that-wait-for-others",
+        in_environments=True,
+        in_key=has_dependencies,
+        in_old_states=IGNORE,
     )
     seed: int = run_option(
         whole(0, least=0, most=LARGEST_SEED),

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
 from swftools.parameters import Parameters, is_whole
-from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
+from swftools.parameters.choices import CQSIM, IGNORE, PYSS, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.engine.dependents import note_edges
 from swftools.simulator.engine.loop import Options
-from swftools.simulator.engine.replay import begin_state
+from swftools.simulator.engine.replay import DEPENDS, begin_state
 from swftools.simulator.machine.state import PLANS_BY_LIMIT
 from swftools.simulator.policy_abi import pack
 from swftools.simulator.predictors.kinds import Predictor
@@ -81,6 +83,8 @@ def begin(
     check_semantics(run.semantics, asked_for, found, run.overrun)
     rule, given = restated(run.semantics, asked_for, given)
     order = SEMANTICS[run.semantics]
+    if run.semantics != "instant":
+        run = replace(run, dependencies=IGNORE)  # as the simulators do that are restated
     workload = prepare(
         trace,
         size,
@@ -93,10 +97,17 @@ def begin(
         idle="semantics=cqsim" if order == CQSIM else "",
         needs=rule.needed(given),
         overhead=overhead,
+        dependencies=run.dependencies,
     )
-    jobs = len(workload.coming.row)
-    arena = begin_state(workload.coming, size, workload.restart)
+    jobs, dependent = len(workload.coming.row), workload.dependent
+    arena = begin_state(
+        *(workload.coming, size, workload.restart),
+        optional=DEPENDS if len(dependent.pending) else (),
+        edges=len(dependent.successor),
+    )
     workload = workload._replace(coming=arena.state.coming)
+    if len(dependent.pending):
+        note_edges(arena.state.replay.dependents, dependent)
     arena.state.machine.counts[PLANS_BY_LIMIT] = order == CQSIM
     learning = Asked(learner, trace, workload.coming) if learner else None
     chosen = rule.chosen(given)

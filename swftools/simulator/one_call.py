@@ -30,6 +30,7 @@ def simulate(  # noqa: PLR0913 (options by name)
     cancelled: str = "drop",
     restart_overhead: float | str | Uniform | Column = 0.0,
     semantics: str = "instant",
+    dependencies: str = "follow",
     seed: int = 0,
     compiled: bool | str = True,
     progress: Progress | None = None,
@@ -62,6 +63,9 @@ def simulate(  # noqa: PLR0913 (options by name)
         Time that a run needs to continue earlier work: seconds, uniform:per_processor=0.1, or column:name=mine.
     semantics : {"instant", "pyss", "cqsim", "dr_evt", "raps"}
         Order of events at one instant, and how often the policy decides: our own, or that of another simulator.
+    dependencies : {"follow", "ignore"}
+        Jobs that wait for others by the log: let them into the queue when these have ended and their think time is
+        over, or at their submission.
     seed : int
         Seed for requests, predictors and policies that draw at random.
     compiled : bool or "checked"

@@ -88,6 +88,7 @@ class Simulation:
         cancelled: str = "drop",
         restart_overhead: float | str | Uniform | Column = 0.0,
         semantics: str = "instant",
+        dependencies: str = "follow",
         seed: int = 0,
         compiled: bool | str = True,
         **parameters: Any,
@@ -184,7 +185,7 @@ class Simulation:
     def assumptions(self) -> tuple[str, ...]:
         """What the run takes for what the log does not say, and what its policy is told, in words."""
         left_out = {str(reason): int(n) for reason, n in self._workload.excluded["reason"].value_counts().items()}
-        return sentences_of(self._workload.assumed, left_out, self.options)
+        return sentences_of(self._workload.assumed, left_out, self.options, self._workload.dependent.told)
 
     def run(self, until: float | None = None, *, progress: Progress | None = None) -> Self:
         """Go on, to the end or to a time, whose events still happen; return the simulation itself.
@@ -345,6 +346,8 @@ class Simulation:
             is_over &= ~is_out
             lacks_some = bool(is_out[: self._machine.counts[SUBMITTED]].any())
         parts = workload, requests, log, taken_out
+        ready = self._replay.dependents.ready[:jobs]
+        ready_time = np.fmax(requests.submit_time, ready) if len(ready) else None
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         notes, assumed = self.notes, self.assumptions
@@ -353,7 +356,7 @@ class Simulation:
             del self._workload, self._driver, workload, requests, log
         done = what_was_done(*parts, copies=copies)
         del parts
-        schedule = schedule_of(self.trace, done, is_over, *about)
+        schedule = schedule_of(self.trace, done, is_over, *about, ready_time=ready_time)
         origin = local_start_of(self.trace.header)
         return replace(
             schedule,

@@ -116,16 +116,20 @@ def fields_of(kind: type) -> Mapping[str, Any]:
     return {name: getattr(hint, "__metadata__", (hint,))[0] for name, hint in hints.items()}
 
 
-@cache
-def columns_of(kind: Any) -> Mapping[str, Column]:
+_COLUMNS: dict[type, Mapping[str, Column]] = {}
+
+
+def columns_of(kind: type) -> Mapping[str, Column]:
     """Return the columns of a tuple of arrays, and of the tuples in it, by paths such as ``machine.queue.job``."""
-    found: dict[str, Column] = {}
-    for name, what in fields_of(kind).items():
-        if isinstance(what, Column):
-            found[name] = what
-        elif isinstance(what, type):
-            found |= {f"{name}.{path}": column for path, column in columns_of(what).items()}
-    return found
+    if kind not in _COLUMNS:
+        found: dict[str, Column] = {}
+        for name, what in fields_of(kind).items():
+            if isinstance(what, Column):
+                found[name] = what
+            elif isinstance(what, type):
+                found |= {f"{name}.{path}": column for path, column in columns_of(what).items()}
+        _COLUMNS[kind] = found
+    return _COLUMNS[kind]
 
 
 def names_per(kind: type, per: str, *, ahead: bool | None = None) -> list[str]:

@@ -23,6 +23,7 @@ from swftools.parameters.choices import SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.carrying import carry_nothing, restore_by
+from swftools.simulator.dependent import none_wait
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import Coming, State, with_views
 from swftools.simulator.job_table import JobTable
@@ -121,6 +122,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "has_rows": rows is not None,
         "header": [[entry.label, entry.text] for entry in trace.header.entries],
         "machine_processors": trace.machine_processors,
+        "dependencies": workload.dependent.told,
         "assumed": [count for place, count in enumerate(workload.assumed) if count or place < ALWAYS_COUNTED],
         "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
@@ -259,13 +261,16 @@ def _made(
     assumed = Assumed(*head["assumed"])
     if not all(is_whole(each, 0) for each in assumed):
         raise StateError("the state assumes what cannot be counted")
+    dependent = none_wait(head.get("dependencies", []))
+    if not all(isinstance(each, str) for each in dependent.told):
+        raise StateError("the state says of dependencies what is no text")
     sentences_of(assumed, {}, options)  # which says what is assumed in words that there must be
     made.__dict__.update(
         policy=policy,
         options=options,
         _table=table,
         _own_rows=rows,
-        _workload=Workload(coming, known, _excluded_of(head, len(table)), machine.restart, assumed),
+        _workload=Workload(coming, known, _excluded_of(head, len(table)), machine.restart, assumed, dependent),
         _is_cut=cut,
         _users=_users_of(head),
         _taken_out=taken_out,
