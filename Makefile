@@ -10,7 +10,7 @@ WORKERS ?= 2
 # Bytecode is kept, whatever the shell says: without it each start takes a second more.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: augment test lint licence types unit quick slow durations mutants docs end-to-end benchmark schemas pictures reproduction clean
+.PHONY: augment test lint licence types unit quick slow durations mutants docs end-to-end benchmark schemas run-options pictures reproduction clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -25,6 +25,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check --preview --select CPY001 .
 	$(BIN)/python -m swftools.fields.generate --check
+	$(BIN)/python docs/make_run_options.py --check
 
 # The licence in the first line of each Python file, behind a "#!" if there is one.
 licence:
@@ -74,6 +75,10 @@ benchmark: $(VENV)/.installed-dev
 
 schemas: $(VENV)/.installed-dev
 	$(BIN)/python -m swftools.fields.generate
+
+# The options of a run, from where they are declared into signatures and pages.
+run-options: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_run_options.py
 
 format-pages: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_format_pages.py

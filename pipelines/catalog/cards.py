@@ -177,6 +177,8 @@ class LogCard:
     machine: MachineCard
     options: dict[Text, Any] = field(default_factory=dict)
     """Of the format."""
+    dependencies: Flag = False
+    """Whether jobs of a log in SWF wait for others, by its fields 17 and 18; logs of other formats need not say it."""
     url: Annotated[Text, AfterValidator(_web_address)] | None = None
     file: Annotated[Text, AfterValidator(_shipped)] | None = None
     """Resource of this package, below ``RESOURCES``."""

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from pipelines.cli.completing import complete_policy
-from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
-from pipelines.cli.schedules import begin_simulation, print_assumptions, simulates
+from pipelines.cli.schedules import begin_simulation, print_assumptions, seed_option, simulates
 from swftools.output.amounts import counted
 from swftools.output.shown_text import shown
 
@@ -49,7 +49,7 @@ from swftools.output.shown_text import shown
 )
 @click.option("--origin", help="Moment of second 0, as 2022-01-01T00:00Z; default: the log's.")
 @simulates
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
+@seed_option
 @click.option("-o", "--output", help="Write the table into this file: .csv.")
 @json_option
 @says_its_progress

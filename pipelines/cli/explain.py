@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.durations import Duration
-from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_picture, draws
-from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, simulates
+from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, seed_option, simulates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--job", type=int, metavar="NUMBER", help="The decision at which that job started.")
 @draws("the decision")
 @simulates
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
+@seed_option
 @says_its_progress
 def explain(
     log: str,

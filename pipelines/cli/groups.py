@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from pathlib import Path
 from typing import Any, TextIO
@@ -77,6 +76,8 @@ class Commands(click.Group):
             return f"see swftools {meant}"
         if word.lower().endswith(_LOGS) or Path(word).expanduser().exists():
             return f"it is a log: swftools describe {word}"
+        import difflib  # which takes a while, and commands are seldom misspelled
+
         near = difflib.get_close_matches(folded(word), self.commands, n=1)
         return f"did you mean {near[0]!r}?" if near else "swftools --help lists them"
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.completing import complete_mechanism, complete_policy
-from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
-from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, simulates
+from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, seed_option, simulates
 from swftools.named import with_number
 from swftools.output.amounts import counted
 from swftools.output.shown_text import WIDTH, shown
@@ -43,7 +43,7 @@ ROOM = 26
     help="How prices are set: fixed, queue, first-price, vcg:horizon=24h, or module:name of yours.",
 )
 @simulates
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
+@seed_option
 @click.option("--sample", type=click.IntRange(1), help="Price only this many jobs, drawn at random; default: all.")
 @click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="Processes to use.")
 @click.option(

@@ -11,10 +11,10 @@ import click
 
 from pipelines.cli.completing import complete_policy
 from pipelines.cli.durations import Duration
-from pipelines.cli.options import SEED, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.options import load as load_trace
+from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, figure_line, json_option, print_json
-from pipelines.cli.schedules import policy_entry, print_assumptions, simulates
+from pipelines.cli.schedules import policy_entry, print_assumptions, seed_option, simulates
 from swftools.output.amounts import counted
 from swftools.output.shown_text import WIDTH, shown
 
@@ -60,7 +60,7 @@ REPLANS = click.Choice(["changes", "never"], case_sensitive=False)
     "--training", type=click.IntRange(0), default=1000, show_default=True, help="Waits to learn before the first plan."
 )
 @simulates
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
+@seed_option
 @click.option("-o", "--output", help="Write each reservation and its outcome into this file: .csv, .parquet.")
 @json_option
 @says_its_progress

@@ -15,7 +15,6 @@ from pipelines.cli.checking import print_report, report_as_mapping
 from pipelines.cli.completing import complete_policy, complete_predictor
 from pipelines.cli.options import (
     LOAD,
-    SEED,
     data_root_of_task,
     dry_run,
     flags_of_engine,
@@ -34,58 +33,58 @@ from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
-from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
+from swftools.parameters.run_option_table import RUN_OPTIONS, RunOption
 
 if TYPE_CHECKING:
     from swftools.simulator.schedule import Schedule
     from swftools.simulator.simulation import Simulation
 
+_COMPLETED = {"predictor": complete_predictor}
+"""What completes the value of an option in a shell."""
+
+_BY_TYPE: dict[type, click.ParamType[Any]] = {
+    str: click.STRING,
+    int: click.INT,
+    float: click.FLOAT,
+    bool: click.BOOL,
+}
+
+
+class _WithinBounds(click.ParamType[Any]):
+    """The value of an option of a run, refused where it is outside its domain."""
+
+    def __init__(self, option: RunOption) -> None:
+        self.option, self.inner = option, _BY_TYPE[option.type]
+        self.name = self.inner.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value; fail if it is none."""
+        found = self.inner.convert(value, param, ctx)
+        if not self.option.domain.admits(found):
+            self.fail(f"{value!r} is not {self.option.domain.words}", param, ctx)
+        return found
+
+
+def _option_of(name: str) -> Callable[[Any], Any]:
+    """Return the option of commands for an option of a run."""
+    option = RUN_OPTIONS[name]
+    return click.option(
+        f"--{name.replace('_', '-')}",
+        type=click.Choice(option.choices, case_sensitive=False) if option.choices else _WithinBounds(option),
+        default=option.usual,
+        show_default=True,
+        shell_complete=_COMPLETED.get(name),
+        help=option.sentence(),
+    )
+
+
 _options = [
-    click.option(
-        "--overrun",
-        type=click.Choice(OVERRUN, case_sensitive=False),
-        default="extend",
-        show_default=True,
-        help="Jobs that outrun their request.",
-    ),
-    click.option(
-        "--cancelled",
-        type=click.Choice(CANCELLED, case_sensitive=False),
-        default="drop",
-        show_default=True,
-        help="Jobs without run time.",
-    ),
-    click.option(
-        "--requests",
-        default="logged",
-        show_default=True,
-        help="Requested times: logged, factor:factor=2, or tsafrir where the log lacks them.",
-    ),
-    click.option(
-        "--predictor",
-        shell_complete=complete_predictor,
-        default="request",
-        show_default=True,
-        help="Run times that policies see: exact, tightened, last-model, user-average, "
-        "gradient-boosting, virtual:error=0.5, or module:name of yours.",
-    ),
-    click.option(
-        "--restart-overhead",
-        default="0",
-        show_default=True,
-        help="Time to go on with kept work: seconds, uniform:per_processor=0.1, or column:name=NAME.",
-    ),
-    click.option(
-        "--semantics",
-        type=click.Choice(list(SEMANTICS), case_sensitive=False),
-        default="instant",
-        show_default=True,
-        help="Order of events at one instant: ours, or another simulator's.",
-    ),
+    *(_option_of(name) for name, option in RUN_OPTIONS.items() if not option.is_repetition),
     click.option("--load", type=LOAD, help="Offered load, by scaling the times between submissions."),
 ]
 """What simulate and compare have in common."""
 
+seed_option = _option_of("seed")
 
 synthetic_option = click.option(
     "--synthetic", is_flag=True, help="Also show measures of made-up utility functions, if jobs have them."
@@ -110,7 +109,7 @@ def simulates(command: Any) -> Any:
     help="Name or module:name, also easy:reservations=2.",
 )
 @simulates
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of every random draw.")
+@seed_option
 @click.option("-o", "--output", help="Write the schedule into this file: .csv or .parquet.")
 @synthetic_option
 @click.option("--notes", metavar="FOLDER", help="Write the policy's notes (explain=true) into this folder.")
@@ -216,7 +215,7 @@ def begin_simulation(log: str, cleaned: bool, rules: str, entry: dict[str, Any],
     from swftools.simulator.simulation import Simulation
 
     offered_load = options.pop("load")
-    check_options(**{name: value for name, value in options.items() if name != "seed"})
+    check_options(**options)
     trace = load(log, cleaned, rules).trace
     if offered_load is not None:
         trace = scale_to_load(trace, offered_load)

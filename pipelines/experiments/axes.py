@@ -5,33 +5,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from swftools.parameters.run_option_table import RUN_OPTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_OF_SETTINGS = [each for each in RUN_OPTIONS.values() if not each.is_repetition]
+_OF_REPETITIONS = [each for each in RUN_OPTIONS.values() if each.is_repetition]
 
 AXES = {
     "logs": "log",
     "loads": "load",
     "windows": "window",
     "processors": "processors",
-    "predictors": "predictor",
-    "requests": "requests",
-    "overrun": "overrun",
-    "cancelled": "cancelled",
-    "restart_overhead": "restart_overhead",
-    "semantics": "semantics",
+    **{each.axis: each.name for each in _OF_SETTINGS},
     "policies": "policy",
-    "seeds": "seed",
+    **{each.axis: each.name for each in _OF_REPETITIONS},
     "shakes": "shake",
 }
 """The parameter of a simulation that each axis varies; cells are in the order of these, the last runs fastest."""
 
-REPETITIONS = ("seed", "shake")
+REPETITIONS = (*(each.name for each in _OF_REPETITIONS), "shake")
 """What makes repetitions of one and the same setting: all else is asked about, these are noise."""
 
-OPTIONS = (
-    *("load", "window", "processors", "predictor", "requests", "overrun", "cancelled", "restart_overhead", "semantics"),
-)
+OPTIONS = ("load", "window", "processors", *(each.name for each in _OF_SETTINGS))
 SETTING = ("log", *OPTIONS)
 """What tells settings apart: all but the policy and what makes repetitions."""
+
+
+def with_options(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of an experiment with every option: one that came later, and it lacks, had its default."""
+    return table.assign(**{each.name: each.usual for each in _OF_SETTINGS if each.name not in table})
 
 
 def cells_of(

@@ -19,6 +19,7 @@ from pipelines.keys import canonical_json
 from pipelines.names import check_name
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
+from swftools.parameters.run_option_table import RUN_OPTIONS
 from swftools.parameters.strict_yaml import read_yaml_file
 
 COMMON = ("augment", "parameters", "rules", "metrics", "unmeasured_queues", "shake_seconds")
@@ -26,7 +27,8 @@ COMMON = ("augment", "parameters", "rules", "metrics", "unmeasured_queues", "sha
 
 OTHERS = ("name", "baseline", "exclude", "subsets")
 KEYS = (*OTHERS, *AXES, *COMMON)
-_WHOLE = ("seeds", "shakes", "processors")
+_OF_RUN = {each.axis: each for each in RUN_OPTIONS.values()}
+_WHOLE = ("shakes", "processors", *(axis for axis, each in _OF_RUN.items() if each.is_repetition))
 _NUMBERS = ("loads",)
 _MAPPINGS = ("policies", "windows")
 
@@ -231,8 +233,11 @@ def _values(given: Any, axis: str, where: str) -> list[Any]:
                 isinstance(value, int | float) and not isinstance(value, bool) and value >= 0,
                 "a number >= 0",
             )
-        elif axis == "restart_overhead":
-            is_fine, form = isinstance(value, str | int | float) and not isinstance(value, bool), "seconds or a text"
+        elif axis in _OF_RUN and _OF_RUN[axis].type is not str:
+            is_fine, form = _OF_RUN[axis].domain.admits(value), _OF_RUN[axis].domain.words
+        elif axis in _OF_RUN and isinstance(_OF_RUN[axis].default, float):
+            is_fine = isinstance(value, str | int | float) and not isinstance(value, bool)
+            form = f"{_OF_RUN[axis].forms[0]} or a text"
         elif axis in _MAPPINGS:
             is_fine, form = isinstance(value, str | Mapping), "a text or a mapping"
         else:

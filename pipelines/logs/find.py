@@ -12,6 +12,7 @@ from pipelines.catalog.cards import RESOURCES, Catalog, LogCard
 from pipelines.catalog.reader import read_catalog
 from pipelines.config import log_directories, setting
 from pipelines.keys import canonical_json
+from pipelines.logs.dependent import may_have_dependencies
 from pipelines.logs.file_cache import FileCache
 from pipelines.logs.generated import MODELS, find_model
 from pipelines.logs.how_read import HowRead
@@ -67,6 +68,11 @@ class Log:
     how: HowRead = field(default_factory=HowRead)
     version: Path | None = None
     """The folder of the published version that it is: its jobs are a table, and cleaned."""
+
+    @property
+    def has_dependencies(self) -> bool:
+        """Whether jobs of it may wait for others."""
+        return may_have_dependencies(self)
 
 
 def catalog_in_use() -> Catalog:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from pipelines.experiments.axes import OPTIONS, SETTING
+from pipelines.experiments.axes import OPTIONS, SETTING, with_options
 from pipelines.experiments.differences import sentences
 from pipelines.experiments.means import different_repetitions, means_of, settings_in_words, usual_values
 from pipelines.reports.report import Rows, Section, Shown, Told, Version, begun, reports_on, sentence
@@ -30,19 +30,25 @@ METRICS = ("policy", "job_class", "classed_by", "measure", "statistic", "value",
 @reports_on("experiment_differences", "An experiment with scheduling policies by simulation")
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on an experiment."""
-    values = usual_values(version.read("experiment", METRICS))
-    differences = version.read("experiment_differences")
+    values = usual_values(_read(version, "experiment", METRICS))
+    differences = _read(version, "experiment_differences")
     sections = [
         Section("What was run", [*_cells(values), *_assumptions(version)]),
         Section("Which differences are more than noise", _found(differences)),
         *_measures(values, differences),
     ]
     if other:
-        beside = _measures(usual_values(other.read("experiment", METRICS)), other.read("experiment_differences"))
+        beside = _measures(usual_values(_read(other, "experiment", METRICS)), _read(other, "experiment_differences"))
         end = f", {other.data_set} {other.version[:8]}"
         sections += [replace(part, heading=f"{part.heading}{end}") for part in beside]
     taken = version.manifest["parameters"].get("statistics", "")
     return [*sections, *([Section("What the statistics take for granted", [taken])] if taken else [])]
+
+
+def _read(version: Version, table: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a table, or some columns of it, with all options."""
+    there = version.manifest["tables"][table]["columns"]
+    return with_options(version.read(table, columns and [name for name in columns if name in there]))
 
 
 def _cells(values: pd.DataFrame) -> Iterator[str]:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING
+from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING, with_options
 from pipelines.experiments.differences import (
     ASSUMPTIONS,
     compare_with_baseline,
@@ -40,10 +40,14 @@ from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
 from swftools.fields.experiments import EXPERIMENT
+from swftools.parameters.run_option_table import RUN_OPTIONS
 from swftools.simulator.measure_definitions import HIGHER, LOWER, MEASURES
 from swftools.simulator.measures_table import USUAL
 from swftools.simulator.registry import find_policy
 from swftools.tables import to_arrow, to_pandas
+
+_NUMBERS = {"shake", "shake_seconds", "processors", *(e.name for e in RUN_OPTIONS.values() if e.type is not str)}
+"""Parameters of tasks that are no texts."""
 
 MOST_SETTINGS = 6
 """With more settings than these the means are not printed: they stand in experiment.md."""
@@ -209,7 +213,9 @@ class PublishExperiment(CellsTask):
             "experiment_differences": differences,
             "experiment_ranks": rank_policies(usual, SETTING, _worse()),
         }
-        tables = {name: to_arrow(frame, name) for name, frame in frames.items()}
+        said = {name for cell in self.cells for name in cell.counted_options}
+        unsaid = [name for name in self.cells[0].options if name not in said]
+        tables = {name: to_arrow(frame.drop(columns=unsaid), name) for name, frame in frames.items()}
         csv = {
             f"{name}.csv": writer_of(to_pandas(table, name).to_csv(index=False, lineterminator="\n"))
             for name, table in tables.items()
@@ -223,8 +229,8 @@ class PublishExperiment(CellsTask):
 
     def shown(self, contents: Contents) -> str:
         """Return the means where they are few, and which differences are more than noise."""
-        told = _told(to_pandas(contents.tables["experiment_differences"], "experiment_differences"))
-        means = _means(to_pandas(contents.tables["experiment"], "experiment"), MOST_SETTINGS)
+        told = _told(_read(contents.tables["experiment_differences"], "experiment_differences"))
+        means = _means(_read(contents.tables["experiment"], "experiment"), MOST_SETTINGS)
         lines = "".join(f"* {line}\n" for line in [*told, f"What this takes for granted: {ASSUMPTIONS}"])
         return f"{means}{lines}"
 
@@ -232,8 +238,8 @@ class PublishExperiment(CellsTask):
         """Return the means where they are few, which differences are more than noise, and where all of it stands."""
         target = self._made or self.output()
         metrics = target.root.read_table(target.data_set, "experiment", target.version)
-        means = _means(to_pandas(metrics, "experiment"), MOST_SETTINGS, is_printed=True)
-        told = _told(to_pandas(read(), "experiment_differences"))
+        means = _means(_read(metrics, "experiment"), MOST_SETTINGS, is_printed=True)
+        told = _told(_read(read(), "experiment_differences"))
         return means + "".join(f"{line}\n" for line in [*told, f"all values: {target.path}/experiment.md"])
 
     def _cleaned(self, log: str) -> CleanTrace:
@@ -270,6 +276,11 @@ class PublishExperiment(CellsTask):
         return {**facts, "assumptions": [*facts["assumptions"], *runs], "rules": cleaned.plan}
 
 
+def _read(table: pa.Table, name: str) -> pd.DataFrame:
+    """Return a table of an experiment with all options."""
+    return with_options(to_pandas(table, name))
+
+
 def _as_text(name: str, value: Any) -> Any:
     """Return a value of a file as the parameter of a task takes it."""
     if name == "policy":
@@ -278,7 +289,7 @@ def _as_text(name: str, value: Any) -> Any:
         return float(value)
     if isinstance(value, dict | list):
         return ",".join(map(str, value)) if name in ("unmeasured_queues", "augment") else canonical_json(value)
-    return value if name in ("seed", "shake", "shake_seconds", "processors") else str(value)
+    return value if name in _NUMBERS else str(value)
 
 
 def _metrics_of(cells: list[MeasureSchedule]) -> pd.DataFrame:

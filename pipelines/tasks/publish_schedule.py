@@ -126,9 +126,9 @@ def simulation_facts(
             "policies": chosen,
             "own_policies": {name: source_hash(name) for name in names},
             **({"own_measures": measures} if measures else {}),
-            "predictor": version_of_predictor(simulation.predictor),
+            "predictor": version_of_predictor(simulation.options["predictor"]),
             "options": {
-                **simulation.options,
+                **simulation.counted_options,
                 "load": simulation.load,
                 "processors": simulation.processors,
                 **simulation.chosen_jobs,

@@ -60,7 +60,7 @@ class ReservationTask(ScheduleTask):
         """Raise ParameterError if an option is outside its domain, or reservations cannot be had of policy or bound."""
         super().check_values()
         check_asked(self.predictor_of_waits)
-        check_told(self.predictor)
+        check_told(self.options["predictor"])
         check_widths(find_policy(self.simulation.entry["policy"]), self.simulation._chosen)
 
     @property

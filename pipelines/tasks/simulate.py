@@ -22,10 +22,8 @@ from pipelines.tasks.one_look import asked_once, once_a_look
 from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
 from pipelines.tasks.simulation_parameters import (
     PoliciesParameter,
-    PredictorParameter,
-    RequestsParameter,
-    RestartOverheadParameter,
     WindowParameter,
+    takes_run_options,
 )
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
@@ -33,7 +31,7 @@ from swftools.fields.augmentations import AUGMENTATION_COLUMNS
 from swftools.kernel.memory import give_back_memory
 from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry
-from swftools.parameters.choices import SEMANTICS
+from swftools.parameters.run_option_table import RUN_OPTIONS
 from swftools.selection import scale_to_load, select_jobs
 from swftools.simulator.one_call import simulate
 from swftools.simulator.predictors.kinds import Predictor
@@ -45,8 +43,10 @@ from swftools.simulator.search.searching import Searching
 from swftools.tables import LONG, QUICK_OPTIONS, read_frame, write_frame
 from swftools.trace import Trace
 
-OPTIONS = ("overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics")
-"""The options of ``simulate`` that tasks have under the same names, beside machine and seed."""
+SETTINGS = {name: option for name, option in RUN_OPTIONS.items() if not option.is_repetition}
+"""The options of ``simulate`` that tasks have under the same names, beside the machine and what makes repetitions."""
+
+REPETITIONS = tuple(name for name in RUN_OPTIONS if name not in SETTINGS)
 
 
 def label_of(entry: Mapping[str, Any]) -> str:
@@ -55,22 +55,13 @@ def label_of(entry: Mapping[str, Any]) -> str:
     return f"{entry['policy']}({', '.join(words)})" if words else str(entry["policy"])
 
 
+@takes_run_options(repetitions=False)
 class SimulationTask(RulesTask):
     """What simulations have in common: the trace as it is simulated, and the options of ``simulate``."""
 
     augment = AugmentParameter(default="utility", description="augmentations that the simulated jobs carry")
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
     load = luigi.FloatParameter(default=0.0, description="offered load, by scaling arrivals; 0: the log's own")
-    overrun = luigi.Parameter(default="extend", description="extend, kill or run-on: jobs longer than requested")
-    cancelled = luigi.Parameter(default="drop", description="drop, end-at-once or full-request: jobs without run time")
-    requests = RequestsParameter(default="logged", description="what users ask for: logged, factor:factor=2, tsafrir")
-    predictor = PredictorParameter(
-        default="request", description="what policies are told: request, exact, last-model, user-average, ..."
-    )
-    restart_overhead = RestartOverheadParameter(
-        default="0", description="going on with work: seconds, uniform:per_processor=0.1 or column:name=mine"
-    )
-    semantics = luigi.Parameter(default="instant", description=", ".join(SEMANTICS))
     window = WindowParameter(default="", description="jobs to simulate: month=2000-07,warm_up=604800; default: all")
     shake = luigi.IntParameter(default=0, description="seed by which submissions are shaken; 0: they are not")
     shake_seconds = luigi.IntParameter(default=300, description="longest time by which shaking moves a job")
@@ -86,13 +77,18 @@ class SimulationTask(RulesTask):
     @property
     def options(self) -> dict[str, Any]:
         """The options of ``simulate``."""
-        return {name: getattr(self, name) for name in OPTIONS}
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    @property
+    def counted_options(self) -> dict[str, Any]:
+        """Those of them that content keys and published facts have: all but what came later, where it says nothing."""
+        return {name: value for name, value in self.options.items() if SETTINGS[name].enters_key(value, self.found)}
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, of the augmentations too."""
         super().check_values()
         augmentations_of(self, self.augment)
-        asked_once(_check_options, *self.options.values())
+        asked_once(_check_options, *self.options.items())
         if not 0 <= self.load < 1e9:
             raise ParameterError(f"load={self.load} is not a number of 0 or more")
         for name in ("shake", "shake_seconds"):
@@ -100,6 +96,7 @@ class SimulationTask(RulesTask):
                 raise ParameterError(f"{name}={getattr(self, name)} is not a whole number >= 0")
 
 
+@takes_run_options(repetitions=True)
 class SimulatePolicy(SimulationTask):
     """Simulate a trace under a policy.
 
@@ -111,7 +108,7 @@ class SimulatePolicy(SimulationTask):
     """Of engine and tables; each policy has a version of its own beside it."""
     is_of_one_cell = True
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
-    seed = luigi.IntParameter(default=0, description="seed of every random draw")
+    seed: int  # an option of the run
     queues_there = luigi.Parameter(
         default="[]", significant=False, description="queues that jobs must be of, lest it be found after the work"
     )
@@ -131,6 +128,11 @@ class SimulatePolicy(SimulationTask):
         return asked_once(_entry_of, self.policy)
 
     @property
+    def repetition(self) -> dict[str, Any]:
+        """The options of ``simulate`` that make repetitions."""
+        return {name: getattr(self, name) for name in REPETITIONS}
+
+    @property
     def subject(self) -> str:
         """What the task is about, for messages."""
         return f"{self.log} {label_of(self.entry)} seed {self.seed}"
@@ -140,14 +142,14 @@ class SimulatePolicy(SimulationTask):
     def key(self) -> str:
         """Content key of the output."""
         inputs: dict[str, Any] = {
-            **asked_once(_key_of_policy, self.policy, self.semantics),
+            **asked_once(_key_of_policy, self.policy, self.options["semantics"]),
             "trace": self.clone(CleanTrace).key,
             "augmentations": {task.name: task.key for task in self.augmentations},
-            "predictor_version": asked_once(version_of_predictor, self.predictor),
-            "seed": self.seed,
+            "predictor_version": asked_once(version_of_predictor, self.options["predictor"]),
+            **self.repetition,
             "processors": self.processors,
             "load": self.load,
-            **self.options,
+            **self.counted_options,
             **self.chosen_jobs,
         }
         return content_key("simulate", self.code_version, inputs)
@@ -170,14 +172,21 @@ class SimulatePolicy(SimulationTask):
         schedule = simulate(
             self.simulated_trace(),
             self.entry["policy"],
-            seed=self.seed,
             progress=lambda done, jobs, _: self.tell(done, jobs),
+            **self.repetition,
             **self.options,
             **self._chosen,
         )
+        if "ready_time" in schedule.jobs and not self.found.has_dependencies:
+            raise ParameterError(
+                f"{self.log}: jobs of it wait for others, and its card does not say so; write `dependencies: true` in "
+                "the card, or give --dependencies ignore"
+            )
         frames = {"schedule": schedule.jobs, "segments": schedule.segments, "excluded": schedule.excluded}
         names = ("processors", "policy", "options", "holds", "is_partial", "assumptions")
         rest = {name: getattr(schedule, name) for name in names}
+        uncounted = self.options.keys() - self.counted_options.keys()
+        rest["options"] = {name: value for name, value in rest["options"].items() if name not in uncounted}
         with self.output().fill() as directory:
             for table, frame in frames.items():
                 write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
@@ -239,11 +248,12 @@ class SimulatePolicy(SimulationTask):
                 )
 
 
+@takes_run_options(repetitions=True)
 class ScheduleTask(SimulationTask):
     """What tasks have in common that read the schedule of one policy."""
 
     policy = PoliciesParameter(default="easy", description="a policy, such as easy or easy:reservations=2")
-    seed = luigi.IntParameter(default=0, description="seed of every random draw")
+    seed: int  # an option of the run
 
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, also one of the simulation."""
@@ -316,9 +326,9 @@ def _check_policy(policy: str, augment: str) -> None:
             )
 
 
-def _check_options(*values: str) -> None:
-    """Raise ParameterError unless the options of a simulation, in the order of ``OPTIONS``, are what they may be."""
-    check_options(**dict(zip(OPTIONS, values, strict=True)))
+def _check_options(*options: tuple[str, Any]) -> None:
+    """Raise ParameterError unless the options of a simulation are what they may be."""
+    check_options(**dict(options))
 
 
 def check_queues(jobs: pd.DataFrame, queues: Sequence[int], log: str) -> None:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
 import luigi
 
@@ -14,14 +15,16 @@ from pipelines.tasks.parameters import assignments, from_json
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entries, read_entry, write_entry
+from swftools.parameters.run_option_table import RUN_OPTIONS, RunOption
 from swftools.parameters.spelling import as_known
 from swftools.selection import select_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import list_policies, read_policy
-from swftools.simulator.requested import find_requests
-from swftools.simulator.restart import find_restart_overhead
+from swftools.simulator.run_options import FIND
+
+Task = TypeVar("Task", bound=luigi.Task)
 
 
 class PoliciesParameter(luigi.Parameter):
@@ -44,8 +47,12 @@ class PoliciesParameter(luigi.Parameter):
         return canonical_json(chosen)
 
 
-class RequestsParameter(luigi.Parameter):
-    """What users ask for, as text: ``logged``, ``factor:factor=2``, ``tsafrir``."""
+class ReadParameter(luigi.Parameter):
+    """An option of a run that is a text with parameters, such as ``factor:factor=2`` of requests."""
+
+    def __init__(self, find: Callable[[Any], Any], **known: Any) -> None:
+        self._find = find
+        super().__init__(**known)
 
     def normalize(self, value: Any) -> str:
         """Return name and parameters in their one form.
@@ -53,9 +60,9 @@ class RequestsParameter(luigi.Parameter):
         Raises
         ------
         ParameterError
-            There is none of that name, or it takes no such parameter.
+            There is none of that name, or it takes no such parameter, or another value.
         """
-        return find_requests(value).to_text()
+        return str(self._find(value).to_text())
 
 
 class PredictorParameter(luigi.Parameter):
@@ -74,20 +81,6 @@ class PredictorParameter(luigi.Parameter):
         # One in Python is named by its class, which may be any name of its module.
         registered = _as_registered(name, found) if isinstance(found, Predictor) else name
         return write_entry(registered, dict(sorted(given.items())))
-
-
-class RestartOverheadParameter(luigi.Parameter):
-    """What it takes to go on with work, as text: seconds, ``uniform:per_processor=0.1``, ``column:name=mine``."""
-
-    def normalize(self, value: Any) -> str:
-        """Return name and parameters in their one form.
-
-        Raises
-        ------
-        ParameterError
-            It is negative, there is none of that name, or it takes no such parameter.
-        """
-        return find_restart_overhead(value).to_text()
 
 
 class WindowParameter(luigi.Parameter):
@@ -125,6 +118,38 @@ class MetricsParameter(luigi.Parameter):
             One is unknown or outside its domain.
         """
         return canonical_json(MetricParameters.from_mapping(assignments("metrics", value)).to_mapping())
+
+
+_BY_TYPE: dict[type, Callable[..., Any]] = {
+    str: luigi.Parameter,
+    int: luigi.IntParameter,
+    float: luigi.FloatParameter,
+    bool: partial(luigi.BoolParameter, parsing=luigi.BoolParameter.EXPLICIT_PARSING),
+}
+"""What a task takes an option of a run as, by the type of its value."""
+
+
+def parameter_of(option: RunOption) -> luigi.Parameter:
+    """Return the parameter of a task for an option of a run."""
+    choices = f" {', '.join(option.choices)}" if option.choices else ""
+    known: dict[str, Any] = {"default": option.usual, "description": option.sentence() + choices}
+    if option.name == "predictor":
+        return PredictorParameter(**known)
+    return ReadParameter(FIND[option.name], **known) if option.forms else _BY_TYPE[option.type](**known)
+
+
+def takes_run_options(*, repetitions: bool) -> Callable[[type[Task]], type[Task]]:
+    """Give a task the options of a run as parameters: those that make settings, or those that make repetitions."""
+
+    def give(task: type[Task]) -> type[Task]:
+        for option in RUN_OPTIONS.values():
+            if option.is_repetition == repetitions:
+                parameter = parameter_of(option)
+                parameter.__set_name__(task, option.name)  # as in the body of a class
+                setattr(task, option.name, parameter)
+        return task
+
+    return give
 
 
 def _as_registered(name: str, found: Any) -> str:

@@ -226,11 +226,14 @@ def known_later(columns: Iterable[object]) -> list[str]:
 def required_columns(table: str) -> list[str]:
     """Return the columns that every file of a table has.
 
-    All of them, but of jobs only the 18 SWF fields, and of a schedule only what the simulation adds, and the key.
+    All that are not optional, but of jobs only the 18 SWF fields, and of a schedule only what the simulation adds, and
+    the key.
     """
     if table == "schedule":
         return ["job_number", "job_occurrence", *(field.name for field in SCHEDULE_COLUMNS if not field.optional)]
-    return list(SWF_NAMES) if table == "jobs" else list(table_fields(table))
+    if table == "jobs":
+        return list(SWF_NAMES)
+    return [name for name, field in table_fields(table).items() if not field.optional]
 
 
 def arrow_schema(table: str, columns: Iterable[str] | None = None) -> pa.Schema:

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING, Field
 from swftools.fields.schedules import METRICS, SEED
+from swftools.parameters.run_option_table import ALWAYS, RUN_OPTIONS, RunOption
 
 _STAGE = "experiment"
 
@@ -24,17 +27,18 @@ def _count(name: str, meaning: str, unit: str = "1") -> Field:
     return Field(name, INT64, unit, meaning, NEVER, stage=_STAGE, minimum=0, known="never")
 
 
+def _option(option: RunOption) -> Field:
+    """Return the column of an option of a run; one that came later is in a file only where it counts in some cell."""
+    kind = {str: STRING, int: INT64, float: FLOAT64, bool: BOOL}[option.type]
+    return replace(_word(option.name, option.column), type=kind, optional=option.in_key != ALWAYS)
+
+
 _LOG = _word("log", "Name of the log.")
 _OPTIONS = (
     _value("load", "Offered load that submissions are scaled to; 0 is the log's own.", unit="1"),
     _word("window", "Jobs that were simulated and measured, as JSON of select_jobs; empty: all."),
     _count("processors", "Processors of the machine; 0 is the log's own.", "processors"),
-    _word("predictor", "What policies are told of run times."),
-    _word("requests", "What users ask for."),
-    _word("overrun", "What becomes of jobs longer than requested."),
-    _word("cancelled", "What becomes of jobs without run time."),
-    _word("restart_overhead", "What it takes to go on with work."),
-    _word("semantics", "Order of events at one instant."),
+    *(_option(each) for each in RUN_OPTIONS.values() if not each.is_repetition),
 )
 _SHAKE = _count("shake", "Seed by which submissions are shaken; 0: they are not.")
 _MEASURE = (

@@ -142,7 +142,11 @@ def data_dictionary() -> str:
         f"Each table has a schema version of its own: {COMMON_VERSION} where the table does not say another.\n"
     ]
     for table, fields in TABLES.items():
-        optional = "" if len(required_columns(table)) == len(fields) else " Only the 18 SWF fields are always there."
+        optional = ""
+        if table in {"jobs", "schedule"}:
+            optional = " Only the 18 SWF fields are always there."
+        elif lacking := [f"`{field.name}`" for field in fields if field.optional]:
+            optional = f" Not every file has {', '.join(lacking)}."
         if table_version(table) != COMMON_VERSION:
             optional += f" Schema version {table_version(table)}."
         rows = [_HEADINGS, tuple("---" for _ in _HEADINGS), *map(_row, fields)]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.learning.slot import Slot
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.machine.state import NOW
 from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy, find_policy, read_policy
@@ -98,7 +99,7 @@ def _starts_of(slot: Slot, policy: str | Policy, seed: int) -> list[tuple[int, f
     log, rows = slot.log, slot.coming.row
     name = find_policy(policy).name if isinstance(policy, Policy) else policy
     part = log.trace.with_jobs(log.trace.jobs.iloc[np.sort(rows)].reset_index(drop=True))
-    options = {name: log.options[name] for name in ("overrun", "cancelled", "requests", "predictor", "semantics")}
+    options = {name: log.options[name] for name in RunOptions.names() if name != "seed"}
     runs = simulate(part, policy, log.processors, seed=seed, **options).segments
     numbers = log.trace.jobs["job_number"].to_numpy()[rows]
     of_number = {int(number): job for job, number in enumerate(numbers)}

@@ -72,8 +72,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     weights : sequence of float, optional
         How often each log is drawn; ``env.unwrapped.weights`` may be set between episodes, for a curriculum.
     **options
-        Options of ``EpisodeLog``: ``processors``, ``overrun``, ``requests``, ``predictor``, ``cancelled``, ``seed``,
-        ``compiled``.
+        Options of ``EpisodeLog``: ``processors``, ``compiled``, and those of a run that ``EnvOptions`` names.
 
     Raises
     ------

@@ -30,7 +30,7 @@ class EpisodeLog:
     overrun : {"run-on", "kill", "extend"}
         As for ``simulate``. ``"extend"`` raises a request to a longer run time, which reveals something of the future.
     **options
-        As for ``simulate``: ``requests``, ``predictor``, ``cancelled``, ``seed``, ``compiled``.
+        As for ``simulate``: ``compiled``, and those of a run that ``EnvOptions`` names.
 
     Raises
     ------

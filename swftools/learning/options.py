@@ -22,7 +22,7 @@ Given = Trace | EpisodeLog | Sequence[Trace | EpisodeLog] | None
 
 
 class EnvOptions(TypedDict, total=False):
-    """The options by name; ``SchedulingEnv`` says what each is."""
+    """The options by name; ``SchedulingEnv`` says what each is. Those of a run are written by ``make run-options``."""
 
     k: int
     jobs: int
@@ -34,10 +34,11 @@ class EnvOptions(TypedDict, total=False):
     policy: str | Policy
     weights: Sequence[float] | None
     processors: int | None
+    predictor: str | Predictor
+    requests: str | Logged
     overrun: str
     cancelled: str
-    requests: str | Logged
-    predictor: str | Predictor
+    dependencies: str
     seed: int
     compiled: bool | str
 

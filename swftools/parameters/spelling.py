@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable
 
 
@@ -61,6 +60,8 @@ def with_known_name(text: str, known: Iterable[str]) -> str:
 
 def did_you_mean(names: Collection[str], known: Iterable[str]) -> str:
     """Return the end of a message about unknown names: known names that are similar, if any."""
+    import difflib  # noqa: PLC0415 (takes a while, and names are seldom misspelled)
+
     spelled: dict[str, list[str]] = {}
     for each in known:
         spelled.setdefault(folded(each), []).append(each)

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 
 class Assumed(NamedTuple):
@@ -15,7 +12,7 @@ class Assumed(NamedTuple):
 
     ``without_request`` are those whose request the log does not tell, ``run_time_as_request`` those of them for which
     the run time was taken; ``longer_than_requested`` ran longer than their request, before the overrun rule;
-    ``dependent`` wait for another job, by the log.
+    ``dependent`` wait for another job, by the log: so states of 1.0.0 say it, of which no job ever waits.
     """
 
     jobs: int
@@ -26,21 +23,6 @@ class Assumed(NamedTuple):
     dependent: int = 0
 
 
-def count_dependent(preceding: npt.NDArray[np.int64], own: npt.NDArray[np.int64]) -> int:
-    """Return how many jobs wait for another job by the log.
-
-    A column with one number for all jobs, as a few logs have it, says nothing; nor does a job that waits for itself.
-
-    Parameters
-    ----------
-    preceding, own : numpy.ndarray of int
-        Numbers of the jobs that they wait for, less than 0 of none, and their own.
-    """
-    if len(own) > 1 and (preceding == preceding[0]).all():
-        return 0
-    return int(((preceding >= 0) & (preceding != own)).sum())
-
-
 _OVERRUN = {
     "extend": "their requests are raised to their run times (overrun=extend)",
     "kill": "their runs are cut there (overrun=kill)",
@@ -49,7 +31,9 @@ _OVERRUN = {
 _CANCELLED = {"end-at-once": "they run 1 s", "full-request": "they run as long as they requested"}
 
 
-def sentences_of(assumed: Assumed, excluded: Mapping[str, int], options: Mapping[str, Any]) -> tuple[str, ...]:
+def sentences_of(
+    assumed: Assumed, excluded: Mapping[str, int], options: Mapping[str, Any], dependencies: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Return in words what a run assumes.
 
     Parameters
@@ -60,6 +44,8 @@ def sentences_of(assumed: Assumed, excluded: Mapping[str, int], options: Mapping
         How many jobs were left out for which reason.
     options : mapping
         Of the run, as ``Schedule.options`` has them.
+    dependencies : sequence of str
+        What is said of jobs that wait for others.
 
     Examples
     --------
@@ -69,10 +55,12 @@ def sentences_of(assumed: Assumed, excluded: Mapping[str, int], options: Mapping
     policies are told: predictor request, requests logged
     4 of 10 jobs have no requested time: their run time is taken for it
     """
-    return tuple(_sentences(assumed, excluded, options))
+    return tuple(_sentences(assumed, excluded, options, dependencies))
 
 
-def _sentences(assumed: Assumed, excluded: Mapping[str, int], options: Mapping[str, Any]) -> Iterator[str]:
+def _sentences(
+    assumed: Assumed, excluded: Mapping[str, int], options: Mapping[str, Any], dependencies: Sequence[str]
+) -> Iterator[str]:
     """Yield what a run assumes, what policies are told first."""
     yield f"policies are told: predictor {options['predictor']}, requests {options['requests']}"
     jobs, modelled = assumed.jobs, assumed.without_request - assumed.run_time_as_request
@@ -93,5 +81,6 @@ def _sentences(assumed: Assumed, excluded: Mapping[str, int], options: Mapping[s
     if assumed.dependent:
         few = f"{assumed.dependent:,} of {jobs:,} jobs depend on another"
         yield f"{few}: dependencies (preceding_job_number, think_time) are ignored"
+    yield from dependencies
     for reason, count in excluded.items():
         yield f"left out: {count:,} job{'s' * (count != 1)}, {reason}"

@@ -4,25 +4,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
 from swftools.parameters import Parameters, is_whole
-from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
+from swftools.parameters.choices import CQSIM, IGNORE, PYSS, SEMANTICS
+from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.engine.dependents import note_edges
 from swftools.simulator.engine.loop import Options
-from swftools.simulator.engine.replay import begin_state
+from swftools.simulator.engine.replay import DEPENDS, begin_state
 from swftools.simulator.machine.state import PLANS_BY_LIMIT
 from swftools.simulator.policy_abi import pack
-from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
-from swftools.simulator.predictors.registry import find_predictor, list_predictors, text_of
+from swftools.simulator.predictors.kinds import Predictor
+from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import Policy, read_policy
-from swftools.simulator.requested import Logged, find_requests
-from swftools.simulator.restart import Column, Uniform, find_restart_overhead
+from swftools.simulator.requested import find_requests
+from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.run.compiled_calls import CHECKED, called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run.python_predictor_adapter import Asked
-from swftools.simulator.run_options import check_needs, check_options, check_semantics, restated
+from swftools.simulator.run_options import check_needs, check_semantics, options_in_words, restated
 from swftools.simulator.workload import Workload, prepare
 from swftools.trace import Trace
 
@@ -41,18 +44,12 @@ class Begun(NamedTuple):
     options: dict[str, Any]
 
 
-def begin(  # noqa: PLR0913 (options by name)
+def begin(
     trace: Trace,
     policy: str | Policy,
     processors: int | None,
+    run: RunOptions,
     *,
-    overrun: str,
-    cancelled: str,
-    requests: str | Logged,
-    predictor: str | Predictor | PythonPredictor,
-    restart_overhead: float | str | Uniform | Column,
-    semantics: str,
-    seed: int,
     compiled: bool | str,
     parameters: Mapping[str, Any],
     number_of: Callable[[int], object],
@@ -61,48 +58,56 @@ def begin(  # noqa: PLR0913 (options by name)
 
     Parameters
     ----------
-    trace, policy, processors, overrun, cancelled, requests, predictor, restart_overhead, semantics, seed, compiled
+    trace, policy, processors, compiled
         As ``simulate`` takes them; also what it raises.
+    run : RunOptions
+        All others.
     parameters : mapping
         Of the policy.
     number_of : callable
         Says what a user calls a job.
     """
-    (asked_for, given), asked = read_policy(policy, parameters), find_requests(requests)
-    found = find_predictor(predictor)
+    (asked_for, given), asked = read_policy(policy, parameters), find_requests(run.requests)
+    found = find_predictor(run.predictor)
     learner = found.in_python if isinstance(found, Predictor) else found
     told = found if isinstance(found, Predictor) and not learner else list_predictors()["request"]
-    overhead = find_restart_overhead(restart_overhead)
+    overhead = find_restart_overhead(run.restart_overhead)
     size = processors if processors is not None else trace.processors
     if size is None:
         raise ParameterError("the number of processors of the machine is unknown; give processors= (--processors)")
     if not is_whole(size, 1, 2**31 - 1):
         raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
-    if not is_whole(seed, 0, 2**64 - 1):
-        raise ParameterError(f"seed={seed!r} is not an integer from 0 to 2**64 - 1")
     if not isinstance(compiled, bool) and compiled != CHECKED:
         raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")
-    check_options(overrun=overrun, cancelled=cancelled, predictor=found, semantics=semantics)
     check_needs(asked_for, given, trace)
-    check_semantics(semantics, asked_for, found, overrun)
-    rule, given = restated(semantics, asked_for, given)
-    order = SEMANTICS[semantics]
+    check_semantics(run.semantics, asked_for, found, run.overrun)
+    rule, given = restated(run.semantics, asked_for, given)
+    order = SEMANTICS[run.semantics]
+    if run.semantics != "instant":
+        run = replace(run, dependencies=IGNORE)  # as the simulators do that are restated
     workload = prepare(
         trace,
         size,
-        overrun=overrun,
-        cancelled=cancelled,
+        overrun=run.overrun,
+        cancelled=run.cancelled,
         requests=asked,
         predictor=told,
-        seed=seed,
+        seed=run.seed,
         least=1.0 if order == PYSS else 0.0,
         idle="semantics=cqsim" if order == CQSIM else "",
         needs=rule.needed(given),
         overhead=overhead,
+        dependencies=run.dependencies,
     )
-    jobs = len(workload.coming.row)
-    arena = begin_state(workload.coming, size, workload.restart)
+    jobs, dependent = len(workload.coming.row), workload.dependent
+    arena = begin_state(
+        *(workload.coming, size, workload.restart),
+        optional=DEPENDS if len(dependent.pending) else (),
+        edges=len(dependent.successor),
+    )
     workload = workload._replace(coming=arena.state.coming)
+    if len(dependent.pending):
+        note_edges(arena.state.replay.dependents, dependent)
     arena.state.machine.counts[PLANS_BY_LIMIT] = order == CQSIM
     learning = Asked(learner, trace, workload.coming) if learner else None
     chosen = rule.chosen(given)
@@ -113,20 +118,10 @@ def begin(  # noqa: PLR0913 (options by name)
         called=called_for(rule, chosen, told, compiled=compiled),
         arena=arena,
         options=Options(order, int(rule.rests), told.observes, int(learning is not None)),
-        observer=pack(told.given.values(), observed, generator(seed, f"predict/{told.name}")),
-        decider=pack(chosen.values(), memory, generator(seed, f"simulate/{rule.name}")),
+        observer=pack(told.given.values(), observed, generator(run.seed, f"predict/{told.name}")),
+        decider=pack(chosen.values(), memory, generator(run.seed, f"simulate/{rule.name}")),
         asked=learning,
         remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
-    options = {
-        "overrun": overrun,
-        "cancelled": cancelled,
-        "requests": asked.to_text(),
-        "predictor": text_of(predictor),
-        "restart_overhead": overhead.to_text(),
-        "semantics": semantics,
-        "seed": seed,
-        **chosen.to_mapping(),
-    }
-    return Begun(rule, chosen, workload, driver, options)
+    return Begun(rule, chosen, workload, driver, {**options_in_words(run), **chosen.to_mapping()})

@@ -73,7 +73,7 @@ def find_dependent(trace: Trace, row: npt.NDArray[np.integer], dependencies: str
     """
     found = find_dependencies(trace)
     if not len(found.waiting) and not len(found.gone):
-        return _of_none(_words_of_left_out(found))
+        return none_wait(_words_of_left_out(found))
     job = np.full(len(trace), -1, np.int64)
     job[row] = np.arange(len(row))
     waits = job[found.waiting] >= 0
@@ -83,7 +83,7 @@ def find_dependent(trace: Trace, row: npt.NDArray[np.integer], dependencies: str
     is_dependent[waiting] = is_dependent[found.gone[gone]] = True
     dependent = int(is_dependent.sum())
     if not dependent or dependencies != FOLLOW:
-        return _of_none(_words_of_ignored(found, dependent, len(row)))
+        return none_wait(_words_of_ignored(found, dependent, len(row)))
     is_simulated = job[before] >= 0
     own, other = job[waiting[is_simulated]], job[before[is_simulated]]
     order = np.argsort(other, kind="stable")
@@ -103,8 +103,8 @@ def find_dependent(trace: Trace, row: npt.NDArray[np.integer], dependencies: str
     )
 
 
-def _of_none(told: Iterable[str]) -> Dependent:
-    """Return what there is where no job waits, or none is to."""
+def none_wait(told: Iterable[str]) -> Dependent:
+    """Return what there is where no job waits, or none is to; and what is said of that."""
     shorts, floats = np.zeros(0, np.int32), np.zeros(0)
     return Dependent(shorts, floats, np.zeros(0, np.int64), shorts, floats, tuple(told))
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""simulate(): replay a trace under a policy, in one call."""
+"""simulate(): replay a trace under a policy, in one call.
+
+The options of a run in signature and docstring are written by ``make run-options``.
+"""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested import Logged
@@ -20,12 +24,13 @@ def simulate(  # noqa: PLR0913 (options by name)
     policy: str | Policy,
     processors: int | None = None,
     *,
+    predictor: str | Predictor | PythonPredictor = "request",
+    requests: str | Logged = "logged",
     overrun: str = "extend",
     cancelled: str = "drop",
-    requests: str | Logged = "logged",
-    predictor: str | Predictor | PythonPredictor = "request",
     restart_overhead: float | str | Uniform | Column = 0.0,
     semantics: str = "instant",
+    dependencies: str = "follow",
     seed: int = 0,
     compiled: bool | str = True,
     progress: Progress | None = None,
@@ -44,19 +49,23 @@ def simulate(  # noqa: PLR0913 (options by name)
         policy itself.
     processors : int, optional
         Size of the machine; the trace's own by default.
+    predictor : str, Predictor or PythonPredictor
+        The run times that policies plan with: request, exact, tightened, last-model, user-average, gradient-boosting,
+        virtual:error=0.5, module:name of one of yours, or a Python object that learns.
+    requests : str or Logged
+        What users ask for: logged, factor:factor=2, or tsafrir where the log has none.
     overrun : {"extend", "kill", "run-on"}
-        Jobs that ran longer than requested: raise the request, cut the run, or leave both.
+        Jobs that ran longer than requested: raise the request to the run time, cut the run at the request, or leave
+        both as they are.
     cancelled : {"drop", "end-at-once", "full-request"}
         Jobs without a run time: leave them out, let them run 1 s, or as long as requested.
-    requests : str or Logged
-        What users ask for: logged, factor:factor=2, tsafrir.
-    predictor : str, Predictor or PythonPredictor
-        The run times that policies plan with: request, exact, tightened, last-model, user-average,
-        gradient-boosting, virtual:error=0.5, ``module:name`` of one of yours, or a Python object that learns.
     restart_overhead : float, str, Uniform or Column
         Time that a run needs to continue earlier work: seconds, uniform:per_processor=0.1, or column:name=mine.
     semantics : {"instant", "pyss", "cqsim", "dr_evt", "raps"}
-        Order of events at one instant, and how often the policy decides; all but the first follow those simulators.
+        Order of events at one instant, and how often the policy decides: our own, or that of another simulator.
+    dependencies : {"follow", "ignore"}
+        Jobs that wait for others by the log: let them into the queue when these have ended and their think time is
+        over, or at their submission.
     seed : int
         Seed for requests, predictors and policies that draw at random.
     compiled : bool or "checked"
@@ -90,18 +99,6 @@ def simulate(  # noqa: PLR0913 (options by name)
     >>> simulate(trace, "easy").jobs["start_time"].tolist()
     [0.0, 10.0, 2.0]
     """
-    simulation = Simulation(
-        trace,
-        policy,
-        processors,
-        overrun=overrun,
-        cancelled=cancelled,
-        requests=requests,
-        predictor=predictor,
-        restart_overhead=restart_overhead,
-        semantics=semantics,
-        seed=seed,
-        compiled=compiled,
-        **parameters,
-    )
+    run = RunOptions.among(locals()).to_mapping()
+    simulation = Simulation(trace, policy, processors, **run, compiled=compiled, **parameters)
     return simulation.finish(progress=progress)

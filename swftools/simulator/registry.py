@@ -16,6 +16,7 @@ from swftools.kernel import Kernel
 from swftools.kernel.outside import Lent
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.names import Names
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.policy_abi import (
     Memory,
     check_arguments,
@@ -28,12 +29,7 @@ from swftools.simulator.policy_abi import (
 if TYPE_CHECKING:
     import pandas as pd
 
-OPTIONS = frozenset(
-    {
-        *("trace", "policy", "processors", "overrun", "cancelled", "requests", "predictor", "restart_overhead"),
-        *("semantics", "seed", "compiled", "progress"),
-    }
-)
+OPTIONS = frozenset({"trace", "policy", "processors", *RunOptions.names(), "compiled", "progress"})
 """What ``simulate`` is told beside the policy's parameters, none of which can have such a name."""
 
 NeedsWhere = Mapping[tuple[str, Any], tuple[str, ...]] | Callable[[Mapping[str, Any]], tuple[str, ...]]

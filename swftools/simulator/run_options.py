@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.parameters.choices import CANCELLED, OVERRUN, SEMANTICS
-from swftools.simulator.options import check_choice
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
-from swftools.simulator.predictors.registry import find_predictor
+from swftools.simulator.predictors.registry import find_predictor, text_of
 from swftools.simulator.registry import Policy, find_policy, list_policies
-from swftools.simulator.requested import Logged, find_requests
-from swftools.simulator.restart import Column, Uniform, find_restart_overhead
+from swftools.simulator.requested import find_requests
+from swftools.simulator.restart import find_restart_overhead
 from swftools.trace import Trace
 
 _REMEDIES = {
@@ -25,22 +24,31 @@ _REMEDIES = {
 """How a trace comes by what policies need."""
 
 
-def check_options(
-    *,
-    overrun: str,
-    cancelled: str,
-    predictor: str | Predictor | PythonPredictor,
-    semantics: str,
-    requests: str | Logged = "logged",
-    restart_overhead: float | str | Uniform | Column = 0.0,
-) -> None:
-    """Raise ParameterError unless the options of a simulation are what they may be."""
-    check_choice("overrun", overrun, OVERRUN)
-    check_choice("cancelled", cancelled, CANCELLED)
-    check_choice("semantics", semantics, SEMANTICS)
-    find_requests(requests)
-    find_predictor(predictor)
-    find_restart_overhead(restart_overhead)
+FIND: dict[str, Callable[[Any], Any]] = {
+    "predictor": find_predictor,
+    "requests": find_requests,
+    "restart_overhead": find_restart_overhead,
+}
+"""What reads each option that is a text with parameters, or an object of that kind."""
+
+
+def check_options(**given: Any) -> None:
+    """Raise ParameterError unless options of a simulation, of which all may be missing, are what they may be."""
+    RunOptions.from_mapping(given)
+    for name, find in FIND.items():
+        if name in given:
+            find(given[name])
+
+
+def options_in_words(options: RunOptions) -> dict[str, Any]:
+    """Return the options as a schedule tells them: those that are read as text, with every parameter."""
+    told = {name: text_of if name == "predictor" else _as_text(find) for name, find in FIND.items()}
+    return {name: told[name](value) if name in told else value for name, value in options.to_mapping().items()}
+
+
+def _as_text(find: Callable[[Any], Any]) -> Callable[[Any], str]:
+    """Return what writes a value that is read, in its one form."""
+    return lambda value: str(find(value).to_text())
 
 
 def check_needs(policy: Policy, given: Mapping[str, Any], trace: Trace) -> None:

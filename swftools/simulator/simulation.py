@@ -20,6 +20,7 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.formats.as_trace import as_trace
 from swftools.header import local_start_of
 from swftools.keyed_random import count_occurrences
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.beginning import begin
 from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Coming, Replay
@@ -56,8 +57,9 @@ class Simulation:
 
     Parameters
     ----------
-    trace, policy, processors, overrun, cancelled, requests, predictor, restart_overhead, semantics, seed, compiled
-        As ``simulate`` takes them; also what it raises.
+    trace, policy, processors, compiled, and the options of a run
+        As ``simulate`` takes them; also what it raises. The options in the signature are written by
+        ``make run-options``.
     **parameters
         Of the policy.
 
@@ -80,31 +82,21 @@ class Simulation:
         policy: str | Policy,
         processors: int | None = None,
         *,
+        predictor: str | Predictor | PythonPredictor = "request",
+        requests: str | Logged = "logged",
         overrun: str = "extend",
         cancelled: str = "drop",
-        requests: str | Logged = "logged",
-        predictor: str | Predictor | PythonPredictor = "request",
         restart_overhead: float | str | Uniform | Column = 0.0,
         semantics: str = "instant",
+        dependencies: str = "follow",
         seed: int = 0,
         compiled: bool | str = True,
         **parameters: Any,
     ) -> None:
         source = as_trace(trace)
+        run = RunOptions.among(locals())
         begun = begin(
-            source,
-            policy,
-            processors,
-            overrun=overrun,
-            cancelled=cancelled,
-            requests=requests,
-            predictor=predictor,
-            restart_overhead=restart_overhead,
-            semantics=semantics,
-            seed=seed,
-            compiled=compiled,
-            parameters=parameters,
-            number_of=Numbers(self),
+            source, policy, processors, run, compiled=compiled, parameters=parameters, number_of=Numbers(self)
         )
         self.policy, self._chosen, self._workload, self._driver, self.options = begun
         self._table = JobTable(source)
@@ -193,7 +185,7 @@ class Simulation:
     def assumptions(self) -> tuple[str, ...]:
         """What the run takes for what the log does not say, and what its policy is told, in words."""
         left_out = {str(reason): int(n) for reason, n in self._workload.excluded["reason"].value_counts().items()}
-        return sentences_of(self._workload.assumed, left_out, self.options)
+        return sentences_of(self._workload.assumed, left_out, self.options, self._workload.dependent.told)
 
     def run(self, until: float | None = None, *, progress: Progress | None = None) -> Self:
         """Go on, to the end or to a time, whose events still happen; return the simulation itself.
@@ -354,6 +346,8 @@ class Simulation:
             is_over &= ~is_out
             lacks_some = bool(is_out[: self._machine.counts[SUBMITTED]].any())
         parts = workload, requests, log, taken_out
+        ready = self._replay.dependents.ready[:jobs]
+        ready_time = np.fmax(requests.submit_time, ready) if len(ready) else None
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         notes, assumed = self.notes, self.assumptions
@@ -362,7 +356,7 @@ class Simulation:
             del self._workload, self._driver, workload, requests, log
         done = what_was_done(*parts, copies=copies)
         del parts
-        schedule = schedule_of(self.trace, done, is_over, *about)
+        schedule = schedule_of(self.trace, done, is_over, *about, ready_time=ready_time)
         origin = local_start_of(self.trace.header)
         return replace(
             schedule,

@@ -14,7 +14,9 @@ from swftools.by_job import in_order_of
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences, uniforms
 from swftools.models.speedup import CURVES, NO_CURVE
-from swftools.simulator.assumptions import Assumed, count_dependent
+from swftools.parameters.choices import IGNORE
+from swftools.simulator.assumptions import Assumed
+from swftools.simulator.dependent import Dependent, find_dependent
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.instants import LATEST
 from swftools.simulator.options import reasons_to_exclude
@@ -39,7 +41,7 @@ class Workload(NamedTuple):
 
     ``is_cut`` tells which jobs are stopped at their limit. ``excluded`` has the columns row and reason; ``restart`` is
     that of ``Machine``. ``assumed`` counts the jobs of which something had to be assumed; see
-    ``swftools.simulator.assumptions``.
+    ``swftools.simulator.assumptions``. ``dependent`` says who waits for whom.
     """
 
     coming: Coming
@@ -47,6 +49,7 @@ class Workload(NamedTuple):
     excluded: pd.DataFrame
     restart: FloatArray
     assumed: Assumed
+    dependent: Dependent
 
 
 def prepare(  # noqa: PLR0913 (options by name)
@@ -62,6 +65,7 @@ def prepare(  # noqa: PLR0913 (options by name)
     idle: str = "",
     needs: tuple[str, ...] = (),
     overhead: Uniform | Column | None = None,
+    dependencies: str = IGNORE,
 ) -> Workload:
     """Decide what is simulated of a trace.
 
@@ -90,6 +94,8 @@ def prepare(  # noqa: PLR0913 (options by name)
         Columns that the policy needs; utility functions are taken along only if they are among them.
     overhead : Uniform or Column, optional
         What it takes to go on with work that was done; none without it.
+    dependencies : {"follow", "ignore"}
+        Whether jobs wait for those that must end before they start.
 
     Returns
     -------
@@ -123,7 +129,6 @@ def prepare(  # noqa: PLR0913 (options by name)
         run_time_as_request=int(np.isnan(request[row]).sum()),
         without_run_time=int(np.isnan(arrays.run_time[row]).sum()),
         longer_than_requested=int((run_time > limit).sum()),
-        dependent=count_dependent(arrays.preceding_job_number[row], arrays.job_number[row]),
     )
     if overrun == "extend":
         np.maximum(limit, run_time, out=limit)
@@ -148,7 +153,8 @@ def prepare(  # noqa: PLR0913 (options by name)
     )
     others = np.flatnonzero(code)
     reason = np.array(words, dtype=object)[code[others]]
-    return Workload(coming, is_cut, pd.DataFrame({"row": others, "reason": reason}), restart.seconds, assumed)
+    excluded = pd.DataFrame({"row": others, "reason": reason})
+    return Workload(coming, is_cut, excluded, restart.seconds, assumed, find_dependent(trace, row, dependencies))
 
 
 def _drawn_by_key(trace: Trace, row: npt.NDArray[np.int32], seed: int, step: str, count: int) -> FloatArray:

@@ -16,8 +16,7 @@ from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, Param
 from pipelines.tasks.simulation_parameters import (
     PoliciesParameter,
     PredictorParameter,
-    RequestsParameter,
-    RestartOverheadParameter,
+    parameter_of,
 )
 from swftools import plots
 from swftools.cleaning import resolve_rules
@@ -26,6 +25,7 @@ from swftools.errors import ParameterError
 from swftools.formats.registry import find_format
 from swftools.market import find_mechanism
 from swftools.parameters.own_files import registered_here
+from swftools.parameters.run_option_table import RUN_OPTIONS
 from swftools.parameters.spelling import as_known, did_you_mean
 from swftools.qbets.methods import find_method
 from swftools.simulator import find_policy, find_predictor, simulate
@@ -66,8 +66,8 @@ NORMALIZED: list[tuple[Callable[[str], object], str, str]] = [
     ),
     (PredictorParameter().normalize, "user-average", "User_Average"),
     (PredictorParameter().normalize, "virtual:error=0.3", "VIRTUAL:error=0.3"),
-    (RequestsParameter().normalize, "factor:factor=2", "Factor:factor=2"),
-    (RestartOverheadParameter().normalize, "uniform:per_processor=0.1", "UNIFORM:per_processor=0.1"),
+    (parameter_of(RUN_OPTIONS["requests"]).normalize, "factor:factor=2", "Factor:factor=2"),
+    (parameter_of(RUN_OPTIONS["restart_overhead"]).normalize, "uniform:per_processor=0.1", "UNIFORM:per_processor=0.1"),
     (RulesParameter().normalize, "default,never-started:action=quarantine", "Default,Never_Started:action=quarantine"),
     (RulesParameter().normalize, '["duplicates",{"rule":"cancelled"}]', '["Duplicates",{"rule":"CANCELLED"}]'),
     (MethodsParameter().normalize, "binomial,lognormal", "Binomial,LogNormal"),

@@ -88,9 +88,9 @@ class Log(NamedTuple):
     end: Annotated[FloatArray, Column(REAL, PER_RUN)]
     processors: Annotated[ShortArray, Column(SHORT, PER_RUN)]
     ended_by: Annotated[TinyArray, Column(TINY, PER_RUN)]
-    before: Annotated[FloatArray, Column(REAL, PER_RUN)]
-    work: Annotated[FloatArray, Column(REAL, PER_RUN)]
-    overhead: Annotated[FloatArray, Column(REAL, PER_RUN)]
+    before: Annotated[FloatArray, Column(REAL, PER_RUN, is_rare=True)]
+    work: Annotated[FloatArray, Column(REAL, PER_RUN, is_rare=True)]
+    overhead: Annotated[FloatArray, Column(REAL, PER_RUN, is_rare=True)]
     size: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
 
 
@@ -165,7 +165,7 @@ def with_views(state: State) -> State:
     return state._replace(machine=with_requests(state.machine, state.replay.requests))
 
 
-DEPENDS = frozenset(name for name, column in columns_of(Dependents) if column.is_optional)
+DEPENDS = frozenset(name for name, column in columns_of(Dependents).items() if column.is_optional)
 """Columns that are there where jobs wait for others."""
 
 
@@ -189,7 +189,7 @@ def begin_state(
     """
     jobs = len(coming.row)
     most = min(jobs, processors) + 1
-    columns = dict(columns_of(Coming))
+    columns = columns_of(Coming)
     given = {f"coming.{name}": getattr(coming, name) for name, column in columns.items() if column.per == PER_ROW}
     sizes = Sizes(
         jobs=jobs,
@@ -204,8 +204,8 @@ def begin_state(
             name for name, column in columns.items() if column.is_optional and len(getattr(coming, name))
         ),
     )
-    arena = Arena(State, sizes._replace(**room), {**given, "machine.restart": read_only(restart)}, with_views)
-    arena.adopt({f"coming.{name}": getattr(coming, name) for name in columns if f"coming.{name}" not in given})
+    first = {f"coming.{name}": getattr(coming, name) for name in columns if f"coming.{name}" not in given}
+    arena = Arena(State, sizes._replace(**room), {**given, "machine.restart": read_only(restart)}, with_views, first)
     counts = arena.state.machine.counts
     counts[FREE] = counts[CAPACITY] = processors
     arena.state.replay.counts[COMING] = jobs

@@ -29,9 +29,9 @@ _PREDICTED = {"requested_time": "told"}
 
 
 def _submitting() -> Iterator[str]:
-    come = dict(columns_of(Coming))
+    come = columns_of(Coming)
     yield "row = coming.row[job]"
-    for name, _ in columns_of(Requests):
+    for name in columns_of(Requests):
         source = _PREDICTED.get(name, name)
         at, array = "job" if come[source].per == PER_JOB else "row", f"coming.{source}"
         yield from each_number(come[source], array, f"requests.{name}[job{{at}}] = {array}[{at}{{at}}]")
@@ -39,7 +39,7 @@ def _submitting() -> Iterator[str]:
 
 def _taking_a_job() -> Iterator[str]:
     yield "row, new_row = coming.row[job], new_coming.row[new]"
-    for path, column in columns_of(State):
+    for path, column in columns_of(State).items():
         if column.per not in (PER_JOB, PER_ROW) or path == "coming.row" or column.on_fork == RESET:
             continue
         old, new = ("job", "new") if column.per == PER_JOB else ("row", "new_row")
@@ -48,19 +48,19 @@ def _taking_a_job() -> Iterator[str]:
 
 
 def _taking_from_a_log() -> Iterator[str]:
-    for name, column in columns_of(Coming):
+    for name, column in columns_of(Coming).items():
         if column.per == PER_JOB:
             yield from each_number(column, f"log.{name}", f"coming.{name}[new{{at}}] = log.{name}[job{{at}}]")
 
 
 def _taking_a_run() -> Iterator[str]:
-    for name, column in columns_of(Log):
+    for name, column in columns_of(Log).items():
         if column.per == PER_RUN and column.on_fork == COPY:
             yield f"new_log.{name}[new] = log.{name}[run]"
 
 
 def _beginning_anew() -> Iterator[str]:
-    for path, column in columns_of(State):
+    for path, column in columns_of(State).items():
         if not column.is_ahead and not column.is_given:
             places = ", ".join([":"] * (1 + len(column.further)))
             yield f"{path}[{places}] = {empty_value(column)}"
@@ -104,6 +104,6 @@ begin_anew = written(
 
 def blank_jobs(state: State, jobs: int | slice) -> None:
     """Write that nothing is known of jobs that are to come: the room for them may have been others'."""
-    for path, column in columns_of(State):
+    for path, column in columns_of(State).items():
         if column.per == PER_JOB and not column.is_ahead and len(array := array_at(state, path)):
             array[jobs] = column.empty

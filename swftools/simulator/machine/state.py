@@ -126,8 +126,8 @@ class Machine(NamedTuple):
     run: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK)]
     start_time: Annotated[FloatArray, Column(REAL, PER_JOB)]
     expected_end: Annotated[FloatArray, Column(REAL, PER_JOB)]
-    done: Annotated[FloatArray, Column(REAL, PER_JOB)]
-    overhead: Annotated[FloatArray, Column(REAL, PER_JOB)]
+    done: Annotated[FloatArray, Column(REAL, PER_JOB, is_rare=True)]
+    overhead: Annotated[FloatArray, Column(REAL, PER_JOB, is_rare=True)]
     restart: Annotated[FloatArray, Column(REAL, PER_STATE, times=2, is_given=True)]
 
 

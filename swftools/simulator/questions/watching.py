@@ -72,7 +72,7 @@ def watch_policies(
     progress : callable, optional
         Called after each run with the number of finished runs and the number of all runs.
     **options
-        Options of ``simulate``: processors, overrun, cancelled, requests, predictor, ... for all policies.
+        Options of ``simulate``: processors, compiled and those of a run, for all policies.
 
     Returns
     -------

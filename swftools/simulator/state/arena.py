@@ -21,15 +21,16 @@ import numpy.typing as npt
 
 from swftools.kernel import IntArray, kernel, untouched_zeros
 from swftools.kernel.layout import Layout, address_of_array
-from swftools.simulator.state.columns import PER_JOB, PER_ROW, PER_RUN, Sizes, array_at, columns_of, made_of
+from swftools.simulator.state.columns import PER_JOB, PER_ROW, PER_RUN, Sizes, columns_of, made_of
 
 T = TypeVar("T")
 
 ALIGNED = 64
 """Bytes at a multiple of which each array begins."""
 
-MOST = 1 << 24
-"""Bytes of a block at most: beyond that, each array is by itself."""
+MOST = 1 << 21
+"""Bytes of a block at most: beyond that, about 12,000 jobs, each array is by itself. To move them then takes longer
+than to lay them out, and pages that a run never comes to are not touched."""
 
 LONG = (PER_JOB, PER_ROW, PER_RUN)
 """What there is much of."""
@@ -48,6 +49,16 @@ class Spec(NamedTuple):
 
     kind: str
     shape: tuple[int, ...]
+    empty: float = 0
+    is_rare: bool = False
+
+    def array(self) -> npt.NDArray[Any]:
+        """Return the array by itself, empty."""
+        if self.empty != 0:
+            return np.full(self.shape, self.empty, self.kind)
+        if self.is_rare:
+            return untouched_zeros(math.prod(self.shape), self.kind).reshape(self.shape)
+        return np.zeros(self.shape, self.kind)
 
     @property
     def size(self) -> int:
@@ -70,25 +81,31 @@ def move_words(
 
 
 class Block:
-    """Arrays by name in one block of memory, zero at first; each by itself if they are larger than ``MOST``.
+    """Arrays by name in one block of memory, empty at first; each by itself if they are larger than ``MOST``.
 
     Parameters
     ----------
     specs : mapping of str to Spec
         What arrays they are.
+    first : mapping of str to ndarray, optional
+        What some of them have; where each is by itself, these themselves.
     """
 
-    def __init__(self, specs: Mapping[str, Spec]) -> None:
+    def __init__(self, specs: Mapping[str, Spec], first: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
         self.specs = specs
         self.size = sum(spec.size for spec in specs.values())
-        self.bytes: Any = untouched_zeros(self.size, np.uint8) if self.size <= MOST else None
+        self.bytes: Any = np.zeros(self.size, np.uint8) if self.size <= MOST else None
         self.arrays: dict[str, Any] = {}
         self.address, end = 0 if self.bytes is None else address_of_array(self.bytes), 0
         for name, spec in specs.items():
             if self.bytes is None:
-                self.arrays[name] = untouched_zeros(math.prod(spec.shape), spec.kind).reshape(spec.shape)
+                self.arrays[name] = spec.array() if first is None or name not in first else first[name]
             else:
                 self.arrays[name] = np.ndarray(spec.shape, spec.kind, self.bytes, end)
+                if first is not None and name in first:
+                    self.arrays[name][...] = first[name]
+                elif spec.empty != 0:
+                    self.arrays[name][...] = spec.empty
             end += spec.size
         self._begins: Any = None
 
@@ -111,7 +128,7 @@ class Block:
             self._begins = np.cumsum([0, *(spec.size // WORD for spec in self.specs.values())])
         move_words(other.bytes.view(np.int64), self.bytes.view(np.int64), self._begins, which, items, counts)
 
-    def resized(self, specs: Mapping[str, Spec], empty: Mapping[str, float]) -> Block:
+    def resized(self, specs: Mapping[str, Spec]) -> Block:
         """Return one whose arrays have other shapes, and begin with what these have; this one itself if none has.
 
         Where each array is by itself, those that stay as they are, are handed on.
@@ -124,8 +141,6 @@ class Block:
             if old is not None and self.bytes is None and other.bytes is None and old.shape == new.shape:
                 other.arrays[name] = old
                 continue
-            if empty[name] != 0:
-                new[...] = empty[name]
             if old is None:
                 continue
             few = tuple(slice(min(ours, theirs)) for ours, theirs in zip(old.shape, new.shape, strict=True))
@@ -149,6 +164,8 @@ class Arena(Generic[T]):
         Arrays that are taken as they are, by path: columns of a trace, of which the state makes no others.
     completed : callable
         Takes the arrays, and returns them with those that show others of them.
+    first : mapping of str to ndarray, optional
+        What some arrays have, by path; where each array is by itself, these themselves.
     """
 
     def __init__(
@@ -157,24 +174,24 @@ class Arena(Generic[T]):
         sizes: Sizes,
         given: Mapping[str, npt.NDArray[Any]],
         completed: Callable[[T], T],
+        first: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
         self.kind, self.sizes, self.given, self._completed = kind, sizes, given, completed
         self.is_clean = True
         """Whether nothing is written behind what is used; else it is copied whole."""
-        self._take([Block(specs) for specs in self._specs(sizes)])
-        for path, column in columns_of(kind):
-            if column.empty != 0 and path not in given:
-                array_at(self.state, path)[...] = column.empty
+        self._take([Block(specs, first or {}) for specs in self._specs(sizes)])
 
     def _specs(self, sizes: Sizes) -> list[dict[str, Spec]]:
         """Return what arrays there are to be, in three groups."""
         long: dict[str, Spec] = {}
         short: dict[str, Spec] = {}
         fixed: dict[str, Spec] = {}
-        for path, column in columns_of(self.kind):
+        for path, column in columns_of(self.kind).items():
             if path not in self.given:
                 group = long if column.per in LONG else short if column.per else fixed
-                group[path] = Spec(column.kind, column.shape(sizes, path.rpartition(".")[2]))
+                group[path] = Spec(
+                    column.kind, column.shape(sizes, path.rpartition(".")[2]), column.empty, column.is_rare
+                )
         return [long, short, fixed]
 
     def _take(self, blocks: list[Block]) -> None:
@@ -183,7 +200,7 @@ class Arena(Generic[T]):
         arrays = dict(self.given)
         for block in blocks:
             arrays |= block.arrays
-        self.state: T = self._completed(made_of(self.kind, lambda path, _: arrays[path]))
+        self.state: T = self._completed(made_of(self.kind, arrays))
         self._layout: Layout | None = None
         self._uses: Any = None
 
@@ -198,7 +215,7 @@ class Arena(Generic[T]):
         return sum(block.size for block in self.blocks)
 
     def sibling(self) -> Arena[T]:
-        """Return another one of the same sizes, in which nothing is written yet that is not zero."""
+        """Return another one of the same sizes, in which nothing is written yet."""
         other = copy.copy(self)
         other.is_clean = False
         other._take([Block(block.specs) for block in self.blocks])
@@ -233,7 +250,7 @@ class Arena(Generic[T]):
 
     def _shares(self, per: Iterable[str]) -> tuple[IntArray, IntArray]:
         """Return of each array of the first block which of some counts it has elements for, -1 for none; and bytes."""
-        columns, specs, names = dict(columns_of(self.kind)), self.blocks[0].specs, list(per)
+        columns, specs, names = columns_of(self.kind), self.blocks[0].specs, list(per)
         pers = [columns[path].per if not columns[path].is_ahead else "" for path in specs]
         which = [names.index(each) if each in names else -1 for each in pers]
         return np.array(which), np.array([math.prod(spec.shape[1:]) * int(spec.kind[1:]) for spec in specs.values()])
@@ -246,20 +263,9 @@ class Arena(Generic[T]):
         """
         other = copy.copy(self)
         other.sizes, other.given = sizes, self.given if given is None else given
-        empty = {path: column.empty for path, column in columns_of(self.kind)}
         specs = other._specs(sizes)
-        other._take([old.resized(new, empty) for old, new in zip(self.blocks, specs, strict=True)])
+        other._take([old.resized(new) for old, new in zip(self.blocks, specs, strict=True)])
         return other
-
-    def adopt(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take what arrays have, by path; where each array is by itself, these themselves."""
-        for path, array in arrays.items():
-            for block in self.blocks:
-                if path in block.arrays and block.bytes is None:
-                    block.arrays[path] = array
-                elif path in block.arrays:
-                    block.arrays[path][...] = array
-        self._take(self.blocks)
 
     def layout(self, like: Any) -> Layout:
         """Return how it lies in memory for compiled code that takes tuples like another one."""

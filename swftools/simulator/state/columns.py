@@ -8,7 +8,7 @@ file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_type_hints
 
@@ -61,6 +61,8 @@ class Column(NamedTuple):
         Whether it has no elements unless ``Sizes.optional`` has its name.
     is_given : bool
         Whether it is somebody else's, and is not written to.
+    is_rare : bool
+        Whether it is empty in most simulations; it takes no memory then where each array is by itself.
     is_ahead : bool
         Whether it is known of jobs before they are submitted; of the others nothing is.
     """
@@ -73,6 +75,7 @@ class Column(NamedTuple):
     further: tuple[int | str, ...] = ()
     is_optional: bool = False
     is_given: bool = False
+    is_rare: bool = False
     is_ahead: bool = False
 
     def shape(self, sizes: Sizes, name: str) -> tuple[int, ...]:
@@ -113,18 +116,25 @@ def fields_of(kind: type) -> Mapping[str, Any]:
     return {name: getattr(hint, "__metadata__", (hint,))[0] for name, hint in hints.items()}
 
 
-def columns_of(kind: type, path: str = "") -> Iterator[tuple[str, Column]]:
-    """Yield the columns of a tuple of arrays, and of the tuples in it, by paths such as ``machine.queue.job``."""
-    for name, what in fields_of(kind).items():
-        if isinstance(what, Column):
-            yield path + name, what
-        elif isinstance(what, type):
-            yield from columns_of(what, f"{path}{name}.")
+_COLUMNS: dict[type, Mapping[str, Column]] = {}
+
+
+def columns_of(kind: type) -> Mapping[str, Column]:
+    """Return the columns of a tuple of arrays, and of the tuples in it, by paths such as ``machine.queue.job``."""
+    if kind not in _COLUMNS:
+        found: dict[str, Column] = {}
+        for name, what in fields_of(kind).items():
+            if isinstance(what, Column):
+                found[name] = what
+            elif isinstance(what, type):
+                found |= {f"{name}.{path}": column for path, column in columns_of(what).items()}
+        _COLUMNS[kind] = found
+    return _COLUMNS[kind]
 
 
 def names_per(kind: type, per: str, *, ahead: bool | None = None) -> list[str]:
     """Return the paths of the arrays of a tuple that have elements for the same; perhaps only those known ahead."""
-    found = [(path, column) for path, column in columns_of(kind) if column.per == per]
+    found = [(path, column) for path, column in columns_of(kind).items() if column.per == per]
     return [path for path, column in found if ahead is None or column.is_ahead == ahead]
 
 
@@ -141,27 +151,21 @@ def put_at(value: Any, path: str, part: Any) -> Any:
     return value._replace(**{name: put_at(getattr(value, name), rest, part) if rest else part})
 
 
-def made_of(kind: type, make: Any, path: str = "") -> Any:
-    """Return a tuple of a kind: each array as ``make`` returns it, which takes its path and its column.
-
-    What shows another part of the state is ``()`` at first.
-    """
+def made_of(kind: type, arrays: Mapping[str, Any], path: str = "") -> Any:
+    """Return a tuple of a kind of arrays by path; what shows another part of the state is ``()`` at first."""
     parts: list[Any] = []
     for name, what in fields_of(kind).items():
         if isinstance(what, Column):
-            parts.append(make(path + name, what))
+            parts.append(arrays[path + name])
         else:
-            parts.append(made_of(what, make, f"{path}{name}.") if isinstance(what, type) else ())
+            parts.append(made_of(what, arrays, f"{path}{name}.") if isinstance(what, type) else ())
     return tuple.__new__(kind, parts)
 
 
 def empty(kind: type, sizes: Sizes) -> Any:
     """Return a tuple of a kind in which nothing is known; what shows another part of a state is ``()``."""
-
-    def make(path: str, column: Column) -> Any:
-        return np.full(column.shape(sizes, path.rpartition(".")[2]), column.empty, column.kind)
-
-    return made_of(kind, make)
+    shapes = {path: column.shape(sizes, path.rpartition(".")[2]) for path, column in columns_of(kind).items()}
+    return made_of(kind, {path: np.full(shapes[path], one.empty, one.kind) for path, one in columns_of(kind).items()})
 
 
 def sizes_of(value: Any) -> Sizes:
@@ -174,7 +178,7 @@ def sizes_of(value: Any) -> Sizes:
     """
     found: dict[str, int] = {}
     optional = set()
-    for path, column in columns_of(type(value)):
+    for path, column in columns_of(type(value)).items():
         array, name = array_at(value, path), path.rpartition(".")[2]
         if column.is_optional:
             if not len(array):

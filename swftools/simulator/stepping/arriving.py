@@ -72,7 +72,7 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
         if len(column):
             value = getattr(one, name)
             at = place if name in of_jobs else new
-            column[at] = dict(columns_of(Coming))[name].empty
+            column[at] = columns_of(Coming)[name].empty
             column[(at, *map(slice, value.shape[1:]))] = value[0]
     coming.row[place] = new
     rows[place] = row
@@ -205,7 +205,7 @@ def make_room(simulation: Simulation, jobs: int, like: Coming) -> None:
         room *= 2
     coming, arena, known = driver.coming, driver.seat.arena, driver.jobs
     sizes, size = arena.sizes, simulation.processors
-    optional = {name for name, column in columns_of(Coming) if column.is_optional and len(getattr(like, name))}
+    optional = {name for name, column in columns_of(Coming).items() if column.is_optional and len(getattr(like, name))}
     larger = arena.resized(
         sizes._replace(
             jobs=room,

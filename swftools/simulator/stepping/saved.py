@@ -20,8 +20,10 @@ from swftools.header import HeaderEntry, SwfHeader
 from swftools.output.package import swftools_package
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import SEMANTICS
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.carrying import carry_nothing, restore_by
+from swftools.simulator.dependent import none_wait
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import Coming, State, with_views
 from swftools.simulator.job_table import JobTable
@@ -32,8 +34,6 @@ from swftools.simulator.policy_abi import pack as own_of
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, registered_predictor
 from swftools.simulator.registry import Policy, find_policy, registered_policy
-from swftools.simulator.requested import find_requests
-from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
@@ -42,7 +42,6 @@ from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import (
     PER_END,
     PER_RUN,
-    Column,
     Sizes,
     array_at,
     columns_of,
@@ -123,6 +122,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "has_rows": rows is not None,
         "header": [[entry.label, entry.text] for entry in trace.header.entries],
         "machine_processors": trace.machine_processors,
+        "dependencies": workload.dependent.told,
         "assumed": [count for place, count in enumerate(workload.assumed) if count or place < ALWAYS_COUNTED],
         "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
@@ -210,20 +210,12 @@ def _found(
 def _checked_options(head: dict[str, Any], policy: Policy, chosen: Parameters, predictor: Predictor) -> Options:
     """Return how the engine runs; refuse options that no simulation has, or that contradict that."""
     options = head["options"]
-    wanted = {"overrun", "cancelled", "requests", "predictor", "restart_overhead", "semantics", "seed"}
-    if set(options) != wanted | set(chosen.to_mapping()):
+    if set(options) != {*RunOptions.names(), *chosen.to_mapping()}:
         raise StateError(f"the state has options {sorted(map(str, options))!r:.200}, not those of a simulation")
-    check_options(
-        overrun=options["overrun"],
-        cancelled=options["cancelled"],
-        predictor=predictor,
-        semantics=options["semantics"],
-    )
-    find_requests(options["requests"])
-    find_restart_overhead(options["restart_overhead"])
+    check_options(**{name: options[name] for name in RunOptions.names()} | {"predictor": predictor})
     given = json.loads(json.dumps(chosen.to_mapping()))
-    if not is_whole(options["seed"], 0, 2**64 - 1) or any(options[name] != value for name, value in given.items()):
-        raise StateError("the state has another seed, or other parameters, than its simulation")
+    if any(options[name] != value for name, value in given.items()):
+        raise StateError("the state has other parameters than its simulation")
     engine = Options(SEMANTICS[options["semantics"]], int(policy.rests), predictor.observes, 0)
     if head["engine"] != list(engine):
         raise StateError("the state has other options of the engine than its simulation")
@@ -239,7 +231,8 @@ def _made(
     """Return the simulation of a state."""
     policy, predictor = _found(head, policy_given, predictor_given)
     chosen = policy.chosen(head["policy"][2])
-    options, jobs = head["options"], head["jobs"]
+    head["options"] = options = {**RunOptions.in_old_states(), **head["options"]}
+    jobs = head["jobs"]
     engine = _checked_options(head, policy, chosen, predictor)
     if not is_whole(jobs, 0, 2**31 - 1):
         raise StateError(f"the state has {jobs!r:.20} jobs")
@@ -268,13 +261,16 @@ def _made(
     assumed = Assumed(*head["assumed"])
     if not all(is_whole(each, 0) for each in assumed):
         raise StateError("the state assumes what cannot be counted")
+    dependent = none_wait(head.get("dependencies", []))
+    if not all(isinstance(each, str) for each in dependent.told):
+        raise StateError("the state says of dependencies what is no text")
     sentences_of(assumed, {}, options)  # which says what is assumed in words that there must be
     made.__dict__.update(
         policy=policy,
         options=options,
         _table=table,
         _own_rows=rows,
-        _workload=Workload(coming, known, _excluded_of(head, len(table)), machine.restart, assumed),
+        _workload=Workload(coming, known, _excluded_of(head, len(table)), machine.restart, assumed, dependent),
         _is_cut=cut,
         _users=_users_of(head),
         _taken_out=taken_out,
@@ -382,7 +378,7 @@ def _own_of(head: dict[str, Any]) -> dict[str, Any]:
 def _written(state: State) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     """Yield the arrays of a state, zero where nothing was written yet, so that equal states are equal bytes."""
     used = {PER_RUN: int(state.replay.log.size[0]), PER_END: int(state.replay.ends.size[0])}
-    for path, column in columns_of(State):
+    for path, column in columns_of(State).items():
         array = array_at(state, path)
         if (count := used.get(column.per)) is not None:
             array = np.concatenate([array[:count], np.zeros(len(array) - count, array.dtype)])
@@ -396,7 +392,7 @@ def _named(arrays: Arrays) -> Arrays:
         if sum(key.startswith(f"{part}.") for key in arrays) != len(names):
             raise StateError(f"{part} has another number of arrays than here")
         named |= {f"{STATE}{part}.{name}": arrays[f"{part}.{i}"] for i, name in enumerate(names)}
-    for path, column in columns_of(State):  # what came later is empty; places of a count may be fewer
+    for path, column in columns_of(State).items():  # what came later is empty; places of a count may be fewer
         blank = np.full(column.shape(Sizes(), ""), column.empty, column.kind)
         known = named.setdefault(f"{STATE}{path}", blank)
         if not column.per and known.ndim == 1:
@@ -406,24 +402,20 @@ def _named(arrays: Arrays) -> Arrays:
 
 def _state_of(arrays: Arrays) -> State:
     """Return what the engine goes on with, of arrays whose lengths go together."""
-
-    def find(path: str, column: Column) -> npt.NDArray[Any]:
-        array = arrays[f"{STATE}{path}"]
-        if array.dtype != column.kind or array.ndim != 1 + len(column.further):
-            raise StateError(f"{path} is an array of {array.dtype} where one of {column.kind} is here")
-        return array
-
-    state: State = made_of(State, find)
+    found = {path: arrays[f"{STATE}{path}"] for path in columns_of(State)}
+    for path, column in columns_of(State).items():
+        if found[path].dtype != column.kind or found[path].ndim != 1 + len(column.further):
+            raise StateError(f"{path} is an array of {found[path].dtype} where one of {column.kind} is here")
+    state: State = made_of(State, found)
     return with_views(state)
 
 
 def _arena_of(state: State) -> Arena[State]:
     """Return a state in memory of its own."""
-    columns = dict(columns_of(State))
+    columns = columns_of(State)
     given = {path: read_only(array_at(state, path)) for path, column in columns.items() if column.is_given}
-    arena = Arena(State, sizes_of(state), given, with_views)
-    arena.adopt({path: array_at(state, path) for path in columns if path not in given})
-    return arena
+    first = {path: array_at(state, path) for path in columns if path not in given}
+    return Arena(State, sizes_of(state), given, with_views, first)
 
 
 def _leaves(part: Any) -> Iterator[npt.NDArray[Any]]:

@@ -44,7 +44,7 @@ def test_help_of_a_task_lists_its_parameters(name: str) -> None:
 def test_help_shows_defaults() -> None:
     """As a user would give them."""
     text = " ".join(CliRunner().invoke(main, ["run", "SimulatePolicy", "-h"]).output.split())
-    assert "--overrun extend, kill or run-on: jobs longer than requested [default: extend]" in text
+    assert "or leave both as they are. extend, kill, run-on [default: extend]" in text
 
 
 @pytest.mark.parametrize("arguments", [["run", "--help"], ["run", "-h"]])

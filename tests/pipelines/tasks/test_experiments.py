@@ -8,22 +8,27 @@ import json
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import luigi
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 from pipelines.cli.main import main
 from pipelines.experiments.file import read_experiment
+from pipelines.tasks import simulate
 from pipelines.tasks.compare import ComparePolicies
 from pipelines.tasks.engines import Told
 from pipelines.tasks.engines.pool import Pool
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.publish_experiment import PublishExperiment
 from swftools.errors import ParameterError, SwfToolsError
+from swftools.fields import dictionary
+from swftools.parameters.run_option_table import RUN_OPTIONS, WHERE_SET
 from swftools.simulator.registry import read_policy
 from tests.folders import ROOT
 from tests.pipelines.luigi_runs import SWFTOOLS, run
@@ -73,6 +78,24 @@ def test_a_row_a_cell_and_measure(tmp_path: Path) -> None:
     assert {None} == {line["error"] for line in lines}
     page = (Path(task.output().path) / "experiment.md").read_text()
     assert "What the statistics take for granted" in page
+
+
+@pytest.mark.parametrize(("overrun", "is_there"), [(["extend"], False), (["extend", "kill"], True)])
+def test_an_option_that_came_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overrun: list[str], is_there: bool
+) -> None:
+    """Its column is in the files where it counts in some cell; without it, means and differences are told as before."""
+    monkeypatch.setitem(simulate.SETTINGS, "overrun", replace(RUN_OPTIONS["overrun"], in_key=WHERE_SET))
+    for table in ("experiment", "experiment_differences", "experiment_ranks"):
+        fields = [replace(each, optional=each.name == "overrun") for each in dictionary.TABLES[table]]
+        monkeypatch.setitem(dictionary.TABLES, table, tuple(fields))
+    small = {**SMALL, "logs": LOG.format(1), "policies": "easy", "shakes": [0], "overrun": overrun}
+    task = publish(tmp_path, small)
+    for table in ("experiment", "experiment_differences"):
+        assert is_there == ("overrun" in table_of(task, table)), table
+    told = task.heading(lambda: pq.read_table(f"{task.output().path}/experiment_differences"))
+    assert ("overrun kill" in told) == is_there
+    assert "| wait_mean" in told
 
 
 def test_cells_are_those_of_a_comparison(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from swftools.simulator.stepping.arriving import make_room
 from tests.every_policy import with_all_columns
 from tests.strategies import crowded_trace
 
-COLUMNS = dict(columns_of(State))
+COLUMNS = columns_of(State)
 WRITTEN = [path for path, column in COLUMNS.items() if not column.is_given]
 
 
@@ -150,7 +150,7 @@ def test_what_a_fork_takes_along_of_a_run(stepper: Stepper, interpreted: bool) -
     """All but the job, which has another number there."""
     fork = stepper.fork()
     old, new = state_in(stepper).replay.log, state_in(fork).replay.log
-    names = [path for path, column in columns_of(type(old)) if column.per == PER_RUN and path != "job"]
+    names = [path for path, column in columns_of(type(old)).items() if column.per == PER_RUN and path != "job"]
     for value, name in enumerate(names, 50):
         getattr(old, name)[1] = value
     take = transfer.take_run
