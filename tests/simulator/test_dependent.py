@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,13 +12,12 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.simulator.dependent import Dependent, find_dependent
 from swftools.simulator.one_call import simulate
-from swftools.simulator.outcome import schedule_of
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace
 from tests.naive.dependencies import eligible, read_nodes
 from tests.naive.simulator import Policy, easy, strict
-from tests.simulator.twin import naive_runs
+from tests.simulator.twin import naive_runs, naive_starts_of
 
 FOLLOWED = "{} of {} jobs wait for others: they are eligible when these have ended and their think time is over"
 
@@ -183,17 +180,42 @@ def test_the_slow_simulator_waits(table: str, policy: Policy, starts: list[float
     assert "dependencies" in set(broken["rule"])
 
 
-@pytest.mark.parametrize(("until", "count"), [(1000.0, 3), (13.0, 2)])
-def test_columns_of_schedules(until: float, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("until", "count"), [(1000.0, 3), (20.0, 2)])
+def test_columns_of_schedules(until: float, count: int) -> None:
     """When each job was eligible stands beside its start, in the order of the trace; else there are no columns."""
-    trace = draw_trace("job submit run width request\n3 5 10 1 10\n1 0 10 1 10\n2 2 10 1 10", processors=4)
-    assert not {"ready_time", "ready_wait"} & {*simulate(trace, "fcfs").jobs.columns}
-    ready = np.array([0.0, 1.5, 4.5])
-    monkeypatch.setattr("swftools.simulator.simulation.schedule_of", partial(schedule_of, ready_time=ready))
-    simulation = Simulation(trace, "fcfs")
-    simulation.run(until)
-    jobs = simulation.schedule().jobs
-    told = {1: 0.0, 2: 1.5, 3: 4.5}
-    assert jobs["ready_time"].tolist() == [told[number] for number in jobs["job_number"]]
-    assert jobs["ready_wait"].tolist() == (jobs["start_time"] - jobs["ready_time"]).tolist()
+    table = "job submit run width request after think\n3 5 10 4 10 . .\n1 0 10 1 10 . .\n2 2 3 1 3 1 1.5"
+    trace = draw_trace(table, processors=4)
+    assert not {"ready_time", "ready_wait"} & {*simulate(trace, "fcfs", dependencies="ignore").jobs.columns}
+    jobs = Simulation(trace, "fcfs").run(until).schedule().jobs
     assert len(jobs) == count
+    told = {1: (0.0, 0.0, 0.0), 2: (11.5, 20.0, 8.5), 3: (5.0, 10.0, 5.0)}
+    if count == 2:
+        told = {number: told[number] for number in (1, 3)}
+    columns = jobs[["ready_time", "start_time", "ready_wait"]].itertuples(index=False, name=None)
+    assert dict(zip(jobs["job_number"].tolist(), columns, strict=True)) == told
+
+
+_crowd = st.tuples(st.integers(0, 9), st.integers(1, 6), st.integers(1, 4), st.integers(0, 12), st.integers(0, 3))
+
+
+@given(jobs=st.lists(_crowd, min_size=2, max_size=14), name=st.sampled_from(["fcfs", "easy"]))
+def test_engine_and_slow_simulator(jobs: list[tuple[int, int, int, int, int]], name: str) -> None:
+    """The same starts, whatever waits for what; and the check of schedules finds nothing wrong."""
+    submit, run, width, before, think = (list(column) for column in zip(*jobs, strict=True))
+    trace = Trace.from_columns(
+        machine_processors=4,
+        job_number=np.arange(len(jobs)) + 1,
+        submit_time=np.sort(submit),
+        run_time=run,
+        requested_time=[time + place % 3 for place, time in enumerate(run)],
+        requested_processors=width,
+        preceding_job_number=[number or -1 for number in before],
+        think_time=think,
+    )
+    schedule = simulate(trace, name)
+    work, slow, _ = naive_runs(trace, strict("fcfs") if name == "fcfs" else easy(), dependencies="follow")
+    assert schedule.jobs["start_time"].tolist() == naive_starts_of(work, slow)
+    if "ready_time" in schedule.jobs:
+        assert schedule.jobs["ready_time"].tolist() == [job.ready() for job in slow]
+    report = validate(schedule, trace=trace)
+    assert report.ok, str(report)

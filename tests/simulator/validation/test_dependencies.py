@@ -80,7 +80,7 @@ def test_without_being_asked_it_is_a_note() -> None:
 def test_what_the_run_says_counts() -> None:
     """Unless it is said otherwise; what is neither is refused."""
     trace = draw_trace(TRACE, processors=4)
-    schedule = simulate(trace, "fcfs")
+    schedule = simulate(trace, "fcfs", dependencies="ignore")
     follows = replace(schedule, options={**schedule.options, "dependencies": "follow"})
     ignores = replace(schedule, options={**schedule.options, "dependencies": "ignore"})
     assert list(told(validate(follows, trace=trace))) == [2, 3, 5]
@@ -109,7 +109,7 @@ def with_reasons(schedule: Schedule, job: int, reason: str) -> Schedule:
 def test_of_a_simulation_that_is_not_over(reason: str, words: str | None) -> None:
     """What has not ended keeps others waiting; what was taken out does not."""
     trace = draw_trace(TRACE, processors=4)
-    schedule = with_reasons(simulate(trace, "fcfs"), 2, reason)
+    schedule = with_reasons(simulate(trace, "fcfs", dependencies="ignore"), 2, reason)
     found = told(validate(schedule, trace=trace, dependencies="follow"))
     assert (3 in found) == (words is not None)
     assert words is None or words in found[3]
@@ -118,7 +118,7 @@ def test_of_a_simulation_that_is_not_over(reason: str, words: str | None) -> Non
 def test_columns_of_eligibility() -> None:
     """They are what they should be: ready_time by the trace, ready_wait by that."""
     trace = draw_trace(TRACE, processors=4)
-    schedule = simulate(trace, "fcfs")
+    schedule = simulate(trace, "fcfs", dependencies="ignore")
     ready = schedule.jobs.assign(ready_time=schedule.jobs["submit_time"], ready_wait=schedule.jobs["wait_time"])
     alone = trace.with_jobs(trace.jobs.assign(preceding_job_number=pd.array([None] * 5, "Int64")))
     assert validate(replace(schedule, jobs=ready), trace=alone).ok
