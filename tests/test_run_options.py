@@ -32,8 +32,7 @@ from swftools.errors import ParameterError, StateError
 from swftools.fields import dictionary
 from swftools.fields.dictionary import required_columns, table_fields
 from swftools.learning.options import EnvOptions
-from swftools.parameters import run_option_table
-from swftools.parameters.run_option_table import ALWAYS, RUN_OPTIONS, WHERE_SET, RunOptions
+from swftools.parameters.run_option_table import ALWAYS, NEEDED, RUN_OPTIONS, WHERE_SET, RunOptions
 from swftools.simulator import Simulation, Stepper, run_options, simulate
 from swftools.simulator.registry import OPTIONS
 from swftools.simulator.stepping import saved
@@ -45,6 +44,7 @@ from tests.strategies import crowded_trace
 MAKE = runpy.run_path(str(ROOT / "docs" / "make_run_options.py"))
 NAMES = list(RUN_OPTIONS)
 SETTINGS = [name for name, option in RUN_OPTIONS.items() if not option.is_repetition]
+ALWAYS_THERE = [name for name, option in RUN_OPTIONS.items() if option.in_key == ALWAYS]
 SIMULATING = ("simulate", "compare", "energy", "price", "explain", "reservations")
 EXPERIMENT = {"name": "small", "logs": ["small.swf"], "policies": ["easy"]}
 
@@ -164,11 +164,12 @@ def test_axes_and_columns_of_experiments() -> None:
 
 
 def test_order_of_cells() -> None:
-    """Published rows are in it: logs first; a policy before its repetitions."""
-    assert list(axes.AXES) == [
+    """Published rows are in it: logs first; a policy before its repetitions; an option that came later between."""
+    published = [
         *("logs", "loads", "windows", "processors", "predictors", "requests", "overrun", "cancelled"),
         *("restart_overhead", "semantics", "policies", "seeds", "shakes"),
     ]
+    assert published == [axis for axis in axes.AXES if axis in published]
 
 
 def test_options_of_environments() -> None:
@@ -267,8 +268,11 @@ def test_a_saved_state_has_every_option(name: str, monkeypatch: pytest.MonkeyPat
     stepper = Stepper(crowded_trace(4, seed=1), "easy")
     assert {*NAMES} <= {*stepper._simulation.options}
     state = state_with(stepper, {name: None}, monkeypatch)
-    with pytest.raises(StateError, match="not those of a simulation"):
-        Stepper.from_bytes(state)
+    if (older := RUN_OPTIONS[name].in_old_states) is NEEDED:
+        with pytest.raises(StateError, match="not those of a simulation"):
+            Stepper.from_bytes(state)
+    else:
+        assert Stepper.from_bytes(state)._simulation.options[name] == older
     with pytest.raises(StateError, match="not those of a simulation"):
         Stepper.from_bytes(state_with(stepper, {"patience": 3}, monkeypatch))
     was = stepper._simulation.options[name]
@@ -316,17 +320,17 @@ def test_keys_have_every_option(task: SimulatePolicy, monkeypatch: pytest.Monkey
     monkeypatch.setattr(tasks, "content_key", lambda *words: json.dumps(words[-1]))
 
     def said(task: SimulatePolicy) -> set[str]:
-        return {*json.loads(task.key)} & {*NAMES}
+        return {*json.loads(task.key)} & {*ALWAYS_THERE}
 
     later = replace(RUN_OPTIONS["overrun"], in_key=WHERE_SET)
     asked: list[tuple[Any, Any]] = []
     depends = replace(RUN_OPTIONS["semantics"], in_key=lambda *about: asked.append(about) is not None)
-    assert {*NAMES} == said(task)
+    assert {*ALWAYS_THERE} == said(task)
     monkeypatch.setitem(tasks.SETTINGS, "overrun", later)
-    assert {*NAMES} - {"overrun"} == said(task)
-    assert {*NAMES} == said(task.clone(overrun="kill"))
+    assert {*ALWAYS_THERE} - {"overrun"} == said(task)
+    assert {*ALWAYS_THERE} == said(task.clone(overrun="kill"))
     monkeypatch.setitem(tasks.SETTINGS, "semantics", depends)
-    assert {*NAMES} - {"overrun", "semantics"} == said(task)
+    assert {*ALWAYS_THERE} - {"overrun", "semantics"} == said(task)
     assert asked[-1] == ("instant", task.found)
     assert [*task.options] == SETTINGS
 
@@ -339,9 +343,9 @@ def test_what_is_published_has_the_options_that_count(
     monkeypatch.setattr(SimulatePolicy, "key", "key")
     assert luigi.build([task], local_scheduler=True, log_level="WARNING")
     (path,) = tmp_path.rglob("simulated/key/schedule.json")
-    assert {*NAMES} - {"overrun"} == {*json.loads(path.read_text())["options"]} & {*NAMES}
+    assert {*ALWAYS_THERE} - {"overrun"} == {*json.loads(path.read_text())["options"]} & {*NAMES}
     facts = simulation_facts(task, [], [task.entry])
-    assert {*SETTINGS} - {"overrun"} == {*facts["parameters"]["options"]} & {*SETTINGS}
+    assert {*ALWAYS_THERE} - {"overrun", "seed"} == {*facts["parameters"]["options"]} & {*NAMES}
 
 
 def test_a_column_that_came_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,7 +355,8 @@ def test_a_column_that_came_later(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert "overrun" in required_columns("experiment")
     monkeypatch.setitem(dictionary.TABLES, "experiment", tuple(fields))
-    assert {"overrun"} == {*table_fields("experiment")} - {*required_columns("experiment")}
+    later = {*NAMES} - {*ALWAYS_THERE} | {"overrun"}
+    assert later == {*table_fields("experiment")} - {*required_columns("experiment")}
     table = pd.DataFrame({name: ["x"] for name in SETTINGS if name != "overrun"})
     assert axes.with_options(table)["overrun"].tolist() == ["extend"]
     assert axes.with_options(table)["semantics"].tolist() == ["x"]
@@ -446,4 +451,4 @@ def test_options_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         RunOptions().seed = 3  # type: ignore[misc]
     assert RunOptions.among({"seed": 3, "trace": None}) == RunOptions(seed=3)
-    assert run_option_table.RunOptions.in_old_states() == {}
+    assert RunOptions.in_old_states().keys() == {*NAMES} - {*ALWAYS_THERE}

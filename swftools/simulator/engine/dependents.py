@@ -17,6 +17,9 @@ from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.state import HELD, Machine
 from swftools.simulator.machine.waiting_queue import NOBODY
 
+COMES = -2
+"""Where a job is listed that waits for others no more, and will come to the queue for the first time."""
+
 if TYPE_CHECKING:
     from swftools.simulator.dependent import Dependent
 
@@ -67,7 +70,7 @@ def let_go(machine: Machine, replay: Replay, job: int, now: float) -> None:
         other = dependents.successor[edge]
         dependents.pending[other] -= 1
         dependents.ready[other] = max(dependents.ready[other], instant(now + dependents.think_time[edge]))
-        if dependents.pending[other] == 0 and dependents.listed_at[other] != NOBODY:
+        if dependents.pending[other] == 0 and dependents.listed_at[other] >= 0:
             unlist_job(dependents, replay.counts, other)
             hold_until_ready(machine, replay, other, now)
         edge = dependents.next[edge]
@@ -80,6 +83,7 @@ def hold_until_ready(machine: Machine, replay: Replay, job: int, now: float) -> 
     counts = machine.counts
     push(machine.held_until, machine.held, counts[HELD], max(replay.dependents.ready[job], now), job)
     counts[HELD] += 1
+    replay.dependents.listed_at[job] = COMES
 
 
 @kernel(allocates=False)

@@ -17,7 +17,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.kernel.outside import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
-from swftools.simulator.engine.dependents import hold_until_ready, let_go, list_job
+from swftools.simulator.engine.dependents import COMES, hold_until_ready, let_go, list_job
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -52,6 +52,7 @@ from swftools.simulator.machine.state import (
     ENDED,
     FREE,
     HELD,
+    LATE,
     NOW,
     OVER,
     RUNNING,
@@ -206,6 +207,9 @@ def simulate_events(place: Any) -> None:
                 counts[HELD] -= 1
                 counts[WAITING] += 1
                 counts[DISTURBED] += 1
+                if depends and replay.dependents.listed_at[job] == COMES:
+                    replay.dependents.listed_at[job] = NOBODY
+                    counts[LATE] += 1
                 enter(queue, job, float(machine.requests.processors[job]), expected_time(machine, job))
                 happened += 1
             while not interrupted and happened < at_once and submitted < jobs and submission == now:
@@ -248,7 +252,7 @@ def simulate_events(place: Any) -> None:
             if clock[WAKE] <= now:
                 clock[WAKE] = np.inf
             if options.rests > 0 and queue.least[2] > counts[FREE] and progress[STEPS] != AT_EVENTS:
-                counts[ENDED] = 0
+                counts[ENDED] = counts[LATE] = 0
                 continue  # no waiting job fits
             counts[STARTED] = counts[STOPPED] = 0
             progress[OBSERVED] = 0
@@ -259,7 +263,7 @@ def simulate_events(place: Any) -> None:
         if progress[DECIDING] != DECIDED:
             call_kernel(given.decide, here, own)
         progress[DECIDING] = NOT_DECIDING
-        counts[ENDED] = 0
+        counts[ENDED] = counts[LATE] = 0
         progress[IN_VAIN] += 1  # jobs that are held back, and come again, are no progress
         # What the decision did goes into the log, and what follows from it into the ends.
         progress[STALE] += counts[STOPPED]

@@ -69,13 +69,15 @@ class Requests(NamedTuple):
 
 
 FREE, CAPACITY, WAITING, RUNNING, SUBMITTED, HELD, STARTED, STOPPED, ENDED, OVER, DISTURBED = range(11)
-PLANS_BY_LIMIT, HOLDS, FAULT, FAULT_JOB, FAULT_FREE, LENGTH = range(11, 17)
+PLANS_BY_LIMIT, HOLDS, FAULT, FAULT_JOB, FAULT_FREE, LATE, LENGTH = range(11, 18)
 """Places in ``Machine.counts``: processors free, processors, and numbers of jobs.
 
 ``OVER``: running jobs that outlived their limit, which may end at any moment; the first of ``Machine.running``.
 ``DISTURBED``: how often so far the queue changed otherwise than by submissions and starts: a job was stopped, held or
 released, or is predicted anew while it waits. ``PLANS_BY_LIMIT``: 1 if running jobs are expected to run to their limit,
-whatever is predicted. ``HOLDS``: how often so far a job was held back. ``FAULT`` and those behind it: what went wrong.
+whatever is predicted. ``HOLDS``: how often so far a job was held back. ``FAULT`` and the two behind it: what went
+wrong. ``LATE``: jobs that came to the queue since the last decision and had waited for others; each counts as a disturbance,
+too, since others that were submitted later may stand before it.
 """
 
 NOW, WAKE = range(2)

@@ -58,6 +58,7 @@ from swftools.simulator.machine.state import (
     DISTURBED,
     ENDED,
     HOLDS,
+    LATE,
     NOW,
     PLANS_BY_LIMIT,
     RUNNING,
@@ -162,7 +163,7 @@ def restore_plan(old: KeptPlan, new: KeptPlan, machine: Machine) -> None:
     check_sound(not np.isnan(old.due[0]), "a time that is none")
     check_profile(old.plan.profile)
     carry_plan(old, new, np.arange(submitted))
-    if old.counts[DISTURBANCES] != machine.counts[DISTURBED]:
+    if old.counts[DISTURBANCES] + machine.counts[LATE] != machine.counts[DISTURBED]:
         new.plan.profile.counts[BLOCKS] = 0  # it is made anew
     elif new.plan.profile.counts[BLOCKS]:
         _check_plan(new.plan, waiting, machine)
@@ -278,7 +279,8 @@ def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
         counts[MOVED] = 0
     # Unless the plan changes, or a job's time has come, only new jobs need be looked at.
     wake = np.inf
-    if not anew and not compress and (due[0] > present or has_agenda(machine, memory)):
+    is_quick = machine.counts[LATE] == 0 and (due[0] > present or has_agenda(machine, memory))
+    if not anew and not compress and is_quick:
         if due[0] <= present:
             wake = start_due(machine, memory)
         job = first_of_new(machine, counts[SEEN])
@@ -312,7 +314,8 @@ def follow(machine: Machine, memory: KeptPlan) -> tuple[bool, bool]:
     """Bring the plan to the present; return whether all is to be planned anew, and whether more became free since."""
     plan, counts = memory.plan, memory.counts
     present = now(machine)
-    anew = counts[DISTURBANCES] != machine.counts[DISTURBED] or is_outdated(machine, plan.end)
+    late = machine.counts[LATE]  # who had waited for others is planned behind those that are there
+    anew = counts[DISTURBANCES] + late != machine.counts[DISTURBED] or is_outdated(machine, plan.end)
     counts[DISTURBANCES] = machine.counts[DISTURBED]
     is_gained = counts[MOVED] > 0
     if anew or plan.profile.counts[BLOCKS] == 0:

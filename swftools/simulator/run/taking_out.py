@@ -120,7 +120,7 @@ def take_out(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
             put(queue, queue.place[job], np.inf, np.inf)
             leave(queue, job)
             counts[WAITING] -= 1
-        elif depends and replay.dependents.listed_at[job] != NOBODY:
+        elif depends and replay.dependents.listed_at[job] >= 0:
             unlist_job(replay.dependents, replay.counts, job)
         elif not is_held(machine, job):
             is_out[job] = False  # it had ended

@@ -14,7 +14,7 @@ import numpy as np
 
 from swftools.errors import PolicyError
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.engine.dependents import hold_until_ready, list_job, take_edge
+from swftools.simulator.engine.dependents import COMES, hold_until_ready, list_job, take_edge
 from swftools.simulator.engine.replay import (
     ANSWERED,
     COMING,
@@ -237,6 +237,8 @@ def take_dependents(replay: Replay, ours: Machine, again: Replay, origin: IntArr
     """Copy who waits for whom of those that are taken along; what waits for others only waits no more."""
     theirs, dependents = replay.dependents, again.dependents
     for new in range(jobs):
+        if theirs.listed_at[origin[new]] == COMES:
+            dependents.listed_at[new] = COMES
         edge = theirs.edge[origin[new]]
         while edge != NOBODY:
             other = number_of(origin, jobs, theirs.successor[edge])

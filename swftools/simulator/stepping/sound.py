@@ -16,6 +16,7 @@ import numpy.typing as npt
 from swftools.errors import StateError
 from swftools.models.speedup import DOWNEY, NO_CURVE, SIMPLE
 from swftools.parameters.choices import SEMANTICS
+from swftools.simulator.engine.dependents import COMES
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import (
     ANSWERED,
@@ -329,6 +330,9 @@ def _check_dependents(machine: Machine, replay: Replay, jobs: int) -> None:
     jobs_listed = _listed(found.listed, listed, int(machine.counts[SUBMITTED]))
     at = np.full(jobs, NOBODY)
     at[jobs_listed] = np.arange(listed)
+    held = machine.held[: machine.counts[HELD]]
+    comes = held[found.listed_at[held] == COMES]
+    at[comes] = COMES
     _want(np.array_equal(at, found.listed_at[:jobs]), what, "a job is listed elsewhere than it says")
     _want((found.pending[jobs_listed] > 0).all(), what, "a job is listed that waits for none")
     _want((machine.queue.place[jobs_listed] == NOBODY).all(), what, "a job waits for others, and in the queue")

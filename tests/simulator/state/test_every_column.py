@@ -23,6 +23,7 @@ from swftools.simulator.state.columns import (
     PER_ROW,
     PER_RUN,
     PER_STATE,
+    RESET,
     Column,
     array_at,
     columns_of,
@@ -40,7 +41,7 @@ WRITTEN = [path for path, column in COLUMNS.items() if not column.is_given]
 def stepper() -> Stepper:
     """A simulation under way, with whatever any policy needs: jobs run, wait, and are to come."""
     trace = with_all_columns(crowded_trace(40, seed=5))
-    trace = trace.with_jobs(trace.jobs.assign(mine=np.arange(len(trace))))
+    trace = trace.with_jobs(trace.jobs.assign(mine=np.arange(len(trace)), preceding_job_number=[None, *range(1, 40)]))
     policy = replace(find_policy("easy"), needs=("utility",))
     stepper = Stepper(trace, policy, restart_overhead="column:name=mine")
     machine = stepper._machine
@@ -122,7 +123,11 @@ def test_a_copy_is_as_far(stepper: Stepper) -> None:
     assert sum(map(len, used.values())) < 9
 
 
-OF_JOBS = [path for path, column in COLUMNS.items() if column.per in (PER_JOB, PER_ROW) and path != "coming.row"]
+OF_JOBS = [
+    path
+    for path, column in COLUMNS.items()
+    if column.per in (PER_JOB, PER_ROW) and path != "coming.row" and column.on_fork != RESET
+]
 
 
 @pytest.mark.parametrize("interpreted", [False, True])
@@ -185,7 +190,7 @@ def test_it_begins_anew(stepper: Stepper, interpreted: bool) -> None:
     (begin.py_func if interpreted else begin)(state.machine, state.replay)
     for path in WRITTEN:
         array, column = array_at(state, path), COLUMNS[path]
-        wanted = planted(column) if path.startswith("coming.") else column.empty
+        wanted = planted(column) if column.is_ahead else column.empty
         assert is_same(array, np.full_like(array, wanted)), path
 
 
@@ -206,7 +211,7 @@ def test_it_is_kept_where_there_is_more_room(stepper: Stepper) -> None:
         else:
             few = tuple(map(slice, old.shape))
             assert is_same(array[few], old), path
-        if column.per == PER_JOB and not path.startswith("coming."):
+        if column.per == PER_JOB and not column.is_ahead:
             assert is_same(array[jobs:], np.full_like(array[jobs:], column.empty)), path
 
 
@@ -240,7 +245,7 @@ def test_room_of_a_job_is_used_again(stepper: Stepper) -> None:
         array_at(state, path)[...] = planted(COLUMNS[path])
     transfer.blank_jobs(state, 3)
     for path in OF_JOBS:
-        if not path.startswith("coming."):
+        if not COLUMNS[path].is_ahead:
             array, column = array_at(state, path), COLUMNS[path]
             assert is_same(array[3], np.full_like(array[3], column.empty)), path
             assert (array[4] == planted(column)).all()
