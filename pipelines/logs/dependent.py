@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines.logs.file_cache import FileCache
 from pipelines.logs.published import JOBS, read_manifest
@@ -19,17 +19,14 @@ from swftools.formats.compression import open_log
 from swftools.formats.detect import detect
 from swftools.formats.several import log_files
 
-if TYPE_CHECKING:
-    from pipelines.logs.find import Log
-
 _FIELD = [field.name for field in SWF_FIELDS].index("preceding_job_number")
 _PIECE = 1 << 20
 _NOBODY = b"-"
 _SWF = "swf"
 
 
-def may_have_dependencies(log: Log) -> bool:
-    """Return whether jobs of a log may wait for others.
+def may_have_dependencies(log: Any) -> bool:
+    """Return whether jobs of a log, as ``pipelines.logs.find`` finds it, may wait for others.
 
     A card of an SWF log says it; of another SWF file its lines do, unless they name one and the same number; of a
     published version its manifest. Logs of other formats may, and generated ones do not.
@@ -39,7 +36,7 @@ def may_have_dependencies(log: Log) -> bool:
     if log.version is not None:
         return _in_version(read_manifest(log.version))
     if log.card is not None:
-        return log.card.format != _SWF or log.card.dependencies
+        return bool(log.card.format != _SWF or log.card.dependencies)
     if log.path is None or log.damage or log.problem:
         return False
     if not log.path.is_dir() and not log.path.is_file():  # a pipe, which can be read once, or a pattern

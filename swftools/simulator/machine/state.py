@@ -76,8 +76,8 @@ PLANS_BY_LIMIT, HOLDS, FAULT, FAULT_JOB, FAULT_FREE, LATE, LENGTH = range(11, 18
 ``DISTURBED``: how often so far the queue changed otherwise than by submissions and starts: a job was stopped, held or
 released, or is predicted anew while it waits. ``PLANS_BY_LIMIT``: 1 if running jobs are expected to run to their limit,
 whatever is predicted. ``HOLDS``: how often so far a job was held back. ``FAULT`` and the two behind it: what went
-wrong. ``LATE``: jobs that came to the queue since the last decision and had waited for others; each counts as a disturbance,
-too, since others that were submitted later may stand before it.
+wrong. ``LATE``: jobs that came to the queue since the last decision and had waited for others; each counts as a
+disturbance, too, since others that were submitted later may stand before it.
 """
 
 NOW, WAKE = range(2)
