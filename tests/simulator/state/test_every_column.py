@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from swftools.simulator import Stepper
@@ -41,13 +42,14 @@ WRITTEN = [path for path, column in COLUMNS.items() if not column.is_given]
 def stepper() -> Stepper:
     """A simulation under way, with whatever any policy needs: jobs run, wait, and are to come."""
     trace = with_all_columns(crowded_trace(40, seed=5))
-    trace = trace.with_jobs(trace.jobs.assign(mine=np.arange(len(trace)), preceding_job_number=[None, *range(1, 40)]))
+    before = pd.array([job - 1 if job % 7 == 0 else None for job in range(1, 41)], "Int64")
+    trace = trace.with_jobs(trace.jobs.assign(mine=np.arange(len(trace)), preceding_job_number=before))
     policy = replace(find_policy("easy"), needs=("utility",))
     stepper = Stepper(trace, policy, restart_overhead="column:name=mine")
     machine = stepper._machine
     stepper.advance()
     while machine.counts[RUNNING] < 2 or not machine.counts[WAITING]:
-        stepper.skip()
+        assert stepper.skip()
     assert machine.counts[SUBMITTED] < len(machine.run)
     return stepper
 
