@@ -68,7 +68,7 @@ class Coming(NamedTuple):
     queue_id: Annotated[IntArray, Column(WHOLE, PER_ROW, is_ahead=True)]
     priority_rank: Annotated[IntArray, Column(WHOLE, PER_ROW, empty=UNKNOWN, is_optional=True, is_ahead=True)]
     checkpoint_interval: Annotated[FloatArray, Column(REAL, PER_ROW, empty=np.nan, is_optional=True, is_ahead=True)]
-    speedup: Annotated[Table, Column(REAL, PER_ROW, further=(5,), is_optional=True, is_ahead=True)]
+    speedup: Annotated[Table, Column(REAL, PER_ROW, empty=np.nan, further=(5,), is_optional=True, is_ahead=True)]
     utility: Annotated[
         Table, Column(REAL, PER_ROW, empty=np.nan, further=("points", 2), is_optional=True, is_ahead=True)
     ]

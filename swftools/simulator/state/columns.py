@@ -169,17 +169,22 @@ def empty(kind: type, sizes: Sizes) -> Any:
 
 
 def sizes_of(value: Any) -> Sizes:
-    """Return how much room a state has.
+    """Return how much room a state has; errors are those of ``sizes_in``."""
+    return sizes_in(type(value), {path: array_at(value, path) for path in columns_of(type(value))})
+
+
+def sizes_in(kind: type, arrays: Mapping[str, npt.NDArray[Any]]) -> Sizes:
+    """Return how much room a state has that has some arrays, by path.
 
     Raises
     ------
     ValueError
-        Two of its columns say different things.
+        Two of them say different things.
     """
     found: dict[str, int] = {}
     optional = set()
-    for path, column in columns_of(type(value)).items():
-        array, name = array_at(value, path), path.rpartition(".")[2]
+    for path, array in arrays.items():
+        column, name = columns_of(kind)[path], path.rpartition(".")[2]
         if column.is_optional:
             if not len(array):
                 continue

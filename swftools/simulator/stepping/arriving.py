@@ -25,7 +25,7 @@ from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.state.columns import PER_JOB, PER_ROW, array_at, columns_of, names_per
+from swftools.simulator.state.columns import PER_JOB, PER_ROW, Sizes, array_at, columns_of, empty, names_per
 from swftools.simulator.workload import IN_SECONDS, prepare
 
 LEAST = 256
@@ -73,7 +73,8 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
             value = getattr(one, name)
             at = place if name in of_jobs else new
             column[at] = columns_of(Coming)[name].empty
-            column[(at, *map(slice, value.shape[1:]))] = value[0]
+            if len(value):
+                column[(at, *map(slice, value.shape[1:]))] = value[0]
     coming.row[place] = new
     rows[place] = row
     if simulation._is_cut is not None:
@@ -142,7 +143,8 @@ def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, 
         "user_id": np.array([_number_of_user(simulation, user)], np.int32),
         "queue_id": np.array([-1 if queue is None else int(queue)]),
     }
-    return driver.coming._replace(**columns), is_cut
+    one: Coming = empty(Coming, Sizes(jobs=1, rows=1))
+    return one._replace(**columns), is_cut
 
 
 def _of_table(simulation: Simulation, job: Mapping[str, Any], least: float) -> tuple[Coming, bool]:

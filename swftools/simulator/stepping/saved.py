@@ -42,10 +42,10 @@ from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import (
     PER_END,
     PER_RUN,
-    Sizes,
     array_at,
     columns_of,
     made_of,
+    sizes_in,
     sizes_of,
 )
 from swftools.simulator.stepping.packed import Arrays, json_in, pack, table_as_bytes, table_of_bytes, unpack
@@ -392,20 +392,26 @@ def _named(arrays: Arrays) -> Arrays:
         if sum(key.startswith(f"{part}.") for key in arrays) != len(names):
             raise StateError(f"{part} has another number of arrays than here")
         named |= {f"{STATE}{part}.{name}": arrays[f"{part}.{i}"] for i, name in enumerate(names)}
-    for path, column in columns_of(State).items():  # what came later is empty; places of a count may be fewer
-        blank = np.full(column.shape(Sizes(), ""), column.empty, column.kind)
-        known = named.setdefault(f"{STATE}{path}", blank)
-        if not column.per and known.ndim == 1:
-            named[f"{STATE}{path}"] = np.concatenate([known, blank[len(known) :]])
+    del named[f"{STATE}machine.predicted"]  # which shows another
     return named
 
 
 def _state_of(arrays: Arrays) -> State:
-    """Return what the engine goes on with, of arrays whose lengths go together."""
-    found = {path: arrays[f"{STATE}{path}"] for path in columns_of(State)}
-    for path, column in columns_of(State).items():
-        if found[path].dtype != column.kind or found[path].ndim != 1 + len(column.further):
-            raise StateError(f"{path} is an array of {found[path].dtype} where one of {column.kind} is here")
+    """Return what the engine goes on with; arrays that came to be later are empty."""
+    columns = columns_of(State)
+    found = {key.removeprefix(STATE): array for key, array in arrays.items() if key.startswith(STATE)}
+    if unknown := found.keys() - columns.keys():
+        raise StateError(f"it has {min(unknown)}, which is nothing here")
+    for path, array in found.items():
+        column = columns[path]
+        if array.dtype != column.kind or array.ndim != 1 + len(column.further):
+            raise StateError(f"{path} is an array of {array.dtype} where one of {column.kind} is here")
+        if not column.per and len(array) < column.times:  # what it counts came later
+            found[path] = np.append(array, np.full(column.times - len(array), column.empty, column.kind))
+    sizes = sizes_in(State, found)
+    for path in columns.keys() - found.keys():  # which came later
+        one = columns[path]
+        found[path] = np.full(one.shape(sizes, path.rpartition(".")[2]), one.empty, one.kind)
     state: State = made_of(State, found)
     return with_views(state)
 

@@ -52,7 +52,7 @@ from swftools.simulator.machine.state import (
     Requests,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
-from swftools.simulator.state.columns import sizes_of
+from swftools.simulator.state.columns import PER_JOB, columns_of, sizes_of
 
 Array = npt.NDArray[Any]
 
@@ -177,28 +177,16 @@ def _check_curves(curves: Array, machine: Machine) -> None:
 def _check_requests(coming: Coming, machine: Machine, requests: Requests) -> None:
     """Look at what is known of jobs: of those that were submitted what they came with, of others nothing."""
     what, submitted = "requests", int(machine.counts[SUBMITTED])
-    pairs = (
-        (requests.priority_rank, coming.priority_rank),
-        (requests.checkpoint_interval, coming.checkpoint_interval),
-        (requests.speedup, coming.speedup),
-        (requests.utility, coming.utility),
-        (requests.restart_overhead, coming.restart_overhead),
-    )
-    for ours, theirs in pairs:
-        _want(len(ours) or not len(theirs), what, "a column that jobs come with is missing")
-        _want(ours.shape[1:] == theirs.shape[1:] or not len(theirs), what, "a column has another shape")
     row = coming.row[:submitted]
-    same: tuple[tuple[Any, Any], ...] = (
-        (requests.submit_time, coming.submit_time[row]),
-        (requests.processors, coming.processors[row]),
-        (requests.user_id, coming.user_id[row]),
-        (requests.limit, coming.limit[:submitted]),
-        (requests.queue_id, coming.queue_id[row]),
-        *((ours, theirs[row]) for ours, theirs in pairs[:4] if len(theirs)),
-        *((ours, theirs[:submitted]) for ours, theirs in pairs[4:] if len(theirs)),
-    )
-    for ours, came_with in same:
-        _want(np.array_equal(ours[:submitted], came_with, equal_nan=ours.dtype.kind == "f"), what, "of other jobs")
+    for name, column in columns_of(Coming).items():
+        if (ours := getattr(requests, name, None)) is not None:
+            theirs = getattr(coming, name)
+            _want(len(ours) or not len(theirs), what, "a column that jobs come with is missing")
+            _want(ours.shape[1:] == theirs.shape[1:] or not len(theirs), what, "a column has another shape")
+            if len(theirs):
+                came_with = theirs[:submitted] if column.per == PER_JOB else theirs[row]
+                is_same = np.array_equal(ours[:submitted], came_with, equal_nan=ours.dtype.kind == "f")
+                _want(is_same, what, "of other jobs")
     check_between(what, "an estimate (s)", requests.requested_time[:submitted], 0, _LATEST)
 
 
