@@ -23,6 +23,7 @@ from swftools.simulator.engine.replay import (
     COMING,
     DECIDED,
     DECIDING,
+    DEPENDENT,
     LEFT,
     NOT_DECIDING,
     STEPS,
@@ -36,6 +37,7 @@ from swftools.simulator.engine.transfer import begin_anew, take_from_log
 from swftools.simulator.machine.state import (
     CAPACITY,
     FREE,
+    HELD,
     NOW,
     PLANS_BY_LIMIT,
     RUNNING,
@@ -189,7 +191,9 @@ def take(episode: Episode, action: int) -> None:
         else:
             fill_before(machine, job)
         charge(episode, machine)
-        if machine.counts[WAITING] == 0 and machine.counts[SUBMITTED] == len(coming_at(episode.coming).row):
+        others = machine.counts[HELD] + replay_at(episode.replay).counts[DEPENDENT]  # who will come to the queue yet
+        others += len(coming_at(episode.coming).row) - machine.counts[SUBMITTED]
+        if machine.counts[WAITING] + others == 0:
             close(episode)
             return
         if is_started and can_start_any(machine) and observe(machine, episode.seen):

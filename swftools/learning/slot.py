@@ -24,6 +24,7 @@ from swftools.learning.episode import (
 from swftools.learning.episode_log import EpisodeLog
 from swftools.learning.observation import Seen
 from swftools.learning.rules import Rules
+from swftools.simulator.engine.dependents import ready_times
 from swftools.simulator.engine.loop import Options, Run, run_at
 from swftools.simulator.engine.replay import (
     DECIDED,
@@ -156,7 +157,8 @@ class Slot:
         )
         done = what_was_done(workload, self.requests, self.replay.log, np.zeros(0), copies=True)
         over = np.ones(len(rows), np.bool_)
-        return schedule_of(part, done, over, "", self.log.processors, "", self.log.options)
+        ready = ready_times(self.replay, len(rows))
+        return schedule_of(part, done, over, "", self.log.processors, "", self.log.options, ready)
 
     def _reference_at(self, first: int) -> float:
         """Return the cost of an episode's jobs under the reference, which is simulated once for each beginning."""

@@ -23,6 +23,7 @@ from swftools.keyed_random import count_occurrences
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.beginning import begin
+from swftools.simulator.engine.dependents import ready_times
 from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Coming, Replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import (
@@ -346,8 +347,7 @@ class Simulation:
             is_over &= ~is_out
             lacks_some = bool(is_out[: self._machine.counts[SUBMITTED]].any())
         parts = workload, requests, log, taken_out
-        ready = self._replay.dependents.ready[:jobs]
-        ready_time = np.fmax(requests.submit_time, ready) if len(ready) else None
+        ready_time = ready_times(self._replay, jobs)
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
         notes, assumed = self.notes, self.assumptions

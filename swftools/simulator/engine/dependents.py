@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from swftools.kernel import IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.engine.replay import DEPENDENT, Dependents, Replay
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import push
@@ -34,6 +34,12 @@ def note_edges(dependents: Dependents, found: Dependent) -> None:
     dependents.next[:edges] = np.arange(1, edges + 1)
     dependents.next[ends[ends > begins] - 1] = NOBODY
     dependents.edges[0] = edges
+
+
+def ready_times(replay: Replay, jobs: int) -> FloatArray | None:
+    """Return when each job was eligible, s: at its submission or later; None where no job waits for others."""
+    ready = replay.dependents.ready[:jobs]
+    return np.fmax(replay.requests.submit_time[:jobs], ready) if len(ready) else None
 
 
 def put_among(dependents: Dependents, place: int) -> None:
