@@ -115,8 +115,12 @@ def _try_out(
     costs, compared, is_over = np.zeros(count), np.zeros(count), np.zeros(count, bool)
     summed = [np.zeros((count, *part.shape)) for part in learner]  # of each trial
     while not is_over.all():
-        shown = seen[:, _used(info["action_mask"])]
-        mask = info["action_mask"][:, _used(info["action_mask"])]
+        # Where a trial is over another episode has begun, which nobody asked for. Nothing may depend on it, not even the
+        # last digit of the others, which changes with the number of rows.
+        mask = np.where(is_over[:, None], 0, info["action_mask"])
+        mask[is_over, -1] = 1
+        used = _used(mask)
+        shown, mask = np.where(is_over[:, None, None], 0.0, seen)[:, used], mask[:, used]
         chance = chances(learner, shown, mask)
         column = (chance.cumsum(axis=1) > random.random((count, 1)) * chance.sum(axis=1, keepdims=True)).argmax(axis=1)
         for whole, part in zip(summed, slopes(learner, shown, chance, column), strict=True):
