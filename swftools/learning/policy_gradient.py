@@ -115,8 +115,8 @@ def _try_out(
     costs, compared, is_over = np.zeros(count), np.zeros(count), np.zeros(count, bool)
     summed = [np.zeros((count, *part.shape)) for part in learner]  # of each trial
     while not is_over.all():
-        # Where a trial is over another episode has begun, which nobody asked for. Nothing may depend on it, not even the
-        # last digit of the others, which changes with the number of rows.
+        # Where a trial is over another episode has begun, which nobody asked for. Nothing may depend on it, not even
+        # the last digit of the others, which changes with the number of rows.
         mask = np.where(is_over[:, None], 0, info["action_mask"])
         mask[is_over, -1] = 1
         used = _used(mask)
