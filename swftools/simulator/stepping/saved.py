@@ -25,9 +25,9 @@ from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.carrying import carry_nothing, restore_by
 from swftools.simulator.dependent import none_wait
 from swftools.simulator.engine.loop import Options
-from swftools.simulator.engine.replay import Coming, State, with_views
+from swftools.simulator.engine.replay import Coming
 from swftools.simulator.job_table import JobTable
-from swftools.simulator.machine.state import CAPACITY, Machine, read_only
+from swftools.simulator.machine.state import CAPACITY, Machine
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.policy_abi import Own
 from swftools.simulator.policy_abi import pack as own_of
@@ -38,16 +38,6 @@ from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
 from swftools.simulator.simulation import Numbers, Simulation
-from swftools.simulator.state.arena import Arena
-from swftools.simulator.state.columns import (
-    PER_END,
-    PER_RUN,
-    array_at,
-    columns_of,
-    made_of,
-    sizes_in,
-    sizes_of,
-)
 from swftools.simulator.stepping.packed import Arrays, json_in, pack, table_as_bytes, table_of_bytes, unpack
 from swftools.simulator.stepping.sound import (
     check_between,
@@ -56,36 +46,14 @@ from swftools.simulator.stepping.sound import (
     check_users,
     refuse,
 )
+from swftools.simulator.stepping.state_arrays import arena_of, arrays_of, state_in
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace
 
 VERSION = 2
 """Of the form: raised when older states cannot be gone on with any more, or have to be read otherwise."""
 
-FIRST_FORM = {
-    "coming": (
-        *("row", "run_time", "limit", "told", "submit_time", "processors", "user_id", "queue_id", "priority_rank"),
-        *("checkpoint_interval", "speedup", "utility", "restart_overhead"),
-    ),
-    "machine": (
-        *("counts", "clock", "predicted", "queue.least", "queue.job", "queue.place", "queue.used", "held_until"),
-        *("held", "running", "started", "stops.run", "stops.how", "stops.work", "ended", "allocated", "run"),
-        *("start_time", "expected_end", "done", "overhead", "restart"),
-    ),
-    "replay": (
-        *("requests.submit_time", "requests.processors", "requests.requested_time", "requests.limit"),
-        *("requests.user_id", "requests.queue_id", "requests.priority_rank", "requests.checkpoint_interval"),
-        *("requests.speedup", "requests.utility", "requests.restart_overhead"),
-        *("log.job", "log.start", "log.end", "log.processors", "log.ended_by", "log.before", "log.work"),
-        *("log.overhead", "log.size", "ends.times", "ends.runs", "ends.size", "counts", "until"),
-    ),
-}
-"""Arrays of a state of version 1, which has them by number."""
-
 _DRAWS = "Philox"
-
-STATE = "state."
-"""What the names of the arrays of the engine begin with."""
 
 ALWAYS_COUNTED = 5
 """Counts of ``Assumed`` that every state has; of others only a state that has something to count."""
@@ -135,7 +103,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "cut": () if simulation._is_cut is None else simulation._is_cut,
         "taken_out": simulation._taken_out,
     }
-    arrays = dict(_written(driver.seat.arena.state))
+    arrays = dict(arrays_of(driver.seat.arena.state))
     arrays |= {f"{name}.{i}": each for name, part in parts.items() for i, each in enumerate(_leaves(part))}
     arrays["trace"] = np.frombuffer(table_as_bytes(jobs), np.uint8)
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
@@ -236,7 +204,7 @@ def _made(
     engine = _checked_options(head, policy, chosen, predictor)
     if not is_whole(jobs, 0, 2**31 - 1):
         raise StateError(f"the state has {jobs!r:.20} jobs")
-    state = _state_of(arrays if head["version"] == VERSION else _named(arrays))
+    state = state_in(arrays, head["version"])
     coming, machine, replay = state
     check_parts(coming, machine, replay, jobs, engine)
     owns = _owns(head, arrays, (predictor, policy), chosen, machine)
@@ -250,7 +218,7 @@ def _made(
         predictor=predictor,
         called=called_for(policy, chosen, predictor, compiled=True),
         options=engine,
-        arena=_arena_of(state),
+        arena=arena_of(state),
         observer=owns[0],
         decider=owns[1],
         asked=None,
@@ -373,55 +341,6 @@ def _own_of(head: dict[str, Any]) -> dict[str, Any]:
     if origin is not None and (origin.ndim != 1 or len(origin) > jobs or (origin < 0).any()):
         refuse("origin", "not a number for each job")
     return {"acts": own["acts"], "present": present, "for_good": for_good, "away": away, "origin": origin}
-
-
-def _written(state: State) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    """Yield the arrays of a state, zero where nothing was written yet, so that equal states are equal bytes."""
-    used = {PER_RUN: int(state.replay.log.size[0]), PER_END: int(state.replay.ends.size[0])}
-    for path, column in columns_of(State).items():
-        array = array_at(state, path)
-        if (count := used.get(column.per)) is not None:
-            array = np.concatenate([array[:count], np.zeros(len(array) - count, array.dtype)])
-        yield f"{STATE}{path}", array
-
-
-def _named(arrays: Arrays) -> Arrays:
-    """Return the arrays of a state of version 1 by their paths."""
-    named: Arrays = {}
-    for part, names in FIRST_FORM.items():
-        if sum(key.startswith(f"{part}.") for key in arrays) != len(names):
-            raise StateError(f"{part} has another number of arrays than here")
-        named |= {f"{STATE}{part}.{name}": arrays[f"{part}.{i}"] for i, name in enumerate(names)}
-    del named[f"{STATE}machine.predicted"]  # which shows another
-    return named
-
-
-def _state_of(arrays: Arrays) -> State:
-    """Return what the engine goes on with; arrays that came to be later are empty."""
-    columns = columns_of(State)
-    found = {key.removeprefix(STATE): array for key, array in arrays.items() if key.startswith(STATE)}
-    if unknown := found.keys() - columns.keys():
-        raise StateError(f"it has {min(unknown)}, which is nothing here")
-    for path, array in found.items():
-        column = columns[path]
-        if array.dtype != column.kind or array.ndim != 1 + len(column.further):
-            raise StateError(f"{path} is an array of {array.dtype} where one of {column.kind} is here")
-        if not column.per and len(array) < column.times:  # what it counts came later
-            found[path] = np.append(array, np.full(column.times - len(array), column.empty, column.kind))
-    sizes = sizes_in(State, found)
-    for path in columns.keys() - found.keys():  # which came later
-        one = columns[path]
-        found[path] = np.full(one.shape(sizes, path.rpartition(".")[2]), one.empty, one.kind)
-    state: State = made_of(State, found)
-    return with_views(state)
-
-
-def _arena_of(state: State) -> Arena[State]:
-    """Return a state in memory of its own."""
-    columns = columns_of(State)
-    given = {path: read_only(array_at(state, path)) for path, column in columns.items() if column.is_given}
-    first = {path: array_at(state, path) for path in columns if path not in given}
-    return Arena(State, sizes_of(state), given, with_views, first)
 
 
 def _leaves(part: Any) -> Iterator[npt.NDArray[Any]]:

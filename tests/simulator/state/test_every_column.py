@@ -29,8 +29,11 @@ from swftools.simulator.state.columns import (
     array_at,
     columns_of,
 )
-from swftools.simulator.stepping import saved
 from swftools.simulator.stepping.arriving import make_room
+from swftools.simulator.stepping.packed import unpack
+from swftools.simulator.stepping.saved import VERSION
+from swftools.simulator.stepping.state_arrays import arena_of
+from swftools.simulator.stepping.state_arrays import state_in as state_in_bytes
 from tests.every_policy import with_all_columns
 from tests.strategies import crowded_trace
 
@@ -172,7 +175,7 @@ def test_it_is_in_the_bytes(stepper: Stepper) -> None:
     others = [path for path in WRITTEN if not path.endswith(".size")]
     for path in others:
         array_at(state, path).flat[-1] = array_at(state, path)[2:3] = planted(COLUMNS[path])
-    again = saved._arena_of(saved._state_of(saved.unpack(stepper.to_bytes()))).state
+    again = arena_of(state_in_bytes(unpack(stepper.to_bytes()), VERSION)).state
     for path in others:
         found, wanted = array_at(again, path), array_at(state, path)
         if COLUMNS[path].per in (PER_RUN, PER_END):
