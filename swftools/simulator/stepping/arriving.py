@@ -26,6 +26,7 @@ from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.state.columns import PER_JOB, PER_ROW, Sizes, array_at, columns_of, empty, names_per
+from swftools.simulator.stepping.waiting_for import let_wait, named_by
 from swftools.simulator.workload import IN_SECONDS, prepare
 
 LEAST = 256
@@ -49,6 +50,7 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
     """
     driver = simulation._driver
     one, is_cut = _described(simulation, job)
+    before, think_time = named_by(simulation, job)
     if driver.jobs >= len(driver.coming.run_time) or simulation._own_rows is None or _lacks(driver.coming, one):
         make_room(simulation, 2 * (driver.jobs + 1), one)
     coming, counts, new = driver.coming, driver.replay.counts, driver.jobs
@@ -84,6 +86,8 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
     blank_jobs(state, new)
     put_among(state.replay.dependents, place)
     driver.jobs, counts[COMING] = new + 1, last + 1
+    if before is not None:
+        let_wait(simulation, place, before + (before >= place), think_time)
     return place
 
 

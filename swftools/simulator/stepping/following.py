@@ -94,7 +94,8 @@ class Follows(Acts):
         user, queue : int, optional
             Their numbers.
         **columns
-            Others that the trace's jobs have, such as ``priority_rank``.
+            Others that the trace's jobs have, such as ``priority_rank``. With ``preceding_job_number`` it waits for that
+            job to end, and for ``think_time`` (s) more, where the run follows dependencies.
 
         Returns
         -------

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from swftools import Trace
+from swftools.errors import ParameterError
 from swftools.simulator import Simulation, Stepper, simulate, validate
 from swftools.simulator.engine.replay import DEPENDENT
 from tests.naive.simulator import KEYS, Policy, conservative, easy, strict
@@ -183,6 +184,39 @@ def test_a_job_that_is_submitted_meanwhile() -> None:
         job_number=int(job["job_number"]),
     )
     assert starts(stepper.finish()) == starts(whole)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_job_that_is_submitted_may_wait(compiled: bool) -> None:
+    """For one that waits, runs, is to come, or has ended; forks and bytes know it, and so do jobs that come between."""
+    trace = Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2],
+        submit_time=[0, 10],
+        run_time=[100, 50],
+        requested_time=[100, 50],
+        requested_processors=[3, 4],
+    )
+    stepper = Stepper(trace, "easy", compiled=compiled)
+    stepper.run(until=20)
+    stepper.submit(1, 10.0, at=20.0, job_number=3, preceding_job_number=1, think_time=5.0)  # that runs
+    stepper.submit(1, 10.0, at=30.0, job_number=4, preceding_job_number=3)  # that is to come
+    stepper.submit(1, 7.0, at=25.0, job_number=5)
+    assert {3: 150.0, 4: 160.0, 5: 25.0, 2: 100.0, 1: 0.0} == starts(stepper.copy().finish())
+    if compiled:
+        assert starts(Stepper.from_bytes(stepper.to_bytes()).finish())[4] == 160.0
+    stepper.run(until=120)
+    stepper.submit(1, 3.0, at=140.0, job_number=6, preceding_job_number=1, think_time=60.0)  # that has ended
+    assert starts(stepper.fork(later=None).finish())[6] == 160.0
+    ended = stepper.copy().finish()
+    assert starts(ended) == {1: 0.0, 2: 100.0, 3: 150.0, 4: 160.0, 5: 25.0, 6: 160.0}
+    for wrong in ({"preceding_job_number": 77}, {"preceding_job_number": 1, "think_time": -1.0}):
+        with pytest.raises(ParameterError, match="preceding_job_number="):
+            stepper.submit(1, 3.0, at=150.0, **wrong)
+    ignoring = Stepper(trace, "easy", dependencies="ignore")
+    ignoring.run(until=20)
+    ignoring.submit(1, 10.0, at=20.0, job_number=3, preceding_job_number=1)
+    assert starts(ignoring.finish())[3] == 20.0
 
 
 def test_logs_without_such_jobs_have_no_such_columns() -> None:
