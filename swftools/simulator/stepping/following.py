@@ -94,8 +94,8 @@ class Follows(Acts):
         user, queue : int, optional
             Their numbers.
         **columns
-            Others that the trace's jobs have, such as ``priority_rank``. With ``preceding_job_number`` it waits for that
-            job to end, and for ``think_time`` (s) more, where the run follows dependencies.
+            Others that the trace's jobs have, such as ``priority_rank``. With ``preceding_job_number`` it waits for the
+            end of that job, and for ``think_time`` (s) more, where the run follows dependencies.
 
         Returns
         -------
