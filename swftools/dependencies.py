@@ -159,7 +159,7 @@ def _named(jobs: pd.DataFrame) -> tuple[IntArray, IntArray, BoolArray, int | Non
     waiting, number, dummy = np.empty(0, np.int64), np.empty(0, np.int64), None
     if column.notna().any():
         numbers = column.to_numpy(dtype=np.int64, na_value=-1)
-        if len(numbers) > 1 and (numbers == numbers[0]).all():
+        if len(numbers) > 1 and numbers[0] >= 0 and (numbers == numbers[0]).all():
             dummy = int(numbers[0])
         else:
             waiting = np.flatnonzero(numbers >= 0)

@@ -49,25 +49,33 @@ def test_jobs_without_run_time_that_run():
     assert "1 of 5 jobs have no run time: they run 1 s (cancelled=end-at-once)" in told
 
 
+FOLLOWED = "2 of 4 jobs wait for others: they are eligible when these have ended and their think time is over"
+IGNORED = "2 of 4 jobs depend on another: dependencies (preceding_job_number, think_time) are ignored"
+LEFT_OUT = "2 dependencies left out: 1 name the job itself, 1 name a job that is not there"
+DUMMY = "preceding_job_number is 1 in every row, which says nothing: no job waits for it"
+
+
 @pytest.mark.parametrize(
-    ("preceding", "told"),
+    ("preceding", "dependencies", "told"),
     [
-        ([-1, 1, 1, -1], "2 of 4 jobs depend on another: dependencies (preceding_job_number, think_time) are ignored"),
-        ([-1, -1, 9, 4], "1 of 4 jobs depend on another: dependencies (preceding_job_number, think_time) are ignored"),
-        ([-1, -1, -1, -1], None),
-        ([1, 1, 1, 1], None),  # as a few logs have it, with think times of 1, too
+        ([-1, 1, 1, -1], "follow", f"{FOLLOWED} (dependencies=follow)"),
+        ([-1, 1, 1, -1], "ignore", IGNORED),
+        ([-1, -1, 9, 4], "follow", LEFT_OUT),
+        ([-1, -1, -1, -1], "follow", None),
+        ([1, 1, 1, 1], "follow", DUMMY),  # as a few logs have it, with think times of 1, too
     ],
 )
-def test_dependencies_are_said_to_be_ignored(preceding, told):
-    """In one line; a column with one number for all, and a job that waits for itself, say nothing."""
+def test_what_is_said_of_dependencies(preceding, dependencies, told):
+    """In one line; what they say of one, and of none, is said as well; a saved state says the same."""
     trace = _trace([10] * 4, [10] * 4)
     trace = trace.with_jobs(trace.jobs.assign(preceding_job_number=preceding, requested_processors=1))
-    found = [line for line in simulate(trace, "fcfs").assumptions if "depend" in line]
-    assert found == ([told] if told else [])
-    notes = [note for note in validate(simulate(trace, "fcfs"), trace=trace).notes if "depend" in note]
+    schedule = simulate(trace, "fcfs", dependencies=dependencies)
+    words = ("depend", "wait for", "waits for")
+    assert [line for line in schedule.assumptions if any(word in line for word in words)] == ([told] if told else [])
+    notes = [note for note in validate(schedule, trace=trace).notes if "not followed" in note]
     note = "dependencies not followed: 2 of 2 jobs that wait for others start before these have ended"
-    assert notes == ([note] if 1 in preceding and told else [])
-    stepper = Stepper(trace, "fcfs")
+    assert notes == ([note] if dependencies == "ignore" else [])
+    stepper = Stepper(trace, "fcfs", dependencies=dependencies)
     assert Stepper.from_bytes(stepper.to_bytes()).finish().assumptions == stepper.finish().assumptions
 
 
