@@ -87,7 +87,7 @@ def test_an_option_that_came_later(
     """Its column is in the files where it counts in some cell; without it, means and differences are told as before."""
     monkeypatch.setitem(simulate.SETTINGS, "overrun", replace(RUN_OPTIONS["overrun"], in_key=WHERE_SET))
     for table in ("experiment", "experiment_differences", "experiment_ranks"):
-        fields = [replace(each, optional=each.name == "overrun") for each in dictionary.TABLES[table]]
+        fields = [replace(each, optional=each.optional or each.name == "overrun") for each in dictionary.TABLES[table]]
         monkeypatch.setitem(dictionary.TABLES, table, tuple(fields))
     small = {**SMALL, "logs": LOG.format(1), "policies": "easy", "shakes": [0], "overrun": overrun}
     task = publish(tmp_path, small)

@@ -82,7 +82,9 @@ def test_a_kept_schedule_is_the_schedule(tmp_path: Path) -> None:
     ours, theirs = task.simulation.load_schedule(), simulate(trace_of_log(), "conservative")
     for table in ("jobs", "segments", "excluded"):
         pd.testing.assert_frame_equal(getattr(ours, table), getattr(theirs, table), check_dtype=False)
-    assert (ours.processors, ours.policy, ours.options) == (theirs.processors, theirs.policy, theirs.options)
+    assert (ours.processors, ours.policy) == (theirs.processors, theirs.policy)
+    counted = {name: value for name, value in theirs.options.items() if name != "dependencies"}  # of which it has none
+    assert ours.options == counted
     pd.testing.assert_frame_equal(task.load_metrics(), pd.DataFrame(measure(theirs, bound=60)))
 
 
