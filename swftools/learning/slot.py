@@ -88,7 +88,8 @@ class Slot:
         for (policy, chosen), calls in ((log.policy, called), (log.reference or log.policy, compared)):
             memory = policy.empty_memory(1, log.processors, chosen)  # of its kind; it is not used
             decider = self._lay(pack(chosen.values(), memory, np.random.default_rng(0)), calls.decider_at)
-            run = Run(*places, Options(log.semantics, 1, 0, 0), calls.observe, observer, calls.decide, decider)
+            depend = calls.depend() if edges else 0
+            run = Run(*places, Options(log.semantics, 1, 0, 0), calls.observe, observer, calls.decide, decider, depend)
             runs.append(self._lay(run, run_at))
         engine = place_of_compiled(engine_kernel(), checked=log.is_checked) if self.is_compiled else called.engine
         episode = empty_episode(

@@ -23,7 +23,7 @@ from swftools.keyed_random import count_occurrences
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.beginning import begin
-from swftools.simulator.engine.dependents import ready_times
+from swftools.simulator.engine.dependents import leave, ready_times
 from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Coming, Replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import (
@@ -303,7 +303,9 @@ class Simulation:
         if len(self._taken_out):
             is_out &= np.isnan(self._taken_out[: len(row)])
         is_out[self._replay.counts[COMING] :] = False
-        (take_out if self._driver.called.is_compiled else take_out.py_func)(self._machine, self._replay, is_out)
+        steps: list[Any] = [take_out, leave] if len(self._replay.dependents.pending) else [take_out]
+        for step in steps:
+            (step if self._driver.called.is_compiled else step.py_func)(self._machine, self._replay, is_out)
         submitted = int(self._machine.counts[SUBMITTED])
         is_cut = self._known().is_cut
         order = let_fewer_come(self._driver.seat.arena.state, submitted, is_out)

@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that wait for others: they are in no queue until all those have ended, and the user's think time is over.
 
-Each job has a list of edges to those that wait for it, which is empty again when it has ended.
+Each job has a list of edges to those that wait for it, which is empty again when it has ended. What the engine does
+with them is a kernel of its own, which it calls by its place, so that it is compiled only where a log has such jobs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.engine.replay import DEPENDENT, Dependents, Replay
+from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
+from swftools.simulator.engine.replay import DEPENDENT, Dependents, Replay, replay_at
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import push
-from swftools.simulator.machine.state import HELD, Machine
+from swftools.simulator.machine.state import HELD, NOW, Machine
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.policy_abi import machine_at
+
+CAME, GONE = range(2)
+"""What ``follow`` is told of a job: that it was submitted and has to wait, or has ended."""
 
 COMES = -2
 """Where a job is listed that waits for others no more, and will come to the queue for the first time."""
@@ -48,6 +54,37 @@ def put_among(dependents: Dependents, place: int) -> None:
         edges = int(dependents.edges[0])
         dependents.successor[:edges] += dependents.successor[:edges] >= place
         dependents.pending[place], dependents.ready[place], dependents.edge[place] = 0, 0.0, NOBODY
+
+
+def follow(what: int, machine_place: Any, replay_place: Any, job: int) -> None:
+    """Let a job that came wait for others, or until it is ready; or let those wait no more that waited for it."""
+    machine, replay = machine_at(machine_place), replay_at(replay_place)
+    if what == GONE:
+        let_go(machine, replay, job, machine.clock[NOW])
+    elif replay.dependents.pending[job] > 0:
+        list_job(replay.dependents, replay.counts, job)
+    else:
+        hold_until_ready(machine, replay, job, machine.clock[NOW])
+
+
+@cache
+def follow_kernel() -> Any:
+    """Return ``follow`` as a kernel: compiled at its first use, from then on taken from the cache on disk."""
+    from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
+
+    return kernel(types.void(*[types.int64] * 4), allocates=False)(follow)
+
+
+@kernel(allocates=False)
+def leave(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
+    """Let jobs that were taken out wait for others no more, and nobody for them."""
+    now = machine.clock[NOW] if machine.clock[NOW] < np.inf else 0.0  # before the first event
+    for job in range(len(is_out)):
+        if is_out[job] and replay.dependents.listed_at[job] >= 0:
+            unlist_job(replay.dependents, replay.counts, job)
+    for job in range(len(is_out)):
+        if is_out[job]:
+            let_go(machine, replay, job, now)
 
 
 @kernel(allocates=False)

@@ -17,7 +17,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.kernel.outside import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
-from swftools.simulator.engine.dependents import COMES, hold_until_ready, let_go, list_job
+from swftools.simulator.engine.dependents import CAME, COMES, GONE
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -89,7 +89,8 @@ class Options(NamedTuple):
 class Run(NamedTuple):
     """What the engine runs: ``options``, and where each of the others lies; interpreted these are what lies there.
 
-    ``observe`` is the predictor's kernel, ``observer`` what it has of its own; ``decide`` and ``decider`` the policy's.
+    ``observe`` is the predictor's kernel, ``observer`` what it has of its own; ``decide`` and ``decider`` the policy's;
+    ``depend`` the one for jobs that wait for others, nothing where none does.
     """
 
     coming: Any
@@ -100,9 +101,10 @@ class Run(NamedTuple):
     observer: Any
     decide: Any
     decider: Any
+    depend: Any
 
 
-run_at = Lent(lambda: Run(0, 0, 0, Options(0, 0, 0, 0), 0, 0, 0, 0))
+run_at = Lent(lambda: Run(0, 0, 0, Options(0, 0, 0, 0), 0, 0, 0, 0, 0))
 
 
 def simulate_events(place: Any) -> None:
@@ -177,8 +179,8 @@ def simulate_events(place: Any) -> None:
                 progress[DONE] += 1
                 progress[IN_VAIN] = 0
                 happened += 1
-                if depends:
-                    let_go(machine, replay, job, now)
+                if depends and replay.dependents.edge[job] != NOBODY:
+                    call_kernel(given.depend, GONE, here, given.replay, job)
                 if options.observes & 1 << END:
                     machine.done[job] = coming.run_time[job]
                     progress[OBSERVED] = job + 1
@@ -232,10 +234,8 @@ def simulate_events(place: Any) -> None:
                     progress[OBSERVED] = submitted + 1
                     call_kernel(given.observe, SUBMISSION, here, submitted, theirs)
                     coming.told[submitted] = machine.requests.requested_time[submitted]
-                if depends and replay.dependents.pending[submitted] > 0:
-                    list_job(replay.dependents, progress, submitted)
-                elif depends and replay.dependents.ready[submitted] > now:
-                    hold_until_ready(machine, replay, submitted, now)
+                if depends and (replay.dependents.pending[submitted] > 0 or replay.dependents.ready[submitted] > now):
+                    call_kernel(given.depend, CAME, here, given.replay, submitted)
                 elif counts[HELD] == held or not is_held(machine, submitted):
                     time = machine.requests.requested_time[submitted]
                     enter(queue, submitted, float(machine.requests.processors[submitted]), time)

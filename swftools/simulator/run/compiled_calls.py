@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 from swftools.errors import PolicyError
 from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
-from swftools.kernel.outside import Lent
+from swftools.kernel.outside import Lent, place_of
 from swftools.parameters import Parameters
+from swftools.simulator.engine.dependents import follow, follow_kernel
 from swftools.simulator.engine.loop import simulate_events
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
@@ -32,6 +33,11 @@ class Called(NamedTuple):
     decide: Any
     observer_at: Lent
     decider_at: Lent
+    is_checked: bool = False
+
+    def depend(self) -> Any:
+        """Return where the kernel for jobs that wait for others lies; interpreted the function."""
+        return place_of(follow_kernel(), checked=self.is_checked) if self.is_compiled else follow
 
     @property
     def is_compiled(self) -> bool:
@@ -54,7 +60,7 @@ def called_for(policy: Policy, parameters: Parameters, predictor: Predictor, *, 
         form = "checked" if compiled == CHECKED else "compiled"
         observe, decide = getattr(predictor, form), getattr(policy, form)
         if observe is not None and decide is not None:
-            return Called(getattr(engine_kernel(), form), observe, decide, *likes)
+            return Called(getattr(engine_kernel(), form), observe, decide, *likes, compiled == CHECKED)
     observe, decide = predictor.interpreted(), policy.interpreted(parameters)
     return Called(simulate_events, observe, _without_answer(policy.name, decide), *likes)
 

@@ -59,7 +59,10 @@ class Seat:
             like._decider if like and like.decider is decider else called.lay_out(decider, called.decider_at)
         )
         coming, machine, replay = self.places
-        run = Run(coming, machine, replay, options, called.observe, self._observer[0], called.decide, self._decider[0])
+        depend = called.depend() if len(arena.state.replay.dependents.pending) else 0
+        run = Run(
+            coming, machine, replay, options, called.observe, self._observer[0], called.decide, self._decider[0], depend
+        )
         self.place, self._kept = called.lay_out(run, run_at)
 
 

@@ -15,7 +15,6 @@ from swftools.by_job import mask_of
 from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.engine.dependents import let_go, unlist_job
 from swftools.simulator.engine.replay import COMING, DONE, STALE, Replay, State
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.running_jobs import release
@@ -120,9 +119,7 @@ def take_out(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
             put(queue, queue.place[job], np.inf, np.inf)
             leave(queue, job)
             counts[WAITING] -= 1
-        elif depends and replay.dependents.listed_at[job] >= 0:
-            unlist_job(replay.dependents, replay.counts, job)
-        elif not is_held(machine, job):
+        elif not is_held(machine, job) and not (depends and replay.dependents.listed_at[job] >= 0):
             is_out[job] = False  # it had ended
             continue
         out += 1
@@ -133,9 +130,6 @@ def take_out(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
             push(machine.held_until, machine.held, kept, time, job)
             kept += 1
     counts[HELD] = kept
-    for job in range(len(is_out) if depends else 0):
-        if is_out[job]:
-            let_go(machine, replay, job, machine.clock[NOW] if machine.clock[NOW] < np.inf else 0.0)
     replay.counts[DONE] += out
     if out > 0:
         counts[DISTURBED] += 1

@@ -81,6 +81,9 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
     take = take.compiled if driver.called.is_compiled else take.py_func
     take(*driver.seat.places, *room.seat.places, room.origin, 1 if remembers else 0, to_come)
     origin, rows = room.origin[:jobs].copy(), room.trace_row
+    if len(driver.replay.dependents.pending):
+        follow = take_dependents if driver.called.is_compiled else take_dependents.py_func
+        follow(driver.replay, room.seat.arena.state.machine, room.seat.arena.state.replay, origin)
     simulation._rows.take(origin, out=rows[:jobs], mode="clip")  # which is the fastest, and never needed
     table = simulation._table.copy()
     theirs = driver.seated(lease, jobs)
@@ -166,8 +169,6 @@ def take_along(
         ours.running[i] = number_of(origin, present, machine.running[i])
     for i in range(machine.counts[HELD]):
         ours.held[i], ours.held_until[i] = number_of(origin, present, machine.held[i]), machine.held_until[i]
-    if len(replay.dependents.pending) > 0:
-        take_dependents(replay, ours, again, origin, jobs)
     take_queue(machine.queue, ours.queue, origin, present)
     take_runs(machine, replay.log, ours, again.log, again.ends, origin, present)
 
@@ -233,9 +234,12 @@ def number_of(jobs: IntArray, count: int, job: int) -> int:
 
 
 @kernel(allocates=False)
-def take_dependents(replay: Replay, ours: Machine, again: Replay, origin: IntArray, jobs: int) -> None:
-    """Copy who waits for whom of those that are taken along; what waits for others only waits no more."""
-    theirs, dependents = replay.dependents, again.dependents
+def take_dependents(replay: Replay, ours: Machine, again: Replay, origin: IntArray) -> None:
+    """Copy who waits for whom of those that are taken along; what waits for others only waits no more.
+
+    It is compiled only where a log has such jobs.
+    """
+    theirs, dependents, jobs = replay.dependents, again.dependents, len(origin)
     for new in range(jobs):
         if theirs.listed_at[origin[new]] == COMES:
             dependents.listed_at[new] = COMES
