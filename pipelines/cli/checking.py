@@ -56,9 +56,8 @@ FITS = 0.9
 @click.option(
     "--dependencies",
     type=click.Choice(DEPENDENCIES, case_sensitive=False),
-    default="ignore",
-    show_default=True,
-    help="Whether jobs must wait for those that they depend on by the log.",
+    help="Whether jobs must wait for those that they depend on by the log; default: follow, if the schedule has "
+    "ready_time.",
 )
 @click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
 @json_option

@@ -140,6 +140,12 @@ def _words_of_left_out(found: Dependencies) -> Iterator[str]:
     if found.dummy is not None:
         yield f"preceding_job_number is {found.dummy} in every row, which says nothing: no job waits for it"
     if found.left_out:
-        told = ", ".join(f"{count:,} {why}" for why, count in found.left_out.items())
+        told = ", ".join(f"{count:,} {_of_one(why) if count == 1 else why}" for why, count in found.left_out.items())
         total = counted(sum(found.left_out.values()), "dependency")
         yield f"{total} left out: {told}"
+
+
+def _of_one(why: str) -> str:
+    """Return in words what one name does that several ``name`` or ``lead``."""
+    verb, rest = why.split(" ", 1)
+    return f"{verb}s {rest}"

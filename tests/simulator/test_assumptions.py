@@ -51,7 +51,7 @@ def test_jobs_without_run_time_that_run():
 
 FOLLOWED = "2 of 4 jobs wait for others: they are eligible when these have ended and their think time is over"
 IGNORED = "2 of 4 jobs depend on another: dependencies (preceding_job_number, think_time) are ignored"
-LEFT_OUT = "2 dependencies left out: 1 name the job itself, 1 name a job that is not there"
+LEFT_OUT = "2 dependencies left out: 1 names the job itself, 1 names a job that is not there"
 DUMMY = "preceding_job_number is 1 in every row, which says nothing: no job waits for it"
 
 

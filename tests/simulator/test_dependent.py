@@ -97,8 +97,8 @@ def test_nobody_waits(dependencies: str) -> None:
 def test_what_is_said() -> None:
     """How many are ignored, or what of it means nothing and why."""
     trace = draw_trace("job submit after\n1 0 3\n2 1 2\n3 1 9\n4 2 1\n5 2 6\n6 2 5")
-    left_out = "5 dependencies left out: 1 name the job itself, 1 name a job that is not there, "
-    left_out += "1 name a job that is submitted later, 2 lead in a circle"
+    left_out = "5 dependencies left out: 1 names the job itself, 1 names a job that is not there, "
+    left_out += "1 names a job that is submitted later, 2 lead in a circle"
     assert found_of(trace).told == (f"{FOLLOWED.format(1, 6)} (dependencies=follow)", left_out)
     ignored = found_of(trace, dependencies="ignore")
     assert ignored.told == (

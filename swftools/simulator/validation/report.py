@@ -176,7 +176,7 @@ def validate(  # noqa: PLR0913 (options by name)
         With a table: what jobs asked for, as for ``simulate``: "logged", or changed, as by "factor:factor=2".
     dependencies : {"follow", "ignore"}, optional
         Whether jobs must wait for those that they depend on by the trace; else the report says in a note how many do
-        not. By default as the schedule's options say; of a table they need not.
+        not. By default as the schedule's options say; of a table they must if it has ``ready_time``.
     tolerance : float
         Times may differ by this, s.
 
@@ -220,6 +220,7 @@ def validate(  # noqa: PLR0913 (options by name)
         if trace is None:
             raise ParameterError("a table of starts is checked against its trace; pass trace=")
         table = schedule if isinstance(schedule, pd.DataFrame) else read_schedule(schedule)
+        dependencies = dependencies or (FOLLOW if "ready_time" in table else None)
         was_stopped = "preemptions" in table and bool((table["preemptions"] > 0).any())
         given = schedule_from_table(
             table,

@@ -91,6 +91,21 @@ def test_what_the_run_says_counts() -> None:
         validate(schedule, trace=trace, dependencies="no")
 
 
+def test_a_table_that_says_when_jobs_were_eligible() -> None:
+    """What simulate wrote is checked as it was made, its promises too, unless it is to be told otherwise."""
+    trace = draw_trace(TRACE, processors=4)
+    schedule = simulate(trace, "easy")
+    table = schedule.jobs[["job_number", "start_time", "ready_time"]]
+    report = validate(table, trace=trace, policy="easy")
+    assert report.ok
+    assert "dependencies" in report.checked
+    for other in (validate(table, trace=trace, dependencies="ignore"), validate(table.iloc[:, :2], trace=trace)):
+        assert "dependencies" not in other.checked
+        assert any("dependencies not followed" in note for note in other.notes)
+    early = table.assign(start_time=table["start_time"].where(table["job_number"] != 3, 2.0))
+    assert "dependencies" in set(validate(early, trace=trace).violations["rule"])
+
+
 def with_reasons(schedule: Schedule, job: int, reason: str) -> Schedule:
     """Return a schedule without a job, which is excluded for a reason."""
     out = schedule.jobs["job_number"] == job
