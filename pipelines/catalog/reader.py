@@ -22,8 +22,8 @@ from swftools.formats.registry import list_formats
 from swftools.parameters.strict_yaml import KeyPath, read_yaml_file
 
 INHERITED = frozenset(
-    {"producer", "acknowledgement", "citation", "licence", "format", "options", "machine", "queues", "alternatives"}
-    | {"published_filters", "cleaning"}
+    {"producer", "acknowledgement", "citation", "licence", "format", "options", "dependencies", "machine", "queues"}
+    | {"alternatives", "published_filters", "cleaning"}
 )
 """The keys that a log's card takes from the card it is ``based_on``."""
 

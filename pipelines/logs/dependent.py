@@ -39,7 +39,7 @@ def may_have_dependencies(log: Any) -> bool:
         return bool(log.card.format != _SWF or log.card.dependencies)
     if log.path is None or log.damage or log.problem:
         return False
-    if not log.path.is_dir() and not log.path.is_file():  # a pipe, which can be read once, or a pattern
+    if log.path.is_fifo() or log.path.is_char_device():  # which can be read once
         return True
     kind = log.how.format.partition(":")[0] or None
     return _in_file(log.path) if kind in (None, _SWF) else True

@@ -12,6 +12,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import Simulation, Stepper, simulate, validate
+from swftools.simulator.engine.dependents import COMES
 from swftools.simulator.engine.replay import DEPENDENT
 from tests.naive.simulator import KEYS, Policy, conservative, easy, strict
 from tests.simulator.twin import naive_runs
@@ -110,13 +111,16 @@ def test_forks_copies_and_bytes_know_it(policy: str, compiled: bool) -> None:
     """Wherever the simulation stands, each of them goes on to the same starts."""
     trace = dependent_trace(7, 40)
     wanted = starts(simulate(trace, policy))
-    stepper, decisions, waited = Stepper(trace, policy, compiled=compiled), 0, 0
+    stepper, decisions, waited, coming = Stepper(trace, policy, compiled=compiled), 0, 0, 0
     while stepper.skip():
         decisions += 1
         if decisions % (4 if compiled else 12):
             continue
         waited += int(stepper._replay_counts[DEPENDENT])
         fork = stepper.fork(later=None)
+        was, came = (each._simulation._replay.dependents.listed_at == COMES for each in (stepper, fork))
+        assert (came[: len(fork.width)] == was[fork.origin]).all()
+        coming += int(came.sum())
         others = [fork, stepper.copy(), fork.fork(later=None), fork.copy()]
         if compiled:
             others += [Stepper.from_bytes(stepper.to_bytes()), Stepper.from_bytes(fork.to_bytes())]
@@ -125,6 +129,19 @@ def test_forks_copies_and_bytes_know_it(policy: str, compiled: bool) -> None:
             assert found == {job: wanted[job] for job in found}
             assert len(found) >= len(stepper.waiting)
     assert waited > 5
+    assert coming > 0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_jobs_taken_out_before_the_first_event(compiled: bool) -> None:
+    """The others wait for whom they waited, whatever their numbers are now, as where the jobs never were in the log."""
+    for seed in range(3):
+        whole = dependent_trace(seed, 40)
+        whole = whole.with_jobs(whole.jobs.assign(think_time=0.0))
+        out = whole.jobs["job_number"] % 5 == seed
+        left = whole.with_jobs(whole.jobs[~out].reset_index(drop=True))
+        simulation = Simulation(whole, "easy", compiled=compiled).without(whole.jobs[out][["job_number"]])
+        assert starts(simulation.run().schedule()) == starts(simulate(left, "easy"))
 
 
 def test_a_fork_without_later_jobs() -> None:
@@ -208,8 +225,9 @@ def test_a_job_that_is_submitted_may_wait(compiled: bool) -> None:
     stepper.run(until=120)
     stepper.submit(1, 3.0, at=140.0, job_number=6, preceding_job_number=1, think_time=60.0)  # that has ended
     assert starts(stepper.fork(later=None).finish())[6] == 160.0
+    stepper.submit(1, 2.0, at=139.0, job_number=7, preceding_job_number=6)  # that comes later
     ended = stepper.copy().finish()
-    assert starts(ended) == {1: 0.0, 2: 100.0, 3: 150.0, 4: 160.0, 5: 25.0, 6: 160.0}
+    assert starts(ended) == {1: 0.0, 2: 100.0, 3: 150.0, 4: 160.0, 5: 25.0, 6: 160.0, 7: 163.0}
     for wrong in ({"preceding_job_number": 77}, {"preceding_job_number": 1, "think_time": -1.0}):
         with pytest.raises(ParameterError, match="preceding_job_number="):
             stepper.submit(1, 3.0, at=150.0, **wrong)

@@ -122,8 +122,9 @@ def test_a_copy_is_as_far(stepper: Stepper) -> None:
         for path in WRITTEN:
             ours, theirs = array_at(state_in(copies[-1]), path), array_at(state_in(stepper), path)
             assert is_same(ours, theirs), path
-        for copy in copies:
-            copy.skip()
+        for copy in copies:  # so that the next one to have the memory knows fewer jobs
+            for _ in range(5):
+                copy.skip()
     used = stepper._simulation._driver.rooms._pool._free
     assert sum(map(len, used.values())) < 9
 
