@@ -108,16 +108,18 @@ def unlist_job(dependents: Dependents, counts: IntArray, job: int) -> None:
 def let_go(machine: Machine, replay: Replay, job: int, now: float) -> None:
     """Let those wait no more that waited for a job; it has ended, or will never."""
     dependents = replay.dependents
-    edge = dependents.edge[job]
+    edge, last = dependents.edge[job], NOBODY
     while edge != NOBODY:
-        other = dependents.successor[edge]
+        other, last = dependents.successor[edge], edge
         dependents.pending[other] -= 1
         dependents.ready[other] = max(dependents.ready[other], instant(now + dependents.think_time[edge]))
         if dependents.pending[other] == 0 and dependents.listed_at[other] >= 0:
             unlist_job(dependents, replay.counts, other)
             hold_until_ready(machine, replay, other, now)
         edge = dependents.next[edge]
-    dependents.edge[job] = NOBODY
+    if last != NOBODY:
+        dependents.next[last], dependents.free[0] = dependents.free[0], dependents.edge[job]
+        dependents.edge[job] = NOBODY
 
 
 @kernel(allocates=False)
@@ -131,9 +133,13 @@ def hold_until_ready(machine: Machine, replay: Replay, job: int, now: float) -> 
 
 @kernel(allocates=False)
 def take_edge(ours: Dependents, job: int, other: int, think_time: float) -> None:
-    """Let one job wait for another."""
-    edge = ours.edges[0]
-    ours.edges[0] = edge + 1
+    """Let one job wait for another; the caller guarantees room for one more edge."""
+    edge = ours.free[0]
+    if edge != NOBODY:
+        ours.free[0] = ours.next[edge]
+    else:
+        edge = ours.edges[0]
+        ours.edges[0] = edge + 1
     ours.successor[edge], ours.think_time[edge], ours.next[edge] = other, think_time, ours.edge[job]
     ours.edge[job] = edge
     ours.pending[other] += 1

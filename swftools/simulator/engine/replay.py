@@ -124,7 +124,8 @@ class Dependents(NamedTuple):
     ``pending`` is how many a job waits for, ``ready`` the earliest time at which it may start by those that have ended,
     s. ``edge`` is the first of the edges to those that wait for it: an edge has the job that waits (``successor``), its
     think time (s), and the ``next`` edge of the same job. ``listed`` has the jobs that came and wait, ``listed_at``
-    where each of these stands; ``edges`` how many edges are written.
+    where each of these stands. ``edges`` is how many edges have been written, ``free`` the first of those whose job has
+    ended, to which the others are ``next``: it is used again.
     """
 
     pending: Annotated[ShortArray, Column(SHORT, PER_JOB, on_fork=BLANK, is_optional=True, is_ahead=True)]
@@ -136,6 +137,7 @@ class Dependents(NamedTuple):
     think_time: Annotated[FloatArray, Column(REAL, PER_EDGE)]
     next: Annotated[ShortArray, Column(SHORT, PER_EDGE, empty=NOBODY, on_fork=RENUMBER)]
     edges: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
+    free: Annotated[IntArray, Column(WHOLE, PER_STATE, empty=NOBODY, on_fork=RESET)]
 
 
 class Replay(NamedTuple):

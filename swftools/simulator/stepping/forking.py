@@ -163,6 +163,7 @@ def take_along(
     for new in range(jobs):
         take_job(coming, machine, replay, origin[new], theirs, ours, again, new)
     again.counts[DEPENDENT] = again.dependents.edges[0] = 0
+    again.dependents.free[0] = NOBODY
     for i in range(ended):
         ours.ended[i] = number_of(origin, present, machine.ended[i])
     for i in range(machine.counts[RUNNING]):

@@ -303,16 +303,12 @@ def _check_dependents(machine: Machine, replay: Replay, jobs: int) -> None:
     check_between(what, "the first edge", found.edge[:jobs], NOBODY, edges - 1)
     for times in (found.think_time[:edges], found.ready[:jobs]):
         check_between(what, "a time (s)", times, 0, _LATEST)
-    follows = np.concatenate([found.edge[:jobs], found.next[:edges]])
+    check_between(what, "the first free edge", found.free, NOBODY, edges - 1)
+    follows = np.concatenate([found.edge[:jobs], found.free, found.next[:edges]])
     follows = follows[follows != NOBODY]
     _want(len(np.unique(follows)) == len(follows), what, "an edge follows two")
-    is_live, at = np.zeros(edges, np.bool_), found.edge[:jobs]
-    at = at[at != NOBODY]
-    while len(at):  # as long as the longest list: no edge follows two, so that each is met once
-        _want(not is_live[at].any(), what, "edges go in a circle")
-        is_live[at] = True
-        at = found.next[at]
-        at = at[at != NOBODY]
+    is_live, is_free = (_reached(found.next[:edges], first) for first in (found.edge[:jobs], found.free))
+    _want((is_live != is_free).all(), what, "an edge is neither free nor a job's, or goes in a circle")
     pending = np.bincount(found.successor[:edges][is_live], minlength=jobs)
     _want(np.array_equal(pending, found.pending[:jobs]), what, "a job waits for more, or fewer, than it says")
     jobs_listed = _listed(found.listed, listed, int(machine.counts[SUBMITTED]))
@@ -324,6 +320,16 @@ def _check_dependents(machine: Machine, replay: Replay, jobs: int) -> None:
     _want(np.array_equal(at, found.listed_at[:jobs]), what, "a job is listed elsewhere than it says")
     _want((found.pending[jobs_listed] > 0).all(), what, "a job is listed that waits for none")
     _want((machine.queue.place[jobs_listed] == NOBODY).all(), what, "a job waits for others, and in the queue")
+
+
+def _reached(following: Array, first: Array) -> Array:
+    """Return which edges are reached from some; no edge follows two, so that each is met once."""
+    is_reached, at = np.zeros(len(following), np.bool_), first[first != NOBODY]
+    while len(at):  # as long as the longest list
+        is_reached[at] = True
+        at = following[at]
+        at = at[at != NOBODY]
+    return is_reached
 
 
 def _is_heap(times: Array, events: Array, count: int) -> bool:

@@ -14,6 +14,7 @@ from swftools.parameters.choices import FOLLOW
 from swftools.simulator.engine.dependents import take_edge
 from swftools.simulator.engine.replay import COMPLETED, DEPENDS
 from swftools.simulator.instants import instant
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.simulation import Simulation
 
 SEVERAL = "preceding_job_numbers"
@@ -54,7 +55,8 @@ def let_wait(simulation: Simulation, job: int, other: int, think_time: float) ->
     driver = simulation._driver
     arena, taken_out = driver.seat.arena, simulation._taken_out
     dependents = driver.replay.dependents
-    if not len(dependents.pending) or dependents.edges[0] == arena.sizes.edges:
+    has_room = dependents.free[0] != NOBODY or dependents.edges[0] < arena.sizes.edges
+    if not len(dependents.pending) or not has_room:
         sizes = arena.sizes._replace(optional=arena.sizes.optional | DEPENDS, edges=2 * arena.sizes.edges + 64)
         driver.move(arena.resized(sizes))
         driver.rooms, driver.lease = driver.rooms.anew(), None

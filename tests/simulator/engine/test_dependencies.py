@@ -237,6 +237,27 @@ def test_a_job_that_is_submitted_may_wait(compiled: bool) -> None:
     assert starts(ignoring.finish())[3] == 20.0
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_edges_of_jobs_that_have_ended_are_used_again(compiled: bool) -> None:
+    """A chain that grows as long as the machine runs needs no more of them than jobs wait at a time."""
+    trace = Trace.from_columns(
+        machine_processors=4, job_number=[1], submit_time=[0], run_time=[10], requested_processors=[1]
+    )
+    stepper, known = Stepper(trace, "easy", compiled=compiled), set()
+    for job in range(2, 302 if compiled else 102):
+        for again in range(2):  # two that wait for the same one, the first of which goes on
+            number = job + 1000 * again
+            stepper.submit(1, 10.0, at=10.0 * (job - 2), job_number=number, preceding_job_number=job - 1, think_time=3.0)
+        if job % 50 == 0:
+            stepper = stepper.fork(later=None) if job % 100 else Stepper.from_bytes(stepper.to_bytes())
+            known.add(int(stepper._simulation._replay.dependents.edges[0]))
+        stepper.run(before=10.0 * (job - 1))
+    assert len(known) > 1
+    assert max(known) <= 200
+    found = starts(stepper.finish())
+    assert all(found[number] == 13.0 * (number % 1000 - 1) for number in found)
+
+
 def test_logs_without_such_jobs_have_no_such_columns() -> None:
     """Nothing is said of eligibility, and nothing kept."""
     trace = crowded_trace(20, seed=1)
