@@ -273,6 +273,17 @@ def _step() -> None:
     stepper.run(until=stepper.present).end(job)
 
 
+def _wait_for_others() -> None:
+    """Simulate a job that waits for another one, from outside too, and take that one out."""
+    trace = _trace()
+    trace = trace.with_jobs(trace.jobs.assign(preceding_job_number=pd.array([None, None, 1], dtype="Int64")))
+    stepper = Stepper(trace, "fcfs")
+    while stepper.advance():
+        stepper.fork().run()
+    simulation = Simulation(trace, "fcfs").run(until=2)
+    simulation.without(simulation.running)
+
+
 def _learn() -> None:
     """Play an episode alone and among others, look as an agent does, decide by a network."""
     rules = Rules(k=2, jobs=2, warm_up=1, choice="reserve", cost=find_cost("wait"), dense=True)
@@ -331,5 +342,6 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("validation", _validate),
         ("heads", _look_at_heads),
         ("decisions from outside", _step),
+        ("jobs that wait for others", _wait_for_others),
         ("schedulers that learn", _learn),
     ]
