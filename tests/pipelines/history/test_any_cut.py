@@ -67,7 +67,7 @@ def nights_of_pieces(name: str, folder: Path, data: st.DataObject) -> None:
     assert_one_delivery(books, name)
 
 
-_QUICK = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_QUICK = settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize("name", LOGS)
@@ -89,7 +89,7 @@ def test_many_pieces(name: str, tmp_path: Path, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", ["swf", "slurm sacct"])
-@settings(_QUICK, max_examples=4)
+@settings(_QUICK, max_examples=2)
 @given(data=st.data())
 def test_several_files_in_any_order(name: str, tmp_path: Path, data: st.DataObject) -> None:
     """A log in three files that overlap, each of which grows as it likes, from night to night."""

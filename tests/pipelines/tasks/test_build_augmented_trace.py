@@ -23,7 +23,7 @@ from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.parquet import read_parquet
 from swftools.utility.functions import UtilityFunctions
-from tests.pipelines.luigi_runs import LUIGI, build, run, start
+from tests.pipelines.luigi_runs import LUIGI, build, run
 
 TINY_LOG = """\
 ; Version: 2.2
@@ -59,7 +59,7 @@ def tables_of(task: BuildAugmentedTrace) -> dict[str, pd.DataFrame]:
 
 def test_one_command_publishes_the_shipped_log_and_says_how_to_read_it(tmp_path: Path) -> None:
     """The printed snippet, run as it is, gives the 5,000 jobs; a second run finds the version complete."""
-    first = start([*LUIGI, "BuildAugmentedTrace"], tmp_path)
+    first = build(tmp_path)
     assert (first.returncode, first.stdout.startswith("published: ")) == (0, True)
     snippet = "\n".join(line.strip() for line in first.stdout.partition("read it with\n")[2].splitlines())
     names: dict[str, pd.DataFrame] = {}
@@ -122,25 +122,21 @@ def test_equal_inputs_give_equal_bytes(tiny_log: Path, tmp_path: Path) -> None:
     assert ours == theirs
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_changed_parameter_is_a_new_version_and_moves_latest(tiny_log: Path, tmp_path: Path) -> None:
+    """Seed, parameter, rules, augmentations: all versions stay; latest is the newest one."""
+    root = DataRoot.open(tmp_path / "data")
+    found = [publish(tmp_path / "data", log=str(tiny_log)).version]
+    changes: list[dict[str, object]] = [
         {"seed": 1},
         {"parameters": '{"utility": {"deadline_basis": "wait"}}'},
         {"rules": "default,missing-processors"},
         {"augment": ""},
-    ],
-    ids=["seed", "parameter", "rules", "augment"],
-)
-def test_a_changed_parameter_is_a_new_version_and_moves_latest(
-    tiny_log: Path, tmp_path: Path, change: dict[str, object]
-) -> None:
-    """Both versions stay; latest is the newer one."""
-    before = publish(tmp_path / "data", log=str(tiny_log))
-    after = publish(tmp_path / "data", log=str(tiny_log), **change)
-    root = DataRoot.open(tmp_path / "data")
-    assert {before.version, after.version} == {item.version for item in root.versions("tiny")}
-    assert before.version != after.version == root.latest("tiny")
+    ]
+    for change in changes:
+        found.append(publish(tmp_path / "data", log=str(tiny_log), **change).version)
+        assert found[-1] == root.latest("tiny")
+    assert len(set(found)) == 5
+    assert set(found) == {item.version for item in root.versions("tiny")}
 
 
 def test_a_changed_input_is_a_new_version(tiny_log: Path, tmp_path: Path) -> None:
@@ -150,14 +146,21 @@ def test_a_changed_input_is_a_new_version(tiny_log: Path, tmp_path: Path) -> Non
     assert before != publish(tmp_path / "data", log=str(tiny_log)).version
 
 
-@pytest.mark.parametrize("stage", ["ParseLog", "CleanTrace", "AddUtility", "AddSpeedup", "BuildAugmentedTrace"])
 def test_a_changed_code_version_is_a_new_version(
-    tiny_log: Path, tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch
+    tiny_log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Raising the number of any stage's code makes all that depends on it again."""
-    before = publish(tmp_path / "data", log=str(tiny_log)).version
-    monkeypatch.setattr(getattr(pipelines, stage), "code_version", 99)
-    assert before != publish(tmp_path / "data", log=str(tiny_log)).version
+    task = publish(tmp_path / "data", log=str(tiny_log))
+    found = {task.version}
+    for stage in ("CleanTrace", "AddUtility", "AddSpeedup", "BuildAugmentedTrace", "ParseLog"):
+        with monkeypatch.context() as patch:
+            patch.setattr(getattr(pipelines, stage), "code_version", 99)
+            again = BuildAugmentedTrace(data_root=str(tmp_path / "data"), log=str(tiny_log))
+            assert not again.complete()
+            found.add(again.version)
+    assert len(found) == 6
+    monkeypatch.setattr(pipelines.ParseLog, "code_version", 99)
+    assert publish(tmp_path / "data", log=str(tiny_log)).version in found - {task.version}
 
 
 def test_a_changed_rule_of_the_users_own_is_a_new_version(tiny_log: Path, tmp_path: Path) -> None:
@@ -252,7 +255,8 @@ def test_a_bad_parameter_is_exit_status_2(tmp_path: Path) -> None:
 
 def test_the_ranks_of_a_card_can_be_chosen_by_name(tmp_path: Path) -> None:
     """The alternative is used where asked for, recorded in full, and an unknown one is refused in one line."""
-    task = publish(tmp_path / "data", parameters='{"utility": {"queue_ranks": "over-fitted"}}')
+    ranks = '{"utility": {"queue_ranks": "over-fitted"}}'
+    task = publish(tmp_path / "data", augment="utility", parameters=ranks)
     recorded = task.output().root.manifest(task.data_set_name)["parameters"]["utility"]["queue_ranks"]
     assert (0, 1, 2) == (recorded["2"], recorded["0"], recorded["23"])
     result = build(tmp_path, "--parameters", '{"utility": {"queue_ranks": "best"}}')
@@ -271,6 +275,8 @@ def test_a_name_cannot_leave_the_data_root(tmp_path: Path) -> None:
 def test_a_configuration_of_the_users_own_wins(tmp_path: Path) -> None:
     """luigi.cfg in the current directory sets the data root; what it leaves out is as shipped."""
     (tmp_path / "luigi.cfg").write_text("[swftools]\ndata_root = ./elsewhere\n")
-    assert run([*LUIGI, "BuildAugmentedTrace"], tmp_path).returncode == 0
-    assert (tmp_path / "elsewhere" / SHIPPED_LOG / "latest").is_file()
+    (tmp_path / "tiny.swf").write_text(TINY_LOG)
+    flags = ["--BuildAugmentedTrace-log", "tiny.swf", "--augment", ""]
+    assert run([*LUIGI, "BuildAugmentedTrace", *flags], tmp_path).returncode == 0
+    assert (tmp_path / "elsewhere" / "tiny" / "latest").is_file()
     assert build(tmp_path, "--BuildAugmentedTrace-log", "no-such-log").returncode == 20

@@ -104,8 +104,20 @@ def test_nothing_withheld_is_kept_of_a_run(tmp_path: Path, how: str) -> None:
     assert 2 == len(DataRoot.open(tmp_path / "data").data_sets())
 
 
-@WITHHELD
-@pytest.mark.parametrize("stage", [ParseLog, CleanTrace, PublishingTask])
+@pytest.mark.parametrize(
+    ("how", "stage"),
+    [
+        ("numbers", ParseLog),
+        ("hash", PublishingTask),
+        *(
+            pytest.param(how, stage, marks=pytest.mark.slow)
+            for how, stage in (
+                *(("hash", ParseLog), ("numbers", PublishingTask)),
+                *(("numbers", CleanTrace), ("hash", CleanTrace)),
+            )
+        ),
+    ],
+)
 def test_nothing_withheld_is_kept_of_a_failure(
     tmp_path: Path, how: str, stage: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
