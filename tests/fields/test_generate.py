@@ -236,10 +236,11 @@ def test_real_rows_are_valid(tables: dict[str, pa.Table], table: str, which: str
     """Rows of every table, cleaned and augmented, satisfy the published schema of the table."""
     schema = json.loads((ROOT / "schemas" / f"{table}.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    rows = json_rows(tables[table])
-    assert rows
+    made = tables[table]
     if which == "some":
-        rows = [*rows[:100], *rows[100::50]]
+        made = made.take([*range(min(len(made), 100)), *range(100, len(made), 50)])
+    rows = json_rows(made)
+    assert rows
     assert [] == [error.message for row in rows for error in validator.iter_errors(row)]
 
 

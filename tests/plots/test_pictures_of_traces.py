@@ -52,7 +52,7 @@ TRACES = {
 NAMES = list(list_pictures(Trace))
 
 
-@pytest.mark.parametrize(("name", "which"), pairs(NAMES, list(TRACES), 3))
+@pytest.mark.parametrize(("name", "which"), pairs(NAMES, list(TRACES), 2))
 def test_of_any_trace(name: str, which: str) -> None:
     """At both sizes, without a warning, with a caption, as a small file."""
     trace = TRACES[which]

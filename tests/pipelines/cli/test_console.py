@@ -248,8 +248,8 @@ def test_completion_of_what_is_published(log: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["augment"],
-        pytest.param(["describe"], marks=pytest.mark.slow),
+        ["describe"],
+        pytest.param(["augment"], marks=pytest.mark.slow),
         pytest.param(["simulate", "--policy", "fcfs"], marks=pytest.mark.slow),
     ],
 )

@@ -37,6 +37,7 @@ def test_a_night_without_findings_is_0(tmp_path: Path) -> None:
     assert "already complete: the inbox has nothing new" in again.stdout
 
 
+@pytest.mark.slow
 def test_unreadable_file_is_4(tmp_path: Path) -> None:
     """The others are published; the file is named until it goes."""
     site = Site(tmp_path)
@@ -117,6 +118,7 @@ def test_unreadable_comes_before_findings_and_json(tmp_path: Path) -> None:
     assert (again["is_new"], again["ingested"], again["exit_status"]) == (False, [], 4)
 
 
+@pytest.mark.slow
 def test_command_on_finding(tmp_path: Path) -> None:
     """It gets the findings once, when they are new; its failure is told."""
     site = Site(tmp_path)

@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import pipelines
+from pipelines.cli.main import main
 from pipelines.config import named_tasks
+from swftools.simulator.run_options import check_options
 from tests.pipelines.luigi_runs import environment
 
 HEAVY = ("numpy", "pandas", "pyarrow", "numba", "scipy", "luigi", "pydantic", "yaml", "requests", "boto3", "gymnasium")
@@ -64,21 +67,15 @@ def test_the_package_loads_next_to_nothing() -> None:
     assert bare.stdout == "set()\n"
 
 
-def test_choices_in_help_are_those_of_the_engine(tmp_path: Path) -> None:
+def test_choices_in_help_are_those_of_the_engine() -> None:
     """There is one definition, which both take."""
-    code = """
-from click.testing import CliRunner
-from pipelines.cli.main import main
-from swftools.simulator.run_options import check_options
-text = " ".join(CliRunner().invoke(main, ["simulate", "--help"]).output.split())
-for option in ("overrun", "cancelled", "semantics"):
-    words = text.partition(f"--{option} [")[2].partition("]")[0].split("|")
-    assert len(words) == (5 if option == "semantics" else 3), text
-    given = {"overrun": "extend", "cancelled": "drop", "semantics": "instant"}
-    for word in words:
-        check_options(predictor="request", **{**given, option: word})
-"""
-    python(code, tmp_path)
+    text = " ".join(CliRunner().invoke(main, ["simulate", "--help"]).output.split())
+    for option in ("overrun", "cancelled", "semantics"):
+        words = text.partition(f"--{option} [")[2].partition("]")[0].split("|")
+        assert len(words) == (5 if option == "semantics" else 3), text
+        given = {"overrun": "extend", "cancelled": "drop", "semantics": "instant"}
+        for word in words:
+            check_options(predictor="request", **{**given, option: word})
 
 
 def test_reading_data_leaves_luigi_and_logging_alone(tmp_path: Path) -> None:
@@ -93,6 +90,7 @@ print("luigi" in sys.modules, ours.handlers, ours.level, ours.propagate, logging
     assert python(code, tmp_path) == "False [] 0 True []\n"
 
 
+@pytest.mark.slow
 def test_tasks_in_python_have_the_shipped_settings(tmp_path: Path) -> None:
     """A task is got by its name, luigi.build runs it, luigi.cfg wins, and logging stays the program's own."""
     (tmp_path / "luigi.cfg").write_text("[swftools]\ndata_root = ./elsewhere\n[worker]\nkeep_alive = true\n")

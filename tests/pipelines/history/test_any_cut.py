@@ -70,7 +70,13 @@ def nights_of_pieces(name: str, folder: Path, data: st.DataObject) -> None:
 _QUICK = settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.mark.parametrize("name", LOGS)
+BY_DAY = ("swf", "slurm sacct", "sge sample", "pbs torque", "dst_zone")
+"""Logs that are cut by day: of each way to write records one."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in BY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in LOGS]
+)
 @_QUICK
 @given(data=st.data())
 def test_any_pieces(name: str, tmp_path: Path, data: st.DataObject) -> None:

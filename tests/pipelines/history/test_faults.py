@@ -26,7 +26,7 @@ from tests.pipelines.conftest import BUCKET
 from tests.pipelines.history.nights import Site, copy_of, days
 from tests.pipelines.killed import PROCESSES, Full, dying_at, watched
 
-KILLS = int(os.environ.get("SWFTOOLS_KILLS", "2"))
+KILLS = int(os.environ.get("SWFTOOLS_KILLS", "1"))
 DAYS = 34
 """Days of the history that is disturbed: the last of them are of a second month."""
 
@@ -258,6 +258,20 @@ def copy_version(before: Site) -> str:
     return str(site.night().version)
 
 
+def test_inbox_on_s3(bucket: fs.S3FileSystem, tmp_path: Path) -> None:
+    """Files of a prefix are taken, by what they hold."""
+    site = Site(tmp_path)
+    for number, text in enumerate(days(2)):
+        path = site.put(f"{number}.swf", text)
+        with bucket.open_output_stream(f"{BUCKET}/inbox/{number}.swf") as stream:
+            stream.write(path.read_bytes())
+    site.inbox = f"s3://{BUCKET}/inbox"  # type: ignore[assignment]
+    outcome = site.night()
+    assert [(row["file"], row["new"]) for row in outcome.taken] == [("0.swf", 12), ("1.swf", 12)]
+    assert site.night().is_new is False
+
+
+@pytest.mark.slow
 def test_inbox_and_history_on_s3(
     bucket: fs.S3FileSystem, remote: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ def test_nights_are_as_all_at_once(nights: tuple[tuple[int, int], ...], fitted: 
     assert manifest_of(by_night)["jobs_key"] == manifest_of(at_once)["jobs_key"]
 
 
+@pytest.mark.slow
 def test_date_makes_the_parameters_those_of_the_files(tmp_path: Path) -> None:
     """Fitted to jobs before a date: a beginning by half a year's files and one by the first weeks' are the same."""
     settings = SETTINGS + AUGMENT + "refit: 2000-01-15\n"

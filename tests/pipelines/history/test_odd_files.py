@@ -177,6 +177,7 @@ def test_another_machine(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_job_of_another_century(tmp_path: Path) -> None:
     """It is told, and the last days stay those of the other jobs; a longer gap may be allowed."""
     site = Site(tmp_path)

@@ -145,6 +145,7 @@ def test_year(shared: Path, tmp_path: Path) -> None:
     assert_year_is_one_run(tmp_path, shared / "traces" / f"{card}.swf.gz", card, 365, 20)
 
 
+@pytest.mark.slow
 def test_half_a_line_is_told_and_taken(tmp_path: Path) -> None:
     """A file that was cut in its last line leaves other rows in the table of files, and the same jobs."""
     log = find_log(SHIPPED_LOG).path

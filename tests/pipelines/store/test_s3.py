@@ -161,7 +161,7 @@ def test_connection_lost_at_every_step(which: str, root: DataRoot, bucket: fs.S3
 
     outcomes = set()
     steps = range(1, counting.calls + 1)
-    for step in steps if which == "every" else (1, *steps[-4:]):
+    for step in steps if which == "every" else (1, steps[-2]):
         storage._connection = client
         bucket.delete_dir_contents(BUCKET)
         for name, content in before.items():
@@ -181,7 +181,8 @@ def test_connection_lost_at_every_step(which: str, root: DataRoot, bucket: fs.S3
         assert is_visible != publish(root, "v2", files=files).is_new
         assert whole == contents(bucket)
         assert root.is_published("sdsc", "v2")
-    assert {(False, "v1"), (True, "v1"), (True, "v2")} == outcomes
+    every = {(False, "v1"), (True, "v1"), (True, "v2")}
+    assert outcomes == every if which == "every" else len(outcomes & every) == 2
 
 
 def test_a_version_published_meanwhile_is_not_written_over(

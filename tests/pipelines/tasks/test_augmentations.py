@@ -76,10 +76,12 @@ def test_the_options_are_those_of_the_dictionary() -> None:
 
 
 def test_the_default_has_four(log: Path, tmp_path: Path) -> None:
-    """Utility, checkpoints, arrivals and speedup; estimates on demand."""
+    """Utility, checkpoints, arrivals and speedup; estimates on demand. On its own width each job takes its own time."""
     jobs = jobs_of(build(tmp_path / "data", log=str(log)))
     for name, columns in AUGMENTATION_COLUMNS.items():
         assert {name in DEFAULT} == {column.name in jobs for column in columns}
+    widths = jobs["width"].to_numpy(dtype=float)
+    assert jobs["run_time"].dropna().tolist() == pytest.approx(run_time(widths, jobs)[jobs["run_time"].notna()])
 
 
 @pytest.fixture(scope="module")
@@ -127,13 +129,6 @@ def test_each_takes_its_parameters(log: Path, tmp_path: Path) -> None:
     assert [0, 20, 40, 18000, 180000] == jobs["model_submit_time"].tolist()
     assert {"simple", None} >= set(jobs["speedup_curve"].replace({float("nan"): None}))
     assert jobs["model_requested_time"].max() <= 72000
-
-
-def test_run_times_come_from_the_data_alone(log: Path, tmp_path: Path) -> None:
-    """On its own width each job takes its logged time."""
-    jobs = jobs_of(build(tmp_path / "data", log=str(log)))
-    widths = jobs["width"].to_numpy(dtype=float)
-    assert jobs["run_time"].dropna().tolist() == pytest.approx(run_time(widths, jobs)[jobs["run_time"].notna()])
 
 
 def test_a_survey_is_carried_to_the_jobs(log: Path, survey: Path, tmp_path: Path) -> None:

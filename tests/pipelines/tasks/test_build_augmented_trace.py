@@ -71,9 +71,17 @@ def test_one_command_publishes_the_shipped_log_and_says_how_to_read_it(tmp_path:
     assert first.stdout.splitlines()[1:] == second.stdout.splitlines()[1:]
 
 
-def test_nothing_is_lost_between_the_log_and_the_data_set(tiny_log: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> BuildAugmentedTrace:
+    """Publish the tiny log, for all who only read."""
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "tiny.swf").write_text(TINY_LOG)
+    return publish(folder / "data", log=str(folder / "tiny.swf"))
+
+
+def test_nothing_is_lost_between_the_log_and_the_data_set(tiny: BuildAugmentedTrace) -> None:
     """Four lines: two jobs, one quarantined by a rule, one by the reader, each with its number and text."""
-    tables = tables_of(publish(tmp_path / "data", log=str(tiny_log)))
+    tables = tables_of(tiny)
     assert tables["jobs"]["job_number"].tolist() == [1, 2]
     assert list(tables["quarantine"][["line_number", "rule"]].itertuples(index=False, name=None)) == [
         (7, "read"),
@@ -90,25 +98,24 @@ def test_an_empty_list_of_rules_cleans_nothing(tiny_log: Path, tmp_path: Path) -
     assert ([1, 2, 3], ["read"]) == (tables["jobs"]["job_number"].tolist(), tables["cleaning_report"]["rule"].tolist())
 
 
-def test_cancelled_jobs_are_kept_and_marked(tiny_log: Path, tmp_path: Path) -> None:
+def test_cancelled_jobs_are_kept_and_marked(tiny: BuildAugmentedTrace) -> None:
     """Job 2 never ran: it stays, with both flags."""
-    jobs = tables_of(publish(tmp_path / "data", log=str(tiny_log)))["jobs"].set_index("job_number")
+    jobs = tables_of(tiny)["jobs"].set_index("job_number")
     assert jobs["is_cancelled"].tolist() == [False, True]
     assert jobs["is_never_started"].tolist() == [False, True]
 
 
-def test_timestamps_are_absolute(tiny_log: Path, tmp_path: Path) -> None:
+def test_timestamps_are_absolute(tiny: BuildAugmentedTrace) -> None:
     """Second 10 of a log that began at UnixStartTime is that instant in UTC."""
-    jobs = tables_of(publish(tmp_path / "data", log=str(tiny_log)))["jobs"]
+    jobs = tables_of(tiny)["jobs"]
     assert pd.Timestamp(956700013, unit="s", tz="UTC") == jobs["submit_timestamp"][1]
 
 
-def test_the_extended_swf_file_holds_the_same_jobs(tiny_log: Path, tmp_path: Path) -> None:
+def test_the_extended_swf_file_holds_the_same_jobs(tiny: BuildAugmentedTrace) -> None:
     """Reading the SWF beside the Parquet gives the columns of the Parquet, utility functions included."""
-    task = publish(tmp_path / "data", log=str(tiny_log))
-    (path,) = Path(task.output().path).glob("*.swf.gz")
+    (path,) = Path(tiny.output().path).glob("*.swf.gz")
     again = swftools.read_swf(path, strict=True)
-    published = read_parquet(Path(task.output().path) / "jobs" / "part-0.parquet")
+    published = read_parquet(Path(tiny.output().path) / "jobs" / "part-0.parquet")
     for name in SWF_NAMES:
         assert published.jobs[name].equals(again.jobs[name]), name
     ours, theirs = (UtilityFunctions.from_arrow(jobs["utility"].array) for jobs in (published.jobs, again.jobs))
@@ -151,7 +158,8 @@ def test_a_changed_code_version_is_a_new_version(
 ) -> None:
     """Raising the number of any stage's code makes all that depends on it again."""
     task = publish(tmp_path / "data", log=str(tiny_log))
-    found = {task.version}
+    first = task.version
+    found = {first}
     for stage in ("CleanTrace", "AddUtility", "AddSpeedup", "BuildAugmentedTrace", "ParseLog"):
         with monkeypatch.context() as patch:
             patch.setattr(getattr(pipelines, stage), "code_version", 99)
@@ -160,7 +168,7 @@ def test_a_changed_code_version_is_a_new_version(
             found.add(again.version)
     assert len(found) == 6
     monkeypatch.setattr(pipelines.ParseLog, "code_version", 99)
-    assert publish(tmp_path / "data", log=str(tiny_log)).version in found - {task.version}
+    assert publish(tmp_path / "data", log=str(tiny_log)).version in found - {first}
 
 
 def test_a_changed_rule_of_the_users_own_is_a_new_version(tiny_log: Path, tmp_path: Path) -> None:
@@ -212,14 +220,13 @@ def test_the_manifest_tells_all(tmp_path: Path) -> None:
     assert task.output().root.verify(task.data_set_name, task.version) == []
 
 
-def test_every_reader_opens_it(tiny_log: Path, tmp_path: Path) -> None:
+def test_every_reader_opens_it(tiny: BuildAugmentedTrace) -> None:
     """pandas, polars and DuckDB by path, intake by the generated catalogue, from any directory."""
-    task = publish(tmp_path / "data", log=str(tiny_log))
-    jobs = f"{task.output().path}/jobs"
+    jobs = f"{tiny.output().path}/jobs"
     assert len(pd.read_parquet(jobs)) == 2
     assert pl.read_parquet(f"{jobs}/*.parquet").height == 2
     assert duckdb.sql(f"SELECT count(*) FROM '{jobs}/*.parquet'").fetchall() == [(2,)]
-    catalog = intake.open_catalog(str(tmp_path / "data" / "catalog.yaml"))
+    catalog = intake.open_catalog(str(Path(str(tiny.data_root)) / "catalog.yaml"))
     assert catalog["tiny.jobs"].read()["job_number"].tolist() == [1, 2]
 
 

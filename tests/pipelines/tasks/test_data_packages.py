@@ -100,7 +100,7 @@ def schema_of(version: Path, resource: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads((version / schema).read_text()) if isinstance(schema, str) else schema)
 
 
-@by_day("trace", "history")
+@by_day("trace")
 def test_frictionless_finds_no_fault(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither in the descriptor nor in the data of all its tables and files."""
     monkeypatch.chdir(version_of(kind, folder))
@@ -110,7 +110,7 @@ def test_frictionless_finds_no_fault(kind: str, folder: Path, monkeypatch: pytes
     assert sum(task.stats["rows"] for task in report.tasks if "rows" in task.stats)
 
 
-@by_day("trace", "history")
+@by_day("trace")
 # mlcroissant's own use of rdflib and pandas.
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning", "ignore:The inplace keyword")
 def test_mlcroissant_finds_no_fault(

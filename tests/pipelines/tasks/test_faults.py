@@ -98,6 +98,7 @@ def test_two_runs_at_once_publish_one_version(tmp_path: Path) -> None:
     check_visible(tmp_path / "data")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limit", [1_000, *(pytest.param(limit, marks=pytest.mark.slow) for limit in (60_000, 300_000))]
 )

@@ -42,7 +42,7 @@ def test_the_command_for_a_table(tmp_path: Path) -> None:
     assert first.returncode == 0, first.stderr
     lines = first.stdout.splitlines()
     assert lines[0] == "Table 3.2. How long jobs waited: nothing to compare with"
-    assert "[4 of 4] ReproducePaper nurmi2009" in first.stderr
+    assert "] ReproducePaper nurmi2009: " in first.stderr
     names: dict[str, Any] = {}
     exec("\n".join(line.strip() for line in lines[-2:]), names)
     assert set(names["reproduction"]["place"]) == {"Table 3.2"}
@@ -113,6 +113,7 @@ def test_several_logs(tmp_path: Path) -> None:
     assert package["sources"][1]["licence"] == "by the log's header: mine"
 
 
+@pytest.mark.slow
 def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
     """Another table adds what it needs; all of them need no more than one run of each."""
     publish(tmp_path, quick=True, table="4.1")
