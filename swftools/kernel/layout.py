@@ -57,6 +57,7 @@ class Layout:
     def __init__(self, value: Any, like: Any) -> None:
         _check_numba()
         self._value = value
+        self._arrays: list[Any] = []
         words: list[int] = []
         self._begins = _add_words(words, value, like)
         # With signs: a stride over a single element, or none, may be negative.
@@ -75,11 +76,39 @@ class Layout:
             it the other's lies; arrays outside the blocks are the same ones.
         """
         other = object.__new__(Layout)
-        other._value, other._begins = value, self._begins
+        other._value, other._begins, other._arrays = value, self._begins, []
         old = self._words.view(np.int64)
         words = old.copy()
         for begin, size, by in blocks:
             words[(old >= begin) & (old < begin + size)] += by
+        other._words = words.view(np.uint64)
+        other.address = address_of_array(other._words)
+        return other
+
+    def changed(self, value: Any, like: Any) -> Layout:
+        """Return how another value is laid out, of which many arrays are the same ones: the others are looked at.
+
+        Parameters
+        ----------
+        value : tuple
+            Of arrays, and of tuples of such; it is kept as long as what is returned is.
+        like : tuple
+            As of the whole layout.
+
+        Raises
+        ------
+        TypeError
+            As that of the whole layout.
+        """
+        other = object.__new__(Layout)
+        other._value, other._begins, other._arrays = value, self._begins, _arrays_in(value)
+        words, end = self._words.view(np.int64).copy(), 0
+        for old, new, kind in zip(
+            self._arrays or _arrays_in(self._value), other._arrays, _arrays_in(like), strict=True
+        ):
+            begin, end = end, end + _ARRAY_WORDS + 2 * new.ndim
+            if new is not old:
+                words[begin:end] = _array_words(new, kind)
         other._words = words.view(np.uint64)
         other.address = address_of_array(other._words)
         return other
@@ -140,9 +169,7 @@ def _add_words(words: list[int], value: Any, like: Any) -> list[int]:
             begins.append(len(words))
             _add_words(words, part, other)
     elif isinstance(value, np.ndarray):
-        if value.dtype != like.dtype or value.ndim != like.ndim or not value.flags.c_contiguous:
-            raise TypeError(f"an array of {value.dtype}, {value.ndim} dimensions, is not laid out as {like.dtype}")
-        words += (0, 0, value.size, value.itemsize, _address(value), *value.shape, *value.strides)
+        words += _array_words(value, like)
     elif isinstance(value, np.random.Generator):
         inner = value.bit_generator.ctypes
         words += (id(value.bit_generator), inner.state_address, inner.state.value)
@@ -153,3 +180,22 @@ def _add_words(words: list[int], value: Any, like: Any) -> list[int]:
     else:
         raise TypeError(f"{type(value).__name__} {value!r:.40} cannot be laid out")
     return begins
+
+
+_ARRAY_WORDS = 5
+"""Words of an array, but for its shape and strides."""
+
+
+def _array_words(value: Any, like: Any) -> tuple[int, ...]:
+    """Return the words of an array."""
+    if value.dtype != like.dtype or value.ndim != like.ndim or not value.flags.c_contiguous:
+        raise TypeError(f"an array of {value.dtype}, {value.ndim} dimensions, is not laid out as {like.dtype}")
+    return (0, 0, value.size, value.itemsize, _address(value), *value.shape, *value.strides)
+
+
+def _arrays_in(value: Any) -> list[Any]:
+    """Return the arrays of a tuple, and of tuples in it."""
+    found: list[Any] = []
+    for part in value:
+        found += _arrays_in(part) if isinstance(part, tuple) else (part,)
+    return found

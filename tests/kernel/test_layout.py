@@ -174,3 +174,20 @@ def test_a_kernel_is_called_by_its_place_and_what_it_raises_is_raised() -> None:
         with pytest.raises(ValueError, match="nine"):
             passed.compiled(target, 9, place.address)
         assert given.square[0, 0] == 49
+
+
+def test_some_arrays_are_others() -> None:
+    """The words of the others are found, of any number of dimensions, also twice in a row; wrong ones are refused."""
+
+    def arrays(seed: int) -> tuple[Any, ...]:
+        draw = np.random.default_rng(seed)
+        return draw.random(3 + seed), Inner(draw.random(4), np.arange(seed, dtype=np.int32)), draw.random((2, seed, 3))
+
+    one, two, like = arrays(1), arrays(2), arrays(3)
+    laid_out, value = Layout(one, like), one
+    for changed in ((two[0], *one[1:]), (two[0], one[1], two[2]), two, one):
+        laid_out, value = laid_out.changed(changed, like), changed
+        assert laid_out._words.tolist() == Layout(value, like)._words.tolist()
+        assert [laid_out.part(i) - laid_out.address for i in range(3)] == [0, 56, 56 + 2 * 56]
+    with pytest.raises(TypeError, match="is not laid out as"):
+        laid_out.changed((one[0].astype(np.int32), *one[1:]), like)

@@ -13,6 +13,7 @@ import copy
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from swftools.kernel import IntArray, kernel, untouched_zeros
 from swftools.kernel.layout import Layout, address_of_array
-from swftools.simulator.state.columns import PER_JOB, PER_ROW, PER_RUN, Sizes, columns_of, made_of
+from swftools.simulator.state.columns import PER_JOB, PER_ROW, PER_RUN, Column, Sizes, columns_of, made_of
 
 T = TypeVar("T")
 
@@ -142,6 +143,30 @@ class Block:
         return other
 
 
+class Group(NamedTuple):
+    """Columns whose arrays are in one block: each with its path and its name; and by what sizes they are as long."""
+
+    columns: list[tuple[str, str, Column]]
+    sizes: frozenset[str]
+
+
+@cache
+def groups_of(kind: type) -> tuple[Group, Group, Group]:
+    """Return the columns of a state in three groups: what is per job and run, what else grows, and what never does."""
+    groups: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    for path, column in columns_of(kind).items():
+        group = 0 if column.per in LONG else 1 if column.per else 2
+        groups[group].append((path, path.rpartition(".")[2], column))
+    return tuple(Group(columns, frozenset(_sizes_among(columns))) for columns in groups)  # type: ignore[return-value]
+
+
+def _sizes_among(columns: Iterable[tuple[str, str, Column]]) -> Iterator[str]:
+    for _, _, column in columns:
+        yield from (each for each in (column.per, *column.further) if isinstance(each, str))
+        if column.is_optional:
+            yield "optional"
+
+
 class Arena(Generic[T]):
     """A state in memory.
 
@@ -173,20 +198,15 @@ class Arena(Generic[T]):
         self.kind, self.sizes, self.given, self._completed = kind, sizes, given, completed
         self.is_clean = True
         """Whether nothing is written behind what is used; else it is copied whole."""
-        self._take([Block(specs, first or {}) for specs in self._specs(sizes)])
+        self._take([Block(self._specs(group, sizes), first or {}) for group in groups_of(kind)])
 
-    def _specs(self, sizes: Sizes) -> list[dict[str, Spec]]:
-        """Return what arrays there are to be, in three groups."""
-        long: dict[str, Spec] = {}
-        short: dict[str, Spec] = {}
-        fixed: dict[str, Spec] = {}
-        for path, column in columns_of(self.kind).items():
-            if path not in self.given:
-                group = long if column.per in LONG else short if column.per else fixed
-                group[path] = Spec(
-                    column.kind, column.shape(sizes, path.rpartition(".")[2]), column.empty, column.is_rare
-                )
-        return [long, short, fixed]
+    def _specs(self, group: Group, sizes: Sizes) -> dict[str, Spec]:
+        """Return what arrays of a group there are to be."""
+        return {
+            path: Spec(column.kind, column.shape(sizes, name), column.empty, column.is_rare)
+            for path, name, column in group.columns
+            if path not in self.given
+        }
 
     def _take(self, blocks: list[Block]) -> None:
         """Take arrays of blocks for the state."""
@@ -196,6 +216,7 @@ class Arena(Generic[T]):
             arrays |= block.arrays
         self.state: T = self._completed(made_of(self.kind, arrays))
         self._layout: Layout | None = None
+        self._before: Layout | None = None  # how it was laid out before some arrays became others
         self._uses: Any = None
 
     @property
@@ -257,14 +278,22 @@ class Arena(Generic[T]):
         """
         other = copy.copy(self)
         other.sizes, other.given = sizes, self.given if given is None else given
-        specs = other._specs(sizes)
-        other._take([old.resized(new) for old, new in zip(self.blocks, specs, strict=True)])
+        changed = {name for name, old, new in zip(Sizes._fields, self.sizes, sizes, strict=True) if old != new}
+        is_given_alike = self.given.keys() == other.given.keys()
+        other._take(
+            [
+                old if is_given_alike and not changed & group.sizes else old.resized(other._specs(group, sizes))
+                for old, group in zip(self.blocks, groups_of(self.kind), strict=True)
+            ]
+        )
+        other._before = self._layout
         return other
 
     def layout(self, like: Any) -> Layout:
         """Return how it lies in memory for compiled code that takes tuples like another one."""
         if self._layout is None:
-            self._layout = Layout(self.state, like)
+            self._layout = self._before.changed(self.state, like) if self._before else Layout(self.state, like)
+            self._before = None
         return self._layout
 
 
