@@ -45,7 +45,7 @@ def assert_as_replayed(answer: WaitAnswer, row: Any) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@examples(0.4)
+@examples(0.25)
 @given(data=st.data())
 def test_as_the_replay_tells_it(tmp_path_factory: pytest.TempPathFactory, method: str, data: st.DataObject) -> None:
     """A job is appended to a drawn log, at the last submission or later, and replayed."""

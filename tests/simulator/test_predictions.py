@@ -153,30 +153,31 @@ def test_virtual_predictions() -> None:
     assert set(told(0, 1)) == {1.0}
 
 
+def stops(machine, memory):  # type: ignore[no-untyped-def]
+    """Stop the job after 6 s; a second later note what is known of it, and let it go on."""
+    how, expected = int(memory[1][0]), memory[1][1]
+    if memory[0][0] == 0.0 and now(machine) == 6.0:
+        memory[0][0] = 1.0
+        preempt(machine, 0, how)
+        wake_at(machine, 7.0)
+    elif memory[0][0] == 1.0:
+        memory[0][0] = 2.0
+        memory[0][1] = expected_time(machine, 0)
+        memory[0][2] = next_fitting(machine, NOBODY, ANY, expected, 0)
+        memory[0][3] = next_fitting(machine, NOBODY, ANY, expected - 0.5, 0)
+        memory[0][4] = 1.0 if can_start_any(machine) else 0.0
+        start(machine, 0)
+        memory[0][5] = machine.expected_end[0]
+    elif now(machine) == 0.0:
+        start(machine, 0)
+        wake_at(machine, 6.0)
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("how", "expected"), [(SUSPEND, 8.0), (KILL, 12.0)])
 def test_what_is_expected_of_a_job_that_was_stopped(compiled: bool, how: int, expected: float) -> None:
     """What is predicted less what was done, and 2 s to go on: told by the view, and by the index of the queue."""
-
-    def stops(machine, memory):  # type: ignore[no-untyped-def]
-        """Stop the job after 6 s; a second later note what is known of it, and let it go on."""
-        if memory[0][0] == 0.0 and now(machine) == 6.0:
-            memory[0][0] = 1.0
-            preempt(machine, 0, how)
-            wake_at(machine, 7.0)
-        elif memory[0][0] == 1.0:
-            memory[0][0] = 2.0
-            memory[0][1] = expected_time(machine, 0)
-            memory[0][2] = next_fitting(machine, NOBODY, ANY, expected, 0)
-            memory[0][3] = next_fitting(machine, NOBODY, ANY, expected - 0.5, 0)
-            memory[0][4] = 1.0 if can_start_any(machine) else 0.0
-            start(machine, 0)
-            memory[0][5] = machine.expected_end[0]
-        elif now(machine) == 0.0:
-            start(machine, 0)
-            wake_at(machine, 6.0)
-
-    made = Policy("stops", stops, memory=lambda jobs, processors: (np.zeros(6),))
+    made = Policy("stops", stops, memory=lambda jobs, processors: (np.zeros(6), np.array([how, expected], float)))
     trace = draw_trace("submit run request width / 0 10 12 3", processors=4)
     simulation = Simulation(trace, made, restart_overhead="uniform:seconds=0.5,per_processor=0.5", compiled=compiled)
     schedule = simulation.run().schedule()
@@ -255,7 +256,7 @@ NO_TIME = Predictor("no-time", no_time)
 @pytest.mark.parametrize("policy", OURS)
 def test_predictions_of_no_time(policy: str) -> None:
     """Whatever the event, also where the job runs: compiled as interpreted, and each job runs as long as it does."""
-    trace = with_all_columns(crowded_trace(20 if policy.startswith("genetic") else 60))  # which breeds for long
+    trace = with_all_columns(crowded_trace(14 if policy.startswith("genetic") else 32))  # which breeds for long
     compiled = simulate(trace, light(policy), predictor=NO_TIME, overrun="run-on")
     interpreted = simulate(trace, light(policy), predictor=NO_TIME, overrun="run-on", compiled=False)
     assert compiled.jobs.equals(interpreted.jobs)

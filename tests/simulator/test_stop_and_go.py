@@ -132,7 +132,7 @@ def test_half_a_schedule_is_the_beginning_of_the_whole(kind: str) -> None:
     assert (-math.inf, False, 0) == (simulation.now, simulation.is_over, len(simulation.schedule()))
     assert [TRACE.jobs["job_number"].tolist()] == [simulation.schedule().excluded["job_number"].tolist()]
     ended = 0
-    for until in np.linspace(-1.0, float(whole["end_time"].max()), 12):
+    for until in np.linspace(-1.0, float(whole["end_time"].max()), 6):
         half = simulation.run(until=until).schedule()
         assert simulation.now <= until
         assert (half.jobs["end_time"] <= until).all()

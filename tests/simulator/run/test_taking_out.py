@@ -222,10 +222,11 @@ def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
     assert not fewer.is_partial
 
 
+@pytest.mark.parametrize("seeds", [[0], pytest.param([1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "parameters", "twin"), TWINS, ids=[f"{name} {given}" for name, given, _ in TWINS])
-def test_in_the_midst_it_is_the_twin(name: str, parameters: dict[str, Any], twin: Any) -> None:
+def test_in_the_midst_it_is_the_twin(name: str, parameters: dict[str, Any], twin: Any, seeds: list[int]) -> None:
     """A slow simulator out of which jobs are taken that wait and run, and whose policy decides once more then."""
-    for seed in range(2):
+    for seed in seeds:
         trace = crowded_trace(40, 16, seed=seed)
         # Of at least 1 s, so that there is one decision at each instant.
         trace = trace.with_jobs(trace.jobs.assign(run_time=trace.jobs["run_time"].clip(lower=1.0)))
@@ -314,10 +315,10 @@ def test_nobody_is_taken_out_of_nobody(name: str) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_compiled_as_interpreted(name: str) -> None:
     """The same jobs vanish, and the same follows."""
-    trace = with_all_columns(crowded_trace(50, 16, seed=13))
+    trace = with_all_columns(crowded_trace(36, 16, seed=13))
     one, other = (Simulation(trace, light(name), predictor="last-model", compiled=way) for way in (True, False))
     for simulation in (one, other):
-        for until in (200.0, 900.0, 1500.0):
+        for until in (200.0, 700.0, 1100.0):
             simulation.run(until=until)
             simulation.without(simulation.running.iloc[::2]).without(simulation.waiting.iloc[1::3])
         simulation.run()

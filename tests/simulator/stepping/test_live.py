@@ -28,7 +28,7 @@ OTHERS = (
 @pytest.fixture(scope="module")
 def trace() -> Trace:
     """Jobs that queue, with whatever any policy needs, and requests that none exceeds."""
-    made = crowded_trace(24, seed=4)
+    made = crowded_trace(16, seed=4)
     requested = np.fmax(made.jobs["requested_time"], made.jobs["run_time"])
     return with_all_columns(made.with_jobs(made.jobs.assign(requested_time=requested)))
 

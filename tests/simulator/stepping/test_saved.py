@@ -35,11 +35,11 @@ def trace() -> Trace:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_it_goes_on_from_bytes(trace: Trace, policy: str) -> None:
-    """Saved and loaded again at every fifth decision it is the simulation that it was, to the last column."""
+    """Saved and loaded again at every ninth decision it is the simulation that it was, to the last column."""
     stepper, decisions = Stepper(trace, policy, seed=3), 0
     more = stepper.advance()
     while more:
-        if decisions % 5 == 0:
+        if decisions % 9 == 0:
             stepper = Stepper.from_bytes(stepper.to_bytes())
         more, decisions = stepper.skip(), decisions + 1
     ours, plain = stepper.schedule(), simulate(trace, policy, seed=3)
