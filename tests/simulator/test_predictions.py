@@ -27,6 +27,7 @@ from swftools.simulator.machine.views import (
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from tests.drawn import draw_trace
 from tests.every_policy import CHANGE_RUN_TIMES, OURS, light, with_all_columns
+from tests.examples import pairs
 from tests.strategies import crowded_trace
 
 
@@ -318,8 +319,7 @@ def holds_all(event, machine, job):  # type: ignore[no-untyped-def]
         hold(machine, job, now(machine) + 10.0)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("policy", OURS)
+@pytest.mark.parametrize(("policy", "compiled"), pairs(OURS, [True, False], each=1))
 def test_jobs_that_are_held_at_submission(policy: str, compiled: bool) -> None:
     """Every policy starts them when they enter, as if they had been submitted then."""
     trace = draw_trace("submit run width rank / 0 5 1 0 / 0 5 2 0 / 3 4 1 0 / 4 0 1 0 / 30 1 2 0", processors=2)
@@ -338,8 +338,7 @@ def holds_the_second(event, machine, job):  # type: ignore[no-untyped-def]
         hold(machine, job, now(machine) + 10.0)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("policy", OURS)
+@pytest.mark.parametrize(("policy", "compiled"), pairs(OURS, [True, False], each=1))
 def test_one_that_is_held_among_others_that_wait(policy: str, compiled: bool) -> None:
     """Nobody starts him, although he would be the first in every order; the others do not wait for him."""
     trace = draw_trace("submit run width rank / 0 8 2 1 / 0 1 1 0 / 0 4 2 1", processors=2)

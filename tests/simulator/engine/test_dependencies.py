@@ -247,9 +247,7 @@ def test_edges_of_jobs_that_have_ended_are_used_again(compiled: bool) -> None:
     for job in range(2, 302 if compiled else 102):
         for again in range(2):  # two that wait for the same one, the first of which goes on
             number = job + 1000 * again
-            stepper.submit(
-                1, 10.0, at=10.0 * (job - 2), job_number=number, preceding_job_number=job - 1, think_time=3.0
-            )
+            stepper.submit(1, 10.0, at=10.0 * (job - 2), job_number=number, preceding_job_number=job - 1, think_time=3.0)
         if job % 50 == 0:
             stepper = stepper.fork(later=None) if job % 100 else Stepper.from_bytes(stepper.to_bytes())
             known.add(int(stepper._simulation._replay.dependents.edges[0]))

@@ -24,6 +24,7 @@ from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, with_all_columns
+from tests.examples import pairs
 from tests.strategies import crowded_trace
 
 # What a policy may not do
@@ -308,8 +309,7 @@ def test_draws_of_policies() -> None:
 # Odd jobs
 
 
-@pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("jobs", [[], ["4 3 1"], ["4 0 2"], ["0 0 2", "0 0 2", "0 0 1"]])
+@pytest.mark.parametrize(("name", "jobs"), pairs(OURS, [[], ["4 3 1"], ["4 0 2"], ["0 0 2", "0 0 2", "0 0 1"]], each=2))
 def test_few_jobs(name: str, jobs: list[str]) -> None:
     """No job, one, and jobs of no time: each starts when it is submitted."""
     table = " / ".join(["submit run width rank", *(f"{job} 0" for job in jobs)])
