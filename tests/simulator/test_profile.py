@@ -147,7 +147,7 @@ def test_profile_is_that_of_intervals(
         assert expected_steps(naive) == steps_of(changed)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", by_day(range(4), 1))
 def test_profile_of_many_blocks_is_that_of_intervals(seed: int) -> None:
     """Hundreds of reservations come and go, so that blocks are halved, united and given back; a copy is equal."""
     draw = np.random.default_rng(seed)

@@ -58,7 +58,7 @@ def halves_and_learns(event, machine, job, memory):  # type: ignore[no-untyped-d
 
 HALVES = Predictor("halves", halves_and_learns, memory=lambda jobs, processors: (np.zeros(1, np.int64),))
 
-TRACE = with_work(crowded_trace(80, 8, seed=3), np.random.default_rng(2))
+TRACE = with_work(crowded_trace(50, 8, seed=3), np.random.default_rng(2))
 
 KINDS: dict[str, Callable[[], dict[str, Any]]] = {
     "memory and draws": lambda: {"policy": RESTLESS, "acts": 200, "restart_overhead": 2, "overrun": "run-on"},
