@@ -15,7 +15,7 @@ import pytest
 from swftools import Trace, iter_log, read_log
 from swftools.formats.accounting.endings import UNKNOWN, Endings
 from swftools.formats.accounting.records import Stretch
-from tests.formats.test_every_format import OPTIONS, SAMPLES
+from tests.formats.test_every_format import BY_DAY, OPTIONS, SAMPLES
 
 SWF = b"; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n2 1 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 LOGS = SAMPLES | {"swf": SWF}
@@ -36,7 +36,7 @@ def same(one: Trace, other: Trace) -> None:
 
 
 @pytest.mark.parametrize(
-    "sample", [pytest.param(name, marks=[pytest.mark.slow] if "60steps" in name else []) for name in LOGS]
+    "sample", [pytest.param(name, marks=() if name in (*BY_DAY, "swf") else (pytest.mark.slow,)) for name in LOGS]
 )
 def test_a_sample_without_its_last_line_end(sample: str, tmp_path: Path) -> None:
     """It is what it is with it: in one piece, in many, compressed."""

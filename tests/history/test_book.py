@@ -88,7 +88,7 @@ def told(rows: list[Record]) -> list[tuple[Any, ...]]:
     return sorted(tuple((row[name] is not None, float(row[name] or 0)) for name in NAMES) for row in rows)
 
 
-@settings(examples(0.3), phases=QUICKLY)
+@settings(examples(0.2), phases=QUICKLY)
 @given(st.lists(st.lists(records, max_size=6), max_size=4), st.randoms(use_true_random=False))
 def test_book_is_what_dictionaries_say(files: list[list[Record]], random: Any) -> None:
     """Files with any overlap and repetition, cut anywhere, in any order, come to the jobs of the naive history."""

@@ -124,7 +124,7 @@ def test_any_delivery_with_corrections(form: str, files: list[list[Record]], dat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", WRITERS)
-@settings(examples(1.5), phases=QUICKLY)
+@settings(examples(0.7), phases=QUICKLY)
 @given(files=deliveries(), data=st.data())
 def test_many_deliveries_with_corrections(form: str, files: list[list[Record]], data: st.DataObject) -> None:
     """Many more."""

@@ -21,6 +21,7 @@ from swftools.simulator.stepping.stepper import Stepper
 from swftools.utility.functions import UtilityFunctions
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import by_day
 from tests.naive.simulator import TWINS
 from tests.naive.simulator import instant as naive_instant
 from tests.simulator.twin import naive_starts
@@ -99,7 +100,7 @@ def test_so_it_is_with_predictions(policy: str, predictor: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("policy", "parameters", "twin"), TWINS)
+@pytest.mark.parametrize(("policy", "parameters", "twin"), by_day(TWINS, 20))
 def test_tenths_as_in_the_twin(policy: str, parameters: dict[str, object], twin: object, seed: int) -> None:
     """The twin adds up times by their decimal digits."""
     trace = in_tenths(ten_times(seed, jobs=30))

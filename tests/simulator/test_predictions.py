@@ -27,7 +27,7 @@ from swftools.simulator.machine.views import (
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from tests.drawn import draw_trace
 from tests.every_policy import CHANGE_RUN_TIMES, OURS, light, with_all_columns
-from tests.examples import pairs
+from tests.examples import by_day, pairs
 from tests.strategies import crowded_trace
 
 
@@ -254,7 +254,7 @@ def no_time(event, machine, job):  # type: ignore[no-untyped-def]
 NO_TIME = Predictor("no-time", no_time)
 
 
-@pytest.mark.parametrize("policy", OURS)
+@pytest.mark.parametrize("policy", by_day(OURS, 11))
 def test_predictions_of_no_time(policy: str) -> None:
     """Whatever the event, also where the job runs: compiled as interpreted, and each job runs as long as it does."""
     trace = with_all_columns(crowded_trace(14 if policy.startswith("genetic") else 32))  # which breeds for long

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.simulator.one_call import simulate
 from swftools.simulator.predictors.registry import find_predictor
-from tests.examples import examples
+from tests.examples import by_day, examples
 from tests.naive.simulator import STRICTEST, TWINS, Run
 from tests.simulator.restless import FICKLE, RESTLESS, naive_fickle, naive_restless
 from tests.simulator.twin import naive_runs, naive_starts_of, shown, shown_naive
@@ -123,7 +123,7 @@ def test_runs_on_a_busy_machine_are_those_of_the_twin(restart_overhead: Any, pre
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("name", "parameters", "twin"), TWINS, ids=[f"{name} {given}" for name, given, _ in TWINS])
+@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS[::-1], 20))
 def test_policies_follow_who_changes_his_mind(name: str, parameters: dict[str, Any], twin: Any, seed: int) -> None:
     """Waiting and running jobs are predicted anew, and held back at submission: every classic policy takes it in."""
     trace = crowded_trace(40, 16, seed=seed)

@@ -88,7 +88,8 @@ def test_a_pipe_is_read_to_its_end(kind: str, buffering: int, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("kind", "is_piped"), [("plain", True), ("gzip", False), pytest.param("gzip", True, marks=pytest.mark.slow)]
+    ("kind", "is_piped"),
+    [("gzip", True), *(pytest.param(*case, marks=pytest.mark.slow) for case in [("plain", True), ("gzip", False)])],
 )
 def test_standard_input(kind: str, is_piped: bool, tmp_path: Path) -> None:
     """``sys.stdin.buffer`` of another process is a log like any other, through a pipe and from a file."""

@@ -18,6 +18,7 @@ from swftools.errors import LogFormatError, SwfToolsError
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.detect import detect
 from swftools.formats.several import LogFiles, open_joined
+from tests.examples import by_day
 from tests.formats.accounting_checks import check_same, read_in_pieces
 from tests.formats.mutations import mutations
 from tests.formats.tables.made import (
@@ -137,7 +138,7 @@ def survives(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", CSV)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", by_day(range(8), 3))
 def test_damaged_tables(name: str, seed: int) -> None:
     """No row is lost, and pieces give what the whole gives."""
     survives(name, seed)
@@ -179,10 +180,11 @@ def test_damaged_parquet(name: str, seeds: range) -> None:
     assert refused > len(seeds) / 4
 
 
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", TABLES)
-def test_nobody_is_named(name: str) -> None:
+def test_nobody_is_named(name: str, seeds: range) -> None:
     """Names, ids and rows stand nowhere where they are withheld, however damaged the table is."""
-    for seed in range(6):
+    for seed in seeds:
         text = mutations(example(name), seed) if seed else example(name)
         with suppress(LogFormatError):
             plain, trace = read(name, text), read(name, text, anonymise="numbers")

@@ -217,7 +217,7 @@ def with_way(predictor: str, way: str) -> str:
 def test_as_the_slow_simulator(name: str, overrun: str, predictor: str) -> None:
     """Job by job, both ways; compiled and interpreted; and the ways differ."""
     twin = next(twin for known, parameters, twin in TWINS if known == name and set(parameters.values()) <= {"fcfs", 1})
-    trace = slow_trace(80, 16, seed=7)
+    trace = slow_trace(50, 16, seed=7)
     starts = []
     for way in ("limit", "increments"):
         observer = OBSERVERS[predictor]()

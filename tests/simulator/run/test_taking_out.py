@@ -223,7 +223,7 @@ def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
 
 
 @pytest.mark.parametrize("seeds", [[0], pytest.param([1], marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("name", "parameters", "twin"), TWINS, ids=[f"{name} {given}" for name, given, _ in TWINS])
+@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS, 20))
 def test_in_the_midst_it_is_the_twin(name: str, parameters: dict[str, Any], twin: Any, seeds: list[int]) -> None:
     """A slow simulator out of which jobs are taken that wait and run, and whose policy decides once more then."""
     for seed in seeds:

@@ -209,7 +209,7 @@ def test_a_short_job_never_ages() -> None:
         restore_line(old, empty_line(30, state.processors), machine)
 
 
-@pytest.mark.parametrize("policy", by_day(POLICIES, 12))
+@pytest.mark.parametrize("policy", by_day(POLICIES[::-1], 8))
 def test_a_fork_is_saved_and_goes_on_alike(policy: str) -> None:
     """It has fewer jobs than the simulation that it is of, and its state is taken for sound."""
     stepper = Stepper(with_all_columns(crowded_trace(60, seed=5)), policy, seed=3)

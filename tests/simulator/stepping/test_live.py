@@ -66,7 +66,7 @@ def assert_same(ours: Schedule, theirs: Schedule) -> None:
     pd.testing.assert_frame_equal(ours.jobs[names], theirs.jobs[names], check_exact=True)
 
 
-@pytest.mark.parametrize("policy", by_day(POLICIES, 12))
+@pytest.mark.parametrize("policy", by_day(POLICIES, 8))
 def test_a_queue_that_is_followed_is_the_whole(trace: Trace, policy: str) -> None:
     """Jobs that are submitted when they come are scheduled as those of a trace that has them all, by every policy."""
     stepper = opened(trace, policy, seed=3)
@@ -373,7 +373,7 @@ def test_processors_that_do_not_come_back() -> None:
     assert fork.first_start(int(np.flatnonzero(fork.origin == 2)[0])) == np.inf
 
 
-@pytest.mark.parametrize("policy", by_day(POLICIES[::-1], 12))
+@pytest.mark.parametrize("policy", by_day(POLICIES[::-1], 8))
 def test_every_policy_leaves_them_alone(trace: Trace, policy: str) -> None:
     """Nobody runs on processors that are away, also under those that stop running jobs; then all end."""
     stepper = Stepper(trace, policy, seed=1)
