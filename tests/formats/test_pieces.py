@@ -49,7 +49,7 @@ def test_damaged_logs(sample: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-@each_by_day
+@pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("seed", range(100, 160))
 def test_many_damaged_logs(sample: str, seed: int) -> None:
     """So it is for more damage, with and without the last line end, and for pieces of other sizes."""
