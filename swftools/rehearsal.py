@@ -110,7 +110,8 @@ def _read_pbs() -> None:
         b"01/02/2023 00:00:00;Q;1.s;queue=q\n"
         b"01/02/2023 00:00:01;S;2[1].s;user=u\n"
         b"01/02/2023 00:00:02;E;1.s;user=u exec_host=h/0-3 Resource_List.nodes=1:ppn=4 ctime=1672617600 "
-        b"start=1672617601 end=1672617602 Exit_status=0 resources_used.mem=1kb resources_used.cput=00:00:01\n"
+        b"start=1672617601 end=1672617602 Exit_status=0 resources_used.mem=1kb resources_used.cput=00:00:01 "
+        b"depend=afterok:2.s\n"
         b"01/02/2023 00:00:03;Q;3.s;queue=q\n01/02/2023 00:00:04;D;3.s;\n"
     )
     read_log(io.BytesIO(lines), "pbs", time_zone="UTC")
@@ -267,10 +268,22 @@ def _step() -> None:
     stepper = Stepper(_trace(), "fcfs")
     while stepper.advance():
         stepper.fork()
+        stepper.copy()
         for job in stepper.waiting[:1]:
             stepper.start_or_fill(job)
     job = stepper.submit(1, 10.0)
     stepper.run(until=stepper.present).end(job)
+
+
+def _wait_for_others() -> None:
+    """Simulate a job that waits for another one, from outside too, and take that one out."""
+    trace = _trace()
+    trace = trace.with_jobs(trace.jobs.assign(preceding_job_number=pd.array([None, None, 1], dtype="Int64")))
+    stepper = Stepper(trace, "fcfs")
+    while stepper.skip():
+        stepper.fork(later=None)
+    simulation = Simulation(trace, "fcfs").run(until=2)
+    simulation.without(simulation.running)
 
 
 def _learn() -> None:
@@ -331,5 +344,6 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("validation", _validate),
         ("heads", _look_at_heads),
         ("decisions from outside", _step),
+        ("jobs that wait for others", _wait_for_others),
         ("schedulers that learn", _learn),
     ]

@@ -119,8 +119,14 @@ VERSIONS = {
 FEW_TABLES = ("3.2", "coverage", "figure-5.2", "6.2")
 """Tables of Nurmi 2009: of each kind of experiment, one that takes few runs."""
 
-SLOW = {*PAPERS, "reproduce"}
-"""Stages that take long: by day a few of their runs are looked at, each of which is a stage here of its own."""
+SLOW = {
+    *PAPERS,
+    *("reproduce", "few tables of reproduce", "few runs of paper nurmi2009"),
+    *("build", "compare", "price jobs", "price", "publish reservations", "history", "reevaluate"),
+}
+"""Stages that take long. By day a few runs of papers are looked at, each of which is a stage here of its own, and of
+what is published its parts: augmentations, schedules, measures, mechanisms, reservations, predictions.
+"""
 
 _PRICED = ("parse", "clean", "policy easy", "simulate", "price mechanism fixed")
 UPSTREAM = {

@@ -7,6 +7,8 @@ them. A block that begins with the name of a module, such as ``# my_rules.py``, 
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import pipelines  # noqa: F401 (luigi takes its configuration from the directory where it is first imported)
+import swftools
 from pipelines.papers import paper as papers
 from pipelines.tasks.augmentations.checkpoints import SurveyedCheckpoints
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
@@ -44,7 +47,41 @@ _MODULE = re.compile(r"# (\w+\.py)\n")
 _LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(blocks_of(page))], ids=lambda page: page.stem)
+LONG = {
+    *("add_a_cleaning_rule", "add_a_policy", "bounds", "console", "data_sets", "energy", "experiments", "fairness"),
+    *("goal_search", "histories", "keeping_versions", "learning", "lublin_feitelson", "predictors", "pv_easy", "qbets"),
+    *("referee", "reports", "reservations", "rivals", "stepping", "utility", "watching"),
+}
+"""Pages whose blocks run for a second or more: by day these are compiled, and import what there is."""
+
+WITH_BLOCKS = [page for page in PAGES if any(blocks_of(page))]
+
+
+def test_long_pages_are_there() -> None:
+    """None is named that has no blocks."""
+    assert LONG <= {page.stem for page in WITH_BLOCKS}
+
+
+@pytest.mark.parametrize("page", [page for page in WITH_BLOCKS if page.stem in LONG], ids=lambda page: page.stem)
+def test_blocks_import_what_there_is(page: Path) -> None:
+    """Every block is Python, and each name that it imports of ours is there; so are attributes of ours."""
+    for line, block in blocks_of(page):
+        tree = compile("\n" * line + block, str(page), "exec", ast.PyCF_ONLY_AST)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] in ("swftools", "pipelines"):
+                module = importlib.import_module(str(node.module))
+                for alias in node.names:
+                    if not hasattr(module, alias.name):
+                        importlib.import_module(f"{node.module}.{alias.name}")
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "swftools":
+                assert hasattr(swftools, node.attr), node.attr
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow) if page.stem in LONG else page for page in WITH_BLOCKS],
+    ids=lambda page: page.stem,
+)
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of the page runs, and its asserts hold."""
     monkeypatch.chdir(tmp_path)

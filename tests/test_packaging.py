@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +48,25 @@ def test_the_recipe_requires_what_setup_does() -> None:
     assert recipe["build"]["python"]["entry_points"] == [script]
     assert recipe["context"]["version"] == __version__
     assert recipe["about"]["summary"] == setup()["metadata"]["description"]
+
+
+def test_packages_hold_what_is_no_code() -> None:
+    """Each file of them that git knows, and what links of theirs lead to, is of a kind that setup.cfg names."""
+    listed = subprocess.run(
+        ["git", "ls-files", "swftools", "pipelines"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
+    files = [Path(name) for name in listed]
+    files += [each / inner.name for each in files if (ROOT / each).is_dir() for inner in (ROOT / each).iterdir()]
+    named = {package: globs.split() for package, globs in setup()["options.package_data"].items()}
+    others = [path for path in files if path.suffix != ".py" and not (ROOT / path).is_dir()]
+    assert {"data_catalog.yaml", "luigi.cfg", "jobs.schema.json"} <= {path.name for path in others}
+
+    def is_named(path: Path) -> bool:
+        package, *rest = path.parts
+        return any(Path(*rest).match(glob) and len(Path(glob).parts) == len(rest) for glob in named[package])
+
+    assert [str(path) for path in others if not is_named(path)] == []
+    assert all((ROOT / path).is_file() for path in others), "no link leads nowhere"
 
 
 def test_the_citation_is_of_this_version() -> None:

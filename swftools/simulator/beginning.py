@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
 from swftools.parameters import Parameters, is_whole
-from swftools.parameters.choices import CQSIM, IGNORE, PYSS, SEMANTICS
+from swftools.parameters.choices import CQSIM, IGNORE, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.engine.dependents import note_edges
 from swftools.simulator.engine.loop import Options
@@ -20,8 +20,6 @@ from swftools.simulator.policy_abi import pack
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import Policy, read_policy
-from swftools.simulator.requested import find_requests
-from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.run.compiled_calls import CHECKED, called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run.python_predictor_adapter import Asked
@@ -67,11 +65,10 @@ def begin(
     number_of : callable
         Says what a user calls a job.
     """
-    (asked_for, given), asked = read_policy(policy, parameters), find_requests(run.requests)
+    asked_for, given = read_policy(policy, parameters)
     found = find_predictor(run.predictor)
     learner = found.in_python if isinstance(found, Predictor) else found
     told = found if isinstance(found, Predictor) and not learner else list_predictors()["request"]
-    overhead = find_restart_overhead(run.restart_overhead)
     size = processors if processors is not None else trace.processors
     if size is None:
         raise ParameterError("the number of processors of the machine is unknown; give processors= (--processors)")
@@ -85,20 +82,7 @@ def begin(
     order = SEMANTICS[run.semantics]
     if run.semantics != "instant":
         run = replace(run, dependencies=IGNORE)  # as the simulators do that are restated
-    workload = prepare(
-        trace,
-        size,
-        overrun=run.overrun,
-        cancelled=run.cancelled,
-        requests=asked,
-        predictor=told,
-        seed=run.seed,
-        least=1.0 if order == PYSS else 0.0,
-        idle="semantics=cqsim" if order == CQSIM else "",
-        needs=rule.needed(given),
-        overhead=overhead,
-        dependencies=run.dependencies,
-    )
+    workload = prepare(trace, size, run, predictor=told, needs=rule.needed(given))
     jobs, dependent = len(workload.coming.row), workload.dependent
     arena = begin_state(
         *(workload.coming, size, workload.restart),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
@@ -35,6 +36,9 @@ OPTIONS = frozenset({"trace", "policy", "processors", *RunOptions.names(), "comp
 NeedsWhere = Mapping[tuple[str, Any], tuple[str, ...]] | Callable[[Mapping[str, Any]], tuple[str, ...]]
 
 
+Variants = Callable[[Any], Callable[..., None]]
+
+
 @dataclass(frozen=True)
 class Policy:
     """A scheduling policy: its name, its function, and what its decorator declares.
@@ -52,8 +56,9 @@ class Policy:
         Takes the number of jobs, the number of processors, and the parameters if it has an argument ``parameters``.
         Returns the policy's memory at the beginning: a (named) tuple of one-dimensional arrays of numbers, or of such
         tuples.
-    usual : callable, optional
-        Decides the same as ``decide`` with all parameters at their defaults, and compiles faster.
+    variants : callable, optional
+        Takes the parameters, as the policy sees them; returns the function that decides the same with these in place of
+        ``decide``, and compiles faster because it has less code.
     rests : bool
         The policy does nothing and remembers nothing while no waiting job fits into the free processors. So it is not
         called then, which saves time.
@@ -102,7 +107,7 @@ class Policy:
     decide: Callable[..., None]
     parameters: type[Parameters] = Parameters
     memory: Callable[..., Memory] | None = None
-    usual: Callable[..., None] | None = None
+    variants: Variants | None = None
     rests: bool = False
     needs: tuple[str, ...] = ()
     needs_where: NeedsWhere = field(default_factory=dict)
@@ -159,16 +164,24 @@ class Policy:
         return Lent(lambda: pack(chosen.values(), self.empty_memory(1, 1, chosen), np.random.default_rng(0)))
 
     def made_for(self, chosen: Parameters) -> Policy:
-        """Return the policy that is carried out: ``usual`` if all parameters have their defaults."""
-        return self._as_usual if chosen.values() == self.parameters().values() else self
+        """Return the policy that is carried out: the variant for these parameters, or itself.
+
+        Raises
+        ------
+        ParameterError
+            The arguments of the variant are others than those of a policy.
+        """
+        decide = self.decide if self.variants is None else self.variants(chosen.values())
+        if decide is self.decide:
+            return self
+        if decide not in self._made:
+            self._made[decide] = replace(self, decide=decide, variants=None)
+            self._made[decide].own  # noqa: B018 (refuses wrong arguments)
+        return self._made[decide]
 
     @cached_property
-    def _as_usual(self) -> Policy:
-        if self.usual is None:
-            return self
-        made = replace(self, decide=self.usual, usual=None)
-        made.own  # noqa: B018 (refuses wrong arguments)
-        return made
+    def _made(self) -> dict[Callable[..., None], Policy]:
+        return {}
 
     def interpreted(self, chosen: Parameters) -> Callable[..., Any]:
         """Return the policy as an interpreted engine calls it."""
@@ -218,6 +231,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     *,
     parameters: type[Parameters] | None = None,
     memory: Callable[..., Memory] | None = None,
+    variants: Variants | None = None,
     usual: Callable[..., None] | None = None,
     rests: bool = False,
     needs: tuple[str, ...] = (),
@@ -264,7 +278,7 @@ def policy(  # noqa: PLR0913 (facts by name)
             decide,
             parameters=kind,
             memory=memory,
-            usual=usual,
+            variants=variants if usual is None else _where_default(name, usual, decide, kind),
             rests=rests,
             needs=needs,
             needs_where=needs_where or {},
@@ -286,6 +300,17 @@ def policy(  # noqa: PLR0913 (facts by name)
     return register
 
 
+policy.renamed = {"usual": "2.0"}  # type: ignore[attr-defined]
+
+
+def _where_default(
+    name: str, usual: Callable[..., None], decide: Callable[..., None], kind: type[Parameters]
+) -> Variants:
+    """Return what ``usual`` means: one function where all parameters have their defaults, the other one elsewhere."""
+    warnings.warn(f"policy({name!r}, usual=): use variants=; 2.0 removes it", DeprecationWarning, stacklevel=3)
+    return lambda values: usual if values == kind().values() else decide
+
+
 def add_policy(made: Policy, source: Callable[..., Any]) -> None:
     """Register a policy that is there already, under its name; ``source`` is the function that it comes from.
 
@@ -305,7 +330,7 @@ def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: An
     ParameterError
         The name is taken; there is no such policy; it takes no such parameter.
     """
-    made = replace(find_policy(policy), name=name, usual=None, restates=restates, restated_by={}, fixed=fixed)
+    made = replace(find_policy(policy), name=name, restates=restates, restated_by={}, fixed=fixed)
     made.chosen({})
     _POLICIES.add(name, made, made.decide)
 

@@ -19,6 +19,7 @@ import pandas as pd
 from swftools.errors import ParameterError, PolicyError
 from swftools.formats.as_trace import as_trace
 from swftools.header import local_start_of
+from swftools.kernel import IntArray
 from swftools.keyed_random import count_occurrences
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
@@ -97,7 +98,7 @@ class Simulation:
         source = as_trace(trace)
         run = RunOptions.among(locals())
         begun = begin(
-            source, policy, processors, run, compiled=compiled, parameters=parameters, number_of=Numbers(self)
+            source, policy, processors, run, compiled=compiled, parameters=parameters, number_of=self._numbers()
         )
         self.policy, self._chosen, self._workload, self._driver, self.options = begun
         self._table = JobTable(source)
@@ -227,7 +228,7 @@ class Simulation:
         self._check_whole()
         other = copy.copy(self)
         other._driver = self._driver.copy()
-        other._driver.number_of = Numbers(other)
+        other._driver.number_of = other._numbers()
         other._table = self._table.copy()
         if self._own_rows is not None:
             other._own_rows = self._own_rows.copy()
@@ -243,8 +244,12 @@ class Simulation:
         other.__dict__.update(self.__dict__)
         other._driver, other._own_rows, other._taken_out, other._table = driver, rows, np.zeros(0), table
         other._is_cut = None if self._is_cut is None else self._is_cut[jobs]
-        driver.number_of = Numbers(other)
+        driver.number_of = other._numbers()
         return other
+
+    def _numbers(self) -> Callable[[int], object]:
+        """Return what tells a job's number; it keeps no simulation, so that the memory of one is free at once."""
+        return partial(_number_in, weakref.ref(self))
 
     def _known(self) -> Workload:
         """Return what is simulated, without the room for more."""
@@ -292,12 +297,12 @@ class Simulation:
             As ``run`` does.
         """
         self._check_whole()
-        if self._take_out(jobs):
+        if self._take_out(jobs)[0]:
             self._decide_again()
         return self
 
-    def _take_out(self, jobs: pd.DataFrame | npt.ArrayLike) -> bool:
-        """Let jobs vanish; return whether any of them was there already, so that others may start."""
+    def _take_out(self, jobs: pd.DataFrame | npt.ArrayLike) -> tuple[bool, IntArray]:
+        """Let jobs vanish; return whether any was there already, so that others may start, and who each job was."""
         row = self._rows[: self._driver.jobs]
         is_out = chosen_rows(self.trace, jobs)[row]
         if len(self._taken_out):
@@ -318,7 +323,7 @@ class Simulation:
             self._driver.asked.expect(self._driver.coming)
         before = self._taken_out[: len(row)] if len(self._taken_out) else np.full(len(row), np.nan)
         self._taken_out = np.where(is_out, self.now, before)[order]
-        return bool(is_out[:submitted].any())
+        return bool(is_out[:submitted].any()), order
 
     def schedule(self) -> Schedule:
         """Return the schedule of the jobs that have ended; the others are excluded from it, with the reason."""
@@ -406,19 +411,10 @@ class Simulation:
             )
 
 
-class Numbers:
-    """Tells what a user calls a job: its number in the trace.
-
-    It does not keep the simulation, so that the memory of one that nobody has any more is free at once.
-    """
-
-    def __init__(self, simulation: Simulation) -> None:
-        self._simulation = weakref.ref(simulation)
-
-    def __call__(self, job: int) -> object:
-        """Return the number of a job."""
-        simulation = self._simulation()
-        return simulation._number_of(job) if simulation else job
+def _number_in(simulation: weakref.ref[Simulation], job: int) -> object:
+    """Return what a user of a simulation calls a job: its number in the trace."""
+    found = simulation()
+    return found._number_of(job) if found else job
 
 
 def _is_time(value: object) -> bool:

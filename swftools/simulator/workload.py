@@ -14,15 +14,16 @@ from swftools.by_job import in_order_of
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences, uniforms
 from swftools.models.speedup import CURVES, NO_CURVE
-from swftools.parameters.choices import IGNORE
+from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed
 from swftools.simulator.dependent import Dependent, find_dependent
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.instants import LATEST
 from swftools.simulator.options import reasons_to_exclude
 from swftools.simulator.predictors.kinds import Predictor
-from swftools.simulator.requested import Logged
-from swftools.simulator.restart import Column, Uniform
+from swftools.simulator.requested import find_requests
+from swftools.simulator.restart import find_restart_overhead
 from swftools.trace import JobArrays, Trace
 from swftools.utility.functions import UtilityFunctions
 
@@ -52,20 +53,8 @@ class Workload(NamedTuple):
     dependent: Dependent
 
 
-def prepare(  # noqa: PLR0913 (options by name)
-    trace: Trace,
-    processors: int,
-    *,
-    overrun: str,
-    cancelled: str,
-    requests: Logged,
-    predictor: Predictor,
-    seed: int,
-    least: float,
-    idle: str = "",
-    needs: tuple[str, ...] = (),
-    overhead: Uniform | Column | None = None,
-    dependencies: str = IGNORE,
+def prepare(
+    trace: Trace, processors: int, run: RunOptions, *, predictor: Predictor, needs: tuple[str, ...] = ()
 ) -> Workload:
     """Decide what is simulated of a trace.
 
@@ -76,26 +65,12 @@ def prepare(  # noqa: PLR0913 (options by name)
         and checkpoint interval are used.
     processors : int
         Size of the machine.
-    overrun : {"extend", "kill", "run-on"}
-        Of a job that ran longer than requested: raise the request, cut the run, or leave both.
-    cancelled : {"drop", "end-at-once", "full-request"}
-        A job without a run time: leave it out, let it run 1 s, or as long as it requested.
-    requests : Logged
-        What users ask for.
+    run : RunOptions
+        Those that say what becomes of jobs; the predictor is found already.
     predictor : Predictor
         What policies are told.
-    seed : int
-        For requests and predictors that draw.
-    least : float
-        Shorter run times are as long as this, s.
-    idle : str
-        Not empty: the option by which jobs whose run time is 0 are left out.
     needs : tuple of str
         Columns that the policy needs; utility functions are taken along only if they are among them.
-    overhead : Uniform or Column, optional
-        What it takes to go on with work that was done; none without it.
-    dependencies : {"follow", "ignore"}
-        Whether jobs wait for those that must end before they start.
 
     Returns
     -------
@@ -110,17 +85,19 @@ def prepare(  # noqa: PLR0913 (options by name)
     PolicyError
         The predictor raised an error, or foretells something else than a number for each job.
     """
+    requests, order, seed = find_requests(run.requests), SEMANTICS[run.semantics], run.seed
     arrays = trace.views
-    run = arrays.run_time
+    times = arrays.run_time
     asked = in_order_of(trace.jobs.index, requests.request(trace, seed), f"what requests {requests.NAME!r} returned")
     request = np.asarray(asked, dtype=np.float64)
     request = np.where(request > 0, request, np.nan)
-    if cancelled != "drop":
-        run = np.where(np.isnan(run), AT_ONCE if cancelled == "end-at-once" else request, run)
-    code, words = reasons_to_exclude(arrays, processors, run, "" if cancelled == "full-request" else "drop", idle=idle)
+    if run.cancelled != "drop":
+        times = np.where(np.isnan(times), AT_ONCE if run.cancelled == "end-at-once" else request, times)
+    lacking = "" if run.cancelled == "full-request" else "drop"
+    code, words = reasons_to_exclude(arrays, processors, times, lacking, idle="semantics=cqsim" * (order == CQSIM))
     row = _in_order(trace, arrays, np.flatnonzero(code == 0)).astype(np.int32)
-    _check_times(trace, row, submit_time=arrays.submit_time, run_time=run, requested_time=request)
-    run_time = np.maximum(run[row], least)
+    _check_times(trace, row, submit_time=arrays.submit_time, run_time=times, requested_time=request)
+    run_time = np.maximum(times[row], 1.0 if order == PYSS else 0.0)
     limit = np.where(np.isnan(request[row]), run_time, request[row])
     is_cut = np.zeros(len(row), np.bool_)
     assumed = Assumed(
@@ -130,12 +107,12 @@ def prepare(  # noqa: PLR0913 (options by name)
         without_run_time=int(np.isnan(arrays.run_time[row]).sum()),
         longer_than_requested=int((run_time > limit).sum()),
     )
-    if overrun == "extend":
+    if run.overrun == "extend":
         np.maximum(limit, run_time, out=limit)
-    elif overrun == "kill":
+    elif run.overrun == "kill":
         is_cut = run_time > limit
         run_time = np.minimum(run_time, limit)
-    restart = (overhead or Uniform()).of(trace, row)
+    restart = find_restart_overhead(run.restart_overhead).of(trace, row)
     coming = Coming(
         row,
         run_time,
@@ -154,7 +131,7 @@ def prepare(  # noqa: PLR0913 (options by name)
     others = np.flatnonzero(code)
     reason = np.array(words, dtype=object)[code[others]]
     excluded = pd.DataFrame({"row": others, "reason": reason})
-    return Workload(coming, is_cut, excluded, restart.seconds, assumed, find_dependent(trace, row, dependencies))
+    return Workload(coming, is_cut, excluded, restart.seconds, assumed, find_dependent(trace, row, run.dependencies))
 
 
 def _drawn_by_key(trace: Trace, row: npt.NDArray[np.int32], seed: int, step: str, count: int) -> FloatArray:

@@ -230,12 +230,16 @@ def json_rows(table: pa.Table) -> list[dict[str, Any]]:
     return list(json.loads(json.dumps(table.to_pylist(), default=text, allow_nan=False)))
 
 
+@pytest.mark.parametrize("which", ["some", pytest.param("every", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("table", TABLES)
-def test_real_rows_are_valid(tables: dict[str, pa.Table], table: str) -> None:
+def test_real_rows_are_valid(tables: dict[str, pa.Table], table: str, which: str) -> None:
     """Rows of every table, cleaned and augmented, satisfy the published schema of the table."""
     schema = json.loads((ROOT / "schemas" / f"{table}.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    rows = json_rows(tables[table])
+    made = tables[table]
+    if which == "some":
+        made = made.take([*range(min(len(made), 40)), *range(40, len(made), 100)])
+    rows = json_rows(made)
     assert rows
     assert [] == [error.message for row in rows for error in validator.iter_errors(row)]
 

@@ -48,3 +48,26 @@ def test_an_episode_is_a_simulation(first: int, compiled: bool) -> None:
         if not pd.isna(job.preceding_job_number) and job.preceding_job_number in ends:
             assert job.ready_time == max(job.submit_time, ends[job.preceding_job_number] + 60.0)
     assert len(by_policy.jobs) == len(ours.jobs) == 24
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_an_episode_is_not_over_while_jobs_wait_for_others(compiled: bool) -> None:
+    """Nobody is in the queue then, and nobody is to come."""
+    pytest.importorskip("gymnasium")
+    trace = Trace.from_columns(
+        machine_processors=2,
+        job_number=[1, 2, 3],
+        submit_time=[0, 0, 0],
+        run_time=[10, 10, 10],
+        requested_time=[10, 10, 10],
+        requested_processors=[1, 1, 1],
+        preceding_job_number=[-1, 1, 2],
+    )
+    environment = SchedulingEnv(EpisodeLog(trace, policy="fcfs", compiled=compiled), k=4, jobs=3, warm_up=0)
+    environment.reset(options={"first": 0})
+    starts, over = 0, False
+    while not over:
+        over = environment.step(0)[2]
+        starts += 1
+    assert starts == 3
+    assert environment.episode_schedule().jobs["start_time"].tolist() == [0.0, 10.0, 20.0]

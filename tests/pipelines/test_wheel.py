@@ -16,6 +16,9 @@ from pipelines.logs.find import SHIPPED_LOG
 from tests.folders import ROOT
 from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, start
 
+# By day tests/test_packaging.py holds what the packages have against what setup.cfg names.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -14,6 +14,7 @@ from swftools.errors import ParameterError
 from swftools.plots import caption, data, find_picture, look_of, plot
 from swftools.plots.over_seeds import interval, worse_of
 from swftools.simulator.metrics.measures import measure
+from tests.examples import pairs
 from tests.strategies import crowded_trace
 
 
@@ -147,8 +148,7 @@ def test_which_way_is_worse(metric: str, worse: str) -> None:
     assert worse_of(metric) == worse
 
 
-@pytest.mark.parametrize("size", ["screen", "column"])
-@pytest.mark.parametrize("metric", ["bounded_slowdown_mean", "wait_mean"])
+@pytest.mark.parametrize(("metric", "size"), pairs(["bounded_slowdown_mean", "wait_mean"], ["screen", "column"], 1))
 def test_drawn_at_both_sizes(metric: str, size: str) -> None:
     """With odd names, with one seed and with none; each policy has the look that it has everywhere."""
     measured, unit = (metric.removesuffix("_mean"), "s" if metric == "wait_mean" else "1")

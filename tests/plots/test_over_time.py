@@ -15,6 +15,7 @@ from swftools.plots import caption, data, plot
 from swftools.plots.of_schedules import in_bins, start_of
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_schedule
+from tests.examples import pairs
 
 THREE = """
     job submit width request start run
@@ -126,19 +127,29 @@ NO_TIME = draw_schedule("job submit width request start run\n A 0 4 10 0 0")
 ODD = {"empty": EMPTY, "unstarted": UNSTARTED, "one": ONE, "no time": NO_TIME}
 
 
-@pytest.mark.parametrize("size", ["screen", "column"])
-@pytest.mark.parametrize("odd", ODD)
-@pytest.mark.parametrize(
-    ("name", "chosen"),
-    [
-        *(("utilization", {}), ("queue", {}), ("queue", {"by": "work"}), ("waits", {}), ("slowdowns", {})),
-        *(("gantt", {}), ("gantt", {"color": "wait"}), ("gantt", {"color": "width"}), ("gantt", {"color": "queue"})),
-        *(("wait-by-size", {}), ("wait-by-size", {"statistic": "median"})),
-        *(("backfilled", {}), ("backfilled", {"what": "preempted"})),
-    ],
-)
-def test_schedules_with_next_to_nothing(name: str, chosen: dict[str, str], odd: str, size: str) -> None:
+PICTURES: dict[str, tuple[str, dict[str, str]]] = {
+    "utilization": ("utilization", {}),
+    "queue": ("queue", {}),
+    "queued work": ("queue", {"by": "work"}),
+    "waits": ("waits", {}),
+    "slowdowns": ("slowdowns", {}),
+    "gantt": ("gantt", {}),
+    "gantt by wait": ("gantt", {"color": "wait"}),
+    "gantt by width": ("gantt", {"color": "width"}),
+    "gantt by queue": ("gantt", {"color": "queue"}),
+    "wait by size": ("wait-by-size", {}),
+    "median wait by size": ("wait-by-size", {"statistic": "median"}),
+    "backfilled": ("backfilled", {}),
+    "preempted": ("backfilled", {"what": "preempted"}),
+}
+SIZED = [f"{odd}, {size}" for odd in ODD for size in ("screen", "column")]
+
+
+@pytest.mark.parametrize(("picture", "sized"), pairs(list(PICTURES), SIZED))
+def test_schedules_with_next_to_nothing(picture: str, sized: str) -> None:
     """Without jobs, with jobs that never started, with one job and with one that took no time."""
+    name, chosen = PICTURES[picture]
+    odd, size = sized.split(", ")
     schedule = ODD[odd]
     axes = plot(schedule, name, size=size, **chosen)
     assert axes.figure is not None

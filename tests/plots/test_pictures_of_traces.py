@@ -12,6 +12,7 @@ import pytest
 from swftools.header import SwfHeader
 from swftools.plots import caption, data, list_pictures, plot
 from swftools.trace import Trace
+from tests.examples import pairs
 
 HEADER = SwfHeader.from_lines(["; UnixStartTime: 946684800", "; MaxProcs: 64", "; Queue: 1 $x^2$ (odd)"])
 
@@ -51,9 +52,8 @@ TRACES = {
 NAMES = list(list_pictures(Trace))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("which", TRACES)
-def test_of_any_trace(which: str, name: str) -> None:
+@pytest.mark.parametrize(("name", "which"), pairs(NAMES, list(TRACES), 2))
+def test_of_any_trace(name: str, which: str) -> None:
     """At both sizes, without a warning, with a caption, as a small file."""
     trace = TRACES[which]
     for size in ("screen", "column") if which == "30 years" else ("column",):  # where there is least room
@@ -66,9 +66,8 @@ def test_of_any_trace(which: str, name: str) -> None:
     assert "nan" not in caption(trace, name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", ["screen", "column"])
-def test_words_do_not_touch(size: str, name: str) -> None:
+@pytest.mark.parametrize(("name", "size"), pairs(NAMES, ["screen", "column"], 1))
+def test_words_do_not_touch(name: str, size: str) -> None:
     """Labels of ticks stand clear of each other, and all words are within the picture."""
     for trace in (TRACES["30 years"], TRACES["no header"]):
         axes = plot(trace, name, size=size)

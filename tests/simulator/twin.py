@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from swftools import Trace
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.predictors.registry import find_predictor
-from swftools.simulator.requested import find_requests
 from swftools.simulator.restart import Restart, find_restart_overhead
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload, prepare
@@ -50,16 +50,8 @@ def workload_of(
 ) -> Workload:
     """Return a trace as it is simulated, on its own machine, without the jobs that never ran."""
     assert trace.processors is not None
-    return prepare(
-        trace,
-        trace.processors,
-        overrun=overrun,
-        cancelled="drop",
-        requests=find_requests(requests),
-        predictor=find_predictor(predictor),
-        seed=seed,
-        least=0.0,
-    )
+    run = RunOptions(overrun=overrun, requests=requests, seed=seed, dependencies="ignore")
+    return prepare(trace, trace.processors, run, predictor=find_predictor(predictor))
 
 
 def observer_of(predictor: str) -> Observer:

@@ -33,6 +33,7 @@ Arpaci-Dusseau and Vernon 2002 for several reservations.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -97,15 +98,34 @@ def easy_memory(jobs: int, processors: int) -> EasyMemory:
     return EasyMemory(profile_memory(jobs, processors), empty_shelves(jobs))
 
 
-def easy_as_usual(machine: Machine) -> None:
-    """Decide as ``easy`` with its defaults does, by a quarter of the code."""
+def variant(parameters: Any) -> Callable[..., None]:
+    """Return what decides as ``easy`` does with some parameters, by a part of the code."""
+    if parameters.reservations > 1:
+        return easy_by_profile
+    return easy_in_turn if parameters.backfill_order == FCFS else easy_among_many
+
+
+def easy_in_turn(machine: Machine) -> None:
+    """Let others go ahead in the order of the queue."""
     backfill_in_turn(machine, start_heads(machine))
+
+
+def easy_among_many(machine: Machine, parameters: Any, memory: EasyMemory) -> None:
+    """Let others go ahead in another order."""
+    backfill_among_many(machine, memory.shelves, simple_order(parameters.backfill_order), start_heads(machine))
+
+
+def easy_by_profile(machine: Machine, parameters: Any, memory: EasyMemory) -> None:
+    """Protect several from delay."""
+    head = start_heads(machine)
+    if head != NOBODY and can_start_any(machine):
+        easy_with_several(machine, parameters, memory.profile, head)
 
 
 @policy(
     "easy",
     parameters=EasyParameters,
-    usual=easy_as_usual,
+    variants=variant,
     memory=easy_memory,
     carry=carry_nothing,
     rests=True,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable
 from operator import le
 from typing import Any
@@ -95,7 +96,8 @@ class Room:
         self._blocks += arena.blocks
         self.is_whole = all(block.bytes is not None for block in self._blocks)
         self.size = sum(block.size for block in self._blocks)
-        self._references = [block.references for block in self._blocks]
+        self._memories = [block.bytes for block in self._blocks if block.bytes is not None]
+        self._references = list(map(sys.getrefcount, self._memories))
 
     def _own(self, own: Own, memory: Memory, *, draws: bool) -> Own:
         """Return the same as another one has, elsewhere."""
@@ -106,7 +108,7 @@ class Room:
     @property
     def is_free(self) -> bool:
         """Whether nobody has a view of it any more."""
-        return all(map(le, (block.references for block in self._blocks), self._references))
+        return all(map(le, map(sys.getrefcount, self._memories), self._references))
 
     def copy_from(self, other: Seat) -> None:
         """Become what another one is."""
@@ -165,7 +167,7 @@ class Rooms:
             arena.state.coming.row[:] = np.arange(size)
             return Room(seat, arena, self, empty(size) if self.remembers else None)
 
-        lease = self._pool.take(("fork", size), make)
+        lease = self._pool.take(size, make)
         lease.room.forget()
         return lease
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import math
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -108,11 +107,6 @@ class Block:
                     self.arrays[name][...] = spec.empty
             end += spec.size
         self._begins: Any = None
-
-    @property
-    def references(self) -> int:
-        """How many views of it there are; of arrays that are each by itself none are counted."""
-        return 0 if self.bytes is None else sys.getrefcount(self.bytes)
 
     def copy_from(self, other: Block) -> None:
         """Become what another one of the same arrays is."""

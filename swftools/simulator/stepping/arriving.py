@@ -8,13 +8,15 @@ and predictor remember among them, so that jobs keep their numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from swftools.errors import ParameterError, PolicyError
 from swftools.parameters import is_whole
-from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
+from swftools.parameters.choices import CQSIM, IGNORE, PYSS, SEMANTICS
+from swftools.parameters.run_option_table import RUN_OPTIONS, RunOptions
 from swftools.simulator.engine.dependents import put_among
 from swftools.simulator.engine.replay import COMING, Coming, State
 from swftools.simulator.engine.transfer import blank_jobs
@@ -22,8 +24,6 @@ from swftools.simulator.instants import LATEST
 from swftools.simulator.machine.state import CAPACITY, SUBMITTED
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.policy_abi import Memory, Own
-from swftools.simulator.requested import find_requests
-from swftools.simulator.restart import find_restart_overhead
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.state.columns import PER_JOB, PER_ROW, Sizes, array_at, columns_of, empty, names_per
 from swftools.simulator.stepping.waiting_for import let_wait, named_by
@@ -127,7 +127,7 @@ def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, 
         raise ParameterError(f"the jobs of this simulation have no column {', '.join(unknown)}")
     is_plain = simulation._table.is_plain and "keyed" not in predictor.foretells_with and semantics != CQSIM
     if not is_plain:
-        return _of_table(simulation, job, least)
+        return _of_table(simulation, job)
     run_time = max(float(request if run is None else run), least)  # type: ignore[arg-type]
     limit, is_cut = float(request or run_time), False
     if options["overrun"] == "extend":
@@ -151,22 +151,14 @@ def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, 
     return one._replace(**columns), is_cut
 
 
-def _of_table(simulation: Simulation, job: Mapping[str, Any], least: float) -> tuple[Coming, bool]:
+def _of_table(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, bool]:
     """Return the same of a job with other columns, as one of a trace is read."""
     options, driver = simulation.options, simulation._driver
     table = simulation._table.of_one({**job, "run_time": job.get("run_time") or job.get("requested_time")})
-    workload = prepare(
-        table,
-        int(driver.machine.counts[CAPACITY]),
-        overrun=options["overrun"],
-        cancelled=options["cancelled"],
-        requests=find_requests("logged"),
-        predictor=driver.predictor,
-        seed=options["seed"],
-        least=least,
-        needs=("utility",) if driver.coming.utility.shape[1] else (),
-        overhead=find_restart_overhead(options["restart_overhead"]),
-    )
+    run = RunOptions.from_mapping({name: options[name] for name in RUN_OPTIONS})
+    needs = ("utility",) if driver.coming.utility.shape[1] else ()
+    size = int(driver.machine.counts[CAPACITY])
+    workload = prepare(table, size, replace(run, dependencies=IGNORE), predictor=driver.predictor, needs=needs)
     if not len(workload.coming.row):
         raise ParameterError(f"no such job can be simulated: {workload.excluded['reason'].iloc[0]}")
     user = _number_of_user(simulation, job.get("user_id"))

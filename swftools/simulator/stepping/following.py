@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
-from swftools.kernel import kernel
+from swftools.kernel import IntArray, kernel
 from swftools.parameters import is_whole
 from swftools.parameters.choices import INSTANT
 from swftools.simulator.engine.replay import (
@@ -23,6 +23,7 @@ from swftools.simulator.engine.replay import (
 )
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.state import AWAY, CAPACITY, FREE, KILL, NOW, STARTED, STOPPED, WAKE
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.schedule import Schedule
@@ -39,6 +40,7 @@ class Follows(Acts):
     _present: float
     _away: dict[int, float]
     _for_good: float
+    origin: IntArray | None
 
     @property
     def present(self) -> float:
@@ -123,6 +125,8 @@ class Follows(Acts):
             | {name: value for name, value in told.items() if value is not None}
             | columns,
         )
+        if self.origin is not None:
+            self.origin = np.insert(self.origin, job, NOBODY)
         if is_now:
             self._again()
         return job
@@ -169,7 +173,10 @@ class Follows(Acts):
         clock = self._machine.clock
         if not self.is_deciding and np.isfinite(self.present):
             clock[NOW] = self.present  # nothing happened since ``now``
-        if simulation._take_out(mask) and not self.is_deciding:
+        others_may_start, order = simulation._take_out(mask)
+        if self.origin is not None:
+            self.origin = self.origin[order]
+        if others_may_start and not self.is_deciding:
             clock[WAKE] = min(clock[WAKE], clock[NOW])
         return self
 

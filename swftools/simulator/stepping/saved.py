@@ -37,7 +37,7 @@ from swftools.simulator.registry import Policy, find_policy, registered_policy
 from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
-from swftools.simulator.simulation import Numbers, Simulation
+from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.packed import Arrays, json_in, pack, table_as_bytes, table_of_bytes, unpack
 from swftools.simulator.stepping.sound import (
     check_between,
@@ -223,7 +223,7 @@ def _made(
         decider=owns[1],
         asked=None,
         remembers=remembered_by(policy, chosen),
-        number_of=Numbers(made),
+        number_of=made._numbers(),
     )
     driver.jobs = jobs
     assumed = Assumed(*head["assumed"])
@@ -338,7 +338,7 @@ def _own_of(head: dict[str, Any]) -> dict[str, Any]:
     origin = None if own["origin"] is None else np.array(own["origin"], np.int64)
     if np.isnan(present) or np.isnan(for_good) or not is_whole(own["acts"], 0):
         refuse("present", "it is no time")
-    if origin is not None and (origin.ndim != 1 or len(origin) > jobs or (origin < 0).any()):
+    if origin is not None and (origin.ndim != 1 or len(origin) > jobs or (origin < NOBODY).any()):
         refuse("origin", "not a number for each job")
     return {"acts": own["acts"], "present": present, "for_good": for_good, "away": away, "origin": origin}
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The arrays of a simulation's state in saved bytes, by their paths: written, and read, also those of version 1.
 
-A state that lacks an array that came later has an empty one; none is used before ``sound`` has looked at it.
+Arrays that a state may lack are not written where it does; one that came later is empty in a state that lacks it. None
+is used before ``sound`` has looked at it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from swftools.simulator.engine.replay import State, with_views
 from swftools.simulator.machine.state import read_only
 from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import (
+    PER_EDGE,
     PER_END,
     PER_RUN,
     array_at,
@@ -56,6 +58,8 @@ def arrays_of(state: State) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     used = {PER_RUN: int(state.replay.log.size[0]), PER_END: int(state.replay.ends.size[0])}
     for path, column in columns_of(State).items():
         array = array_at(state, path)
+        if not len(array) and (column.is_optional or column.per == PER_EDGE):
+            continue
         if (count := used.get(column.per)) is not None:
             array = np.concatenate([array[:count], np.zeros(len(array) - count, array.dtype)])
         yield f"{STATE}{path}", array

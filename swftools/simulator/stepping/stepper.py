@@ -67,7 +67,8 @@ class Stepper(Follows):
         self._brought: int | None = None
         self._away: dict[int, float] = {}  # what stands for processors that are away: when they come back
         self.origin: IntArray | None = None
-        """Of a fork: the number of each of its jobs in what was forked first; None of what is none."""
+        """Of a fork: the number of each of its jobs in what was forked first; -1 of one that was submitted to a fork.
+        None of what is none."""
         self._take_kernels()
 
     @classmethod

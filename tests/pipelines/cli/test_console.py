@@ -245,7 +245,14 @@ def test_completion_of_what_is_published(log: Path, tmp_path: Path) -> None:
     assert shell.get_completions(["versions", "--data-root", str(tmp_path / "none")], "sm") == []
 
 
-@pytest.mark.parametrize("words", [["augment"], ["describe"], ["simulate", "--policy", "fcfs"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["describe"],
+        pytest.param(["augment"], marks=pytest.mark.slow),
+        pytest.param(["simulate", "--policy", "fcfs"], marks=pytest.mark.slow),
+    ],
+)
 def test_a_pipe_that_closes_is_silent(words: list[str], log: Path, tmp_path: Path) -> None:
     """Nothing is said of it, the work is done, and the status is that of the work."""
     command = [*SWFTOOLS, words[0], str(log), *words[1:]]
@@ -264,7 +271,9 @@ def test_a_pipe_that_closes_is_silent(words: list[str], log: Path, tmp_path: Pat
         assert (tmp_path / "data/small/latest").is_file()
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed", [">&- 2>&-", *(pytest.param(each, marks=pytest.mark.slow) for each in (">&-", "2>&-"))]
+)
 def test_streams_that_are_closed_from_the_start(closed: str, tmp_path: Path) -> None:
     """As a daemon may have them: the command works, in silence."""
     words = " ".join(map(shlex.quote, [*SWFTOOLS, "formats"]))

@@ -63,6 +63,12 @@ class Books:
         self.how, self.most_bytes = HowRead(format), 1 << 29
         self.state = Remembered(DataRoot.open(str(folder)), "site")
 
+    def put(self, name: str, text: str | bytes) -> Path:
+        """Put a file into the inbox, as it is."""
+        path = self.inbox / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
     def night(self) -> Night:
         """Take what has arrived."""
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -67,10 +67,16 @@ def nights_of_pieces(name: str, folder: Path, data: st.DataObject) -> None:
     assert_one_delivery(books, name)
 
 
-_QUICK = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_QUICK = settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.mark.parametrize("name", LOGS)
+BY_DAY = ("swf", "slurm sacct", "sge sample", "pbs torque", "dst_zone")
+"""Logs that are cut by day: of each way to write records one."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in BY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in LOGS]
+)
 @_QUICK
 @given(data=st.data())
 def test_any_pieces(name: str, tmp_path: Path, data: st.DataObject) -> None:
@@ -89,7 +95,7 @@ def test_many_pieces(name: str, tmp_path: Path, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", ["swf", "slurm sacct"])
-@settings(_QUICK, max_examples=4)
+@settings(_QUICK, max_examples=2)
 @given(data=st.data())
 def test_several_files_in_any_order(name: str, tmp_path: Path, data: st.DataObject) -> None:
     """A log in three files that overlap, each of which grows as it likes, from night to night."""

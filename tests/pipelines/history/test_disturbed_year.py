@@ -83,6 +83,9 @@ WRITERS: dict[str, tuple[str, str, Callable[[Run], str]]] = {
 }
 """How a format is read, the head of a file, and a record of it."""
 
+BY_DAY = ("swf", "slurm:time_zone=UTC", "sge")
+"""Formats of which some days are disturbed by day: the others are disturbed at night."""
+
 REQUEUES = ("sge", "lsf")
 """Formats in which each run of a job is a record."""
 
@@ -154,7 +157,9 @@ _SETTINGS = settings(
 )
 
 
-@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize(
+    "form", [form if form in BY_DAY else pytest.param(form, marks=pytest.mark.slow) for form in WRITERS]
+)
 @_SETTINGS
 @given(data=st.data())
 def test_disturbed_days(form: str, tmp_path: Path, data: st.DataObject) -> None:

@@ -62,11 +62,19 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return begun(tmp_path_factory.mktemp("fitted"), SETTINGS + AUGMENT)
 
 
-def test_nights_are_as_all_at_once(fitted: Site, tmp_path: Path) -> None:
-    """From one beginning on: months that grow, a new one, and a late day of the first; the same bytes."""
+@pytest.mark.parametrize(
+    "nights",
+    [
+        ((20, 29), (29, 40), (3, 4)),
+        pytest.param(((20, 22), (22, 28), (28, 34), (34, 40), (3, 4)), marks=pytest.mark.slow),
+    ],
+    ids=["three", "five"],
+)
+def test_nights_are_as_all_at_once(nights: tuple[tuple[int, int], ...], fitted: Site, tmp_path: Path) -> None:
+    """From one beginning on: a month that grows, a new one, and a late day of the first; the same bytes."""
     by_night, at_once = (copy_of(fitted, tmp_path / name) for name in ("by-night", "at-once"))
     first = jobs_of(by_night)
-    for some in ((20, 22), (22, 28), (28, 34), (34, 40), (3, 4)):
+    for some in nights:
         for site in (at_once, by_night):
             put_days(site, *some)
         by_night.night()
@@ -81,6 +89,7 @@ def test_nights_are_as_all_at_once(fitted: Site, tmp_path: Path) -> None:
     assert manifest_of(by_night)["jobs_key"] == manifest_of(at_once)["jobs_key"]
 
 
+@pytest.mark.slow
 def test_date_makes_the_parameters_those_of_the_files(tmp_path: Path) -> None:
     """Fitted to jobs before a date: a beginning by half a year's files and one by the first weeks' are the same."""
     settings = SETTINGS + AUGMENT + "refit: 2000-01-15\n"
@@ -220,17 +229,17 @@ def test_no_job_to_be_fitted_to(tmp_path: Path) -> None:
         begun(tmp_path, AUGMENT + "refit: 1999-01-01\n")
 
 
-@pytest.mark.parametrize("content", [None, b"{}", b'{"factor":0.75}'])
-def test_damaged_parameters(fitted: Site, tmp_path: Path, content: bytes | None) -> None:
+def test_damaged_parameters(fitted: Site, tmp_path: Path) -> None:
     """They are not fitted to other jobs in silence; the remedy that the error names works."""
     site = copy_of(fitted, tmp_path)
     path = site.version() / "fitted.arrivals.json"
     path.unlink()
-    if content is not None:
-        path.write_bytes(content)
     put_days(site, 25, 26)
-    with pytest.raises(HistoryError, match=r"fitted\.arrivals\.json.*refit: in the settings"):
-        site.night()
+    for content in (None, b"{}", b'{"factor":0.75}'):
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(HistoryError, match=r"fitted\.arrivals\.json.*refit: in the settings"):
+            site.night()
     site.settings.write_text(site.settings.read_text() + "refit: 2000-03-01\n")
     assert site.night().is_new
     assert site.store.verify("site") == []

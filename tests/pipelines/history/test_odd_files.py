@@ -158,16 +158,16 @@ def found(site: Site, kind: str) -> list[str]:
 def test_another_machine(tmp_path: Path) -> None:
     """A file that says another size or computer is told, as long as it is of late; so are jobs that are too wide."""
     site = Site(tmp_path / "a")
-    site.put("a.swf", "".join(days(40)), header=HEADER + "; Computer: IBM SP2\n")
+    site.put("a.swf", "".join(days(5)), header=HEADER + "; Computer: IBM SP2\n")
     assert found(site, "machine") == []
     other = HEADER.replace("64", "1024") + "; Computer: Cray T3E\n"
-    site.put("b.swf", days(1, first=40)[0], header=other)
+    site.put("b.swf", days(1, first=5)[0], header=other)
     says = "is it of another machine?"
     assert found(site, "machine") == [
         f"b.swf: says 1,024 processors, and the files of most jobs say 64; {says}",
         f"b.swf: says Cray T3E as the machine, and the files of most jobs say IBM SP2; {says}",
     ]
-    site.put("c.swf", "".join(days(40, first=41)), header=HEADER + "; Computer: IBM SP2\n")
+    site.put("c.swf", "".join(days(5, first=41)), header=HEADER + "; Computer: IBM SP2\n")
     assert found(site, "machine") == []
     given = Site(tmp_path / "b", SETTINGS + "log: {processors: 64}\n")
     given.put("a.swf", days(1)[0] + job(99, 80_000).replace(" 4 -1 -1 4 ", " 128 -1 -1 128 "), header=other)
@@ -177,6 +177,7 @@ def test_another_machine(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_job_of_another_century(tmp_path: Path) -> None:
     """It is told, and the last days stay those of the other jobs; a longer gap may be allowed."""
     site = Site(tmp_path)
@@ -240,8 +241,8 @@ def test_months_that_wait_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(monthly_files, "MOST_ROWS", most)
         books = Books(tmp_path / str(most))
         texts = days(90)
-        for number in range(18):
-            (books.inbox / f"{number * 7 % 18}.swf").write_text(HEADER + "".join(texts[5 * number : 5 * number + 5]))
+        for number in range(9):
+            (books.inbox / f"{number * 7 % 9}.swf").write_text(HEADER + "".join(texts[10 * number : 10 * number + 10]))
         night = books.night()
         found.append(books.state.table("records"))
         held = list(night.book._months._held)  # type: ignore[attr-defined]

@@ -95,7 +95,7 @@ chmod +x "$3/bin/pip"
 """
 
 
-@pytest.mark.parametrize("kind", ["slurm", "swf"])
+@pytest.mark.parametrize("kind", ["slurm", pytest.param("swf", marks=pytest.mark.slow)])
 def test_ten_lines(kind: str, tmp_path: Path, commands: Path) -> None:
     """From an empty directory and a folder of daily files to a timer: the page's lines, and the unit that they put."""
     assert LINES is not None

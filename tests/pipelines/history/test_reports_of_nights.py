@@ -90,6 +90,7 @@ def test_what_is_not_installed_is_told_by_the_check(folder: Path, monkeypatch: p
     assert reevaluate("--check").exit_code == 0
 
 
+@pytest.mark.slow
 def test_old_nights_take_their_reports_along(folder: Path) -> None:
     """By ``keep``."""
     (folder / "settings.yaml").write_text(SETTINGS + "report: true\nkeep: 1\n")

@@ -122,12 +122,18 @@ def assert_year_is_one_run(folder: Path, log: Path, card: str, nights: int, dist
     assert site.store.verify(site.name) == []
 
 
-@pytest.mark.parametrize("days", [3, pytest.param(1, marks=pytest.mark.slow)])
-def test_three_weeks(tmp_path: Path, days: int) -> None:
-    """The shipped excerpt, of 21 days, in files of some days each, with a disturbance of each kind."""
+SOME, EACH = 1, len(DISTURBANCES)
+
+
+@pytest.mark.parametrize(
+    ("days", "disturbed"),
+    [(10, SOME), pytest.param(3, EACH, marks=pytest.mark.slow), pytest.param(1, EACH, marks=pytest.mark.slow)],
+)
+def test_three_weeks(tmp_path: Path, days: int, disturbed: int) -> None:
+    """The shipped excerpt, of 21 days, in files of some days each, with a night that is killed, or one of each kind."""
     log = find_log(SHIPPED_LOG).path
     assert log is not None
-    assert_year_is_one_run(tmp_path, log, SHIPPED_LOG, 21 // days, len(DISTURBANCES), days)
+    assert_year_is_one_run(tmp_path, log, SHIPPED_LOG, 21 // days, disturbed, days)
 
 
 @pytest.mark.slow
@@ -139,6 +145,7 @@ def test_year(shared: Path, tmp_path: Path) -> None:
     assert_year_is_one_run(tmp_path, shared / "traces" / f"{card}.swf.gz", card, 365, 20)
 
 
+@pytest.mark.slow
 def test_half_a_line_is_told_and_taken(tmp_path: Path) -> None:
     """A file that was cut in its last line leaves other rows in the table of files, and the same jobs."""
     log = find_log(SHIPPED_LOG).path

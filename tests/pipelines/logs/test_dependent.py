@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -48,6 +49,16 @@ def test_lines_of_swf_say_it(tmp_path: Path, before: tuple[int, ...], is_so: boo
     (tmp_path / "several" / "c.swf").write_text(log_of(*before))
     for log in ("a.swf", "b.swf.gz", "several", "several/*.swf"):
         assert (log, find_log(str(tmp_path / log)).has_dependencies) == (log, is_so)
+
+
+@pytest.mark.parametrize(
+    ("kind", "says", "is_so"),
+    [("swf", True, True), ("swf", False, False), ("slurm", False, True), ("pbs", False, True)],
+)
+def test_what_cards_say(kind: str, says: bool, is_so: bool) -> None:
+    """Of an SWF log; others may have such jobs."""
+    card = SimpleNamespace(format=kind, dependencies=says)
+    assert may_have_dependencies(SimpleNamespace(model=None, version=None, card=card)) is is_so
 
 
 def test_a_long_log_is_read_in_pieces(tmp_path: Path) -> None:

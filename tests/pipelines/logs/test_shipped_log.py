@@ -14,6 +14,7 @@ import re
 import zlib
 from collections.abc import Callable
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
@@ -30,6 +31,8 @@ from tests.folders import ROOT
 BLUE = "SDSC-BLUE-2000-4.2-cln"
 EXCERPT = f"{BLUE}-5000-9999"
 FULL_LOGS = [name for name in read_catalog().logs if name != EXCERPT]
+BY_DAY = [name if name[:3] == "KTH" else pytest.param(name, marks=pytest.mark.slow) for name in FULL_LOGS]
+"""The full logs, of which the shortest is looked at by day; of all of them by day their headers."""
 SHIPPED = Path(str(RESOURCES / "logs" / f"{EXCERPT}.swf.gz"))
 
 SHARED = os.environ.get("SWFTOOLS_SHARED", "")
@@ -145,6 +148,7 @@ class TestFullLogs:
 
     pytestmark = needs_full_logs
 
+    @pytest.mark.slow
     def test_excerpt_is_of_the_log(self) -> None:
         """The shipped job lines and header lines are the log's own, byte for byte."""
         header, jobs = parts_of(BLUE)
@@ -154,6 +158,7 @@ class TestFullLogs:
         assert all(re.match(rb"; Note: EXCERPT|;       ", line) for line in excerpt_header[len(header) :])
         assert text_of(EXCERPT).startswith(text_of(BLUE)[: text_of(BLUE).index(b"\n    9 ")])
 
+    @pytest.mark.slow
     def test_cut_again(self, script: ModuleType, tmp_path: Path) -> None:
         """The script makes the shipped text again, and where zlib compresses alike the same file."""
         output = tmp_path / f"{EXCERPT}.swf.gz"
@@ -164,7 +169,7 @@ class TestFullLogs:
         if re.fullmatch(r"1\.[\d.]+", zlib.ZLIB_RUNTIME_VERSION):
             assert output.read_bytes() == SHIPPED.read_bytes()
 
-    @pytest.mark.parametrize("name", FULL_LOGS)
+    @pytest.mark.parametrize("name", BY_DAY)
     def test_cards(self, name: str) -> None:
         """Each log has the checksum, length and number of jobs that its card says."""
         card = read_catalog().log(name)
@@ -176,7 +181,8 @@ class TestFullLogs:
     def test_cards_and_headers(self, name: str) -> None:
         """A card agrees with the log's header: thanks, machine, queues and filters."""
         card = read_catalog().log(name)
-        header = b"\n".join(parts_of(name)[0]).decode()
+        with gzip.open(Path(SHARED) / "traces" / f"{name}.swf.gz") as lines:
+            header = b"".join(takewhile(lambda line: line.startswith(b";"), lines)).decode()
         labels = dict(re.findall(r"^; (\w+): +(.*?) *$", header, re.MULTILINE))
         assert labels["Acknowledge"] in card.acknowledgement
         assert ("Copyright" in labels) is (card.licence != "none stated")
@@ -193,13 +199,13 @@ class TestFullLogs:
         assert {(f.user, f.first_job, f.last_job, f.jobs_removed) for f in card.published_filters} == filters
         assert int(labels["MaxJobs"]) - sum(f.jobs_removed for f in card.published_filters) == card.jobs
 
-    @pytest.mark.parametrize("name", FULL_LOGS)
+    @pytest.mark.parametrize("name", BY_DAY)
     def test_every_queue_has_a_rank(self, name: str) -> None:
         """Every queue number of a log is on its card, unless the log has none at all."""
         numbers = set(jobs_of(name)[:, QUEUE].astype(int).tolist())
         assert numbers <= set(read_catalog().log(name).queue_ranks) or numbers == {-1}
 
-    @pytest.mark.parametrize("name", [*FULL_LOGS, EXCERPT])
+    @pytest.mark.parametrize("name", [*BY_DAY, EXCERPT])
     @pytest.mark.parametrize("sentence", ["missing run", "missing processors", "over request", "cpu", "capacity"])
     def test_anomalies(self, name: str, sentence: str) -> None:
         """The counts in a card's anomalies are those of its job lines."""

@@ -17,7 +17,7 @@ from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="needs Chromium")]
 
 LOG = "; MaxProcs: 8\n; UnixStartTime: 946684800\n" + "".join(
     f"{n} {n * 60} 5 60 4 -1 -1 4 90 -1 1 {n} -1 -1 3 -1 -1 -1\n" for n in range(1, 9)

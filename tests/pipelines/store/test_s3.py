@@ -144,7 +144,8 @@ class Broken:
         return change
 
 
-def test_connection_lost_at_every_step(root: DataRoot, bucket: fs.S3FileSystem, tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", ["some", pytest.param("every", marks=pytest.mark.slow)])
+def test_connection_lost_at_every_step(which: str, root: DataRoot, bucket: fs.S3FileSystem, tmp_path: Path) -> None:
     """Wherever a publication breaks off, nothing without its manifest is a version, and running again completes it."""
     log = tmp_path / "log"
     log.write_bytes(b"1 0 0 5\n")
@@ -159,7 +160,8 @@ def test_connection_lost_at_every_step(root: DataRoot, bucket: fs.S3FileSystem, 
     whole = contents(bucket)
 
     outcomes = set()
-    for step in range(1, counting.calls + 1):
+    steps = range(1, counting.calls + 1)
+    for step in steps if which == "every" else (1, steps[-2]):
         storage._connection = client
         bucket.delete_dir_contents(BUCKET)
         for name, content in before.items():
@@ -179,7 +181,8 @@ def test_connection_lost_at_every_step(root: DataRoot, bucket: fs.S3FileSystem, 
         assert is_visible != publish(root, "v2", files=files).is_new
         assert whole == contents(bucket)
         assert root.is_published("sdsc", "v2")
-    assert {(False, "v1"), (True, "v1"), (True, "v2")} == outcomes
+    every = {(False, "v1"), (True, "v1"), (True, "v2")}
+    assert outcomes == every if which == "every" else len(outcomes & every) == 2
 
 
 def test_a_version_published_meanwhile_is_not_written_over(

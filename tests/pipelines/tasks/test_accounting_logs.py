@@ -94,6 +94,7 @@ def test_other_ways_to_read_are_other_versions(log: Path, tmp_path: Path) -> Non
         version(format="loadlever")
 
 
+@pytest.mark.slow
 def test_a_folder_grows(tmp_path: Path) -> None:
     """A folder of daily files is a log; with another day it is the same log, grown."""
     folder = tmp_path / "history"

@@ -76,16 +76,25 @@ def test_the_options_are_those_of_the_dictionary() -> None:
 
 
 def test_the_default_has_four(log: Path, tmp_path: Path) -> None:
-    """Utility, checkpoints, arrivals and speedup; estimates on demand."""
+    """Utility, checkpoints, arrivals and speedup; estimates on demand. On its own width each job takes its own time."""
     jobs = jobs_of(build(tmp_path / "data", log=str(log)))
     for name, columns in AUGMENTATION_COLUMNS.items():
         assert {name in DEFAULT} == {column.name in jobs for column in columns}
+    widths = jobs["width"].to_numpy(dtype=float)
+    assert jobs["run_time"].dropna().tolist() == pytest.approx(run_time(widths, jobs)[jobs["run_time"].notna()])
 
 
-@pytest.mark.parametrize("size", range(6))
-def test_any_combination(log: Path, tmp_path: Path, size: int) -> None:
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    """The jobs of that log with all augmentations."""
+    folder = tmp_path_factory.mktemp("everything")
+    (folder / "five.swf").write_text(LOG)
+    return jobs_of(build(folder / "data", log=str(folder / "five.swf"), augment=",".join(AUGMENTATIONS)))
+
+
+@pytest.mark.parametrize("size", [0, 1, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 3, 4)), 5])
+def test_any_combination(log: Path, everything: pd.DataFrame, tmp_path: Path, size: int) -> None:
     """A version has the columns of the augmentations asked for, and they do not depend on which others are there."""
-    everything = jobs_of(build(tmp_path / "data", log=str(log), augment=",".join(AUGMENTATIONS)))
     for names in combinations(AUGMENTATIONS, size):
         jobs = jobs_of(build(tmp_path / "data", log=str(log), augment=",".join(reversed(names))))
         added = [column.name for name in names for column in AUGMENTATION_COLUMNS[name]]
@@ -120,13 +129,6 @@ def test_each_takes_its_parameters(log: Path, tmp_path: Path) -> None:
     assert [0, 20, 40, 18000, 180000] == jobs["model_submit_time"].tolist()
     assert {"simple", None} >= set(jobs["speedup_curve"].replace({float("nan"): None}))
     assert jobs["model_requested_time"].max() <= 72000
-
-
-def test_run_times_come_from_the_data_alone(log: Path, tmp_path: Path) -> None:
-    """On its own width each job takes its logged time."""
-    jobs = jobs_of(build(tmp_path / "data", log=str(log)))
-    widths = jobs["width"].to_numpy(dtype=float)
-    assert jobs["run_time"].dropna().tolist() == pytest.approx(run_time(widths, jobs)[jobs["run_time"].notna()])
 
 
 def test_a_survey_is_carried_to_the_jobs(log: Path, survey: Path, tmp_path: Path) -> None:
@@ -233,7 +235,7 @@ def test_parameters_are_those_of_a_class() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "KTH-SP2-1996-2.1-cln",
+        pytest.param("KTH-SP2-1996-2.1-cln", marks=pytest.mark.slow),
         pytest.param("SDSC-BLUE-2000-4.2-cln", marks=pytest.mark.slow),
         pytest.param("CTC-SP2-1996-3.1-cln", marks=pytest.mark.slow),
         pytest.param("SDSC-DS-2004-2.1-cln", marks=pytest.mark.slow),
@@ -242,8 +244,17 @@ def test_parameters_are_those_of_a_class() -> None:
 )
 def test_the_five_logs(shared: Path, tmp_path: Path, name: str) -> None:
     """Each gets every column; schemas and bounds are checked on writing, the lengths of the lists here."""
-    log = shared / "traces" / f"{name}.swf.gz"
-    version = build(tmp_path / "data", log=str(log), augment=",".join(AUGMENTATIONS))
+    assert_every_column(shared / "traces" / f"{name}.swf.gz", tmp_path)
+
+
+def test_the_shipped_log(shipped_log: Path, tmp_path: Path) -> None:
+    """Likewise, of an excerpt."""
+    assert_every_column(shipped_log, tmp_path)
+
+
+def assert_every_column(log: Path, folder: Path) -> None:
+    """Assert that a log gets every column, and that they fit each other."""
+    version = build(folder / "data", log=str(log), augment=",".join(AUGMENTATIONS))
     jobs = jobs_of(version)
     assert {column.name for columns in AUGMENTATION_COLUMNS.values() for column in columns} <= set(jobs)
     times = jobs["model_submit_time"].dropna().to_numpy()

@@ -23,7 +23,7 @@ from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.parquet import read_parquet
 from swftools.utility.functions import UtilityFunctions
-from tests.pipelines.luigi_runs import LUIGI, build, run, start
+from tests.pipelines.luigi_runs import LUIGI, build, run
 
 TINY_LOG = """\
 ; Version: 2.2
@@ -59,7 +59,7 @@ def tables_of(task: BuildAugmentedTrace) -> dict[str, pd.DataFrame]:
 
 def test_one_command_publishes_the_shipped_log_and_says_how_to_read_it(tmp_path: Path) -> None:
     """The printed snippet, run as it is, gives the 5,000 jobs; a second run finds the version complete."""
-    first = start([*LUIGI, "BuildAugmentedTrace"], tmp_path)
+    first = build(tmp_path)
     assert (first.returncode, first.stdout.startswith("published: ")) == (0, True)
     snippet = "\n".join(line.strip() for line in first.stdout.partition("read it with\n")[2].splitlines())
     names: dict[str, pd.DataFrame] = {}
@@ -71,9 +71,17 @@ def test_one_command_publishes_the_shipped_log_and_says_how_to_read_it(tmp_path:
     assert first.stdout.splitlines()[1:] == second.stdout.splitlines()[1:]
 
 
-def test_nothing_is_lost_between_the_log_and_the_data_set(tiny_log: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> BuildAugmentedTrace:
+    """Publish the tiny log, for all who only read."""
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "tiny.swf").write_text(TINY_LOG)
+    return publish(folder / "data", log=str(folder / "tiny.swf"))
+
+
+def test_nothing_is_lost_between_the_log_and_the_data_set(tiny: BuildAugmentedTrace) -> None:
     """Four lines: two jobs, one quarantined by a rule, one by the reader, each with its number and text."""
-    tables = tables_of(publish(tmp_path / "data", log=str(tiny_log)))
+    tables = tables_of(tiny)
     assert tables["jobs"]["job_number"].tolist() == [1, 2]
     assert list(tables["quarantine"][["line_number", "rule"]].itertuples(index=False, name=None)) == [
         (7, "read"),
@@ -90,25 +98,24 @@ def test_an_empty_list_of_rules_cleans_nothing(tiny_log: Path, tmp_path: Path) -
     assert ([1, 2, 3], ["read"]) == (tables["jobs"]["job_number"].tolist(), tables["cleaning_report"]["rule"].tolist())
 
 
-def test_cancelled_jobs_are_kept_and_marked(tiny_log: Path, tmp_path: Path) -> None:
+def test_cancelled_jobs_are_kept_and_marked(tiny: BuildAugmentedTrace) -> None:
     """Job 2 never ran: it stays, with both flags."""
-    jobs = tables_of(publish(tmp_path / "data", log=str(tiny_log)))["jobs"].set_index("job_number")
+    jobs = tables_of(tiny)["jobs"].set_index("job_number")
     assert jobs["is_cancelled"].tolist() == [False, True]
     assert jobs["is_never_started"].tolist() == [False, True]
 
 
-def test_timestamps_are_absolute(tiny_log: Path, tmp_path: Path) -> None:
+def test_timestamps_are_absolute(tiny: BuildAugmentedTrace) -> None:
     """Second 10 of a log that began at UnixStartTime is that instant in UTC."""
-    jobs = tables_of(publish(tmp_path / "data", log=str(tiny_log)))["jobs"]
+    jobs = tables_of(tiny)["jobs"]
     assert pd.Timestamp(956700013, unit="s", tz="UTC") == jobs["submit_timestamp"][1]
 
 
-def test_the_extended_swf_file_holds_the_same_jobs(tiny_log: Path, tmp_path: Path) -> None:
+def test_the_extended_swf_file_holds_the_same_jobs(tiny: BuildAugmentedTrace) -> None:
     """Reading the SWF beside the Parquet gives the columns of the Parquet, utility functions included."""
-    task = publish(tmp_path / "data", log=str(tiny_log))
-    (path,) = Path(task.output().path).glob("*.swf.gz")
+    (path,) = Path(tiny.output().path).glob("*.swf.gz")
     again = swftools.read_swf(path, strict=True)
-    published = read_parquet(Path(task.output().path) / "jobs" / "part-0.parquet")
+    published = read_parquet(Path(tiny.output().path) / "jobs" / "part-0.parquet")
     for name in SWF_NAMES:
         assert published.jobs[name].equals(again.jobs[name]), name
     ours, theirs = (UtilityFunctions.from_arrow(jobs["utility"].array) for jobs in (published.jobs, again.jobs))
@@ -122,25 +129,21 @@ def test_equal_inputs_give_equal_bytes(tiny_log: Path, tmp_path: Path) -> None:
     assert ours == theirs
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_changed_parameter_is_a_new_version_and_moves_latest(tiny_log: Path, tmp_path: Path) -> None:
+    """Seed, parameter, rules, augmentations: all versions stay; latest is the newest one."""
+    root = DataRoot.open(tmp_path / "data")
+    found = [publish(tmp_path / "data", log=str(tiny_log)).version]
+    changes: list[dict[str, object]] = [
         {"seed": 1},
         {"parameters": '{"utility": {"deadline_basis": "wait"}}'},
         {"rules": "default,missing-processors"},
         {"augment": ""},
-    ],
-    ids=["seed", "parameter", "rules", "augment"],
-)
-def test_a_changed_parameter_is_a_new_version_and_moves_latest(
-    tiny_log: Path, tmp_path: Path, change: dict[str, object]
-) -> None:
-    """Both versions stay; latest is the newer one."""
-    before = publish(tmp_path / "data", log=str(tiny_log))
-    after = publish(tmp_path / "data", log=str(tiny_log), **change)
-    root = DataRoot.open(tmp_path / "data")
-    assert {before.version, after.version} == {item.version for item in root.versions("tiny")}
-    assert before.version != after.version == root.latest("tiny")
+    ]
+    for change in changes:
+        found.append(publish(tmp_path / "data", log=str(tiny_log), **change).version)
+        assert found[-1] == root.latest("tiny")
+    assert len(set(found)) == 5
+    assert set(found) == {item.version for item in root.versions("tiny")}
 
 
 def test_a_changed_input_is_a_new_version(tiny_log: Path, tmp_path: Path) -> None:
@@ -150,14 +153,22 @@ def test_a_changed_input_is_a_new_version(tiny_log: Path, tmp_path: Path) -> Non
     assert before != publish(tmp_path / "data", log=str(tiny_log)).version
 
 
-@pytest.mark.parametrize("stage", ["ParseLog", "CleanTrace", "AddUtility", "AddSpeedup", "BuildAugmentedTrace"])
 def test_a_changed_code_version_is_a_new_version(
-    tiny_log: Path, tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch
+    tiny_log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Raising the number of any stage's code makes all that depends on it again."""
-    before = publish(tmp_path / "data", log=str(tiny_log)).version
-    monkeypatch.setattr(getattr(pipelines, stage), "code_version", 99)
-    assert before != publish(tmp_path / "data", log=str(tiny_log)).version
+    task = publish(tmp_path / "data", log=str(tiny_log))
+    first = task.version
+    found = {first}
+    for stage in ("CleanTrace", "AddUtility", "AddSpeedup", "BuildAugmentedTrace", "ParseLog"):
+        with monkeypatch.context() as patch:
+            patch.setattr(getattr(pipelines, stage), "code_version", 99)
+            again = BuildAugmentedTrace(data_root=str(tmp_path / "data"), log=str(tiny_log))
+            assert not again.complete()
+            found.add(again.version)
+    assert len(found) == 6
+    monkeypatch.setattr(pipelines.ParseLog, "code_version", 99)
+    assert publish(tmp_path / "data", log=str(tiny_log)).version in found - {first}
 
 
 def test_a_changed_rule_of_the_users_own_is_a_new_version(tiny_log: Path, tmp_path: Path) -> None:
@@ -209,14 +220,13 @@ def test_the_manifest_tells_all(tmp_path: Path) -> None:
     assert task.output().root.verify(task.data_set_name, task.version) == []
 
 
-def test_every_reader_opens_it(tiny_log: Path, tmp_path: Path) -> None:
+def test_every_reader_opens_it(tiny: BuildAugmentedTrace) -> None:
     """pandas, polars and DuckDB by path, intake by the generated catalogue, from any directory."""
-    task = publish(tmp_path / "data", log=str(tiny_log))
-    jobs = f"{task.output().path}/jobs"
+    jobs = f"{tiny.output().path}/jobs"
     assert len(pd.read_parquet(jobs)) == 2
     assert pl.read_parquet(f"{jobs}/*.parquet").height == 2
     assert duckdb.sql(f"SELECT count(*) FROM '{jobs}/*.parquet'").fetchall() == [(2,)]
-    catalog = intake.open_catalog(str(tmp_path / "data" / "catalog.yaml"))
+    catalog = intake.open_catalog(str(Path(str(tiny.data_root)) / "catalog.yaml"))
     assert catalog["tiny.jobs"].read()["job_number"].tolist() == [1, 2]
 
 
@@ -252,7 +262,8 @@ def test_a_bad_parameter_is_exit_status_2(tmp_path: Path) -> None:
 
 def test_the_ranks_of_a_card_can_be_chosen_by_name(tmp_path: Path) -> None:
     """The alternative is used where asked for, recorded in full, and an unknown one is refused in one line."""
-    task = publish(tmp_path / "data", parameters='{"utility": {"queue_ranks": "over-fitted"}}')
+    ranks = '{"utility": {"queue_ranks": "over-fitted"}}'
+    task = publish(tmp_path / "data", augment="utility", parameters=ranks)
     recorded = task.output().root.manifest(task.data_set_name)["parameters"]["utility"]["queue_ranks"]
     assert (0, 1, 2) == (recorded["2"], recorded["0"], recorded["23"])
     result = build(tmp_path, "--parameters", '{"utility": {"queue_ranks": "best"}}')
@@ -271,6 +282,8 @@ def test_a_name_cannot_leave_the_data_root(tmp_path: Path) -> None:
 def test_a_configuration_of_the_users_own_wins(tmp_path: Path) -> None:
     """luigi.cfg in the current directory sets the data root; what it leaves out is as shipped."""
     (tmp_path / "luigi.cfg").write_text("[swftools]\ndata_root = ./elsewhere\n")
-    assert run([*LUIGI, "BuildAugmentedTrace"], tmp_path).returncode == 0
-    assert (tmp_path / "elsewhere" / SHIPPED_LOG / "latest").is_file()
+    (tmp_path / "tiny.swf").write_text(TINY_LOG)
+    flags = ["--BuildAugmentedTrace-log", "tiny.swf", "--augment", ""]
+    assert run([*LUIGI, "BuildAugmentedTrace", *flags], tmp_path).returncode == 0
+    assert (tmp_path / "elsewhere" / "tiny" / "latest").is_file()
     assert build(tmp_path, "--BuildAugmentedTrace-log", "no-such-log").returncode == 20

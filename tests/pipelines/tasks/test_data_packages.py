@@ -34,14 +34,15 @@ pytestmark = [
     for kind in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
 ]
 
-KINDS = (
-    "trace",
-    "accounting",
-    "policies",
-    "waits",
-    "history",
-    *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("shipped", "paper")),
-)
+KINDS = ("trace", "accounting", "policies", "waits", "history", "shipped", "paper")
+
+
+def by_day(*kinds: str) -> pytest.MarkDecorator:
+    """Return a test of all kinds, of which some are looked at by day."""
+    given = [pytest.param(kind, marks=() if kind in kinds else pytest.mark.slow) for kind in KINDS]
+    return pytest.mark.parametrize("kind", given)
+
+
 ODD = "; Acknowledge: Ann\n; Copyright: (c) 1999 A. Site\n" + HEADER
 """A header with terms."""
 ODD_JOBS = """\
@@ -99,7 +100,7 @@ def schema_of(version: Path, resource: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads((version / schema).read_text()) if isinstance(schema, str) else schema)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@by_day("trace")
 def test_frictionless_finds_no_fault(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither in the descriptor nor in the data of all its tables and files."""
     monkeypatch.chdir(version_of(kind, folder))
@@ -109,7 +110,7 @@ def test_frictionless_finds_no_fault(kind: str, folder: Path, monkeypatch: pytes
     assert sum(task.stats["rows"] for task in report.tasks if "rows" in task.stats)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@by_day("trace")
 # mlcroissant's own use of rdflib and pandas.
 @pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning", "ignore:The inplace keyword")
 def test_mlcroissant_finds_no_fault(
@@ -129,7 +130,7 @@ def test_mlcroissant_finds_no_fault(
     monkeypatch.chdir(folder)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@by_day("trace", "accounting", "policies", "waits", "history")
 def test_what_the_package_says_is_so(kind: str, folder: Path) -> None:
     """Each file is there with size and hash, each table with its columns, keys and without NaN; nothing is left out."""
     version = version_of(kind, folder)
@@ -212,10 +213,15 @@ def test_a_csv_file_without_comments_has_none(tmp_path: Path) -> None:
     [
         ('"type": "integer"', '"type": "number of"'),
         ('"hash": "sha256:', '"hash": "sha256:0'),
-        ('"headerRows"', '"headlines"'),
-        ('"nan"', '"null"'),
-        ('"maximum": ', '"maximum": -'),
-        ('"name": "submit_time"', '"name": "submitted"'),
+        *(
+            pytest.param(*mistake, marks=pytest.mark.slow)
+            for mistake in (
+                ('"headerRows"', '"headlines"'),
+                ('"nan"', '"null"'),
+                ('"maximum": ', '"maximum": -'),
+                ('"name": "submit_time"', '"name": "submitted"'),
+            )
+        ),
     ],
 )
 def test_a_package_with_a_mistake_is_found(

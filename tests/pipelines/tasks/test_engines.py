@@ -203,6 +203,7 @@ def test_the_job_script(home: Path) -> None:
 # ---------------------------------------------------------------- a Dask cluster of processes
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_what_one_process_does(home: Path) -> None:
     """File by file; the dashboard, or that there is none, is said; a cell a line."""
     (home / "both.yaml").write_text(json.dumps(EXPERIMENT))

@@ -107,6 +107,7 @@ def test_cells_are_those_of_a_comparison(tmp_path: Path) -> None:
     assert [cell.key for cell in other.cells] == [cell.key for cell in task.cells[:2]]
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(tmp_path: Path) -> None:
     """A pool's version is that of one process, file by file."""
     one, two = (publish(tmp_path / str(n), SMALL, processes=n) for n in (1, 2))
@@ -139,7 +140,8 @@ def test_a_shake_is_another_run_and_none_is_the_log_itself(tmp_path: Path) -> No
             MeasureSchedule(data_root="data", log=LOG.format(1), **{name: -1})
 
 
-def test_a_cell_that_fails_leaves_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_cell_that_fails_leaves_the_others(processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told with its cell, also as a line; nothing is published; mended, only it is run."""
     run_of = MeasureSchedule.run
 
@@ -148,24 +150,23 @@ def test_a_cell_that_fails_leaves_the_others(tmp_path: Path, monkeypatch: pytest
             raise ValueError("planted")
         run_of(cell)
 
-    for processes in (1, 2):
-        root = tmp_path / str(processes)
-        task = PublishExperiment(
-            data_root=str(root),
-            experiment=json.dumps(SMALL),
-            processes=processes,
-            cell_lines=str(tmp_path / f"{processes}.jsonl"),
-        )
-        with monkeypatch.context() as patch:
-            patch.setattr(MeasureSchedule, "run", fails)
-            assert not luigi.build([task], local_scheduler=True, log_level="CRITICAL")
-            with pytest.raises(SwfToolsError, match=r"2 of 8 cells failed.*seed=2.*ValueError: planted"):
-                task.run()
-        assert not task.complete()
-        assert [True] * 4 + [True, False] * 2 == [cell.is_done() for cell in task.cells]
-        lines = [json.loads(line) for line in (tmp_path / f"{processes}.jsonl").read_text().splitlines()]
-        assert {"ValueError: planted", None} == {line["error"] for line in lines}
-        assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+    root = tmp_path / str(processes)
+    task = PublishExperiment(
+        data_root=str(root),
+        experiment=json.dumps(SMALL),
+        processes=processes,
+        cell_lines=str(tmp_path / f"{processes}.jsonl"),
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(MeasureSchedule, "run", fails)
+        assert not luigi.build([task], local_scheduler=True, log_level="CRITICAL")
+        with pytest.raises(SwfToolsError, match=r"2 of 8 cells failed.*seed=2.*ValueError: planted"):
+            task.run()
+    assert not task.complete()
+    assert [True] * 4 + [True, False] * 2 == [cell.is_done() for cell in task.cells]
+    lines = [json.loads(line) for line in (tmp_path / f"{processes}.jsonl").read_text().splitlines()]
+    assert {"ValueError: planted", None} == {line["error"] for line in lines}
+    assert luigi.build([task], local_scheduler=True, log_level="WARNING")
 
 
 def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,6 +187,7 @@ def test_a_worker_that_is_killed_loses_nothing(tmp_path: Path, monkeypatch: pyte
     assert 8 == len(table_of(task).drop_duplicates(["log", "policy", "shake"]))
 
 
+@pytest.mark.slow
 def test_workers_that_always_die_end_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After three pools without a cell finished, and no earlier."""
     task = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps(SMALL), processes=2)
@@ -284,7 +286,7 @@ def test_examples_are_experiments(name: str, cells: int) -> None:
 @pytest.mark.parametrize(
     ("name", "only", "said"),
     [
-        ("load", "", "Sensitivity: mean bounded slowdown along load"),
+        pytest.param("load", "", "Sensitivity: mean bounded slowdown along load", marks=pytest.mark.slow),
         pytest.param("policies", "backfilling", "Differences between policies", marks=pytest.mark.slow),
         pytest.param("reservations", "", "against easy(reservations=1)", marks=pytest.mark.slow),
     ],

@@ -54,6 +54,7 @@ def check_visible(data_root: Path) -> None:
         assert pointer.read_text().strip() in {version.name for version in visible}
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_it_never_shows_a_part_and_then_completes(tmp_path: Path) -> None:
     """SIGKILL between the first file and the end, again and again, each time on a version of another seed."""
     moments = random.Random(20_000)
@@ -90,14 +91,17 @@ def test_killed_at_random_moments_it_never_shows_a_part_and_then_completes(tmp_p
 def test_two_runs_at_once_publish_one_version(tmp_path: Path) -> None:
     """Both exit with 0 and name the same version, which is there once."""
     with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda _: build(tmp_path), range(2)))
+        results = list(pool.map(lambda _: build(tmp_path, "--augment", ""), range(2)))
     assert [result.returncode for result in results] == [0, 0], [result.stderr for result in results]
     assert len({result.stdout.splitlines()[1] for result in results}) == 1
     assert len(DataRoot.open(tmp_path / "data").versions(SHIPPED_LOG)) == 1
     check_visible(tmp_path / "data")
 
 
-@pytest.mark.parametrize("limit", [1_000, pytest.param(60_000, marks=pytest.mark.slow), 300_000])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "limit", [1_000, *(pytest.param(limit, marks=pytest.mark.slow) for limit in (60_000, 300_000))]
+)
 def test_a_file_that_cannot_grow_ends_in_a_clear_error(tmp_path: Path, limit: int) -> None:
     """Whatever stage it hits: status 30, one line with a remedy, nothing visible; and the next run completes."""
 
@@ -119,7 +123,7 @@ def test_a_file_that_cannot_grow_ends_in_a_clear_error(tmp_path: Path, limit: in
 @pytest.mark.skipif(
     os.geteuid() != 0 or not sys.platform.startswith("linux"), reason="mounting a small disk needs root"
 )
-@pytest.mark.parametrize("kilobytes", [200, 700, 1500])
+@pytest.mark.parametrize("kilobytes", [200, *(pytest.param(limit, marks=pytest.mark.slow) for limit in (700, 1500))])
 def test_a_full_disk_ends_in_a_clear_error(tmp_path: Path, kilobytes: int) -> None:
     """The same on a disk that is really full."""
     disk = tmp_path / "data"

@@ -35,6 +35,22 @@ def files_of(version: str) -> dict[str, bytes]:
     return {str(path.relative_to(version)): path.read_bytes() for path in Path(version).rglob("*") if path.is_file()}
 
 
+def test_the_command_for_a_table(tmp_path: Path) -> None:
+    """How much of it is reproduced, and how to read it; then it is complete."""
+    command = [*SWFTOOLS, "reproduce", "nurmi2009", "--quick", "--table", "3.2"]
+    first = run(command, tmp_path)
+    assert first.returncode == 0, first.stderr
+    lines = first.stdout.splitlines()
+    assert lines[0] == "Table 3.2. How long jobs waited: nothing to compare with"
+    assert "] ReproducePaper nurmi2009: " in first.stderr
+    names: dict[str, Any] = {}
+    exec("\n".join(line.strip() for line in lines[-2:]), names)
+    assert set(names["reproduction"]["place"]) == {"Table 3.2"}
+    second = run(command, tmp_path)
+    assert (second.returncode, second.stdout.count("already complete")) == (0, 1)
+
+
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     """On the shipped log, two at a time: how much is reproduced, and how to read it; then it is complete."""
     command = [*SWFTOOLS, "reproduce", "nurmi2009", "--quick"]
@@ -97,6 +113,7 @@ def test_several_logs(tmp_path: Path) -> None:
     assert package["sources"][1]["licence"] == "by the log's header: mine"
 
 
+@pytest.mark.slow
 def test_what_is_finished_is_not_run_again(tmp_path: Path) -> None:
     """Another table adds what it needs; all of them need no more than one run of each."""
     publish(tmp_path, quick=True, table="4.1")

@@ -27,7 +27,7 @@ from tests.pipelines.accounting_logs import FORMAT, SECRETS, bytes_below, listin
 from tests.pipelines.killed import PROCESSES
 from tests.pipelines.small_logs import build
 
-WITHHELD = pytest.mark.parametrize("how", ["numbers", "hash"])
+WITHHELD = pytest.mark.parametrize("how", ["hash", pytest.param("numbers", marks=pytest.mark.slow)])
 
 
 @pytest.fixture(autouse=True)
@@ -104,8 +104,20 @@ def test_nothing_withheld_is_kept_of_a_run(tmp_path: Path, how: str) -> None:
     assert 2 == len(DataRoot.open(tmp_path / "data").data_sets())
 
 
-@WITHHELD
-@pytest.mark.parametrize("stage", [ParseLog, CleanTrace, PublishingTask])
+@pytest.mark.parametrize(
+    ("how", "stage"),
+    [
+        ("numbers", ParseLog),
+        ("hash", PublishingTask),
+        *(
+            pytest.param(how, stage, marks=pytest.mark.slow)
+            for how, stage in (
+                *(("hash", ParseLog), ("numbers", PublishingTask)),
+                *(("numbers", CleanTrace), ("hash", CleanTrace)),
+            )
+        ),
+    ],
+)
 def test_nothing_withheld_is_kept_of_a_failure(
     tmp_path: Path, how: str, stage: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,7 +139,7 @@ def failing(run: Any) -> Any:
     return fail
 
 
-@pytest.mark.parametrize("moment", ["reading", "saving"])
+@pytest.mark.parametrize("moment", ["saving", pytest.param("reading", marks=pytest.mark.slow)])
 def test_nothing_withheld_is_left_by_a_kill(tmp_path: Path, moment: str) -> None:
     """While the log is read, and while what was read of it is written."""
     (tmp_path / "log.txt").write_text(listing())

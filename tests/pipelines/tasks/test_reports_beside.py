@@ -130,6 +130,7 @@ def test_notes_of_a_policy_are_published(tmp_path: Path) -> None:
     assert all((version / name).read_bytes() == (stage / name).read_bytes() for name in notes)
 
 
+@pytest.mark.slow
 def test_a_reproduction_has_one(tmp_path: Path) -> None:
     """It names its paper in full, also where it has no value of the shipped excerpt."""
     task = ReproducePaper(paper="nurmi2009", table="4.1", quick=True, report=True, data_root=str(tmp_path))

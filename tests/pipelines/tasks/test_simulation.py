@@ -284,6 +284,7 @@ def test_mistakes_on_the_console(tmp_path: Path, arguments: list[str], status: i
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.parametrize("policy", OURS)
 def test_a_whole_log(shared: Path, policy: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -46,15 +45,35 @@ def times_of(directory: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in directory.glob("*/[!.]*")}
 
 
+def remove(work: Path, stage: str, emptied: bool) -> None:
+    """Remove a stage's outputs, or all that is in them."""
+    gone = list(work.glob(f"{stage}/[!.]*/*")) if emptied else [work / stage]
+    for path in gone:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def test_removed_parts_of_the_work_root_are_made_again(log: Path) -> None:
+    """One after the other, removed and emptied in turn: another version is published, and what is there is left."""
+    assert build(task_of(log, augment="utility,arrivals"))
+    work = log.parent / "data" / ".work"
+    stages = [("logs", True), ("parsed", False), ("cleaned", True), ("utility", False), ("arrivals", True)]
+    for number, (stage, emptied) in enumerate(stages, start=1):
+        remove(work, stage, emptied)
+        kept = times_of(work)
+        rules = "duplicates" if stage in ("logs", "parsed") else "default"
+        assert build(task_of(log, augment="utility,arrivals", seed=number, rules=rules))
+        now = times_of(work)
+        assert all(now[path] == time for path, time in kept.items() if path.parent.name != stage)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("emptied", [False, True], ids=["removed", "emptied"])
 @pytest.mark.parametrize("stage", ["logs", "parsed", "cleaned", "utility", "arrivals"])
 def test_a_removed_part_of_the_work_root_is_made_again(log: Path, stage: str, emptied: bool) -> None:
     """Whatever of it is gone, another version is published; what is there is left as it is."""
     assert build(task_of(log, augment="utility,arrivals"))
     work = log.parent / "data" / ".work"
-    gone = list(work.glob(f"{stage}/[!.]*/*")) if emptied else [work / stage]
-    for path in gone:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    remove(work, stage, emptied)
     kept = times_of(work)
     assert build(task_of(log, augment="utility,arrivals", seed=1))
     assert build(task_of(log, augment="utility,arrivals", seed=2, rules="duplicates"))
@@ -62,8 +81,25 @@ def test_a_removed_part_of_the_work_root_is_made_again(log: Path, stage: str, em
     assert all(now[path] == time for path, time in kept.items() if path.parent.name != stage)
 
 
+def test_a_comparison_finds_what_it_needs_after_another_stage_is_gone(log: Path) -> None:
+    """Stage by stage, each before another change of what is asked for."""
+    where = {"log": str(log), "data_root": str(log.parent / "data"), "augment": ""}
+    assert build(ComparePolicies(**where, policies="fcfs"))
+    asked: dict[str, dict[str, str]] = {
+        "measured": {"policies": "fcfs,easy"},
+        "simulated": {"policies": "fcfs,easy", "metrics": "bound=60"},
+        "cleaned": {"policies": "fcfs,easy,sjf"},
+        "parsed": {"policies": "fcfs,easy", "rules": "duplicates"},
+        "logs": {"policies": "fcfs", "rules": "submission-order"},
+    }
+    for stage, change in asked.items():
+        shutil.rmtree(log.parent / "data" / ".work" / stage)
+        assert build(ComparePolicies(**where, **change))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["logs", "parsed", "cleaned", "simulated", "measured", "generated"])
-@pytest.mark.parametrize("source", ["file", pytest.param("lublin-feitelson:jobs=20", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("source", ["file", "lublin-feitelson:jobs=20"])
 def test_a_comparison_finds_what_it_needs(log: Path, stage: str, source: str) -> None:
     """Of a log and of a model."""
     where = {"log": str(log) if source == "file" else source, "data_root": str(log.parent / "data"), "augment": ""}
@@ -101,14 +137,16 @@ def test_what_a_dead_process_left_goes_with_the_next_stage(log: Path) -> None:
     program += "held = unchecked_staging(Path(sys.argv[1]), 'key')\n"
     program += "held.__enter__()\n"
     program += "os._exit(9)\n"
-    assert 9 == subprocess.run([sys.executable, "-c", program, str(work)], check=False).returncode
+    assert 9 == run([sys.executable, "-c", program, str(work)], log.parent).returncode
     assert 1 == len(list(area.iterdir()))
     assert build(task_of(log, rules="duplicates"))
     assert 0 == len(list(area.iterdir()))
 
 
 @pytest.mark.parametrize(
-    "content", ["", "\n\n", "; MaxProcs: 8\n", "not a job\n"], ids=["empty", "blank", "header", "text"]
+    "content",
+    ["; MaxProcs: 8\n", *(pytest.param(each, marks=pytest.mark.slow) for each in ("", "\n\n", "not a job\n"))],
+    ids=["header", "empty", "blank", "text"],
 )
 def test_nothing_is_published_of_a_log_without_jobs(tmp_path: Path, content: str) -> None:
     """Status 30 and one line; neither a parsed trace nor a data set is there."""
@@ -157,9 +195,19 @@ def test_a_log_that_is_gone_when_it_is_to_be_copied(log: Path, monkeypatch: pyte
         task.run()
 
 
-@pytest.mark.parametrize("stage", [AcquireLog, ParseLog, CleanTrace])
-@pytest.mark.parametrize("how", ["gone", "changed"])
-@pytest.mark.parametrize("moment", ["before", "after"])
+_CHANGES = [
+    (stage, how, moment)
+    for stage in (AcquireLog, ParseLog, CleanTrace)
+    for how in ("gone", "changed")
+    for moment in ("before", "after")
+]
+_BY_DAY = [(AcquireLog, "changed", "before"), (ParseLog, "gone", "before"), (CleanTrace, "changed", "after")]
+
+
+@pytest.mark.parametrize(
+    ("stage", "how", "moment"),
+    [pytest.param(*change, marks=() if change in _BY_DAY else pytest.mark.slow) for change in _CHANGES],
+)
 def test_a_log_that_changes_during_a_run_ends_in_one_line(
     log: Path,
     stage: type[LogTask],

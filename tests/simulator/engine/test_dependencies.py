@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 
 from swftools import Trace
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, StateError
 from swftools.simulator import Simulation, Stepper, simulate, validate
 from swftools.simulator.engine.dependents import COMES
 from swftools.simulator.engine.replay import DEPENDENT
+from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.stepping.sound import check_parts
 from tests.naive.simulator import KEYS, Policy, conservative, easy, strict
 from tests.simulator.twin import naive_runs
 from tests.strategies import crowded_trace
@@ -247,7 +249,9 @@ def test_edges_of_jobs_that_have_ended_are_used_again(compiled: bool) -> None:
     for job in range(2, 302 if compiled else 102):
         for again in range(2):  # two that wait for the same one, the first of which goes on
             number = job + 1000 * again
-            stepper.submit(1, 10.0, at=10.0 * (job - 2), job_number=number, preceding_job_number=job - 1, think_time=3.0)
+            stepper.submit(
+                1, 10.0, at=10.0 * (job - 2), job_number=number, preceding_job_number=job - 1, think_time=3.0
+            )
         if job % 50 == 0:
             stepper = stepper.fork(later=None) if job % 100 else Stepper.from_bytes(stepper.to_bytes())
             known.add(int(stepper._simulation._replay.dependents.edges[0]))
@@ -256,6 +260,30 @@ def test_edges_of_jobs_that_have_ended_are_used_again(compiled: bool) -> None:
     assert max(known) <= 200
     found = starts(stepper.finish())
     assert all(found[number] == 13.0 * (number % 1000 - 1) for number in found)
+
+
+@pytest.mark.parametrize(
+    ("array", "place", "value"),
+    [("free", 0, 0), ("next", -1, 0), ("edge", 0, 1), ("edges", 0, 99), ("successor", 0, 9)],
+)
+def test_edges_that_somebody_forged(array: str, place: int, value: int) -> None:
+    """Each edge is free or of one job, once, and leads to a job that there is."""
+    trace = Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2, 3, 4],
+        submit_time=[0, 1, 2, 3],
+        run_time=[10, 10, 10, 10],
+        requested_processors=[1, 1, 1, 1],
+        preceding_job_number=[-1, 1, 2, 2],
+    )
+    driver = Simulation(trace, "fcfs").run(until=15)._driver
+    parts = driver.coming, driver.machine, driver.replay, driver.jobs, driver.options
+    check_parts(*parts)
+    dependents = driver.replay.dependents
+    assert (int(dependents.free[0]), int(dependents.edges[0])) == (0, 3)
+    getattr(dependents, array)[place] = value or (NOBODY if array == "free" else 0)
+    with pytest.raises(StateError, match="dependents"):
+        check_parts(*parts)
 
 
 def test_logs_without_such_jobs_have_no_such_columns() -> None:

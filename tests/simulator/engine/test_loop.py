@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from swftools import Trace
 from swftools.errors import ParameterError, PolicyError, PolicyWarning
 from swftools.parameters import Parameters, number
 from swftools.simulator.engine import loop
@@ -22,6 +23,7 @@ from swftools.simulator.machine.views import first_waiting, next_waiting, now, w
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
+from swftools.simulator.simulation import Simulation
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, with_all_columns
 from tests.examples import pairs
@@ -425,3 +427,46 @@ def whoever_fits(machine, parameters):
     finally:
         list_policies().pop("whoever-fits", None)
         sys.modules.pop("policy_of_ones_own", None)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_more_jobs_wait_than_there_are_places_at_first(compiled: bool) -> None:
+    """The queue grows twice, and knows who fits: each second job goes ahead of all that are wider."""
+    jobs = 600
+    trace = Trace.from_columns(
+        machine_processors=3,
+        job_number=range(1, jobs + 1),
+        submit_time=np.zeros(jobs),
+        run_time=np.full(jobs, 10.0),
+        requested_processors=np.where(np.arange(jobs) % 2, 1, 2),
+    )
+    found = simulate(trace, "easy", compiled=compiled).jobs["start_time"].to_numpy()
+    assert found.tolist() == np.repeat(10.0 * np.arange(jobs // 2), 2).tolist()
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_copy_in_used_memory_draws_alike(compiled: bool) -> None:
+    """What a policy draws goes on in each copy, also where the memory was another copy's before."""
+    trace = crowded_trace(60, 8, seed=5)
+    whole = simulate(trace, "test-draws", seed=3, compiled=compiled).jobs["start_time"].tolist()
+    simulation = Simulation(trace, "test-draws", seed=3, compiled=compiled)
+    for time in (50.0, 100.0, 200.0):
+        simulation.run(until=time)
+        copies = [simulation.copy() for _ in range(2)]
+        for copy in copies:
+            copy.run()
+        assert [copy.schedule().jobs["start_time"].tolist() for copy in copies] == [whole, whole]
+        del copy, copies
+    assert len(set(whole)) > 20
+
+
+@policy("test-draws", version=1)
+def draws(machine, rng):  # type: ignore[no-untyped-def]
+    """Start jobs in order while they fit, and stop now and then."""
+    job = first_waiting(machine)
+    while job != NOBODY and machine.requests.processors[job] <= machine.counts[FREE]:
+        if rng.random() < 0.3:
+            wake_at(machine, now(machine) + 5.0)
+            return
+        start(machine, job)
+        job = first_waiting(machine)

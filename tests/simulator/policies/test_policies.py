@@ -7,7 +7,6 @@ import math
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -86,32 +85,6 @@ def test_starts_on_a_busy_machine_are_those_of_the_twin(case: int, predictor: st
     trace = crowded_trace(75, seed=BUSY)
     schedule = simulate(trace, name, predictor=predictor, overrun="run-on", seed=3, **parameters)
     assert naive_starts(trace, twin, predictor, "run-on") == schedule.jobs["start_time"].tolist()
-
-
-USUAL = [name for name, made in list_policies().items() if made.usual]
-
-
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("predictor", ["request", "last-model", "virtual"])
-@pytest.mark.parametrize("name", USUAL)
-def test_the_usual_function_decides_as_the_whole_one(name: str, predictor: str, compiled: bool) -> None:
-    """Where a policy has a shorter one for its defaults, which is the one that runs then."""
-    trace, whole = crowded_trace(60, seed=BUSY), replace(find_policy(name), usual=None)
-    assert find_policy(name).made_for(whole.chosen({})).decide is find_policy(name).usual
-    shorter, longer = (
-        simulate(trace, policy, predictor=predictor, overrun="run-on", seed=1, compiled=compiled)
-        for policy in (name, whole)
-    )
-    pd.testing.assert_frame_equal(longer.jobs, shorter.jobs, check_exact=True)
-
-
-def test_other_parameters_are_not_the_usual() -> None:
-    """One that differs is enough."""
-    easy = find_policy("easy")
-    assert easy.usual is not None
-    for other in ({"reservations": 2}, {"backfill_order": "sjf"}):
-        assert easy.made_for(easy.chosen(other)).decide is easy.decide
-    assert find_policy("sjf-backfill").made_for(find_policy("sjf-backfill").chosen({})).decide is easy.decide
 
 
 def test_every_classic_policy_has_a_twin() -> None:

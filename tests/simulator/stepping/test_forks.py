@@ -152,6 +152,21 @@ def test_numbers_lead_back_to_the_whole() -> None:
     assert [fork.job_number(job) for job in range(3)] == [2, 3, 4]
 
 
+def test_numbers_lead_back_where_jobs_come_and_vanish() -> None:
+    """What a fork was told by itself was in no other simulation; those to come are numbered anew around it."""
+    stepper = Stepper(draw_trace("submit run width / 0 9 1 / 4 9 1 / 6 9 1", processors=1), "fcfs").run(until=4)
+    fork = stepper.fork(later=None)
+    assert fork.origin.tolist() == [0, 1, 2]  # type: ignore[union-attr]
+    fork.submit(1, 5.0, at=5.0)
+    assert fork.origin.tolist() == [0, 1, -1, 2]  # type: ignore[union-attr]
+    assert fork.fork(later=1).origin.tolist() == [0, 1, -1]  # type: ignore[union-attr]
+    assert Stepper.from_bytes(fork.to_bytes()).origin.tolist() == [0, 1, -1, 2]  # type: ignore[union-attr]
+    fork.cancel(2)
+    assert fork.origin.tolist() == [0, 1, 2, -1]  # type: ignore[union-attr]
+    assert fork.fork(later=None).origin.tolist() == [0, 1, 2]  # type: ignore[union-attr]
+    assert stepper.origin is None
+
+
 @pytest.mark.parametrize("how", [SUSPEND, KILL])
 def test_work_that_was_done_counts(how: int) -> None:
     """A job that ran 4 of 10 s goes on with 6, or begins anew if it was killed."""

@@ -160,6 +160,7 @@ def publish(paper: str, data_root: Path) -> pd.DataFrame:
     return pd.read_parquet(Path(task.output().path) / "reproduction")
 
 
+@pytest.mark.slow
 def test_a_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table has rows, all values are known, and nothing is held against the paper."""
     remember(PAPER, monkeypatch)

@@ -25,6 +25,7 @@ def publish(paper: str, data_root: Path, **parameters: object) -> Path:
     return Path(task.output().path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_quick_run(paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table that is not of the two logs alone has rows, and all values of it are known."""

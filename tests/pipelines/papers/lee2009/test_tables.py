@@ -21,6 +21,7 @@ from pipelines.papers.lee2009.values import mean, ratios, seeds, standard_error
 from pipelines.papers.lee2009.windows import BLUE, DATASTAR
 from pipelines.papers.paper import Measurements, Run
 from pipelines.papers.report import as_markdown
+from tests.examples import pairs
 
 PAPER = find_paper("lee2009")
 MINE = "mine"
@@ -85,8 +86,7 @@ def test_values_of_several_draws() -> None:
     assert [len(seeds(quick, number)) for quick in (False, True) for number in (10, 3)] == [10, 3, 2, 1]
 
 
-@pytest.mark.parametrize("log", [BLUE, DATASTAR, MINE])
-@pytest.mark.parametrize("number", [table.number for table in PAPER.tables])
+@pytest.mark.parametrize(("number", "log"), pairs([table.number for table in PAPER.tables], [BLUE, DATASTAR, MINE], 1))
 def test_each_table_by_itself(number: str, log: str) -> None:
     """Can be made of what it plans; runs that it shares with others may be of fewer draws than theirs."""
     found = everything(log, utility, table=number)

@@ -47,6 +47,7 @@ def test_the_window_is_the_shipped_log() -> None:
     assert list(PAPER.logs) == [BLUE, DATASTAR]
 
 
+@pytest.mark.slow
 def test_a_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table has rows, nearly all values are known, none is printed beside; every picture can be drawn."""
     remember(PAPER, monkeypatch)
@@ -73,16 +74,17 @@ def test_a_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert any(axes.lines or axes.patches for axes in figure.axes)
 
 
-def test_waits_and_utility_of_ten_draws(shipped: Trace) -> None:
+@pytest.mark.parametrize("draws", [2, pytest.param(10, marks=pytest.mark.slow)])
+def test_waits_and_utility_of_some_draws(draws: int, shipped: Trace) -> None:
     """EASY's longest wait is the printed one to the second, and Prio-FIFO earns more than EASY as printed."""
-    runs = {name: [policy_run(name, seed) for seed in range(10)] for name in ("easy", "prio-fifo")}
+    runs = {name: [policy_run(name, seed) for seed in range(draws)] for name in ("easy", "prio-fifo")}
     found = measure(shipped, [run for each in runs.values() for run in each])
     easy, prio = (each[0] for each in runs.values())
     waits = {run: [found.value(BLUE, run, JOBS, WAIT, str(mark)) for mark in PERCENTS] for run in (easy, prio)}
     assert waits[easy][-1] == 116_552
     assert [round(wait) for wait in waits[prio]] == [0, 0, 2730, 72348, 321543]
     by_draw = ratios(found, BLUE, prio, easy)
-    assert len(by_draw) == 10
+    assert len(by_draw) == draws
     assert min(by_draw) > 1
     assert mean(by_draw) == pytest.approx(1.095, abs=0.02)
 

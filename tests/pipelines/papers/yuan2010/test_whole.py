@@ -27,6 +27,7 @@ def publish(data_root: Path, **parameters: object) -> Path:
     return Path(task.output().path)
 
 
+@pytest.mark.slow
 def test_a_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table that is not of the paper's logs alone has rows, and nearly all of their values are known."""
     remember(PAPER, monkeypatch)
