@@ -35,8 +35,8 @@ def pairs(ones: Sequence[Any], others: Sequence[Any], each: int = 2) -> list[Any
     """
     found = []
     for place, one in enumerate(ones):
-        by_day = {(place + step * len(others) // each) % len(others) for step in range(each)}
+        here = {(place + step * len(others) // each) % len(others) for step in range(each)}
         for number, other in enumerate(others):
-            marks = () if number in by_day else (pytest.mark.slow,)
+            marks = () if number in here else (pytest.mark.slow,)
             found.append(pytest.param(one, other, marks=marks, id=f"{one}-{other}"))
     return found
