@@ -15,6 +15,19 @@ def examples(share: float) -> settings:
     return settings(max_examples=max(round(share * settings.default.max_examples), 1))
 
 
+def by_day(values: Sequence[Any], count: int) -> list[Any]:
+    """Return all values as parameters: so many by day, spread evenly over all from the first on; the others are slow.
+
+    A value that is a tuple stands for several parameters.
+    """
+    here = {place * len(values) // count for place in range(count)}
+    found = []
+    for number, value in enumerate(values):
+        several = value if isinstance(value, tuple) else (value,)
+        found.append(pytest.param(*several, marks=() if number in here else (pytest.mark.slow,)))
+    return found
+
+
 def pairs(ones: Sequence[Any], others: Sequence[Any], each: int = 2) -> list[Any]:
     """Return all pairs as parameters: by day so many of each one, with which each of the others comes about as often.
 
@@ -22,8 +35,8 @@ def pairs(ones: Sequence[Any], others: Sequence[Any], each: int = 2) -> list[Any
     """
     found = []
     for place, one in enumerate(ones):
-        by_day = {(place + step * len(others) // each) % len(others) for step in range(each)}
+        here = {(place + step * len(others) // each) % len(others) for step in range(each)}
         for number, other in enumerate(others):
-            marks = () if number in by_day else (pytest.mark.slow,)
+            marks = () if number in here else (pytest.mark.slow,)
             found.append(pytest.param(one, other, marks=marks, id=f"{one}-{other}"))
     return found

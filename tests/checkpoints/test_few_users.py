@@ -18,6 +18,7 @@ from swftools.checkpoints import synthetic_survey as module
 from swftools.checkpoints.survey import CheckpointSurvey
 from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.models.lublin_feitelson import generate
+from tests.examples import by_day
 
 TARGET = 100 * np.array(module.NODE_HOURS) / sum(module.NODE_HOURS)
 DECLINED = 6
@@ -81,7 +82,7 @@ def test_where_a_user_may_decline(jobs: list[tuple[int, bool]], declining: set[i
     assert len(expected) == len(candidates)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", by_day(range(60), 20))
 def test_whoever_declines_elsewhere_has_as_many_answers(seed: int) -> None:
     """However often the last jobs are changed: as many jobs of each user are asked about, and the last one declines."""
     rng = np.random.default_rng(seed)

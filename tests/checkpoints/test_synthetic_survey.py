@@ -25,6 +25,7 @@ from swftools.checkpoints.synthetic_survey import (
     largest_remainder,
 )
 from swftools.errors import ParameterError
+from tests.examples import by_day
 from tests.folders import REFERENCES
 from tests.strategies import traces
 
@@ -108,7 +109,7 @@ def test_printed_percentages_are_those_of_the_tables() -> None:
         assert PUBLISHED[percents] == pytest.approx(shares, abs=0.5)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", by_day(range(8), 2))
 def test_the_shipped_log_meets_the_tables(cleaned: Trace, seed: int) -> None:
     """Responses are those of Table 6.1 to the answer, shares of hours those of Table 6.2 within 1.2 points."""
     survey = generate_checkpoint_survey(cleaned, CheckpointSurveyParameters(seed=seed))
@@ -120,7 +121,7 @@ def test_the_shipped_log_meets_the_tables(cleaned: Trace, seed: int) -> None:
     assert consistency_of(survey) > 0.9
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", by_day(range(8), 2))
 def test_intervals_of_the_shipped_log(cleaned: Trace, seed: int) -> None:
     """The intervals are those of the published distribution; their ratios come as near as short runs allow."""
     survey = generate_checkpoint_survey(cleaned, CheckpointSurveyParameters(seed=seed))
@@ -134,6 +135,7 @@ def test_intervals_of_the_shipped_log(cleaned: Trace, seed: int) -> None:
     assert 0.6 < (ratio < 1 / 4).mean() < 115 / 120
 
 
+@pytest.mark.slow  # by day the shipped log, above
 @pytest.mark.parametrize(("name", "seed"), [(name, seed) for name in LOGS for seed in range(2)])
 def test_full_logs_meet_the_tables(shared: Path, name: str, seed: int) -> None:
     """Table 6.1 exactly, Table 6.2 within two points, the median interval, ratios and habits."""
@@ -184,7 +186,7 @@ def test_as_many_intervals_as_can_be_are_within_their_bound(minutes: list[int], 
 # Which jobs, whose answers
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", by_day(range(4), 1))
 def test_a_user_declines_once_and_last(cleaned: Trace, seed: int) -> None:
     """Nobody who declined has an answer after that."""
     answers = generate_checkpoint_survey(cleaned, CheckpointSurveyParameters(seed=seed)).answers

@@ -11,8 +11,8 @@ import bz2
 import gzip
 import lzma
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
@@ -20,7 +20,9 @@ import pyarrow as pa
 SEED = 20_030_226
 FILES_PER_FAMILY = 25
 MAX_BYTES = 1_000_000
-"""Limit under which every file is read: none of the sound texts comes near it."""
+"""Limit under which every file but the bombs is read: none of the sound texts comes near it."""
+BOMB_BYTES = 100_000
+"""Limit under which the bombs are read, which hold several times as much."""
 
 NOTE = (
     b"; Note: Fields after the 18th are the job's utility function: alternating time (s since submission) and value.\n"
@@ -51,12 +53,15 @@ class Malformed:
         Lines of the sound log that stand undamaged in the file's text, in order; empty where that cannot be said.
     original : bytes or None
         The sound text, if the file must give that or an error, and nothing else.
+    max_bytes : int
+        Limit under which it is read.
     """
 
     family: str
     data: bytes
     untouched: tuple[bytes, ...] = ()
     original: bytes | None = None
+    max_bytes: int = MAX_BYTES
 
 
 def sound_lines(rng: random.Random, *, utility: bool = False) -> list[bytes]:
@@ -311,7 +316,7 @@ def bombs(rng: random.Random) -> Malformed:
     """Compress far more text than the limit allows, of lines long, short or empty."""
     kind = rng.choice(list(COMPRESS))
     unit = rng.choice([b"\n", b" ", b"\0", b";\n", b"x\n", b"1 ", b"; Note: x\n", sound_lines(rng)[-1]])
-    return Malformed("", COMPRESS[kind](unit * (rng.randrange(2, 6) * MAX_BYTES // len(unit))), (), b"")
+    return Malformed("", COMPRESS[kind](unit * (rng.randrange(2, 6) * BOMB_BYTES // len(unit))), (), b"", BOMB_BYTES)
 
 
 FAMILIES: dict[str, Callable[[random.Random], Malformed]] = {
@@ -332,9 +337,6 @@ FAMILIES: dict[str, Callable[[random.Random], Malformed]] = {
 }
 
 
-def malformed_files(seed: int = SEED, count: int = FILES_PER_FAMILY) -> Iterator[Malformed]:
-    """Yield malformed files, the same ones for the same seed, ``count`` of each family."""
-    for family, make in FAMILIES.items():
-        for index in range(count):
-            made = make(random.Random(f"{seed} {family} {index}"))
-            yield Malformed(family, made.data, made.untouched, made.original)
+def malformed(family: str, index: int, seed: int = SEED) -> Malformed:
+    """Return a malformed file of a family, the same one for the same index and seed."""
+    return replace(FAMILIES[family](random.Random(f"{seed} {family} {index}")), family=family)

@@ -143,7 +143,7 @@ def test_compressed_twice(kind: str) -> None:
     for inner, compress in COMPRESS.items():
         message = f"the text in the {kind} file is itself {inner}; decompress it once"
         with pytest.raises(UnreadableLogError, match=message):
-            text_of(COMPRESS[kind](compress(TEXT)))
+            text_of(COMPRESS[kind](compress(SMALL)))
 
 
 @pytest.mark.parametrize(

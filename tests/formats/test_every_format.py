@@ -40,6 +40,13 @@ SAMPLES: dict[str, bytes] = {
     },
 }
 
+BY_DAY = [name for name in SAMPLES if not name.startswith("loadleveler") or "mixed" in name or "broken" in name]
+"""Those that are tried by day where each takes long: not the same listing with its dates in other forms."""
+
+each_by_day = pytest.mark.parametrize(
+    "sample", [pytest.param(name, marks=() if name in BY_DAY else (pytest.mark.slow,)) for name in SAMPLES]
+)
+
 
 def read(sample: str, text: bytes, **how: Any) -> Trace:
     """Read a sample, or what became of it."""
@@ -77,10 +84,11 @@ def test_why_a_format_was_chosen_names_nobody(sample: str) -> None:
     assert others == {why}, "the words are the format's, not the log's"
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_nobody_is_named(sample: str) -> None:
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 12), marks=pytest.mark.slow)])
+@each_by_day
+def test_nobody_is_named(sample: str, seeds: range) -> None:
     """Names, ids and texts of the log stand nowhere where they are withheld, however damaged it is."""
-    for seed in range(12):
+    for seed in seeds:
         text = mutations(SAMPLES[sample], seed) if seed else SAMPLES[sample]
         with suppress(LogFormatError):
             plain = read(sample, text)

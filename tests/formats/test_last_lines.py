@@ -15,7 +15,7 @@ import pytest
 from swftools import Trace, iter_log, read_log
 from swftools.formats.accounting.endings import UNKNOWN, Endings
 from swftools.formats.accounting.records import Stretch
-from tests.formats.test_every_format import OPTIONS, SAMPLES
+from tests.formats.test_every_format import BY_DAY, OPTIONS, SAMPLES
 
 SWF = b"; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n2 1 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 LOGS = SAMPLES | {"swf": SWF}
@@ -35,7 +35,9 @@ def same(one: Trace, other: Trace) -> None:
     assert one.merged.equals(other.merged)
 
 
-@pytest.mark.parametrize("sample", LOGS)
+@pytest.mark.parametrize(
+    "sample", [pytest.param(name, marks=() if name in (*BY_DAY, "swf") else (pytest.mark.slow,)) for name in LOGS]
+)
 def test_a_sample_without_its_last_line_end(sample: str, tmp_path: Path) -> None:
     """It is what it is with it: in one piece, in many, compressed."""
     text = LOGS[sample]
@@ -79,15 +81,16 @@ def test_a_folder_of_files(kind: str, tmp_path: Path) -> None:
     same(read(KINDS[kind], tmp_path / "with"), read(KINDS[kind], tmp_path / "without"))
 
 
+@pytest.mark.parametrize("cuts", [13, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["pbs", "sge", "lsf", "loadleveler", "slurm"])
-def test_a_cut_record_is_never_half_a_job(kind: str) -> None:
+def test_a_cut_record_is_never_half_a_job(kind: str, cuts: int) -> None:
     """Cut anywhere in its last record, a log has the jobs before it, or all that is read of the last one too."""
     sample = "loadleveler llsummary-l_mixed_aix.txt" if kind == "loadleveler" else KINDS[kind]
     text = LOGS[sample].removesuffix(b"\n")
     whole = read(sample, io.BytesIO(text)).jobs
     last = int(whole["line_number"].max())
     begin = len(b"\n".join(text.split(b"\n")[: last - 1]))
-    for stop in range(begin + 2, len(text), max(1, (len(text) - begin) // 40)):
+    for stop in range(begin + 2, len(text), max(1, (len(text) - begin) // cuts)):
         trace = read(sample, io.BytesIO(text[:stop]))
         told = {*trace.jobs["line_number"], *trace.quarantine["line_number"], *trace.merged["line_number"]}
         assert len(trace) <= len(whole)

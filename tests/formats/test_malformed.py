@@ -18,6 +18,7 @@ from swftools.errors import SwfFormatError, SwfToolsError, UnreadableLogError
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.compression import open_log
 from swftools.trace import Trace
+from tests.examples import by_day
 from tests.formats.malformed import (
     COMPRESS,
     FAMILIES,
@@ -25,13 +26,27 @@ from tests.formats.malformed import (
     MAX_BYTES,
     Malformed,
     flipped,
-    malformed_files,
+    malformed,
     sound_lines,
 )
 from tests.naive.swf import NaiveJob, naive_read_swf
 
-FILES = list(malformed_files())
-each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.family.replace(" ", "-"))
+BY_DAY = 4
+"""Files of each family by day; the others are slow tests."""
+
+each_file = pytest.mark.parametrize(
+    ("family", "index"),
+    [
+        pytest.param(
+            *(family, index),
+            id=f"{family.replace(' ', '-')}-{index}",
+            marks=() if index < BY_DAY else (pytest.mark.slow,),
+        )
+        for family in FAMILIES
+        for index in range(FILES_PER_FAMILY)
+    ],
+)
+each_count = pytest.mark.parametrize("count", [BY_DAY, pytest.param(FILES_PER_FAMILY, marks=pytest.mark.slow)])
 
 
 @contextmanager
@@ -69,40 +84,42 @@ def naive_rows(jobs: list[NaiveJob], *, utility: bool) -> list[tuple[object, ...
     return [(job.line_number, tuple(job.values), text) for job, text in zip(jobs, behind, strict=True)]
 
 
-def outcome(data: bytes) -> Trace | SwfToolsError:
+def outcome(file: Malformed) -> Trace | SwfToolsError:
     """Return the trace of a file, or the error that it ends in; anything else is raised."""
     try:
-        return read_swf(io.BytesIO(data), max_bytes=MAX_BYTES)
+        return read_swf(io.BytesIO(file.data), max_bytes=file.max_bytes)
     except SwfToolsError as error:
         return error
 
 
-def test_there_are_hundreds_of_them() -> None:
-    """At least 250, of every family, and all different but for the shortest."""
-    assert Counter(dict.fromkeys(FAMILIES, FILES_PER_FAMILY)) == Counter(file.family for file in FILES)
-    assert len(FILES) >= 250
-    assert len({file.data for file in FILES}) > 0.95 * len(FILES)
+def first_files(count: int) -> list[Malformed]:
+    """Return so many files of each family."""
+    return [malformed(family, index) for family in FAMILIES for index in range(count)]
 
 
-def test_they_are_the_same_in_every_run() -> None:
-    """The generator is seeded."""
-    assert FILES[::40] == list(malformed_files())[::40]
-    assert FILES[0].data != next(malformed_files(seed=1)).data
+@each_count
+def test_they_differ_and_are_the_same_in_every_run(count: int) -> None:
+    """All but the shortest are different; the generator is seeded."""
+    files = first_files(count)
+    assert len({file.data for file in files}) > 0.95 * len(files)
+    assert files[::5] == [malformed(file.family, place % count) for place, file in enumerate(files)][::5]
+    assert files[0].data != malformed(files[0].family, 0, seed=1).data
 
 
-def test_each_family_ends_as_its_damage_demands() -> None:
+@each_count
+def test_each_family_ends_as_its_damage_demands(count: int) -> None:
     """The generator does damage: rejected lines or errors in each family but the headers'."""
     outcomes = {family: Counter[str]() for family in FAMILIES}
-    for file in FILES:
-        trace = outcome(file.data)
+    for file in first_files(count):
+        trace = outcome(file)
         kind = "sound" if isinstance(trace, Trace) and not len(trace.quarantine) else type(trace).__name__
         outcomes[file.family][kind] += 1
-    assert {"UnreadableLogError": FILES_PER_FAMILY} == outcomes["bombs"] == outcomes["compressed truncations"]
+    assert {"UnreadableLogError": count} == outcomes["bombs"] == outcomes["compressed truncations"]
     for family in ("wrong fields", "wrong numbers", "binary", "utility tuples"):
-        assert {"Trace": FILES_PER_FAMILY} == outcomes[family]
+        assert {"Trace": count} == outcomes[family]
     for family in ("byte flips", "byte flips with utility tuples", "truncations", "line ends", "long lines"):
-        assert outcomes[family]["Trace"] > FILES_PER_FAMILY / 3, family
-    assert outcomes["compressed flips"]["UnreadableLogError"] > FILES_PER_FAMILY / 2
+        assert outcomes[family]["Trace"] > count / 3, family
+    assert outcomes["compressed flips"]["UnreadableLogError"] > count / 2
 
 
 def check_rows(trace: Trace, text: bytes) -> None:
@@ -114,16 +131,17 @@ def check_rows(trace: Trace, text: bytes) -> None:
 
 
 @each_file
-def test_a_malformed_file_ends_in_an_error_or_in_the_quarantine(file: Malformed) -> None:
+def test_a_malformed_file_ends_in_an_error_or_in_the_quarantine(family: str, index: int) -> None:
     """And every row that is read is what the slow reader says of the same line, and every sound line is read."""
+    file = malformed(family, index)
     with alarm():
-        trace = outcome(file.data)
+        trace = outcome(file)
         if isinstance(trace, SwfToolsError):
             assert isinstance(trace, UnreadableLogError | SwfFormatError)
             assert str(trace).startswith("<stream>: ")
             assert () == file.untouched
             return
-        with open_log(io.BytesIO(file.data), max_bytes=MAX_BYTES) as stream:
+        with open_log(io.BytesIO(file.data), max_bytes=file.max_bytes) as stream:
             text = stream.read()
     assert file.original in {None, text}
     check_rows(trace, text)
@@ -134,17 +152,18 @@ def test_a_malformed_file_ends_in_an_error_or_in_the_quarantine(file: Malformed)
 
 
 @each_file
-def test_a_malformed_file_reads_the_same_in_pieces_strictly_and_again(file: Malformed) -> None:
+def test_a_malformed_file_reads_the_same_in_pieces_strictly_and_again(family: str, index: int) -> None:
     """In pieces the outcome is the same; strict reading raises if anything is wrong; what was read can be written."""
+    file = malformed(family, index)
     with alarm():
-        trace = outcome(file.data)
+        trace = outcome(file)
         if isinstance(trace, SwfToolsError):
             with pytest.raises(type(trace)):
-                list(iter_swf(io.BytesIO(file.data), max_bytes=MAX_BYTES, chunk_bytes=200_000))
+                list(iter_swf(io.BytesIO(file.data), max_bytes=file.max_bytes, chunk_bytes=200_000))
             with pytest.raises(type(trace)):
-                read_swf(io.BytesIO(file.data), max_bytes=MAX_BYTES, strict=True)
+                read_swf(io.BytesIO(file.data), max_bytes=file.max_bytes, strict=True)
             return
-        parts = list(iter_swf(io.BytesIO(file.data), max_bytes=MAX_BYTES, chunk_bytes=700))
+        parts = list(iter_swf(io.BytesIO(file.data), max_bytes=file.max_bytes, chunk_bytes=700))
         assert rows(trace) == [row for part in parts for row in rows(part)]
         assert trace.quarantine.to_dict("list") == pd.concat([part.quarantine for part in parts]).to_dict("list")
         assert trace.header == parts[-1].header
@@ -153,21 +172,21 @@ def test_a_malformed_file_reads_the_same_in_pieces_strictly_and_again(file: Malf
             with pytest.raises(
                 SwfFormatError, match=f"<stream>, line {line}: .*; mend the line, or read without strict"
             ):
-                read_swf(io.BytesIO(file.data), max_bytes=MAX_BYTES, strict=True)
+                read_swf(io.BytesIO(file.data), max_bytes=file.max_bytes, strict=True)
         else:
-            assert trace.equals(read_swf(io.BytesIO(file.data), max_bytes=MAX_BYTES, strict=True))
+            assert trace.equals(read_swf(io.BytesIO(file.data), max_bytes=file.max_bytes, strict=True))
         written = io.BytesIO()
         write_swf(trace, written)
         assert trace.equals(read_swf(io.BytesIO(written.getvalue()), strict=True))
 
 
-@pytest.mark.parametrize("index", range(25))
+@pytest.mark.parametrize("index", by_day(range(25), 8))
 def test_damaged_zstandard_gives_an_error_or_rows_of_its_text(index: int) -> None:
     """Its files may lack a checksum, so that damage can go unseen; what is read is what the text then says."""
     rng = random.Random(index)
     data, _ = flipped(rng, COMPRESS["zstd"](b"".join(sound_lines(rng))), rng.randrange(1, 4), keep=4)
     with alarm():
-        trace = outcome(data)
+        trace = outcome(Malformed("", data))
         if not isinstance(trace, SwfToolsError):
             with open_log(io.BytesIO(data), max_bytes=MAX_BYTES) as stream:
                 check_rows(trace, stream.read())

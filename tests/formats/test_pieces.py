@@ -13,8 +13,9 @@ from swftools.errors import SwfToolsError
 from swftools.formats.loadleveler.reader import LoadLeveler
 from swftools.formats.several import LogFiles, open_joined
 from swftools.formats.sge.reader import Sge
+from tests.examples import by_day
 from tests.formats.mutations import mutations
-from tests.formats.test_every_format import OPTIONS, SAMPLES
+from tests.formats.test_every_format import OPTIONS, SAMPLES, each_by_day
 
 STEPS = "loadleveler llsummary-l_mixed_aix.txt"
 
@@ -40,8 +41,8 @@ def check(sample: str, text: bytes, chunk_bytes: int) -> None:
     assert whole == told(list(iter_log(io.BytesIO(text), kind, chunk_bytes=chunk_bytes, **OPTIONS[kind])))
 
 
-@pytest.mark.parametrize("sample", [sample for sample in SAMPLES if "60steps" not in sample])
-@pytest.mark.parametrize("seed", range(2))
+@each_by_day
+@pytest.mark.parametrize("seed", by_day(range(2), 1))
 def test_damaged_logs(sample: str, seed: int) -> None:
     """Every record is in one table, and in the same one."""
     check(sample, mutations(SAMPLES[sample], seed), 997)

@@ -19,6 +19,7 @@ from swftools.formats.swf.reader import read_swf
 from swftools.history.book import HistoryBook
 from swftools.history.records import FileRecords, file_records
 from swftools.tables import empty_frame
+from tests.examples import examples
 from tests.naive.history import Record, jobs_of
 
 NAMES = ("job_number", "submit_time", "wait_time", "run_time", "allocated_processors", "status")
@@ -87,7 +88,7 @@ def told(rows: list[Record]) -> list[tuple[Any, ...]]:
     return sorted(tuple((row[name] is not None, float(row[name] or 0)) for name in NAMES) for row in rows)
 
 
-@settings(max_examples=15, deadline=None, phases=QUICKLY)
+@settings(examples(0.2), phases=QUICKLY)
 @given(st.lists(st.lists(records, max_size=6), max_size=4), st.randoms(use_true_random=False))
 def test_book_is_what_dictionaries_say(files: list[list[Record]], random: Any) -> None:
     """Files with any overlap and repetition, cut anywhere, in any order, come to the jobs of the naive history."""
@@ -105,7 +106,7 @@ def test_book_is_what_dictionaries_say(files: list[list[Record]], random: Any) -
         assert len(set(given)) == len(given)
 
 
-@settings(max_examples=10, deadline=None, phases=QUICKLY)
+@settings(examples(0.2), phases=QUICKLY)
 @given(st.lists(st.lists(records, max_size=5), min_size=1, max_size=4))
 def test_files_again_change_nothing(files: list[list[Record]]) -> None:
     """All files a second time: every record is merged, none replaced, and no job has another number."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipelines.logs.how_read import HowRead
 from swftools.history.records import NUMBERED, file_records
+from tests.examples import examples
 from tests.history.test_book import QUICKLY
 from tests.history.test_provisional import History
 from tests.pipelines.history.test_disturbed_year import WRITERS, Run
@@ -123,7 +124,7 @@ def test_any_delivery_with_corrections(form: str, files: list[list[Record]], dat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", WRITERS)
-@settings(max_examples=80, deadline=None, phases=QUICKLY)
+@settings(examples(0.7), phases=QUICKLY)
 @given(files=deliveries(), data=st.data())
 def test_many_deliveries_with_corrections(form: str, files: list[list[Record]], data: st.DataObject) -> None:
     """Many more."""

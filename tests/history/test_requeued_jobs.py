@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from swftools.formats.read_log import read_log
 from swftools.history.book import HistoryBook
 from swftools.history.records import file_records
+from tests.examples import examples
 from tests.formats.lsf.records import record as lsf_record
 from tests.formats.sge.lines import line as sge_line
 from tests.history.test_book import QUICKLY, new_book
@@ -81,7 +82,7 @@ def at_once(name: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=25, deadline=None, phases=QUICKLY)
+@settings(examples(0.3), phases=QUICKLY)
 @given(data=st.data())
 def test_any_files_in_any_order(name: str, data: Any) -> None:
     """Runs in files of any cut, order and overlap give the jobs of one delivery."""

@@ -41,7 +41,7 @@ from swftools.simulator import (
 from swftools.simulator.machine.state import Machine
 from tests.every_policy import OURS, light, with_all_columns
 
-RUNS = 10
+RUNS = 4
 JOBS = 60
 
 pytestmark = pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")
@@ -87,13 +87,13 @@ def kept(trace: Trace, policy: str | Policy, **options: Any) -> int:
 
 @pytest.mark.parametrize("policy", [light(name) for name in OURS])
 def test_policies_keep_nothing(counting: None, trace: Trace, policy: str) -> None:
-    """Each policy, ten times."""
+    """Each policy, several times."""
     assert kept(trace, policy) == 0
 
 
 @pytest.mark.parametrize("predictor", sorted(list_predictors()))
 def test_predictors_keep_nothing(counting: None, trace: Trace, predictor: str) -> None:
-    """Each predictor, ten times, under a policy that asks what is expected."""
+    """Each predictor, several times, under a policy that asks what is expected."""
     assert kept(trace, "easy", predictor=predictor, overrun="run-on") == 0
 
 

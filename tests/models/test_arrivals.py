@@ -22,6 +22,7 @@ from swftools.fields.jobs import SWF_NAMES
 from swftools.models.arrivals import MODELS, ArrivalParameters, apply_arrivals, generate_arrivals
 from swftools.models.daily_cycle import DAY
 from swftools.offered_work import offered_load
+from tests.examples import examples
 from tests.models.arrival_samples import EACH, KEEPING, NAME, each_model, jobs_at, named, times_of
 from tests.strategies import traces
 
@@ -73,6 +74,7 @@ def test_jobs_keep_their_order(cleaned: Trace, parameters: ArrivalParameters) ->
 
 
 @each_model
+@examples(0.5)
 @given(trace=traces(utility=False), seed=st.sampled_from([0, 1, 2**64 - 1]))
 def test_any_order_of_rows(parameters: ArrivalParameters, trace: Trace, seed: int) -> None:
     """Backwards, every job gets the time that it gets forwards; the columns fit the column dictionary."""

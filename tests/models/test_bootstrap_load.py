@@ -36,7 +36,10 @@ def bootstrapped(trace: Trace, seed: int) -> Trace:
     return apply_arrivals(trace.with_jobs(trace.jobs.join(generated)))
 
 
-@pytest.mark.parametrize(("days", "spread", "least", "greatest"), [(90, 1.2, 0.34, 0.57), (900, 0.5, 0.43, 0.46)])
+@pytest.mark.parametrize(
+    ("days", "spread", "least", "greatest"),
+    [(90, 1.2, 0.34, 0.57), pytest.param(900, 0.5, 0.43, 0.46, marks=pytest.mark.slow)],
+)
 def test_the_load_varies_as_days_do(days: int, spread: float, least: float, greatest: float) -> None:
     """The time taken has the standard deviation over the mean that jobs a day have, by the root of the days."""
     trace = log_of(days, spread)

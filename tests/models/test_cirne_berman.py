@@ -21,6 +21,7 @@ from swftools.models import cirne_berman
 from swftools.models.cirne_berman import SITES, CirneBermanParameters, generate
 from swftools.offered_work import offered_load, span_of, work_of
 from swftools.trace import Trace
+from tests.examples import pairs
 from tests.naive.cirne_berman import CONSTANTS, REFERENCE, naive_job, naive_phase, naive_submissions
 
 QUIET = 3973
@@ -43,10 +44,12 @@ def test_jobs_are_the_slow_twins(processors: int, seed: int) -> None:
     assert [5 if is_cancelled else pd.NA for is_cancelled in cancelled] == jobs["status"].tolist()
 
 
-@pytest.mark.parametrize("site", SITES)
-@pytest.mark.parametrize(("scale", "start_hour", "factor"), [(1, 0, 1.0), (1, 5, 1.7), (50, 4, 0.3), (2000, 23, 1.0)])
-def test_submissions_are_the_slow_twins(site: str, scale: int, start_hour: int, factor: float) -> None:
+@pytest.mark.parametrize(
+    ("site", "case"), pairs(list(SITES), [(1, 0, 1.0), (1, 5, 1.7), (50, 4, 0.3), (2000, 23, 1.0)], each=2)
+)
+def test_submissions_are_the_slow_twins(site: str, case: tuple[int, int, float]) -> None:
     """Submissions are those of adding second by second, on machines small and large and from any hour."""
+    scale, start_hour, factor = case
     processors = REFERENCE["sites"][site]["processors"] * scale
     parameters = CirneBermanParameters(500, processors, seed=scale, site=site, start_hour=start_hour)
     day = cirne_berman._cumulative_jobs(parameters)

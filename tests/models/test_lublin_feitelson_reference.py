@@ -28,6 +28,7 @@ from swftools.models.lublin_feitelson_types import (
     mean_gap,
 )
 from swftools.offered_work import offered_load
+from tests.examples import by_day, pairs
 from tests.folders import REFERENCES
 from tests.naive.lublin_feitelson import naive_generate
 from tests.pages import table_on_page
@@ -63,7 +64,7 @@ def sample(name: str, seed: int) -> Sample:
 
 
 each_configuration = pytest.mark.parametrize("name", CONFIGURATIONS)
-each_seed = pytest.mark.parametrize("seed", SEEDS)
+each_seed = pytest.mark.parametrize("seed", by_day(SEEDS, 1))
 
 
 def distance(values: npt.NDArray[np.float64], quantiles: list[float]) -> float:
@@ -293,8 +294,9 @@ def test_generated_run_times_are_the_published_mixture(name: str) -> None:
     assert abs(up_to - share(run_time)).max() < 2.3 / math.sqrt(len(run_time))
 
 
-@pytest.mark.parametrize("factor", [0.99, 1.01])
-@pytest.mark.parametrize("name", ["a1", "b1", "a2", "b2", "aarr", "barr", "arar"])
+@pytest.mark.parametrize(
+    ("name", "factor"), pairs(["a1", "b1", "a2", "b2", "aarr", "barr", "arar"], [0.99, 1.01], each=1)
+)
 def test_these_distributions_tell_one_percent(name: str, factor: float) -> None:
     """The measure is sharp: with a parameter of the gammas moved by a hundredth the distances exceed their bound."""
     values = asdict(JOB_TYPES["all"])

@@ -16,7 +16,7 @@ from pipelines.logs.find import SHIPPED_LOG, find_log
 from swftools import Trace, read_swf
 from swftools.qbets import WaitPredictor, replay
 from swftools.qbets.bounds import list_bounds
-from tests.examples import examples
+from tests.examples import examples, pairs
 from tests.qbets.test_replay import SortedWaits
 from tests.qbets.test_replay_twin import FAMILIES, drawn_log
 
@@ -44,40 +44,41 @@ def bytes_of(
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("options", PARTS, ids=["on", "no clusters", "no availability", "neither"])
-@pytest.mark.parametrize("method", sorted(list_bounds()))
+@pytest.mark.parametrize(("method", "options"), pairs(sorted(list_bounds()), PARTS, each=1))
 def test_of_parts_and_of_all_at_once(shipped: Trace, tmp_path: Path, method: str, options: dict[str, Any]) -> None:
     """The same bytes, of every bound; cuts are where some still wait, and one behind the other."""
-    some = shipped.with_jobs(shipped.jobs.head(2000))
+    some = shipped.with_jobs(shipped.jobs.head(1000))
     whole = bytes_of(some, tmp_path, [], method, **SOON, **options)
-    for cuts in ([1000], [1, 700, 701, 1400, 1999]):
+    for cuts in ([500], [1, 350, 351, 700, 999]):
         assert bytes_of(some, tmp_path, cuts, method, **SOON, **options) == whole
-    assert bytes_of(some, tmp_path, [600, 1500], method, is_saved=False, **SOON, **options) == whole
+    assert bytes_of(some, tmp_path, [300, 750], method, is_saved=False, **SOON, **options) == whole
 
 
+@pytest.mark.parametrize("jobs", [1000, pytest.param(5000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("options", [{"trimming": False}, {"by": ("user", "queue")}, {"most_clusters": 2}], ids=str)
-def test_other_options(shipped: Trace, tmp_path: Path, options: dict[str, Any]) -> None:
+def test_other_options(shipped: Trace, tmp_path: Path, options: dict[str, Any], jobs: int) -> None:
     """Groups that come late, and that are met in another order; nothing trimmed; few clusters."""
-    whole = bytes_of(shipped, tmp_path, [], **SOON, **options)
-    assert bytes_of(shipped, tmp_path, [10, 1300, 4200], **SOON, **options) == whole
+    some = shipped.with_jobs(shipped.jobs.head(jobs))
+    whole = bytes_of(some, tmp_path, [], **SOON, **options)
+    assert bytes_of(some, tmp_path, [10, jobs // 4, jobs * 4 // 5], **SOON, **options) == whole
 
 
 def test_of_a_bound_of_your_own(shipped: Trace, tmp_path: Path) -> None:
     """What its object was shown is not in it."""
-    few = shipped.with_jobs(shipped.jobs.head(1500))
+    few = shipped.with_jobs(shipped.jobs.head(600))
     whole = bytes_of(few, tmp_path, [], SortedWaits(), **SOON)
-    assert bytes_of(few, tmp_path, [400, 1100], SortedWaits(), **SOON) == whole
+    assert bytes_of(few, tmp_path, [150, 400], SortedWaits(), **SOON) == whole
 
 
 def test_of_a_rival(shipped: Trace, tmp_path: Path) -> None:
     """Its models are fitted again."""
-    few, method = shipped.with_jobs(shipped.jobs.head(1500)), "gradient-boosting-conformal:trees=5,first_fit=300"
+    few, method = shipped.with_jobs(shipped.jobs.head(1000)), "gradient-boosting-conformal:trees=5,first_fit=300"
     options: dict[str, Any] = {"training": 20, "by": "queue"}
     whole = bytes_of(few, tmp_path, [], method, **options)
-    assert bytes_of(few, tmp_path, [200, 333, 1400], method, **options) == whole
+    assert bytes_of(few, tmp_path, [200, 333, 900], method, **options) == whole
 
 
-@examples(0.5)
+@examples(0.25)
 @given(data=st.data())
 def test_of_drawn_logs(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Wherever they are cut, whatever is switched on; what is told later is as if nothing had been cut."""

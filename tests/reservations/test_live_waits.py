@@ -55,7 +55,7 @@ def _starts(submit: Any, wait: Any) -> list[tuple[float, int, int]]:
     return [(time, 0, job) for job, time in enumerate(submit + wait)]
 
 
-@examples(0.3)
+@examples(0.25)
 @given(data=st.data())
 def test_as_the_replay(data: st.DataObject) -> None:
     """Each job is told what a replay tells it, however often something is asked; trimmed, clustered or not."""

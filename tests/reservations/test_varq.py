@@ -134,7 +134,7 @@ def test_a_plan_is_made_anew_when_waits_change() -> None:
     assert changed["requested_time"] == 20.0 + changed["start_by"] - changed["submit_time"]
 
 
-@examples(0.4)
+@examples(0.25)
 @given(data=st.data())
 def test_the_latest_submission_is_that_of_the_walk_back(data: st.DataObject) -> None:
     """Whatever the clusters, the grid and the time that has passed since the job asked."""

@@ -21,6 +21,7 @@ from swftools.simulator.stepping.stepper import Stepper
 from swftools.utility.functions import UtilityFunctions
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import by_day
 from tests.naive.simulator import TWINS
 from tests.naive.simulator import instant as naive_instant
 from tests.simulator.twin import naive_starts
@@ -72,10 +73,11 @@ def as_written(policy: str, by: float) -> str:
     return SCALES.get(policy, light(policy)).format(by, 20 / by, 200 / by)
 
 
+@pytest.mark.parametrize("seeds", [[0], pytest.param([1, 2], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("policy", [*OURS, *MORE])
-def test_a_tenth_of_the_log_starts_at_a_tenth_of_the_times(policy: str) -> None:
+def test_a_tenth_of_the_log_starts_at_a_tenth_of_the_times(policy: str, seeds: list[int]) -> None:
     """Under every policy, to the last bit; and what it promises is kept."""
-    for seed in range(3):
+    for seed in seeds:
         trace = ten_times(seed)
         whole = simulate(trace, as_written(policy, 1), seed=1).jobs
         small = in_tenths(trace)
@@ -97,13 +99,13 @@ def test_so_it_is_with_predictions(policy: str, predictor: str) -> None:
         np.testing.assert_allclose(starts, whole, rtol=1e-12, err_msg=f"seed {seed}")
 
 
-@pytest.mark.parametrize(("policy", "parameters", "twin"), TWINS)
-def test_tenths_as_in_the_twin(policy: str, parameters: dict[str, object], twin: object) -> None:
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("policy", "parameters", "twin"), by_day(TWINS, 20))
+def test_tenths_as_in_the_twin(policy: str, parameters: dict[str, object], twin: object, seed: int) -> None:
     """The twin adds up times by their decimal digits."""
-    for seed in range(2):
-        trace = in_tenths(ten_times(seed, jobs=30))
-        schedule = simulate(trace, policy, **parameters)  # type: ignore[arg-type]
-        assert naive_starts(trace, twin, "request", "extend") == schedule.jobs["start_time"].tolist()  # type: ignore[arg-type]
+    trace = in_tenths(ten_times(seed, jobs=30))
+    schedule = simulate(trace, policy, **parameters)  # type: ignore[arg-type]
+    assert naive_starts(trace, twin, "request", "extend") == schedule.jobs["start_time"].tolist()  # type: ignore[arg-type]
 
 
 def test_who_ends_as_the_first_begins_goes_ahead() -> None:

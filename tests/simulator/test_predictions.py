@@ -27,6 +27,7 @@ from swftools.simulator.machine.views import (
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from tests.drawn import draw_trace
 from tests.every_policy import CHANGE_RUN_TIMES, OURS, light, with_all_columns
+from tests.examples import by_day, pairs
 from tests.strategies import crowded_trace
 
 
@@ -153,30 +154,31 @@ def test_virtual_predictions() -> None:
     assert set(told(0, 1)) == {1.0}
 
 
+def stops(machine, memory):  # type: ignore[no-untyped-def]
+    """Stop the job after 6 s; a second later note what is known of it, and let it go on."""
+    how, expected = int(memory[1][0]), memory[1][1]
+    if memory[0][0] == 0.0 and now(machine) == 6.0:
+        memory[0][0] = 1.0
+        preempt(machine, 0, how)
+        wake_at(machine, 7.0)
+    elif memory[0][0] == 1.0:
+        memory[0][0] = 2.0
+        memory[0][1] = expected_time(machine, 0)
+        memory[0][2] = next_fitting(machine, NOBODY, ANY, expected, 0)
+        memory[0][3] = next_fitting(machine, NOBODY, ANY, expected - 0.5, 0)
+        memory[0][4] = 1.0 if can_start_any(machine) else 0.0
+        start(machine, 0)
+        memory[0][5] = machine.expected_end[0]
+    elif now(machine) == 0.0:
+        start(machine, 0)
+        wake_at(machine, 6.0)
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("how", "expected"), [(SUSPEND, 8.0), (KILL, 12.0)])
 def test_what_is_expected_of_a_job_that_was_stopped(compiled: bool, how: int, expected: float) -> None:
     """What is predicted less what was done, and 2 s to go on: told by the view, and by the index of the queue."""
-
-    def stops(machine, memory):  # type: ignore[no-untyped-def]
-        """Stop the job after 6 s; a second later note what is known of it, and let it go on."""
-        if memory[0][0] == 0.0 and now(machine) == 6.0:
-            memory[0][0] = 1.0
-            preempt(machine, 0, how)
-            wake_at(machine, 7.0)
-        elif memory[0][0] == 1.0:
-            memory[0][0] = 2.0
-            memory[0][1] = expected_time(machine, 0)
-            memory[0][2] = next_fitting(machine, NOBODY, ANY, expected, 0)
-            memory[0][3] = next_fitting(machine, NOBODY, ANY, expected - 0.5, 0)
-            memory[0][4] = 1.0 if can_start_any(machine) else 0.0
-            start(machine, 0)
-            memory[0][5] = machine.expected_end[0]
-        elif now(machine) == 0.0:
-            start(machine, 0)
-            wake_at(machine, 6.0)
-
-    made = Policy("stops", stops, memory=lambda jobs, processors: (np.zeros(6),))
+    made = Policy("stops", stops, memory=lambda jobs, processors: (np.zeros(6), np.array([how, expected], float)))
     trace = draw_trace("submit run request width / 0 10 12 3", processors=4)
     simulation = Simulation(trace, made, restart_overhead="uniform:seconds=0.5,per_processor=0.5", compiled=compiled)
     schedule = simulation.run().schedule()
@@ -252,10 +254,10 @@ def no_time(event, machine, job):  # type: ignore[no-untyped-def]
 NO_TIME = Predictor("no-time", no_time)
 
 
-@pytest.mark.parametrize("policy", OURS)
+@pytest.mark.parametrize("policy", by_day(OURS, 11))
 def test_predictions_of_no_time(policy: str) -> None:
     """Whatever the event, also where the job runs: compiled as interpreted, and each job runs as long as it does."""
-    trace = with_all_columns(crowded_trace(20 if policy.startswith("genetic") else 60))  # which breeds for long
+    trace = with_all_columns(crowded_trace(14 if policy.startswith("genetic") else 32))  # which breeds for long
     compiled = simulate(trace, light(policy), predictor=NO_TIME, overrun="run-on")
     interpreted = simulate(trace, light(policy), predictor=NO_TIME, overrun="run-on", compiled=False)
     assert compiled.jobs.equals(interpreted.jobs)
@@ -317,8 +319,7 @@ def holds_all(event, machine, job):  # type: ignore[no-untyped-def]
         hold(machine, job, now(machine) + 10.0)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("policy", OURS)
+@pytest.mark.parametrize(("policy", "compiled"), pairs(OURS, [True, False], each=1))
 def test_jobs_that_are_held_at_submission(policy: str, compiled: bool) -> None:
     """Every policy starts them when they enter, as if they had been submitted then."""
     trace = draw_trace("submit run width rank / 0 5 1 0 / 0 5 2 0 / 3 4 1 0 / 4 0 1 0 / 30 1 2 0", processors=2)
@@ -337,8 +338,7 @@ def holds_the_second(event, machine, job):  # type: ignore[no-untyped-def]
         hold(machine, job, now(machine) + 10.0)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("policy", OURS)
+@pytest.mark.parametrize(("policy", "compiled"), pairs(OURS, [True, False], each=1))
 def test_one_that_is_held_among_others_that_wait(policy: str, compiled: bool) -> None:
     """Nobody starts him, although he would be the first in every order; the others do not wait for him."""
     trace = draw_trace("submit run width rank / 0 8 2 1 / 0 1 1 0 / 0 4 2 1", processors=2)

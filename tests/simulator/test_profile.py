@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swftools.simulator import profile
 from swftools.simulator.profile import BLOCK, BLOCKS, CLASSES, FEW, SPARES, USED, Profile, empty_profile
-from tests.examples import examples
+from tests.examples import by_day, examples
 
 MACHINE = 6
 intervals = st.tuples(st.integers(0, 12).map(float), st.integers(1, 9).map(float), st.integers(1, 3))
@@ -147,7 +147,7 @@ def test_profile_is_that_of_intervals(
         assert expected_steps(naive) == steps_of(changed)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", by_day(range(4), 1))
 def test_profile_of_many_blocks_is_that_of_intervals(seed: int) -> None:
     """Hundreds of reservations come and go, so that blocks are halved, united and given back; a copy is equal."""
     draw = np.random.default_rng(seed)
@@ -182,7 +182,7 @@ def test_profile_of_many_blocks_is_that_of_intervals(seed: int) -> None:
     assert most >= 5
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", by_day(range(3), 1))
 def test_searches_of_many_blocks_are_those_of_intervals(seed: int) -> None:
     """So many blocks that what is free for too short a time is passed over; also up to where a reservation begins."""
     draw = np.random.default_rng(seed)
@@ -232,7 +232,7 @@ def earliest_of_steps(steps: list[tuple[float, int]], width: int, duration: floa
     return begin
 
 
-@examples(0.6)
+@examples(0.3)
 @given(st.lists(st.tuples(st.integers(0, 300).map(float), st.integers(1, 3)), max_size=300))
 def test_freeing_from_times_on_is_adding_without_end(changes: list[tuple[float, int]]) -> None:
     """Sorted or not, and across blocks."""

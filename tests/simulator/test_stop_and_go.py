@@ -58,7 +58,7 @@ def halves_and_learns(event, machine, job, memory):  # type: ignore[no-untyped-d
 
 HALVES = Predictor("halves", halves_and_learns, memory=lambda jobs, processors: (np.zeros(1, np.int64),))
 
-TRACE = with_work(crowded_trace(80, 8, seed=3), np.random.default_rng(2))
+TRACE = with_work(crowded_trace(50, 8, seed=3), np.random.default_rng(2))
 
 KINDS: dict[str, Callable[[], dict[str, Any]]] = {
     "memory and draws": lambda: {"policy": RESTLESS, "acts": 200, "restart_overhead": 2, "overrun": "run-on"},
@@ -132,7 +132,7 @@ def test_half_a_schedule_is_the_beginning_of_the_whole(kind: str) -> None:
     assert (-math.inf, False, 0) == (simulation.now, simulation.is_over, len(simulation.schedule()))
     assert [TRACE.jobs["job_number"].tolist()] == [simulation.schedule().excluded["job_number"].tolist()]
     ended = 0
-    for until in np.linspace(-1.0, float(whole["end_time"].max()), 12):
+    for until in np.linspace(-1.0, float(whole["end_time"].max()), 6):
         half = simulation.run(until=until).schedule()
         assert simulation.now <= until
         assert (half.jobs["end_time"] <= until).all()

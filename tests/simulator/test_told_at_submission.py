@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,14 @@ def test_a_predictor_is_told_the_whitelist(compiled: bool) -> None:
         assert set(job) == expected
 
 
+@cache
+def told_as_it_is() -> tuple[list[dict[str, Any]], Any, pd.DataFrame]:
+    """Return what is told of each job of the trace as it is, what it asks for, and what is known at its submission."""
+    trace = whole_trace()
+    requests = Simulation(trace, "easy", overrun="run-on").run()._replay.requests
+    return asked(trace), requests, features_at_submission(trace)
+
+
 @pytest.mark.parametrize("name", [field.name for field in JOBS if field.known != "submission"])
 def test_what_is_known_later_may_be_anything(name: str) -> None:
     """Of each column: other values in it change nothing that is told of a job, compiled or not, or that is foreseen.
@@ -113,12 +122,12 @@ def test_what_is_known_later_may_be_anything(name: str) -> None:
     if name in ("run_time", "allocated_processors", "width", "wait_time", "is_never_started"):
         last = np.arange(COUNT) == COUNT - 1
         other = trace.with_jobs(trace.jobs.assign(**{name: other.jobs[name].where(last, trace.jobs[name])}))
+    told, requests, features = told_as_it_is()
     if name != "allocated_processors":  # a job's width is a request, where the log has nothing else
-        assert asked(trace) == asked(other)
-        first, second = (Simulation(each, "easy", overrun="run-on").run()._replay.requests for each in (trace, other))
-        for one, two in zip(first, second, strict=True):
+        assert told == asked(other)
+        for one, two in zip(requests, Simulation(other, "easy", overrun="run-on").run()._replay.requests, strict=True):
             np.testing.assert_array_equal(one, two)
-    pd.testing.assert_frame_equal(features_at_submission(trace), features_at_submission(other), check_exact=True)
+    pd.testing.assert_frame_equal(features, features_at_submission(other), check_exact=True)
 
 
 def test_machines_show_what_is_known_at_submission() -> None:

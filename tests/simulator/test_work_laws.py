@@ -70,7 +70,7 @@ def truth(trace: Trace) -> pd.Series:
     return trace.jobs.set_index("job_number")["run_time"]
 
 
-@examples(0.5)
+@examples(0.25)
 @given(trace=crowds, seed=st.integers(0, 99))
 def test_suspending_changes_no_running_time(trace: Trace, seed: int) -> None:
     """However often a job is stopped, its runs take together what it takes; their work is its work."""
@@ -83,7 +83,7 @@ def test_suspending_changes_no_running_time(trace: Trace, seed: int) -> None:
     assert firsts.to_dict() == schedule.jobs.set_index("job_number")["start_time"].to_dict()
 
 
-@examples(0.8)
+@examples(0.4)
 @given(trace=crowds, seed=st.integers(0, 99), overhead=st.sampled_from(["3", "uniform:seconds=1,per_processor=0.5"]))
 def test_an_overhead_for_each_time_it_goes_on(trace: Trace, seed: int, overhead: str) -> None:
     """Running times grow by just that, of runs that are not stopped within it."""
@@ -113,7 +113,7 @@ def runs_of(trace: Trace, how: int, seed: int) -> list[list[Any]]:
     return segments[["job_number", "start_time", "end_time", "work", "overhead"]].to_numpy().tolist()
 
 
-@examples(0.5)
+@examples(0.25)
 @given(trace=crowds, seed=st.integers(0, 99))
 def test_checkpoints_lie_between_suspending_and_killing(trace: Trace, seed: int) -> None:
     """Written all the time they lose nothing; never, or too late, all; else less than an interval each time."""
@@ -131,7 +131,7 @@ def test_checkpoints_lie_between_suspending_and_killing(trace: Trace, seed: int)
         assert truth(trace)[number_] == kept + runs["work"].tolist()[-1]
 
 
-@examples(0.4)
+@examples(0.25)
 @given(trace=crowds, seed=st.integers(0, 99))
 def test_killed_jobs_run_whole_in_the_end(trace: Trace, seed: int) -> None:
     """The last run is the whole job, and the job starts with it."""

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import iter_log, read_log
@@ -20,6 +20,7 @@ from swftools.errors import DateOrderError, SwfFormatError
 from swftools.formats.accounting.date_order import Dated, DateOrder, order_shown
 from swftools.formats.accounting.dates import DAY_FIRST, EITHER, MONTH_FIRST, MONTH_TABLE, SHORT_YEAR, _wall_clock
 from swftools.formats.accounting.times import ORDERS, read_times
+from tests.examples import examples
 from tests.formats.accounting.test_values import spans_of
 
 FORMS = {"dmy": "%d{0}%m{0}%{1}", "mdy": "%m{0}%d{0}%{1}", "ymd": "%{1}{0}%m{0}%d"}
@@ -99,7 +100,7 @@ def sacct(days: Sequence[datetime], form: str, first: int = 1) -> str:
     return "".join(lines)
 
 
-@settings(max_examples=12)
+@examples(0.3)
 @given(
     days=st.lists(st.datetimes(datetime(2024, 1, 1), datetime(2024, 12, 30)), min_size=1, max_size=8),
     order=st.sampled_from(["dmy", "mdy"]),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from swftools.formats.lsf import kernel
 from swftools.formats.read_log import read_log
+from tests.examples import by_day
 from tests.formats.accounting_checks import check_same, read_in_pieces, survives
 from tests.formats.lsf.records import RESERVATION, log, record, resize
 from tests.formats.mutations import mutations
@@ -131,7 +132,7 @@ def test_sample() -> None:
     assert (29, 6, 3) == (len(trace.jobs), len(trace.merged), len(trace.quarantine))
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", by_day(range(200), 25))
 def test_damage(seed: int) -> None:
     """No record is lost, and the slow reader says the same."""
     survives(SAMPLE, "lsf", seed, records_of, slow.read)
@@ -140,7 +141,7 @@ def test_damage(seed: int) -> None:
 ENDS = [b'"', b'"JOB_FINISH"', b'"JOB_FINISH" "', b'"JOB_FINISH" ""', b'"JOB_FINISH" "a""', b"\n", b" ", b""]
 
 
-@pytest.mark.parametrize("text", [*(mutations(SAMPLE, seed) for seed in range(1000, 1010)), *ENDS], ids=len)
+@pytest.mark.parametrize("text", [*by_day([mutations(SAMPLE, seed) for seed in range(1000, 1010)], 3), *ENDS], ids=len)
 def test_interpreted_and_checked(text: bytes) -> None:
     """The scanner finds the same interpreted, compiled and with its indices checked."""
     found = []

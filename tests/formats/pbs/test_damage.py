@@ -11,6 +11,7 @@ import pytest
 from swftools.errors import SwfToolsError
 from swftools.formats.pbs.lines import find_lines, is_empty
 from swftools.formats.read_log import read_log
+from tests.examples import by_day
 from tests.formats.mutations import mutations
 from tests.formats.pbs.compared import accounts
 
@@ -18,7 +19,7 @@ SAMPLES = {path.stem: path.read_bytes() for path in sorted(Path(__file__).parent
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", by_day(range(100), 30))
 def test_damaged(name: str, seed: int) -> None:
     """No traceback, no hang, and nothing lost: lines read = jobs + quarantined + merged."""
     text = mutations(SAMPLES[name], seed)

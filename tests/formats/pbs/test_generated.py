@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from swftools.formats.pbs import jobs, lines, lives, reader, values
 from swftools.kernel import Kernel
+from tests.examples import examples
 from tests.formats.pbs.compared import agree, read, same_in_pieces
 from tests.formats.pbs.written import logs
 
@@ -20,14 +21,14 @@ SAMPLES = sorted(Path(__file__).parent.glob("samples/*.txt"))
 
 
 @given(logs())
-@settings(max_examples=100)
+@examples(1)
 def test_as_the_naive_reader(text: bytes) -> None:
     """Every job, every value, and what became of every line."""
     agree(read(text), text)
 
 
 @given(logs(), st.sampled_from([1, 7, 100, 1000]))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(0.25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_in_pieces(tmp_path: Path, text: bytes, chunk_bytes: int) -> None:
     """Pieces of a byte and more: a job's records are put together whatever lies between them."""
     path = tmp_path / "log"

@@ -12,6 +12,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.formats.pbs.jobs import KEYS
+from tests.examples import pairs
 from tests.formats.pbs.compared import read
 
 BEGIN = 1688634000
@@ -387,8 +388,10 @@ def test_records_that_are_no_jobs(given: dict[str, Any], told: str) -> None:
     assert reason(**given) == told
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key not in NEEDED])
-@pytest.mark.parametrize("value", ["1:ppn=24:gpu=4", "x=y", "??", "1e400"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    pairs([key for key in KEYS if key not in NEEDED], ["1:ppn=24:gpu=4", "x=y", "??", "1e400"], each=1),
+)
 def test_what_a_job_need_not_have(key: str, value: str) -> None:
     """A job with sound hosts and times is one, whatever stands in its other values."""
     trace = read(record(**{"exec_host": "n1/0-23", key: value}))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from swftools.formats.read_log import read_log
 from swftools.formats.sge import kernel
 from swftools.kernel import Kernel
+from tests.examples import by_day
 from tests.formats.accounting_checks import check_same, read_in_pieces, survives
 from tests.formats.mutations import mutations
 from tests.formats.sge.lines import line, log
@@ -152,13 +153,13 @@ def test_sample() -> None:
     assert len(trace.jobs) > 30
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", by_day(range(200), 25))
 def test_damage(seed: int) -> None:
     """No record is lost, and the slow reader says the same."""
     survives(SAMPLE, "sge", seed, records_of, slow.read)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", by_day(range(10), 4))
 def test_interpreted_and_checked(seed: int) -> None:
     """The scanner finds the same interpreted, compiled and with its indices checked."""
     text = mutations(SAMPLE, 1000 + seed)

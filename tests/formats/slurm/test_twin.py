@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.slurm import Slurm, documents, kernel, lines
-from tests.examples import examples
+from tests.examples import by_day, examples
 from tests.formats.slurm.told import HEADER, assert_same, in_chunks, read, row, told
 from tests.formats.slurm.written import NEEDED, OPTIONAL, ZONE, Drawn, logs, sacct_json, sacct_text, truth
 from tests.naive.slurm import jobs_in_documents, read_sacct
@@ -80,7 +80,7 @@ def test_naive_reader_agrees_on_the_sample() -> None:
     assert (trace.quarantine["line_number"].tolist(), trace.merged["line_number"].tolist()) == (bad, merged)
 
 
-@examples(0.4)
+@examples(0.25)
 @given(logs(), columns_in_any_order, columns_in_any_order, st.sampled_from(CHUNKS))
 def test_chunks_of_text(
     tmp_path_factory: pytest.TempPathFactory, log: list[Drawn], one: list[str], other: list[str], chunk_bytes: int
@@ -92,7 +92,7 @@ def test_chunks_of_text(
     assert_same(read(data, time_zone=ZONE), in_chunks(data, tmp_path, chunk_bytes, time_zone=ZONE))
 
 
-@pytest.mark.parametrize("chunk_bytes", CHUNKS)
+@pytest.mark.parametrize("chunk_bytes", by_day(CHUNKS, 3))
 def test_chunks_of_the_sample(tmp_path: Path, chunk_bytes: int) -> None:
     """Also where the option says what stands in it, and without a newline at the end."""
     zone = "America/Los_Angeles"

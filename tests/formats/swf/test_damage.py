@@ -170,9 +170,9 @@ def test_strict_reading_of_a_sound_log() -> None:
     assert 2 == len(read(f"; x\n\n{JOB}\n\t{JOB} 19\r\n", strict=True))
 
 
-def test_many_wrong_lines() -> None:
+@pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.slow)])
+def test_many_wrong_lines(count: int) -> None:
     """Two hundred thousand of them are put aside as easily as one."""
-    count = 200_000
     trace = read(f"{JOB}\n" + "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 x\n" * count)
     assert (1, count) == (len(trace), len(trace.quarantine))
     assert count + 1 == trace.quarantine["line_number"].iloc[-1]

@@ -17,6 +17,7 @@ from swftools.formats.swf import dialects
 from swftools.formats.swf.reader import iter_swf
 from swftools.formats.swf.writer import write_swf
 from swftools.trace import Trace
+from tests.examples import pairs
 from tests.formats.swf.tables import JOB, drawn, jobs, read, rejected, table
 
 REST = "-1 -1 {wanted} 7200 -1 1 62 1 1 -1 1 -1 -1"
@@ -238,9 +239,13 @@ def test_queues_that_have_only_names_get_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["", "; unixstarttime: -1\n; MaxNodes: 4\n", "; Note: a\n", "; UnixStartTime: 0\n;   or so\n"]
+    ("header", "width"),
+    pairs(
+        ["", "; unixstarttime: -1\n; MaxNodes: 4\n", "; Note: a\n", "; UnixStartTime: 0\n;   or so\n"],
+        list(dialects.WIDTHS),
+        each=1,
+    ),
 )
-@pytest.mark.parametrize("width", dialects.WIDTHS)
 def test_a_log_is_written_back_as_it_came(header: str, width: dialects.Width, tmp_path: Path) -> None:
     """Field by field, also through Parquet, and what is written reads as the same trace."""
     text = f"{header}{FRONTIER}\n{CERIT}\n"

@@ -27,7 +27,8 @@ from swftools.formats.swf.kernel import COMMENT, DOUBTFUL, LONGEST_LINE, scan
 from swftools.header import SwfHeader
 
 JOB = b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
-TEXT = b"; Version: 2.2\n" + JOB * 5000  # longer than what a pipe holds
+JOBS = 1500
+TEXT = b"; Version: 2.2\n" + JOB * JOBS  # longer than what a pipe holds
 
 
 def zstd_of(text: bytes, folder: Path) -> bytes:
@@ -83,10 +84,13 @@ def test_a_pipe_is_read_to_its_end(kind: str, buffering: int, tmp_path: Path) ->
         trace.provenance[key] for key in ("sha256", "bytes")
     ]
     with pipe_with(data, buffering) as pipe:
-        assert 5000 == sum(len(part) for part in iter_swf(pipe, chunk_bytes=10_000))
+        assert JOBS == sum(len(part) for part in iter_swf(pipe, chunk_bytes=10_000))
 
 
-@pytest.mark.parametrize(("kind", "is_piped"), [("plain", True), ("gzip", True), ("gzip", False)])
+@pytest.mark.parametrize(
+    ("kind", "is_piped"),
+    [("gzip", True), *(pytest.param(*case, marks=pytest.mark.slow) for case in [("plain", True), ("gzip", False)])],
+)
 def test_standard_input(kind: str, is_piped: bool, tmp_path: Path) -> None:
     """``sys.stdin.buffer`` of another process is a log like any other, through a pipe and from a file."""
     path = tmp_path / "log"
@@ -95,7 +99,7 @@ def test_standard_input(kind: str, is_piped: bool, tmp_path: Path) -> None:
     with path.open("rb") as file:
         source: dict[str, Any] = {"input": file.read()} if is_piped else {"stdin": file}
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=120, **source)
-    assert done.stdout.startswith(b"5000 {'name': '<stdin>', 'bytes': %d" % len(TEXT))
+    assert done.stdout.startswith(b"%d {'name': '<stdin>', 'bytes': %d" % (JOBS, len(TEXT)))
 
 
 def test_a_truncated_pipe(tmp_path: Path) -> None:
@@ -115,7 +119,7 @@ def test_a_dash_is_the_name_of_a_file(tmp_path: Path, monkeypatch: pytest.Monkey
     ):
         read_swf("-")
     Path("-").write_bytes(TEXT)
-    assert 5000 == len(read_swf("-"))
+    assert JOBS == len(read_swf("-"))
 
 
 # ---------------------------------------------------------------- no line
@@ -159,9 +163,19 @@ def line_of(length: int, kind: str) -> bytes:
     return beginning + (b" " if kind == "job" else b"x") * (length - len(beginning))
 
 
-@pytest.mark.parametrize("kind", ["job", "further fields", "comment"])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""], ids=["LF", "CR LF", "end of the file"])
-@pytest.mark.parametrize("excess", [-1, 0, 1])
+KINDS = ["job", "further fields", "comment"]
+ENDS = [b"\n", b"\r\n", b""]
+
+
+@pytest.mark.parametrize(
+    ("kind", "end", "excess"),
+    [  # by day each two of these together
+        pytest.param(*(kind, end, excess), marks=() if (i + j + excess) % 3 == 0 else (pytest.mark.slow,))
+        for i, kind in enumerate(KINDS)
+        for j, end in enumerate(ENDS)
+        for excess in (-1, 0, 1)
+    ],
+)
 def test_the_longest_line_to_the_byte(kind: str, end: bytes, excess: int) -> None:
     """A line of 1 MiB with its LF is read; a byte more is damage. The end of the file counts as an LF."""
     carriage_return = len(end.removesuffix(b"\n"))

@@ -20,11 +20,11 @@ from tests.formats.tables.made import example, parquet
 HEADER = example("helios").decode().splitlines()[0]
 
 
-def table(seed: int, *, in_order: bool) -> bytes:
+def table(seed: int, *, in_order: bool, jobs: int = 120) -> bytes:
     """Return a table with many jobs at one second, some of them twice, some that are no jobs."""
     random = Random(seed)
     rows, at = [], 0
-    for number in range(120):
+    for number in range(jobs):
         at += random.choice([0, 0, 0, 1, 60])
         minute, second = divmod(at, 60)
         submit = f"2020-06-09 {8 + minute // 60:02}:{minute % 60:02}:{second:02}"
@@ -45,8 +45,14 @@ def whole(pieces: list[Trace], name: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-@pytest.mark.parametrize("chunk_bytes", [1, 300, 2000, 1 << 22])
-def test_chunks(in_order: bool, chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("chunk_bytes", "jobs", "seeds"),
+    [
+        *[(1, 20, 1), (300, 40, 1), (2000, 120, 1), (1 << 22, 120, 4)],
+        *(pytest.param(chunk_bytes, 120, 4, marks=pytest.mark.slow) for chunk_bytes in (1, 300, 2000)),
+    ],
+)
+def test_chunks(in_order: bool, chunk_bytes: int, jobs: int, seeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers, times, what repeats another and what is no job are those of the whole; the first way is the lean one."""
     went: list[bool] = []
     general = AccountingFormat.iterate
@@ -56,9 +62,9 @@ def test_chunks(in_order: bool, chunk_bytes: int, monkeypatch: pytest.MonkeyPatc
         return general(self, *of)
 
     monkeypatch.setattr(AccountingFormat, "iterate", watched)
-    for seed in range(4):
+    for seed in range(seeds):
         went.clear()
-        text = table(seed, in_order=in_order)
+        text = table(seed, in_order=in_order, jobs=jobs)
         expected = read_log(io.BytesIO(text), "helios")
         pieces = list(iter_log(io.BytesIO(text), "helios", chunk_bytes=chunk_bytes))
         assert bool(went) is not in_order
@@ -72,15 +78,18 @@ def test_chunks(in_order: bool, chunk_bytes: int, monkeypatch: pytest.MonkeyPatc
         pd.testing.assert_frame_equal(whole(pieces, "quarantine"), expected.quarantine)
 
 
-@pytest.mark.parametrize("chunk_bytes", [1, 640, 1 << 22])
-def test_rows_of_parquet_are_counted_through_batches_and_files(chunk_bytes: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("chunk_bytes", "jobs"),
+    [(1, 12), (640, 30), (1 << 22, 120), *(pytest.param(size, 120, marks=pytest.mark.slow) for size in (1, 640))],
+)
+def test_rows_of_parquet_are_counted_through_batches_and_files(chunk_bytes: int, jobs: int, tmp_path: Path) -> None:
     """Whatever the batches and the row groups; a row that is no job is named by its file and its number there."""
     rows = [
         dict(zip(HEADER.split(","), line.split(","), strict=True))
-        for line in table(1, in_order=True).decode().strip().split("\n")[1:]
+        for line in table(1, in_order=True, jobs=jobs).decode().strip().split("\n")[1:]
     ]
     for name in ("a.parquet", "b.parquet"):
-        (tmp_path / name).write_bytes(parquet(pa.Table.from_pylist(rows), row_group_size=50))
+        (tmp_path / name).write_bytes(parquet(pa.Table.from_pylist(rows), row_group_size=1 + jobs * 2 // 5))
     pieces = list(iter_log(tmp_path, "helios", chunk_bytes=chunk_bytes))
     told = pd.concat([each for piece in pieces for each in (piece.jobs, piece.merged, piece.quarantine)])["line_number"]
     assert sorted(told.tolist()) == list(range(1, 2 * len(rows) + 1))

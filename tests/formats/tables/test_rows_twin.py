@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.formats.accounting.records import Stretch
@@ -18,6 +18,7 @@ from swftools.formats.tables.csv_rows import CsvRows
 from swftools.formats.tables.kernel import DOUBLED, UNCLOSED, find_objects, scan_rows
 from swftools.formats.tables.values import TextValues
 from swftools.kernel import Kernel
+from tests.examples import examples
 from tests.naive.tables import naive_rows
 
 letters = st.text(st.sampled_from('ab1 ,;"\n\r\t#'), max_size=40)
@@ -98,7 +99,7 @@ DATES_TOLD = [
 ]
 
 
-@settings(deadline=None)
+@examples(0.5)
 @given(
     rows=st.lists(st.tuples(st.sampled_from(VALUES), st.sampled_from(DATES_TOLD), st.integers(0, 3)), max_size=30),
     sizes=st.integers(20, 200),

@@ -36,7 +36,7 @@ def naive_bound(waits: list[float], quantile: float, confidence: float) -> float
         return float(np.exp(logarithms.mean() + factor(np.array(len(waits)), quantile, confidence) * deviation))
 
 
-@pytest.mark.parametrize(("confidence", "quantile"), pairs(LEVELS, LEVELS))
+@pytest.mark.parametrize(("confidence", "quantile"), pairs(LEVELS, LEVELS, each=1))
 def test_factors(quantile: float, confidence: float) -> None:
     """The polynomial that stands for scipy's distribution above some waits is as good as that."""
     random = np.random.default_rng(5)

@@ -104,7 +104,7 @@ def test_hours_are_those_of_the_log() -> None:
     assert features_at_submission(Trace(SwfHeader(), log.jobs), by=None)["hour"].isna().all()
 
 
-@examples(1.2)
+@examples(0.6)
 @given(jobs=st.integers(1, 90), seed=st.integers(0, 10**6))
 def test_drawn_logs(jobs: int, seed: int) -> None:
     """Each value equals that of the twin."""
@@ -116,7 +116,7 @@ def test_real_jobs(cleaned: Trace) -> None:
     compare(cleaned.with_jobs(cleaned.jobs.head(1500)))
 
 
-@examples(1.2)
+@examples(0.6)
 @given(data=st.data())
 def test_nobody_looks_ahead(data: st.DataObject) -> None:
     """What is known of a job does not change with what is yet to come."""

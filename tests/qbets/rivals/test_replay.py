@@ -244,7 +244,7 @@ def test_few_jobs(method: str) -> None:
         replay(Trace.from_columns(job_number=[1], submit_time=[0], run_time=[1]), method, by=None)
 
 
-@examples(0.5)
+@examples(0.25)
 @given(trace=traces(max_jobs=12, extras=False, utility=False))
 def test_any_values_that_a_log_can_say(trace: Trace) -> None:
     """However large or odd: jobs are described and told something, or the log is refused with one clear error."""

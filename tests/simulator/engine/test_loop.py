@@ -26,6 +26,7 @@ from swftools.simulator.registry import Policy, find_policy, list_policies, poli
 from swftools.simulator.simulation import Simulation
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, with_all_columns
+from tests.examples import pairs
 from tests.strategies import crowded_trace
 
 # What a policy may not do
@@ -310,8 +311,7 @@ def test_draws_of_policies() -> None:
 # Odd jobs
 
 
-@pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("jobs", [[], ["4 3 1"], ["4 0 2"], ["0 0 2", "0 0 2", "0 0 1"]])
+@pytest.mark.parametrize(("name", "jobs"), pairs(OURS, [[], ["4 3 1"], ["4 0 2"], ["0 0 2", "0 0 2", "0 0 1"]], each=1))
 def test_few_jobs(name: str, jobs: list[str]) -> None:
     """No job, one, and jobs of no time: each starts when it is submitted."""
     table = " / ".join(["submit run width rank", *(f"{job} 0" for job in jobs)])

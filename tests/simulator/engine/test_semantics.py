@@ -60,7 +60,7 @@ def test_the_four_jobs(policy: str, compiled: bool) -> None:
     assert [0, 0, 12, 10] == as_cqsim(four_jobs(), conservative=policy != "easy")
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 @pytest.mark.parametrize("policy", ["easy", "conservative-replanned"])
 def test_every_job_starts_as_in_the_twin(policy: str, seed: int) -> None:
     """Running jobs by request, waiting ones by run time; some are stopped at their request, some have no run time."""

@@ -195,14 +195,14 @@ def assert_as_the_twin(schedule: Schedule) -> None:
         assert row == pytest.approx(twin, rel=1e-12, nan_ok=True), key
 
 
-@examples(2)
+@examples(1)
 @given(schedules())
 def test_equal_to_the_twin(schedule: Schedule) -> None:
     """Of schedules that nobody made: jobs overtake, are killed and wait for nothing."""
     assert_as_the_twin(schedule)
 
 
-@examples(1.2)
+@examples(0.6)
 @given(
     trace=traces_with_work(),
     seed=st.integers(0, 9999),
@@ -220,7 +220,7 @@ def test_equal_to_the_twin_whatever_is_done_to_jobs(
     assert_as_the_twin(schedule)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(
     trace=workloads(max_jobs=20),
     policy=st.sampled_from(["easy", "conservative", "sjf", "prio-fifo"]),

@@ -64,7 +64,7 @@ def schedules(draw_: st.DrawFn) -> Schedule:
 points = st.lists(st.sampled_from([0, 1, 12.5, 25, 33.3, 50, 75, 98, 99.9, 100]), max_size=4, unique=True)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(schedules(), st.sampled_from([0.0, 0.5, 10.0]), st.sampled_from(["turnaround", "stretched"]), points)
 def test_equal_to_the_twin(schedule: Schedule, bound: float, form: str, percentiles: list[float]) -> None:
     """All statistics of jobs equal those of loops over the jobs."""
@@ -120,7 +120,7 @@ def test_laws_of_steps(schedule: Schedule) -> None:
         assert pytest.approx(mean_over_time(steps, column, (0, 1000))) == sum(parts)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(schedules(), st.integers(0, 1_000_000))
 def test_order_of_jobs_does_not_matter(schedule: Schedule, seed: int) -> None:
     """Any order of jobs and runs gives the same table, but for the last digits of sums."""
@@ -134,7 +134,7 @@ def test_order_of_jobs_does_not_matter(schedule: Schedule, seed: int) -> None:
     )
 
 
-@examples(0.5)
+@examples(0.25)
 @given(
     schedules(), st.sampled_from(["queue_id", {"run_time": [0, 5]}, {"allocated_processors": [1], "queue_id": None}])
 )

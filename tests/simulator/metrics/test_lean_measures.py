@@ -100,7 +100,7 @@ def shuffled(schedule: Schedule, seed: int = 0) -> Schedule:
     return replace(schedule, jobs=jobs, segments=segments)
 
 
-@examples(0.6)
+@examples(0.3)
 @given(schedules(), st.integers(0, 99))
 def test_the_order_of_rows_does_not_count(schedule: Schedule, seed: int) -> None:
     """Heads, steps and measures are the same of tables in any order; sums but for the last digits."""
@@ -113,6 +113,7 @@ def test_the_order_of_rows_does_not_count(schedule: Schedule, seed: int) -> None
     pd.testing.assert_frame_equal(measure(schedule), measure(other))
 
 
+@examples(0.25)
 @given(schedules(), st.integers(-40, 3))
 def test_the_sweep_stays_in_its_room(schedule: Schedule, shift: int) -> None:
     """Also where jobs run side by side, again and again, and before their submission; compiled and interpreted."""

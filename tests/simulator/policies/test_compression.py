@@ -34,7 +34,7 @@ def starts(trace: Trace, policy: str | Policy, **options: Any) -> list[float]:
     return list(simulate(trace, policy, **options).jobs["start_time"])
 
 
-@examples(1)
+@examples(0.5)
 @given(workloads(max_jobs=30), st.sampled_from(["request", "exact", "last-model"]), st.sampled_from(["extend", "kill"]))
 def test_only_what_can_move_is_looked_at(trace: Trace, predictor: str, overrun: str) -> None:
     """With requests under, over and as long as the run times."""
@@ -57,10 +57,10 @@ def test_seldom_early_ends(late: float, seed: int) -> None:
     ("policy", "early", "overrun"),
     [
         pytest.param("conservative", 0.0, "extend", marks=pytest.mark.slow),
-        ("conservative", 0.05, "extend"),
+        pytest.param("conservative", 0.05, "extend", marks=pytest.mark.slow),
         ("conservative", 0.05, "run-on"),
         ("conservative-fixed", 0.0, "extend"),
-        ("conservative-fixed", 0.05, "run-on"),
+        pytest.param("conservative-fixed", 0.05, "run-on", marks=pytest.mark.slow),
         ("conservative-replanned", 0.05, "extend"),
     ],
 )

@@ -55,21 +55,21 @@ def assert_same(trace: Trace, name: str, policy: Policy, rules: dict[str, Any], 
         assert report.ok, str(report)
 
 
-@examples(1)
+@examples(0.4)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(CLASSES), run=st.fixed_dictionaries(RUNS))
 def test_fixed(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Each job starts when the twin starts it, on its own width."""
     assert_same(trace, "fixed", fixed(Rules(**rules)), rules, run)
 
 
-@examples(1.4)
+@examples(0.7)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(RULES), run=st.fixed_dictionaries(RUNS))
 def test_scojo_p(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Each job starts when the twin starts it, on the twin's width, whatever rules are switched off."""
     assert_same(trace, "scojo-p", Scojo(Rules(**rules)), rules, run)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(RULES), run=st.fixed_dictionaries(RUNS))
 def test_without_moldable_jobs_it_is_fixed(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Start by start, whatever the rules that change widths say."""
@@ -85,7 +85,7 @@ WAYS = {
 }
 
 
-@examples(1.2)
+@examples(0.6)
 @given(
     trace=dense_crowds,
     rules=st.fixed_dictionaries(CLASSES),
@@ -97,7 +97,7 @@ def test_cirne_berman(trace: Trace, rules: dict[str, Any], ways: dict[str, Any],
     assert_same(trace, "cirne-berman", CirneBerman(Rules(**rules), **ways), {**rules, **ways}, run)
 
 
-@examples(0.6)
+@examples(0.3)
 @given(trace=dense_crowds, rules=st.fixed_dictionaries(CLASSES), run=st.fixed_dictionaries(RUNS))
 def test_without_moldable_jobs_cirne_berman_is_fixed(trace: Trace, rules: dict[str, Any], run: dict[str, Any]) -> None:
     """Start by start."""

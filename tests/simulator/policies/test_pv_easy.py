@@ -95,7 +95,7 @@ def with_intervals(trace: Trace, seed: int = 0) -> Trace:
     return trace.with_jobs(trace.jobs.assign(checkpoint_interval=interval))
 
 
-@examples(2)
+@examples(1)
 @given(
     trace=workloads(),
     parameters=VARIANTS,
@@ -178,7 +178,7 @@ OF_QUEUE = Policy("lowest-queue-first", lowest_queue_first, OfQueue, no_shadow, 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_an_order_of_ones_own(compiled: bool) -> None:
     """Keys in the memory are ranks: queues as ranks give the same schedule, also without venture."""
-    trace = crowded_trace(200, seed=6)
+    trace = crowded_trace(60, seed=6)
     ranked = trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"]))
     for venture in (True, False):
         ours = simulate(ranked, OF_QUEUE, compiled=compiled, venture=venture)

@@ -41,7 +41,7 @@ def test_a_variant_decides_as_the_whole_policy(
     name: str, chosen: dict[str, Any], predictor: str, compiled: bool
 ) -> None:
     """Where a policy has a shorter function for some parameters, which is the one that runs then."""
-    trace, whole = crowded_trace(150, seed=BUSY), replace(find_policy(name), variants=None)
+    trace, whole = crowded_trace(60, seed=BUSY), replace(find_policy(name), variants=None)
     assert whole.made_for(whole.chosen(chosen)) is whole
     shorter, longer = (
         simulate(trace, policy, predictor=predictor, overrun="run-on", seed=1, compiled=compiled, **chosen)

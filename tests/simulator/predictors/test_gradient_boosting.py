@@ -16,6 +16,7 @@ from swftools.errors import ParameterError
 from swftools.simulator import KILL, RUNNING, Policy, Simulation, find_predictor, preempt, simulate, start, waiting_jobs
 from swftools.simulator.predictors.gradient_boosting import GradientBoosting, GradientBoostingParameters
 from swftools.simulator.predictors.user_history import FEATURES, UserHistory
+from tests.examples import by_day, pairs
 from tests.naive.predictors import Boosting
 from tests.strategies import crowded_trace
 
@@ -41,13 +42,13 @@ def told(trace: Trace, predictor: Any, policy: str = "easy", **options: Any) -> 
     return [jobs["estimated_time"].tolist(), jobs["start_time"].tolist()]
 
 
-@pytest.mark.parametrize("overrun", ["extend", "run-on"])
-@pytest.mark.parametrize(
-    ("policy", "every", "window", "quantile"),
-    [("easy", 20, 60, 0.5), ("sjf-backfill", 15, 30, 0.8), ("conservative", 30, 1000, 0.3), ("easy", 27, 24, 0.5)],
-)
-def test_as_the_slow_one(policy: str, every: int, window: int, quantile: float, overrun: str) -> None:
+CASES = [("easy", 20, 60, 0.5), ("sjf-backfill", 15, 30, 0.8), ("conservative", 30, 1000, 0.3), ("easy", 27, 24, 0.5)]
+
+
+@pytest.mark.parametrize(("case", "overrun"), pairs(CASES, ["extend", "run-on"], each=1))
+def test_as_the_slow_one(case: tuple[str, int, int, float], overrun: str) -> None:
     """Prediction by prediction; its features are looked up in lists, and it fits to the jobs that ended last."""
+    policy, every, window, quantile = case
     trace = with_executables(crowded_trace(max(100, 4 * every), seed=every))  # enough for several fits
     trees = {"max_iter": 10, "max_leaf_nodes": 8, "min_samples_leaf": 3, "learning_rate": 0.3}
     slow = Boosting(every=every, window=window, quantile=quantile, **trees)
@@ -162,7 +163,7 @@ def test_quantiles_are_those_of_run_times() -> None:
         assert abs(share - quantile) < 0.05
 
 
-@pytest.mark.parametrize("policy", ["easy", "conservative", "sjf-backfill"])
+@pytest.mark.parametrize("policy", by_day(["easy", "conservative", "sjf-backfill"], 2))
 def test_compiled_interpreted_and_again(policy: str) -> None:
     """And whatever the number of threads, and the seed of the run."""
     trace = with_executables(crowded_trace(100, seed=3))

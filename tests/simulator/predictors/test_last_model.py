@@ -9,6 +9,7 @@ import pytest
 from swftools import Trace
 from swftools.simulator import simulate
 from tests.drawn import draw_trace
+from tests.examples import pairs
 from tests.naive.simulator import TWINS, Job, Policy, last_model, simulate_naively
 from tests.strategies import crowded_trace
 
@@ -52,13 +53,17 @@ def naive_starts(trace: Trace, policy: Policy, overrun: str) -> list[float | Non
     return [job.start for job in jobs]
 
 
-@pytest.mark.parametrize("overrun", ["extend", "run-on"])
-@pytest.mark.parametrize("name", ["fcfs", "easy", "sjf-backfill", "lxf", "conservative", "conservative-replanned"])
+@pytest.mark.parametrize(
+    ("name", "overrun"),
+    pairs(
+        ["fcfs", "easy", "sjf-backfill", "lxf", "conservative", "conservative-replanned"], ["extend", "run-on"], each=1
+    ),
+)
 def test_as_the_slow_simulator(name: str, overrun: str) -> None:
     """Job by job, where predictions are outlived all the time."""
     twin = next(twin for known, parameters, twin in TWINS if known == name and set(parameters.values()) <= {"fcfs", 1})
     for seed in (0, 1):
-        trace = crowded_trace(90, seed=seed)
+        trace = crowded_trace(70, seed=seed)
         schedule = simulate(trace, name, predictor="last-model", overrun=overrun)
         assert naive_starts(trace, twin, overrun) == schedule.jobs["start_time"].tolist()
         if name not in ("fcfs", "conservative"):

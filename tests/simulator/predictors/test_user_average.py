@@ -72,13 +72,19 @@ def told_and_started(trace: Trace, policy: str, predictor: str, **options: Any) 
     return [jobs["estimated_time"].tolist(), jobs["start_time"].tolist()]
 
 
-@pytest.mark.parametrize("overrun", ["extend", "kill", "run-on"])
-@pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("name", ["easy", "sjf-backfill", "conservative-replanned"])
+@pytest.mark.parametrize(
+    ("name", "count", "overrun"),
+    [  # by day each two of these together
+        pytest.param(name, count, overrun, marks=() if (i + j + k) % 3 == 0 else (pytest.mark.slow,))
+        for i, name in enumerate(["easy", "sjf-backfill", "conservative-replanned"])
+        for j, count in enumerate([1, 2, 5])
+        for k, overrun in enumerate(["extend", "kill", "run-on"])
+    ],
+)
 def test_as_the_slow_simulator(name: str, count: int, overrun: str) -> None:
     """Job by job, where many wait and predictions are outlived all the time; compiled and interpreted."""
     twin = next(twin for known, parameters, twin in TWINS if known == name and set(parameters.values()) <= {"fcfs", 1})
-    trace = crowded_trace(80, seed=count)
+    trace = crowded_trace(60, seed=count)
     work, jobs, _ = naive_runs(trace, twin, observe=user_average(count), overrun=overrun)
     found = told_and_started(trace, name, f"user-average:jobs={count}", overrun=overrun)
     assert naive_starts_of(work, jobs) == found[1]

@@ -27,7 +27,7 @@ from swftools.simulator import (
 )
 from swftools.simulator.questions.fairness import _running_since_before
 from tests.drawn import draw_trace
-from tests.examples import examples
+from tests.examples import examples, pairs
 from tests.simulator.restless import RESTLESS
 from tests.simulator.stopped import drawn
 from tests.strategies import crowded_trace, workloads
@@ -90,7 +90,7 @@ def test_a_job_may_gain_by_later_ones() -> None:
     assert min(gains) < 0
 
 
-@examples(0.5)
+@examples(0.25)
 @given(
     trace=workloads(max_jobs=20),
     policy=st.sampled_from(STARTS_HEADS),
@@ -111,8 +111,7 @@ def test_at_heads_it_is_what_the_schedule_says(
     assert delays["start_time"].tolist() == heads["start_time"].tolist()
 
 
-@pytest.mark.parametrize("policy", STARTS_HEADS)
-@pytest.mark.parametrize("predictor", ["last-model", "virtual:error=0.9"])
+@pytest.mark.parametrize(("policy", "predictor"), pairs(STARTS_HEADS, ["last-model", "virtual:error=0.9"], each=1))
 def test_on_a_busy_machine_too(policy: str, predictor: str) -> None:
     """Long queues, and estimates that are wrong."""
     trace = crowded_trace(80, 16, seed=5)

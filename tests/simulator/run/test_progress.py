@@ -19,6 +19,7 @@ from swftools.simulator import Policy, now, simulate, simulation, wake_at
 from swftools.simulator.engine import loop
 from swftools.simulator.run import driver, interruptible_thread
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import pairs
 
 JOBS = 300
 
@@ -39,8 +40,10 @@ def by_instants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation, "PAUSE", 0.0)
 
 
-@pytest.mark.parametrize("options", [{}, {"predictor": "last-model"}, {"overrun": "run-on"}], ids=str)
-@pytest.mark.parametrize("policy", [light(name) for name in OURS])
+@pytest.mark.parametrize(
+    ("policy", "options"),
+    pairs([light(name) for name in OURS], [{}, {"predictor": "last-model"}, {"overrun": "run-on"}], each=1),
+)
 def test_where_it_stops_changes_nothing(
     trace: Trace, policy: str, options: dict[str, Any], request: pytest.FixtureRequest
 ) -> None:
@@ -167,7 +170,7 @@ for i in range(TIMES):
 """
 
 
-@pytest.mark.parametrize("times", [50, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [15, pytest.param(200, marks=pytest.mark.slow)])
 def test_interrupts_are_heard(times: int) -> None:
     """A signal ends the simulation by its exception, as in Python, and does not end the process, whenever it comes."""
     command = [sys.executable, "-c", INTERRUPTED.replace("TIMES", str(times))]

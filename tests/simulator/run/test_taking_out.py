@@ -19,7 +19,7 @@ from swftools.simulator.machine.views import first_waiting, fits, next_waiting, 
 from swftools.simulator.machine.waiting_queue import NOBODY
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
-from tests.examples import examples
+from tests.examples import by_day, examples
 from tests.naive.simulator import TWINS, State
 from tests.simulator.restless import RESTLESS
 from tests.simulator.test_work_twin import PROCESSORS, with_work
@@ -187,7 +187,7 @@ def test_twice_and_after_later_jobs_were_sent_away() -> None:
 # ---------------------------------------------------------------- every policy
 
 
-@pytest.mark.parametrize("name", [*OURS, "restless"])
+@pytest.mark.parametrize("name", by_day([*OURS, "restless"], 12))
 @examples(0.1)
 @given(trace=workloads(), data=st.data(), predictor=st.sampled_from(["request", "exact", "last-model"]))
 def test_before_the_first_event_it_is_another_trace(
@@ -203,7 +203,7 @@ def test_before_the_first_event_it_is_another_trace(
     assert fewer.jobs[columns].values.tolist() == expected.jobs[columns].values.tolist()
 
 
-@pytest.mark.parametrize("name", [*OURS, "restless"])
+@pytest.mark.parametrize("name", by_day(["restless", *OURS[::-1]], 12))
 def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
     """The same with more jobs, their overheads, checkpoints and curves."""
     policy = RESTLESS if name == "restless" else light(name)
@@ -222,10 +222,11 @@ def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
     assert not fewer.is_partial
 
 
-@pytest.mark.parametrize(("name", "parameters", "twin"), TWINS, ids=[f"{name} {given}" for name, given, _ in TWINS])
-def test_in_the_midst_it_is_the_twin(name: str, parameters: dict[str, Any], twin: Any) -> None:
+@pytest.mark.parametrize("seeds", [[0], pytest.param([1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS, 20))
+def test_in_the_midst_it_is_the_twin(name: str, parameters: dict[str, Any], twin: Any, seeds: list[int]) -> None:
     """A slow simulator out of which jobs are taken that wait and run, and whose policy decides once more then."""
-    for seed in range(2):
+    for seed in seeds:
         trace = crowded_trace(40, 16, seed=seed)
         # Of at least 1 s, so that there is one decision at each instant.
         trace = trace.with_jobs(trace.jobs.assign(run_time=trace.jobs["run_time"].clip(lower=1.0)))
@@ -271,10 +272,13 @@ class Gone:
 
 @pytest.mark.parametrize(
     ("name", "semantics"),
-    [
-        *((name, "instant") for name in [*OURS, "restless"]),
-        *((name, other) for name in OURS for other in list_policies()[name].restates),
-    ],
+    by_day(
+        [
+            *((name, "instant") for name in [*OURS, "restless"]),
+            *((name, other) for name in OURS for other in list_policies()[name].restates),
+        ],
+        20,
+    ),
 )
 def test_the_others_go_on(name: str, semantics: str) -> None:
     """At any time, under every policy: the others end, nothing is overloaded, the original goes on as it was."""
@@ -300,7 +304,7 @@ def test_the_others_go_on(name: str, semantics: str) -> None:
     assert simulation.run().schedule().segments.equals(whole.segments)
 
 
-@pytest.mark.parametrize("name", [*OURS, "restless"])
+@pytest.mark.parametrize("name", by_day(["restless", *OURS], 12))
 def test_nobody_is_taken_out_of_nobody(name: str) -> None:
     """To take out nobody is to do nothing, not even to decide."""
     policy = RESTLESS if name == "restless" else light(name)
@@ -311,13 +315,13 @@ def test_nobody_is_taken_out_of_nobody(name: str) -> None:
     assert simulation.run().schedule().segments.equals(simulate(trace, policy).segments)
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", by_day(OURS, 11))
 def test_compiled_as_interpreted(name: str) -> None:
     """The same jobs vanish, and the same follows."""
-    trace = with_all_columns(crowded_trace(50, 16, seed=13))
+    trace = with_all_columns(crowded_trace(30, 16, seed=13))
     one, other = (Simulation(trace, light(name), predictor="last-model", compiled=way) for way in (True, False))
     for simulation in (one, other):
-        for until in (200.0, 900.0, 1500.0):
+        for until in (200.0, 700.0, 1100.0):
             simulation.run(until=until)
             simulation.without(simulation.running.iloc[::2]).without(simulation.waiting.iloc[1::3])
         simulation.run()

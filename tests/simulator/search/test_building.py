@@ -22,6 +22,7 @@ from swftools.simulator.search.gathering import room_for
 from swftools.simulator.search.notes import empty_notes
 from swftools.simulator.search.population import DECIDED, EASY, Rules, empty_population, known_worth
 from swftools.simulator.search.state import PATHS
+from tests.examples import by_day
 from tests.naive import genetic as naive
 from tests.naive.simulator import Job
 
@@ -69,7 +70,7 @@ def drawn(rng: np.random.Generator) -> tuple[Ground, naive.Ground, list[naive.Co
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", by_day(range(40), 10))
 def test_plans_of_easy(seed: int) -> None:
     """When each job begins, who begins at once, and what that is worth, of a thousand orders."""
     rng = np.random.default_rng(seed)

@@ -162,7 +162,7 @@ def test_one_individual_is_easy() -> None:
         assert ours.jobs["start_time"].equals(easy.jobs["start_time"])
 
 
-@examples(0.8)
+@examples(0.4)
 @given(trace=with_utility(crowds(max_jobs=9)))
 def test_no_generation_is_easy_on_the_best_seed(trace: Trace) -> None:
     """With the four seeds alone the best of their plans is followed, decision by decision."""
@@ -274,7 +274,7 @@ def test_nobody_is_worth_anything(name: str, functions: list[tuple[float, float]
     assert simulate(trace, name, generations=3).jobs["start_time"].equals(easy.jobs["start_time"])
 
 
-@examples(0.3)
+@examples(0.25)
 @given(trace=workloads())
 def test_schedules_are_possible(trace: Trace) -> None:
     """Of any crowd, whatever jobs are worth."""

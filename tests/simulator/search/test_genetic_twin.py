@@ -86,7 +86,7 @@ BREEDING = {
 }
 
 
-@examples(1.2)
+@examples(0.6)
 @given(
     trace=with_utility(crowds(max_jobs=9)),
     given_=st.fixed_dictionaries({**BREEDING, "builder": st.sampled_from(["easy", "conservative"])}),
@@ -104,7 +104,7 @@ def test_starts_and_generations_are_those_of_the_twin(
 TERMS = st.sampled_from(["T_w", "maxW", "avgW", "avgX", "maxE"]).map(Term)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(
     trace=crowds(max_jobs=8),
     given_=st.fixed_dictionaries({**BREEDING, "builder": st.sampled_from(["easy", "conservative"])}),
@@ -127,7 +127,7 @@ def with_checkpoints(draw: st.DrawFn, traces: st.SearchStrategy[Trace]) -> Trace
 _maybe_interval = st.none() | powers.filter(bool) | st.just(64.0)
 
 
-@examples(1.2)
+@examples(0.6)
 @given(
     trace=with_checkpoints(with_utility(crowds(max_jobs=9))),
     given_=st.fixed_dictionaries(BREEDING),

@@ -110,7 +110,7 @@ def weigh(values: Sequence[Number], references: Sequence[Number]) -> float:
     return float(sum(value / reference for value, reference in zip(values, references, strict=True)))
 
 
-@examples(0.8)
+@examples(0.4)
 @given(
     trace=crowds(max_jobs=5),
     objective=objectives(models=["lexical"]),
@@ -139,7 +139,7 @@ def floats(values: Sequence[Number]) -> list[float]:
     return [float(value) for value in values]
 
 
-@examples(0.8)
+@examples(0.4)
 @given(
     trace=crowds(max_jobs=5),
     objective=objectives(models=["tradeoff-b"]),
@@ -158,7 +158,7 @@ def test_strict_version_b_finds_the_least_product(
         assert math.prod(found_values(notes["decisions"].iloc[number], 2)) == pytest.approx(least, rel=1e-12)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(
     trace=crowds(max_jobs=5),
     objective=objectives(models=["tradeoff-c"]),
@@ -184,7 +184,7 @@ odd_jobs = st.tuples(st.integers(1, 80), st.integers(1, 300), st.integers(1, 4))
 """Submission and run time in tenths of a second, and width."""
 
 
-@examples(0.8)
+@examples(0.4)
 @given(jobs=st.lists(odd_jobs, min_size=1, max_size=5), name=st.sampled_from(["avgX", "avgW", "maxW", "T_w"]))
 def test_one_measure_is_the_least_of_all_orders_whatever_the_times(jobs: list[tuple[int, int, int]], name: str) -> None:
     """As near as sums of floats are, for times that are no sums of powers of two, where all wait for the machine."""

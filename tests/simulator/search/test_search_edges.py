@@ -122,7 +122,7 @@ def copies_of(jobs: list[tuple[int, float]], copies: int) -> Trace:
     )
 
 
-@examples(0.6)
+@examples(0.3)
 @given(
     jobs=st.lists(st.tuples(st.integers(1, 4), st.sampled_from([0.0, 1.0, 4.0])), min_size=1, max_size=3),
     objective=objectives(models=["lexical"]),
@@ -211,7 +211,7 @@ def test_jobs_as_wide_as_the_machine_go_one_by_one() -> None:
     assert schedule.jobs["start_time"].tolist() == [0.0, 10.0, 4.0, 6.0, 3.0]
 
 
-@examples(0.6)
+@examples(0.3)
 @given(
     trace=crowds(max_jobs=8),
     objective=objectives(),
@@ -263,7 +263,7 @@ def test_thousands_of_waiting_jobs_take_no_more_visits(traversal: str, nodes: in
     assert max(widths[(begins <= moment) & (moment < ends)].sum() for moment in begins) <= 64
 
 
-@examples(1.2)
+@examples(0.6)
 @given(
     trace=workloads(),
     predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9"]),

@@ -30,7 +30,7 @@ def references_at(trace: Trace, objective: Objective, time: float, waiting: int)
     ]
 
 
-@examples(0.6)
+@examples(0.3)
 @given(trace=crowds(least_jobs=2, max_jobs=9, processors=6), pair=st.sampled_from(PAIRS))
 def test_references_are_those_of_the_twin(trace: Trace, pair: tuple[str, str]) -> None:
     """At every decision; of several at one instant at the last."""
@@ -47,7 +47,7 @@ times = st.sampled_from([1.0, 2.0, 4.0, 8.0])
 
 # The second ends before the first can start, and so takes nothing of the two processors that are left over then.
 @example(jobs=[(1, 4, 8.0), (1, 1, 2.0), (1, 2, 8.0)], longer=3)
-@examples(0.8)
+@examples(0.4)
 @given(jobs=st.lists(st.tuples(st.integers(1, 7), widths, times), min_size=2, max_size=8), longer=st.integers(1, 5))
 def test_references_are_what_backfilling_makes_of_the_jobs(jobs: list[tuple[int, int, float]], longer: int) -> None:
     """Of jobs that all wait when the first processors become free: as the policies of these names schedule them."""

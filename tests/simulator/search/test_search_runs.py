@@ -73,7 +73,7 @@ def test_it_goes_on_where_it_stopped(name: str) -> None:
     assert_same_notes(simulation.run().notes, whole.notes)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(
     trace=workloads(),
     objective=objectives(),
@@ -103,7 +103,7 @@ def test_schedules_are_valid(
 # As many visits as before
 
 
-@examples(0.4)
+@examples(0.25)
 @given(trace=crowds(max_jobs=8), objective=objectives(), nodes=st.sampled_from([0, 7, 30]))
 def test_a_recorded_search_does_the_same_again(trace: Trace, objective: Any, nodes: int) -> None:
     """What it visited decides, not the limit that it had."""

@@ -77,7 +77,7 @@ def assert_same(trace: Trace, objective: Objective, *, exact: bool = True, **par
 
 
 @pytest.mark.parametrize("traversal", TRAVERSALS)
-@examples(1)
+@examples(0.5)
 @given(
     trace=crowds(max_jobs=9),
     objective=objectives(names=[*NAMES, *OWN]),
@@ -92,7 +92,7 @@ def test_visits_and_starts_are_those_of_the_twin(
     assert_same(trace, objective, traversal=traversal, branching=branching, nodes=nodes, overrun=overrun)
 
 
-@examples(1)
+@examples(0.5)
 @given(
     trace=workloads(max_jobs=10),
     objective=objectives(names=[*NAMES, *OWN]),
@@ -125,7 +125,7 @@ def test_starts_are_those_of_the_twin_whatever_is_estimated(
     traversal="dds",
     branching="lxf",
 )
-@examples(0.6)
+@examples(0.3)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(1, 8), st.sampled_from([3.0, 6.0, 10.0, 11.0]), st.integers(1, 2)),
@@ -151,7 +151,7 @@ def test_orders_that_cost_alike_are_equal_however_their_sums_are_rounded(
     assert_same(trace, objective, exact=False, traversal=traversal, branching=branching, nodes=10**6)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(
     trace=with_utility(crowds(max_jobs=7)),
     objective=objectives(names=["lost-utility", "T_w", "avgX"]),
@@ -163,7 +163,7 @@ def test_lost_utility_is_that_of_the_twin(trace: Trace, objective: Objective, tr
     assert_same(trace, objective, traversal=traversal, nodes=nodes)
 
 
-@examples(0.8)
+@examples(0.4)
 @given(
     trace=crowds(least_jobs=4, max_jobs=9, kinds=2),
     objective=objectives(names=[*NAMES, *OWN]),

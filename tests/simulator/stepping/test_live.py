@@ -14,6 +14,7 @@ from swftools.errors import ParameterError, PolicyError
 from swftools.simulator import CHECKPOINT, SUSPEND, Schedule, Stepper, simulate, validate
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import by_day
 from tests.simulator.test_no_future import poison
 from tests.strategies import crowded_trace
 
@@ -28,7 +29,7 @@ OTHERS = (
 @pytest.fixture(scope="module")
 def trace() -> Trace:
     """Jobs that queue, with whatever any policy needs, and requests that none exceeds."""
-    made = crowded_trace(24, seed=4)
+    made = crowded_trace(16, seed=4)
     requested = np.fmax(made.jobs["requested_time"], made.jobs["run_time"])
     return with_all_columns(made.with_jobs(made.jobs.assign(requested_time=requested)))
 
@@ -65,7 +66,7 @@ def assert_same(ours: Schedule, theirs: Schedule) -> None:
     pd.testing.assert_frame_equal(ours.jobs[names], theirs.jobs[names], check_exact=True)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", by_day(POLICIES, 8))
 def test_a_queue_that_is_followed_is_the_whole(trace: Trace, policy: str) -> None:
     """Jobs that are submitted when they come are scheduled as those of a trace that has them all, by every policy."""
     stepper = opened(trace, policy, seed=3)
@@ -79,7 +80,9 @@ def test_a_queue_that_is_followed_is_the_whole(trace: Trace, policy: str) -> Non
     assert validate(ours).ok
 
 
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "lxf-backfill", "fixed", "search", "pv-easy"])
+@pytest.mark.parametrize(
+    "policy", by_day(["easy", "fcfs", "conservative", "lxf-backfill", "pv-easy", "fixed", "search"], 4)
+)
 def test_nobody_knows_how_long_jobs_run(trace: Trace, policy: str) -> None:
     """Jobs are submitted without run times, and told to end when they do: the same schedule."""
     plain = simulate(trace, policy)
@@ -370,7 +373,7 @@ def test_processors_that_do_not_come_back() -> None:
     assert fork.first_start(int(np.flatnonzero(fork.origin == 2)[0])) == np.inf
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", by_day(POLICIES[::-1], 8))
 def test_every_policy_leaves_them_alone(trace: Trace, policy: str) -> None:
     """Nobody runs on processors that are away, also under those that stop running jobs; then all end."""
     stepper = Stepper(trace, policy, seed=1)

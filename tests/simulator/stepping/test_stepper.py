@@ -18,6 +18,7 @@ from swftools.models import lublin_feitelson
 from swftools.simulator import CHECKPOINT, KILL, SUSPEND, Schedule, Stepper, python_policy, simulate, validate
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import by_day, pairs
 from tests.simulator.stepping.python_deciders import in_order
 from tests.strategies import crowded_trace
 
@@ -36,8 +37,7 @@ def assert_same(ours: Schedule, theirs: Schedule) -> None:
     pd.testing.assert_frame_equal(ours.segments, theirs.segments, check_exact=True)
 
 
-@pytest.mark.parametrize("to", ["decision", "event"])
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("policy", "to"), pairs(POLICIES, ["decision", "event"], each=1))
 def test_whoever_always_skips_has_the_policys_schedule(trace: Trace, policy: str, to: str) -> None:
     """Bit for bit, also where it stops at events at which the policy would not be asked."""
     stepper, stops = Stepper(trace, policy, seed=3), 0
@@ -51,10 +51,10 @@ def test_whoever_always_skips_has_the_policys_schedule(trace: Trace, policy: str
     assert stepper.schedule().policy == plain.policy
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", by_day(POLICIES[::-1], 8))
 def test_a_policys_schedule_played_again(trace: Trace, policy: str) -> None:
     """Who decides the same by acts has the same runs: starts on their widths, stops by their ways, resizes."""
-    trace = trace.with_jobs(trace.jobs.head(36))
+    trace = trace.with_jobs(trace.jobs.head(20))
     plain = simulate(trace, policy, seed=3)
     stepper = Stepper(trace, "fcfs", seed=3)
     runs = plain.segments.reset_index(drop=True)

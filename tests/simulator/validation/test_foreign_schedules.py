@@ -18,6 +18,7 @@ from swftools.simulator.one_call import simulate
 from swftools.simulator.validation.foreign_schedules import read_schedule
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace
+from tests.examples import by_day
 from tests.simulator.validation.faults import PROMISES, sound
 
 
@@ -233,7 +234,7 @@ def test_a_job_of_no_length_is_no_culprit() -> None:
 ORACLES = {"fcfs": "fcfs", "easy": "easy", "sjbf": "sjf-backfill", "cons": "conservative"}
 
 
-@pytest.mark.parametrize("log", ["sdsc5k", "sdsc5kp", "lublin256e", "lublin256p", "sdscsp2"])
+@pytest.mark.parametrize("log", by_day(["sdsc5k", "sdsc5kp", "lublin256e", "lublin256p", "sdscsp2"], 2))
 def test_schedules_of_other_simulators_pass(log: str, shared: Path) -> None:
     """The schedules of pyss, CQSim and a plain EASY are valid and keep the promises of their policies."""
     folder = shared / "oracles" / "schedules"

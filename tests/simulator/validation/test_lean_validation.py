@@ -13,6 +13,7 @@ from swftools.simulator import Schedule, simulate, validate
 from swftools.simulator.validation import runs as runs_module
 from swftools.simulator.validation import work
 from swftools.simulator.validation.runs import at, by_submission, places_of, read_runs, rows_of_runs
+from tests.examples import by_day
 from tests.strategies import crowded_trace
 
 
@@ -29,7 +30,7 @@ def broken(number: int = 0) -> Schedule:
     return replace(schedule, jobs=jobs, segments=runs)
 
 
-@pytest.mark.parametrize("block", [1, 2, 3, 7, 8, 59, 60, 61])
+@pytest.mark.parametrize("block", by_day([1, 2, 3, 7, 8, 59, 60, 61], 3))
 def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A report is the same in whatever portions jobs and runs are looked at."""
     expected = [validate(broken(number)) for number in range(3)]

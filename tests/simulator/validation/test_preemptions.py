@@ -40,7 +40,7 @@ def test_what_it_promises_depends_on_its_parameters() -> None:
     assert set(policy.promised({"order": "lxf"})) == {"no-idle-processors"}
 
 
-@examples(1.5)
+@examples(0.75)
 @given(
     trace=workloads(),
     predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9"]),
@@ -122,7 +122,7 @@ def test_who_went_ahead_of_another_head_counts_too() -> None:
     ]
 
 
-@examples(1.5)
+@examples(0.75)
 @given(
     trace=workloads(max_jobs=20),
     policy=st.sampled_from(["easy", "pv-easy", "sjf", "conservative", "pv-easy:order=widest", "fcfs"]),
@@ -183,7 +183,7 @@ def test_a_stop_for_one_that_is_stopped_itself_is_found() -> None:
     assert sorted(found.loc[found["rule"] == "no-stop-in-vain", "job_number"]) == [2, 3]
 
 
-@examples(2)
+@examples(1)
 @given(
     jobs=st.lists(
         st.tuples(st.integers(0, 9), st.integers(0, 20), st.integers(1, 4), st.integers(0, 9)), min_size=1, max_size=9
@@ -213,7 +213,7 @@ def test_idle_processors_are_those_that_one_finds_step_by_step(jobs: list[tuple[
 stretches = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=3)
 
 
-@examples(2)
+@examples(1)
 @given(jobs=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), stretches), min_size=1, max_size=5))
 def test_idle_processors_of_stopped_jobs_are_found_step_by_step(
     jobs: list[tuple[int, int, list[tuple[int, int]]]],

@@ -42,7 +42,7 @@ def short_runs(draw: st.DrawFn) -> Trace:
 
 @pytest.mark.parametrize("predictor", ["exact", "request"])
 @pytest.mark.parametrize("policy", CONSERVATIVE)
-@examples(0.5)
+@examples(0.25)
 @given(trace=short_runs())
 def test_promises_of_short_runs_are_kept(policy: str, predictor: str, trace: Trace) -> None:
     """Whatever the engine makes of them is valid, and the promise is checked."""
@@ -53,7 +53,7 @@ def test_promises_of_short_runs_are_kept(policy: str, predictor: str, trace: Tra
 
 @pytest.mark.parametrize("predictor", ["exact", "request", "last-model"])
 @pytest.mark.parametrize("policy", CONSERVATIVE)
-@examples(0.4)
+@examples(0.25)
 @given(trace=short_runs(), overrun=st.sampled_from(["extend", "run-on"]))
 def test_short_runs_start_as_in_the_twin(policy: str, predictor: str, trace: Trace, overrun: str) -> None:
     """Job by job."""

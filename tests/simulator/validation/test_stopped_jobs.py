@@ -31,7 +31,7 @@ OVERHEADS = [0.0, 1.5, "uniform:seconds=1,per_processor=0.5", "column:name=cost_
 
 
 @pytest.mark.parametrize("overhead", OVERHEADS)
-@examples(0.3)
+@examples(0.25)
 @given(trace=workloads(), seed=st.integers(0, 1000), overrun=st.sampled_from(["extend", "kill", "run-on"]))
 def test_schedules_of_the_engine_pass(overhead: float | str, trace: Trace, seed: int, overrun: str) -> None:
     """Whatever is stopped, resized and gone on with at random is valid, with the trace and without."""
@@ -49,7 +49,7 @@ def test_a_busy_machine_passes() -> None:
     assert validate(schedule, trace=whole).ok
 
 
-@examples(0.6)
+@examples(0.3)
 @given(trace=workloads(), seed=st.integers(0, 1000))
 def test_lost_work_equals_the_slow_twin(trace: Trace, seed: int) -> None:
     """What is lost of each run is what a pile of work says from whose top is taken."""

@@ -45,7 +45,7 @@ def test_head_reservations_equal_the_slow_twin(trace: Trace, policy: str, one_de
 
 @pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
 @given(trace=workloads())
-@examples(0.4)
+@examples(0.25)
 def test_reservations_equal_the_slow_twin(policy: str, trace: Trace) -> None:
     """Every promise is that of a plan kept as a list of intervals, and it is kept."""
     longer = trace.with_jobs(trace.jobs.assign(run_time=trace.jobs["run_time"] + 1, requested_time=30.0))
@@ -57,7 +57,7 @@ def test_reservations_equal_the_slow_twin(policy: str, trace: Trace) -> None:
 
 
 @given(trace=workloads(), policy=st.sampled_from(["easy", "narrowest"]))
-@examples(0.6)
+@examples(0.3)
 def test_use_of_processors_equals_counting(trace: Trace, policy: str) -> None:
     """At each time, the processors in use are those of the jobs that run."""
     starts = starts_of(simulate(trace, policy))
@@ -67,7 +67,7 @@ def test_use_of_processors_equals_counting(trace: Trace, policy: str) -> None:
 
 
 @given(trace=workloads(), policy=st.sampled_from(["easy", "narrowest"]), wider=st.integers(0, 2))
-@examples(0.6)
+@examples(0.3)
 def test_most_in_use_is_the_most_of_all(trace: Trace, policy: str, wider: int) -> None:
     """Of runs in any order, some of them of no length."""
     starts = starts_of(simulate(trace, policy))
