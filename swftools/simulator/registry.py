@@ -57,8 +57,8 @@ class Policy:
         Returns the policy's memory at the beginning: a (named) tuple of one-dimensional arrays of numbers, or of such
         tuples.
     variants : callable, optional
-        Takes the parameters, as the policy sees them; returns the function that decides the same with these in place of
-        ``decide``, and compiles faster because it has less code.
+        Takes the parameters, as the policy sees them; returns one of a few functions, which decides the same with these
+        as ``decide``, and compiles faster because it has less code.
     rests : bool
         The policy does nothing and remembers nothing while no waiting job fits into the free processors. So it is not
         called then, which saves time.

@@ -151,7 +151,7 @@ class Group(NamedTuple):
 
 
 @cache
-def groups_of(kind: type) -> tuple[Group, Group, Group]:
+def groups_of(kind: Any) -> tuple[Group, Group, Group]:
     """Return the columns of a state in three groups: what is per job and run, what else grows, and what never does."""
     groups: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
     for path, column in columns_of(kind).items():
