@@ -151,13 +151,18 @@ class Group(NamedTuple):
 
 
 @cache
-def groups_of(kind: Any) -> tuple[Group, Group, Group]:
+def _groups_of(kind: Any) -> tuple[Group, Group, Group]:
     """Return the columns of a state in three groups: what is per job and run, what else grows, and what never does."""
     groups: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
     for path, column in columns_of(kind).items():
         group = 0 if column.per in LONG else 1 if column.per else 2
         groups[group].append((path, path.rpartition(".")[2], column))
     return tuple(Group(columns, frozenset(_sizes_among(columns))) for columns in groups)  # type: ignore[return-value]
+
+
+def groups_of(kind: Any) -> tuple[Group, Group, Group]:
+    """Return the columns of a state in three groups: what is per job and run, what else grows, and what never does."""
+    return _groups_of(kind)
 
 
 def _sizes_among(columns: Iterable[tuple[str, str, Column]]) -> Iterator[str]:
@@ -198,7 +203,7 @@ class Arena(Generic[T]):
         self.kind, self.sizes, self.given, self._completed = kind, sizes, given, completed
         self.is_clean = True
         """Whether nothing is written behind what is used; else it is copied whole."""
-        self._take([Block(self._specs(group, sizes), first or {}) for group in groups_of(kind)])
+        self._take([Block(self._specs(group, sizes), first or {}) for group in groups_of(self.kind)])
 
     def _specs(self, group: Group, sizes: Sizes) -> dict[str, Spec]:
         """Return what arrays of a group there are to be."""
