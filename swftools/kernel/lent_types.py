@@ -32,6 +32,11 @@ class LentTuple(types.Type):
         self.types = (tuple_type,)  # as a tuple has them: who looks for named tuples finds it
         super().__init__(name=f"lent {tuple_type.name}")
 
+    @property
+    def key(self) -> Any:
+        """What makes it another type: also the class of the tuple, whose name others with other fields may have."""
+        return self.tuple_type
+
 
 @register_model(LentTuple)
 class _Address(_models.PrimitiveModel):  # type: ignore[misc]

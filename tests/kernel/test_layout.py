@@ -191,3 +191,47 @@ def test_some_arrays_are_others() -> None:
         assert [laid_out.part(i) - laid_out.address for i in range(3)] == [0, 56, 56 + 2 * 56]
     with pytest.raises(TypeError, match="is not laid out as"):
         laid_out.changed((one[0].astype(np.int32), *one[1:]), like)
+
+
+class Twice(NamedTuple):
+    """A tuple of the name of another one."""
+
+    one: Any
+    other: Any
+
+
+FIRST = Twice
+
+
+class Twice(NamedTuple):  # type: ignore[no-redef]
+    """Another one, with the same fields in another order."""
+
+    other: Any
+    one: Any
+
+
+first_at = Lent(lambda: FIRST(np.zeros(1), np.zeros(1)))
+second_at = Lent(lambda: Twice(np.zeros(1), np.zeros(1)))
+
+
+@kernel(allocates=False)
+def look_at_first(place: int, found: Any) -> None:
+    """Read a field of one."""
+    found[0] = first_at(place).one[0]
+
+
+@kernel(allocates=False)
+def look_at_second(place: int, found: Any) -> None:
+    """Read the field of the same name of the other one."""
+    found[0] = second_at(place).one[0]
+
+
+@compiles
+def test_tuples_of_one_name_are_told_apart() -> None:
+    """Memories of two policies may have one name, and fields of the same types."""
+    found = np.zeros(1)
+    for made, look_at, wanted in ((FIRST, look_at_first, 1.0), (Twice, look_at_second, 2.0)):
+        value = made(np.ones(1), np.full(1, 2.0))
+        laid_out = Layout(value, value)
+        look_at(laid_out.address, found)
+        assert found[0] == wanted

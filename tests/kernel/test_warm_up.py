@@ -31,7 +31,7 @@ with watch_compiling(lambda count, name: names.append(name)):
     count = warm_up(lambda *step: steps.append(step))
 import swftools.simulator.run.compiled_calls, swftools.simulator.registry
 assert sum(swftools.simulator.run.compiled_calls.engine_kernel().compiled.stats.cache_hits.values()) == 1 or count
-assert sum(swftools.simulator.registry.find_policy("easy")._entry.placed.stats.cache_hits.values()) == 1 or count
+assert sum(swftools.simulator.registry.find_policy("fcfs")._entry.placed.stats.cache_hits.values()) == 1 or count
 from tests.kernel.test_warm_up import are_kept
 print(json.dumps([count, names, steps, are_kept()]))
 """
