@@ -270,6 +270,8 @@ def policy(  # noqa: PLR0913 (facts by name)
     """
     if not is_whole(version, 1):
         raise ParameterError(f"policy {name!r}: version={version!r} is not an integer of 1 or more")
+    if usual is not None and variants is not None:
+        raise ParameterError(f"policy {name!r}: usual= is the old name of what variants= says; give variants= alone")
 
     def register(decide: Callable[..., None]) -> Callable[..., None]:
         kind = checked_class("policy", name, parameters)

@@ -54,11 +54,7 @@ def roll_back(root: DataRoot) -> None:
     root.rollback("sdsc", BEFORE)
 
 
-SOME_OR_EVERY = pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
-
-
-@SOME_OR_EVERY
-def test_killed_at_every_step_of_a_publication(stride: int, tmp_path: Path) -> None:
+def test_killed_at_every_step_of_a_publication(tmp_path: Path) -> None:
     """Wherever a publisher is killed, no part of a version is visible and the next one completes the same bytes."""
     base, place = tmp_path / "base", tmp_path / "data"
     publish(DataRoot.open(base), BEFORE)
@@ -68,7 +64,7 @@ def test_killed_at_every_step_of_a_publication(stride: int, tmp_path: Path) -> N
     expected = contents(expected_root)
 
     outcomes = set()
-    for _ in killed_at_every_step(publish_new, base, place, stride):
+    for _ in killed_at_every_step(publish_new, base, place):
         root = DataRoot.open(place)
         check_whole(root, place)
         is_visible = (place / "sdsc" / NEW).exists()
@@ -79,23 +75,21 @@ def test_killed_at_every_step_of_a_publication(stride: int, tmp_path: Path) -> N
         assert expected == contents(place)
         assert [] == staged(place)
         assert root.is_published("sdsc", NEW)
-    every = {
+    assert {
         (False, False, BEFORE),
         (True, False, BEFORE),  # renamed, `latest` not yet moved
         (True, False, NEW),  # moved, the catalogue not yet written
         (True, True, NEW),
-    }
-    assert outcomes == every if stride == 1 else outcomes <= every
+    } == outcomes
 
 
-@SOME_OR_EVERY
-def test_killed_at_every_step_of_a_rollback(stride: int, tmp_path: Path) -> None:
+def test_killed_at_every_step_of_a_rollback(tmp_path: Path) -> None:
     """A pointer being moved names the old version or the new one, never anything else; again, and the link follows."""
     base, place = tmp_path / "base", tmp_path / "data"
     for version in (BEFORE, NEW):
         publish(DataRoot.open(base), version)
     outcomes = set()
-    for _ in killed_at_every_step(roll_back, base, place, stride):
+    for _ in killed_at_every_step(roll_back, base, place):
         root = DataRoot.open(place)
         check_whole(root, place, is_linked=False)
         outcomes.add(root.latest("sdsc"))
@@ -103,10 +97,10 @@ def test_killed_at_every_step_of_a_rollback(stride: int, tmp_path: Path) -> None
         assert BEFORE == root.latest("sdsc")
         check_whole(root, place)
         assert [] == staged(place)
-    assert {BEFORE, NEW} == outcomes if stride == 1 else outcomes <= {BEFORE, NEW}
+    assert {BEFORE, NEW} == outcomes
 
 
-@pytest.mark.parametrize("name", ["fsync", "mkdir", "rename", "replace", pytest.param("open", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["fsync", "mkdir", "rename", "replace", "open"])
 def test_full_disk_at_every_step(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever the disk is full, one error names path, cause and remedy; running again completes the same bytes."""
     base, whole, place = tmp_path / "base", tmp_path / "whole", tmp_path / "data"

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from swftools.errors import ParameterError
 from swftools.parameters import Parameters, number
 from swftools.simulator import simulate
 from swftools.simulator.machine.state import Machine
@@ -71,3 +72,5 @@ def test_a_function_for_the_defaults_alone() -> None:
     made = find_policy("test-usual")
     assert made.made_for(made.chosen({})).decide is rest
     assert made.made_for(made.chosen({"patience": 2.0})) is made
+    with pytest.raises(ParameterError, match="give variants= alone"):
+        policy("test-both", parameters=UsualParameters, usual=rest, variants=lambda _: rest)
