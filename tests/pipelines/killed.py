@@ -74,9 +74,9 @@ def die_at(step: int, act: Callable[[DataRoot], None], place: Path) -> None:
         act(root)
 
 
-def killed_at_every_step(act: Callable[[DataRoot], None], base: Path, place: Path, stride: int = 1) -> Iterator[int]:
-    """Yield once for each step, or each so many, at which a process that acts on a copy of a root was killed."""
-    for step in range(1, 500, stride):
+def killed_at_every_step(act: Callable[[DataRoot], None], base: Path, place: Path) -> Iterator[int]:
+    """Yield once for each step at which a process that acts on a copy of a root was killed."""
+    for step in range(1, 500):
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(base, place, symlinks=True)
         process = PROCESSES.Process(target=die_at, args=(step, act, place))
