@@ -9,30 +9,15 @@ an array is replaced by another. Nothing is counted: whoever lays out keeps what
 from __future__ import annotations
 
 import ctypes
-import importlib.metadata
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from swftools.errors import KernelError
-
 _CALLS = ("next_uint64", "next_uint32", "next_double")
 
 _WORD = 8
-
-_ARRAY = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
-_GENERATOR = ("bit_generator", "meminfo", "parent")
-_BITS = (
-    "parent",
-    "state_address",
-    "state",
-    "fnptr_next_uint64",
-    "fnptr_next_uint32",
-    "fnptr_next_double",
-    "bit_generator",
-)
 
 
 class Layout:
@@ -144,19 +129,9 @@ _address = _address_in_object if _tells_addresses() else address_of_array
 @cache
 def _check_numba() -> None:
     """Raise KernelError where numba lays out its tuples otherwise than it is done here."""
-    from numba.core import types  # noqa: PLC0415 (takes half a second)
-    from numba.core.datamodel import registry  # noqa: PLC0415
-    from numba.np.random import generator_core  # noqa: F401, PLC0415 (says how it has Generators)
+    from swftools.kernel.fallback import machine  # noqa: PLC0415 (imports numba, which takes half a second)
 
-    models: Any = registry.default_manager
-
-    known = {types.Array(types.int64, 1, "C"): _ARRAY, types.npy_rng: _GENERATOR, types.npy_bitgen: _BITS}
-    for kind, fields in known.items():
-        if models[kind]._fields != fields:
-            raise KernelError(
-                f"numba {importlib.metadata.version('numba')} has {kind} in memory as {models[kind]._fields}, not as "
-                f"{fields}; install another version of numba"
-            )
+    machine()
 
 
 def _add_words(words: list[int], value: Any, like: Any) -> list[int]:
