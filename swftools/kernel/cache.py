@@ -101,9 +101,16 @@ def _compile_plainly(function: Callable[..., Any], signature: Any, form: Form) -
     """
     if form.checked and not _IS_TOLD:
         raise unfit("checked kernels need its events")
-    options = {"nogil": True, **({"boundscheck": True} if form.checked else {}), **(merging() if form.merges else {})}
-    dispatcher = (njit(signature, **options) if signature is not None else njit(**options))(function)
+    options: dict[str, Any] = {"nogil": True}
+    if form.checked:
+        options["boundscheck"] = True  # False would overrule NUMBA_BOUNDSCHECK
+    if form.merges:
+        options |= merging()
+    dispatcher: Any = njit(**options)(function)
     _FORMS[dispatcher] = form._replace(allocates=True)  # it counts references, as numba does
+    if signature is not None:
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
     return dispatcher
 
 

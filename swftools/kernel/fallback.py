@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from typing import Any, TypeVar
 from numba import NumbaError
 
 from swftools.errors import KernelError, KernelWarning
-from swftools.kernel.numba_adapter import REMEDY, probe, version, was_tried
+from swftools.kernel.numba_adapter import REMEDY, NumbaIsOtherwiseError, probe, version, was_tried
 
 T = TypeVar("T")
 
@@ -64,7 +65,10 @@ def _reason_at_first() -> str | None:
         pipeline()
     except Exception as error:  # noqa: BLE001 (whatever its classes make of another numba)
         return probe.said(error)
-    return None if was_tried() else probe.fails_in_pipeline()
+    if was_tried():
+        return None
+    _LOG.info("numba %s is not among the versions that swftools was tried with", version())
+    return probe.fails_in_pipeline()
 
 
 def pipeline() -> Any:
@@ -153,9 +157,15 @@ def _is_numbas(error: Exception) -> bool:
 
 
 def doubt(error: Exception) -> None:
-    """Raise an error again, which is likely to be the kernel's or a damaged file's, if ``pipeline`` does not work."""
-    if probe.fails_in_pipeline():
-        raise error
+    """Look whether ``pipeline`` works, after an error that a damaged file explains as well.
+
+    Raises
+    ------
+    NumbaIsOtherwiseError
+        It does not.
+    """
+    if reason := probe.fails_in_pipeline():
+        raise NumbaIsOtherwiseError(reason) from error
 
 
 def _go_plain(reason: str) -> None:
@@ -169,4 +179,15 @@ def _go_plain(reason: str) -> None:
         f"takes longer; {REMEDY}"
     )
     _LOG.info(text)
-    warnings.warn(text, KernelWarning, stacklevel=2)
+    warnings.warn(text, KernelWarning, stacklevel=_frames_of_ours())
+
+
+def _frames_of_ours() -> int:
+    """Return how many frames there are up to that of whoever called swftools, from the function that asks."""
+    frame, count = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+_OURS = ("swftools", "pipelines", "numba", "functools", "contextlib", "importlib", "_frozen_importlib")

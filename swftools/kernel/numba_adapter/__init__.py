@@ -9,7 +9,6 @@ it. ``machine`` is what the simulator cannot do without. ``probe`` finds out wha
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -51,12 +50,14 @@ def source_of(value: Any) -> FunctionType | None:
 
 def version() -> str:
     """Return the version of numba that is installed."""
-    return importlib.metadata.version("numba")
+    import numba  # noqa: PLC0415 (takes half a second)
+
+    return str(numba.__version__)
 
 
 def was_tried() -> bool:
     """Whether numba is of a version with which swftools was tried."""
-    import numba  # noqa: PLC0415 (takes half a second)
+    import numba  # noqa: PLC0415 (as above)
 
     return LOWEST <= numba.version_info.short < BELOW
 

@@ -274,7 +274,7 @@ class _Elsewhere(_Beside):
 class _Implementation(_caching.CompileResultCacheImpl):  # type: ignore[misc]
     def __init__(self, keeper: Keeper, function: Callable[..., Any]) -> None:
         self._keeper = keeper
-        self._locator_classes = [_Named, _Beside, _OfUser]
+        self._locator_classes: list[Any] = [_Named, _Beside, _OfUser]
         if keeper.folder:
             self._locator_classes = [type("_Elsewhere", (_Elsewhere,), {"folder": keeper.folder})]
         super().__init__(function)
