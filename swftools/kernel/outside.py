@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 from swftools.kernel.decorator import Kernel
@@ -148,4 +149,4 @@ def at_address(compiled: Any) -> Any:
 
     ``compiled`` is the attribute of that name; with NUMBA_DISABLE_JIT, a function of Python, it is returned as it is.
     """
-    return _machine().FunctionAtAddress(compiled) if hasattr(compiled, "overloads") else compiled
+    return compiled if isinstance(compiled, FunctionType) else _machine().FunctionAtAddress(compiled)
