@@ -28,7 +28,7 @@ from swftools.errors import KernelError
 from swftools.kernel.compiling import WATCH, is_kernel
 from swftools.kernel.fallback import doubt, either, is_plain, pipeline, unfit
 from swftools.kernel.numba_adapter import listen, merging, option_of, type_of_dispatcher
-from swftools.kernel.sources import fingerprint
+from swftools.kernel.sources import compiler_stamp, fingerprint
 
 _LOG = logging.getLogger("swftools")
 
@@ -127,7 +127,8 @@ def _compile(function: Callable[..., Any], signature: Any, form: Form) -> Any:
         inside.go_through(dispatcher, _Steps(function, form))
         if _is_importable(function):
             suffix = "-checked" * form.checked + f"-{form.called_by}"
-            keeper = inside.Keeper(suffix, inner, partial(_key, function, suffix), KEPT, _tell_damaged, _tell_lost)
+            key = partial(_key, function, suffix)
+            keeper = inside.Keeper(compiler_stamp(), suffix, inner, key, KEPT, _tell_damaged, _tell_lost)
             try:
                 inside.keep(dispatcher, function, keeper)
             except (RuntimeError, OSError) as error:  # no folder can be written, or no source can be read

@@ -123,7 +123,7 @@ class Pattern:
     def __init__(self, words: Any, begins: list[int], arrays: list[Any]) -> None:
         self._words, self._begins, self._alike = words.copy(), begins, _traits(arrays)
         sizes = [_ARRAY_WORDS + 2 * array.ndim for array in arrays]
-        self._places = np.cumsum([0, *sizes[:-1]]) + _ARRAY.index("data")
+        self._places = np.cumsum([0, *sizes[:-1]]) + _DATA
 
     def layout(self, value: Any) -> Layout | None:
         """Return how a tuple of the same kind is laid out, which is kept as long; None if its arrays are others."""
@@ -199,6 +199,9 @@ def _add_words(words: list[int], value: Any, like: Any) -> list[int]:
 
 _ARRAY_WORDS = 5
 """Words of an array, but for its shape and strides."""
+
+_DATA = 4
+"""Which of them says where its elements lie."""
 
 
 def _array_words(value: Any, like: Any) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -21,7 +21,6 @@ from numba.core import caching, codegen, compiler, compiler_machinery, typed_pas
 from numba.core.compiler_lock import global_compiler_lock
 
 from swftools.kernel.numba_adapter import NumbaIsOtherwiseError
-from swftools.kernel.sources import compiler_stamp
 
 _machinery: Any = compiler_machinery  # numba says nothing of its types
 _compilers: Any = compiler
@@ -207,11 +206,12 @@ def returns_array(dispatcher: Any, template: Any) -> bool:
 class Keeper(NamedTuple):
     """How the compiled forms of a kernel are kept.
 
-    ``suffix`` tells files of one function apart, ``key`` returns for a signature what else they are keyed to, ``kept``
+    ``stamp`` is what all are kept for, ``suffix`` tells files of one function apart, ``key`` returns for a signature what else they are keyed to, ``kept``
     is how many there may be for a signature, ``told`` is called with what could not be loaded (the kernel's name, the
     error), and ``lost`` with what could not be kept. ``folder`` is elsewhere than in numba's places.
     """
 
+    stamp: str
     suffix: str
     is_inner: bool
     key: Callable[[Any], tuple[Any, ...]]
@@ -243,8 +243,10 @@ def kept_forms(dispatcher: Any) -> dict[Any, str]:
 class _Keyed:
     """A place of the cache, of numba's kinds, whose stamp is not that of the function's file."""
 
+    stamp = ""
+
     def get_source_stamp(self) -> str:
-        return compiler_stamp()
+        return self.stamp
 
     def get_disambiguator(self) -> str:
         return "kernel"
@@ -271,12 +273,17 @@ class _Elsewhere(_Beside):
         return self.folder
 
 
+@cache
+def _places(stamp: str, folder: str) -> list[type[_Keyed]]:
+    """Return the places where a kernel may be kept, the first one first."""
+    kinds: tuple[Any, ...] = (_Elsewhere,) if folder else (_Named, _Beside, _OfUser)
+    return [type(kind.__name__, (kind,), {"stamp": stamp, "folder": folder}) for kind in kinds]
+
+
 class _Implementation(_caching.CompileResultCacheImpl):  # type: ignore[misc]
     def __init__(self, keeper: Keeper, function: Callable[..., Any]) -> None:
         self._keeper = keeper
-        self._locator_classes: list[Any] = [_Named, _Beside, _OfUser]
-        if keeper.folder:
-            self._locator_classes = [type("_Elsewhere", (_Elsewhere,), {"folder": keeper.folder})]
+        self._locator_classes = _places(keeper.stamp, keeper.folder)
         super().__init__(function)
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:

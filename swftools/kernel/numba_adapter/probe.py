@@ -241,7 +241,7 @@ def _try_pipeline() -> None:
         source = _with(function, **names)
         dispatcher = pipeline.new_dispatcher(source, pipeline.Options(**options))
         suffix, is_inner = "-".join(["", *options]), "inner" in options
-        keeper = pipeline.Keeper(suffix, is_inner, lambda _: (key,), 2, _note_in(told), _ignore, folder)
+        keeper = pipeline.Keeper("stamp", suffix, is_inner, lambda _: (key,), 2, _note_in(told), _ignore, folder)
         pipeline.go_through(dispatcher, _AsNumba())
         pipeline.keep(dispatcher, source, keeper)
         return dispatcher
