@@ -206,9 +206,10 @@ def returns_array(dispatcher: Any, template: Any) -> bool:
 class Keeper(NamedTuple):
     """How the compiled forms of a kernel are kept.
 
-    ``stamp`` is what all are kept for, ``suffix`` tells files of one function apart, ``key`` returns for a signature what else they are keyed to, ``kept``
-    is how many there may be for a signature, ``told`` is called with what could not be loaded (the kernel's name, the
-    error), and ``lost`` with what could not be kept. ``folder`` is elsewhere than in numba's places.
+    ``stamp`` is what all are kept for, ``suffix`` tells files of one function apart, ``key`` returns for a signature
+    what else they are keyed to, ``kept`` is how many there may be for a signature, ``told`` is called with what could
+    not be loaded (the kernel's name, the error), and ``lost`` with what could not be kept. ``folder`` is elsewhere than
+    in numba's places.
     """
 
     stamp: str
