@@ -386,6 +386,15 @@ def test_errors_of_a_kernel_are_its_own(told: list[str]) -> None:
     assert not fallback.is_plain()
 
 
+@pytest.mark.parametrize(
+    ("version", "was_tried"), [((0, 61), False), ((0, 62), True), ((0, 68), True), ((0, 69), False), ((1, 0), False)]
+)
+def test_versions_that_were_tried(monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], was_tried: bool) -> None:
+    """Those that setup.cfg admits."""
+    monkeypatch.setattr(numba, "version_info", numba.version_info._replace(short=version))
+    assert numba_adapter.was_tried() == was_tried
+
+
 @compiles
 def test_a_version_that_was_not_tried(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """It is tried first: if it works all is as ever, and else plain, though no name is missing."""
