@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from numba import config, njit
 
 from swftools.errors import KernelError
 from swftools.kernel.compiling import WATCH, is_kernel
-from swftools.kernel.fallback import doubt, either, pipeline, unfit
+from swftools.kernel.fallback import doubt, either, is_plain, pipeline, unfit
 from swftools.kernel.numba_adapter import listen, merging, option_of, type_of_dispatcher
 from swftools.kernel.sources import compiler_stamp, fingerprint
 
@@ -55,6 +55,12 @@ _COMPILING: ContextVar[tuple[Any, ...]] = ContextVar("what is being compiled, ea
 _FORMS: WeakKeyDictionary[Any, Form] = WeakKeyDictionary()
 """The forms of what numba compiles here, and not of what others have it compile."""
 
+_OURS: WeakSet[Any] = WeakSet()
+"""Those of them that are compiled by ``numba_adapter.pipeline``."""
+
+_REPLACED: list[Any] = []
+"""Those that were replaced by plain ones, while kernels may be compiled that call them."""
+
 
 def is_checked() -> bool:
     """Whether what is being compiled is a checked kernel, which calls such."""
@@ -77,7 +83,12 @@ def compile_function(function: Callable[..., Any], signature: Any, form: Form) -
 
 def type_in_kernels(kernel: Any) -> Any:
     """Return numba's type of a kernel that another one calls, which is compiled."""
-    return type_of_dispatcher(kernel.inner_checked if is_checked() else kernel.inner)
+    name = "inner_checked" if is_checked() else "inner"
+    inner = getattr(kernel, name)
+    if is_plain() and inner in _OURS:  # numba may look up what it compiled otherwise than pipeline has it
+        _REPLACED.append(vars(kernel).pop(name))
+        inner = getattr(kernel, name)
+    return type_of_dispatcher(inner)
 
 
 def _compile_plainly(function: Callable[..., Any], signature: Any, form: Form) -> Any:
@@ -112,6 +123,7 @@ def _compile(function: Callable[..., Any], signature: Any, form: Form) -> Any:
             function, inside.Options(not form.allocates, form.merges, form.checked, inner, placed)
         )
         _FORMS[dispatcher] = form
+        _OURS.add(dispatcher)
         inside.go_through(dispatcher, _Steps(function, form))
         if _is_importable(function):
             suffix = "-checked" * form.checked + f"-{form.called_by}"
