@@ -10,13 +10,16 @@ go on with, and no further. Results are the same without all of this: ``swftools
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from llvmlite import binding  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import config, njit, types
 from numba.core import caching, codegen, compiler, compiler_machinery, typed_passes
 from numba.core.compiler_lock import global_compiler_lock
 
@@ -27,8 +30,47 @@ _compilers: Any = compiler
 _codegen: Any = codegen
 _caching: Any = caching
 
+SHIPPED = "_compiled"
+"""The folder beside a source where a package may have compiled forms of its kernels."""
+
+FAMILY = "x86-64-v3"
+"""The processors that such forms are for."""
+
+NEEDED = (
+    *("avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma"),
+    *("lzcnt", "movbe", "popcnt", "sahf", "sse4.2", "ssse3", "xsave"),
+)
+"""What a processor can do that is of this family, in the words of LLVM."""
+
 compiler_lock: Any = global_compiler_lock
 """Held while numba compiles; reentrant. Another one beside it would let two threads wait for one another."""
+
+
+def load_without_linear_algebra() -> None:
+    """Load numba's functions of arrays, which look whether scipy has linear algebra, without loading that of scipy.
+
+    It would be a tenth of the start of a command. Where a kernel needs it, numba looks again.
+    """
+    name = "numba.np.arraymath"
+    if name in sys.modules or importlib.util.find_spec("scipy") is None:
+        return
+    from numba.np import linalg  # noqa: PLC0415 (where it is gone, numba is loaded as it is)
+
+    looks = linalg.ensure_blas
+    linalg.ensure_blas = _is_there
+    try:
+        loaded = importlib.import_module(name)
+        loaded.ensure_blas = looks
+    finally:
+        linalg.ensure_blas = looks
+
+
+def _is_there() -> None:
+    """Say that scipy has it."""
+
+
+with contextlib.suppress(ImportError, AttributeError):
+    load_without_linear_algebra()
 
 
 class _Library(_codegen.JITCodeLibrary):  # type: ignore[misc]
@@ -265,6 +307,25 @@ class _OfUser(_Keyed, _caching.UserWideCacheLocator):  # type: ignore[misc]
     """In the user's cache directory."""
 
 
+@cache
+def _shipped_beside(source: str) -> str:
+    """Return the folder in which a package has compiled forms of the kernels in a file; nothing if there is none."""
+    folder = Path(source).parent / SHIPPED
+    return str(folder) if folder.is_dir() else ""
+
+
+class _OnlyShipped(_Keyed, _caching.InTreeCacheLocator):  # type: ignore[misc]
+    """Where a package has its compiled forms; nothing can be kept there."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """Return the place, if it is there."""
+        return cls(py_func, py_file) if _shipped_beside(py_file) else None
+
+    def get_cache_path(self) -> str:
+        return _shipped_beside(self._py_file)
+
+
 class _Elsewhere(_Beside):
     """In a folder that is given."""
 
@@ -277,7 +338,7 @@ class _Elsewhere(_Beside):
 @cache
 def _places(stamp: str, folder: str) -> list[type[_Keyed]]:
     """Return the places where a kernel may be kept, the first one first."""
-    kinds: tuple[Any, ...] = (_Elsewhere,) if folder else (_Named, _Beside, _OfUser)
+    kinds: tuple[Any, ...] = (_Elsewhere,) if folder else (_Named, _Beside, _OfUser, _OnlyShipped)
     return [type(kind.__name__, (kind,), {"stamp": stamp, "folder": folder}) for kind in kinds]
 
 
@@ -315,6 +376,15 @@ def _rebuilt_inner(rebuild: Any, context: Any, payload: Any) -> Any:
         del makes.unserialize_library
 
 
+@cache
+def _is_of_family() -> bool:
+    """Whether this processor runs what is shipped, and numba compiles for no other."""
+    if config.CPU_NAME is not None or config.CPU_FEATURES is not None:  # type: ignore[attr-defined]
+        return False
+    features = binding.get_host_cpu_features()
+    return all(features.get(name, False) for name in NEEDED)
+
+
 class _Cache(_caching.FunctionCache):  # type: ignore[misc]
     """The files of one kernel in one form."""
 
@@ -322,6 +392,9 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
         self._keeper = keeper
         self._impl_class = partial(_Implementation, keeper)
         super().__init__(function)
+        self._shipped: Any = None
+        if shipped := _shipped_beside(function.__code__.co_filename):
+            self._shipped = _caching.IndexDataCacheFile(shipped, self._impl.filename_base, keeper.stamp)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         """Return what tells one compiled form from others that the files have: to numba, types and bytecode alone."""
@@ -330,11 +403,26 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what was compiled for a signature, or None."""
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception as error:  # noqa: BLE001 (whatever a damaged file makes of unpickling)
             self._forget()
             self._keeper.told(self._name, error)
             return None
+        if found is not None or self._shipped is None or not _is_of_family():
+            return found
+        try:
+            return self._load_shipped(sig, target_context)
+        except Exception as error:  # noqa: BLE001 (as above)
+            self._keeper.told(self._name, error)
+            return None
+
+    def _load_shipped(self, sig: Any, target_context: Any) -> Any:
+        """Return what the package has for a signature, or None: what it would be here, for the family of processors."""
+        makes = target_context.codegen()
+        triple, *_ = makes.magic_tuple()
+        kinds, _, *rest = self._index_key(sig, makes)
+        kept = self._shipped.load((kinds, (triple, FAMILY, ""), *rest))
+        return None if kept is None else self._impl.rebuild(target_context, kept)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled for a signature, if it can be kept."""

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit, typeof, types
 
 PIPELINE = {
-    "llvmlite.binding": ("parse_bitcode",),
+    "llvmlite.binding": ("get_host_cpu_features", "parse_bitcode"),
     "numba.core.caching": (
         "CompileResultCacheImpl._locator_classes",
         "CompileResultCacheImpl.get_filename_base",
@@ -29,6 +29,7 @@ PIPELINE = {
         "FunctionCache._index_key",
         "FunctionCache.load_overload",
         "FunctionCache.save_overload",
+        "IndexDataCacheFile.load",
         "IndexDataCacheFile._load_index",
         "IndexDataCacheFile._save_index",
         "InTreeCacheLocator.get_cache_path",
@@ -38,6 +39,7 @@ PIPELINE = {
         "UserWideCacheLocator",
     ),
     "numba.core.codegen": (
+        "JITCPUCodegen.magic_tuple",
         "JITCPUCodegen.set_env",
         "JITCPUCodegen.unserialize_library",
         "JITCodeLibrary._finalize_dynamic_globals",
