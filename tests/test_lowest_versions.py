@@ -60,7 +60,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if reached.returncode:
         pytest.skip(f"no package index can be reached: {reached.stderr.strip().splitlines()[-1]}")
     done = subprocess.run(
-        [*pip, "install", "--only-binary", ":all:", "--no-binary", "luigi", "-r", lowest, *TOOLS],
+        [*pip, "install", "--only-binary", ":all:", "-r", lowest, *TOOLS],
         capture_output=True,
         text=True,
         check=False,
