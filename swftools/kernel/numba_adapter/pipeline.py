@@ -56,13 +56,13 @@ def load_without_linear_algebra() -> None:
         return
     from numba.np import linalg  # noqa: PLC0415 (where it is gone, numba is loaded as it is)
 
-    looks = linalg.ensure_blas
-    linalg.ensure_blas = _is_there
+    looked_into: Any = linalg  # numba says nothing of its types
+    looks, looked_into.ensure_blas = looked_into.ensure_blas, _is_there
     try:
-        loaded = importlib.import_module(name)
+        loaded: Any = importlib.import_module(name)
         loaded.ensure_blas = looks
     finally:
-        linalg.ensure_blas = looks
+        looked_into.ensure_blas = looks
 
 
 def _is_there() -> None:
