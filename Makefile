@@ -10,7 +10,7 @@ WORKERS ?= 2
 # Bytecode is kept, whatever the shell says: without it each start takes a second more.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: augment test lint licence types unit doctests quick slow durations mutants docs end-to-end benchmark schemas run-options pictures reproduction clean
+.PHONY: augment test lint licence types unit doctests quick slow durations mutants docs end-to-end benchmark wheel schemas run-options pictures reproduction clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -75,6 +75,10 @@ end-to-end: $(VENV)/.installed-dev
 # Off by default: figures depend on the machine. SWFTOOLS_SHARED names the folder with the full logs.
 benchmark: $(VENV)/.installed-dev
 	$(BIN)/pytest tests/benchmark --benchmark-enable --benchmark-only -p no:xdist
+
+# A wheel that has its kernels compiled, for this Python, this system and the usual processors, in dist/.
+wheel: $(VENV)/.installed-dev
+	$(BIN)/python recipe/compiled_wheel.py dist
 
 schemas: $(VENV)/.installed-dev
 	$(BIN)/python -m swftools.fields.generate

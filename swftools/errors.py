@@ -124,6 +124,10 @@ class PolicyError(SwfToolsError, RuntimeError):
     """A scheduling policy did something impossible, or never starts a job."""
 
 
+class KernelWarning(UserWarning):
+    """Kernels are compiled anew in each process, since this version of numba is not as swftools knows it."""
+
+
 class PolicyWarning(UserWarning):
     """A scheduling policy cannot be compiled and is interpreted."""
 

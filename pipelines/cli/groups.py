@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
 from pipelines.exit_statuses import FAILED, INTERRUPTED, status_of
-from swftools.errors import SwfToolsError
+from swftools.errors import KernelWarning, SwfToolsError
 from swftools.output.shown_text import shown_lines
 from swftools.output.standard_output import lose_the_rest
 from swftools.parameters.spelling import as_known, folded
@@ -83,7 +86,7 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command, and end the program with its status; whatever goes wrong is one line on standard error."""
-        with closed_pipes_are_silent():
+        with closed_pipes_are_silent(), _warnings_in_a_line():
             try:
                 status = super().main(*args, **{**settings, "standalone_mode": False})
             except click.exceptions.NoArgsIsHelpError as error:
@@ -102,6 +105,24 @@ class Commands(click.Group):
                 click.echo(f"error: {shown_lines(error)}", err=True)
                 status = FAILED
         sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextlib.contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Show a warning about numba as errors are shown, and not with the line of code that gives it."""
+    shows = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, KernelWarning):
+            click.echo(f"warning: {shown_lines(message)}", err=True)
+        else:
+            shows(message, category, *where, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shows
 
 
 def _line_of(error: click.ClickException) -> str:

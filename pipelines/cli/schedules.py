@@ -50,7 +50,13 @@ _BY_TYPE: dict[type, click.ParamType[Any]] = {
 }
 
 
-class _WithinBounds(click.ParamType[Any]):
+if TYPE_CHECKING:
+    _AnyType = click.ParamType[Any]
+else:  # older versions of click take no type there
+    _AnyType = click.ParamType
+
+
+class _WithinBounds(_AnyType):
     """The value of an option of a run, refused where it is outside its domain."""
 
     def __init__(self, option: RunOption) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from swftools.kernel.compiling import note_kernel
+from swftools.kernel.numba_adapter import SeenByNumba
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Kernel(Generic[P, R]):
+class Kernel(SeenByNumba, Generic[P, R]):
     """A function that numba compiles, or finds in its cache on disk, when it is first called.
 
     To numba it is what ``njit`` returns, so that kernels call each other.
@@ -57,7 +58,7 @@ class Kernel(Generic[P, R]):
 
         Raises
         ------
-        numba.core.errors.NumbaError
+        numba.NumbaError
             There is a signature, and numba cannot compile the function for it.
         """
         return self._compile(checked=False, called_by="python")
@@ -87,12 +88,11 @@ class Kernel(Generic[P, R]):
         """The same as ``checked``, so."""
         return self._compile(checked=True, called_by="place")
 
-    @property
-    def _numba_type_(self) -> Any:
-        """The name is numba's: its type, where a kernel is used in a compiled function."""
-        from swftools.kernel.cache import is_checked  # noqa: PLC0415 (as below)
+    def numba_type(self) -> Any:
+        """Return its type where it is used in a compiled function."""
+        from swftools.kernel.cache import type_in_kernels  # noqa: PLC0415 (as below)
 
-        return (self.inner_checked if is_checked() else self.inner)._numba_type_
+        return type_in_kernels(self)
 
     def _compile(self, *, checked: bool, called_by: str) -> Any:
         from swftools.kernel.cache import Form, compile_function  # noqa: PLC0415 (imports numba, which takes half a second)

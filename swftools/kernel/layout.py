@@ -9,30 +9,15 @@ an array is replaced by another. Nothing is counted: whoever lays out keeps what
 from __future__ import annotations
 
 import ctypes
-import importlib.metadata
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from swftools.errors import KernelError
-
 _CALLS = ("next_uint64", "next_uint32", "next_double")
 
 _WORD = 8
-
-_ARRAY = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
-_GENERATOR = ("bit_generator", "meminfo", "parent")
-_BITS = (
-    "parent",
-    "state_address",
-    "state",
-    "fnptr_next_uint64",
-    "fnptr_next_uint32",
-    "fnptr_next_double",
-    "bit_generator",
-)
 
 
 class Layout:
@@ -138,7 +123,7 @@ class Pattern:
     def __init__(self, words: Any, begins: list[int], arrays: list[Any]) -> None:
         self._words, self._begins, self._alike = words.copy(), begins, _traits(arrays)
         sizes = [_ARRAY_WORDS + 2 * array.ndim for array in arrays]
-        self._places = np.cumsum([0, *sizes[:-1]]) + _ARRAY.index("data")
+        self._places = np.cumsum([0, *sizes[:-1]]) + _DATA
 
     def layout(self, value: Any) -> Layout | None:
         """Return how a tuple of the same kind is laid out, which is kept as long; None if its arrays are others."""
@@ -184,19 +169,9 @@ _address = _address_in_object if _tells_addresses() else address_of_array
 @cache
 def _check_numba() -> None:
     """Raise KernelError where numba lays out its tuples otherwise than it is done here."""
-    from numba.core import types  # noqa: PLC0415 (takes half a second)
-    from numba.core.datamodel import registry  # noqa: PLC0415
-    from numba.np.random import generator_core  # noqa: F401, PLC0415 (says how it has Generators)
+    from swftools.kernel.fallback import machine  # noqa: PLC0415 (imports numba, which takes half a second)
 
-    models: Any = registry.default_manager
-
-    known = {types.Array(types.int64, 1, "C"): _ARRAY, types.npy_rng: _GENERATOR, types.npy_bitgen: _BITS}
-    for kind, fields in known.items():
-        if models[kind]._fields != fields:
-            raise KernelError(
-                f"numba {importlib.metadata.version('numba')} has {kind} in memory as {models[kind]._fields}, not as "
-                f"{fields}; install another version of numba"
-            )
+    machine()
 
 
 def _add_words(words: list[int], value: Any, like: Any) -> list[int]:
@@ -224,6 +199,9 @@ def _add_words(words: list[int], value: Any, like: Any) -> list[int]:
 
 _ARRAY_WORDS = 5
 """Words of an array, but for its shape and strides."""
+
+_DATA = 4
+"""Which of them says where its elements lie."""
 
 
 def _array_words(value: Any, like: Any) -> tuple[int, ...]:

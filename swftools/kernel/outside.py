@@ -10,16 +10,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 from swftools.kernel.decorator import Kernel
+from swftools.kernel.numba_adapter import SeenByNumba
 
 _FUNCTIONS: dict[int, Callable[..., float]] = {}
 """The kernels that have a number, as functions of Python."""
 
 
-class Outside:
-    """A function of Python, and what kernels call in its place: that of its name in ``swftools.kernel.intrinsics``."""
+class Outside(SeenByNumba):
+    """A function of Python, and what kernels call in its place: that of its name in ``numba_adapter.machine``."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -28,21 +30,16 @@ class Outside:
         """Call the function of Python."""
         return self.function(*arguments)
 
-    @property
-    def _numba_type_(self) -> Any:
-        """The name is numba's: its type, where it is used in a compiled function."""
-        from swftools.kernel import intrinsics  # noqa: PLC0415 (imports numba)
-
-        return _resolved(getattr(intrinsics, self.function.__name__))
+    def numba_type(self) -> Any:
+        """Return its type where it is used in a compiled function."""
+        machine = _machine()
+        return machine.type_of(getattr(machine, self.function.__name__))
 
 
-def _resolved(intrinsic: Any) -> Any:
-    """Return numba's type of an intrinsic."""
-    from numba.core.registry import cpu_target  # noqa: PLC0415 (numba takes half a second)
+def _machine() -> Any:
+    from swftools.kernel.fallback import machine  # noqa: PLC0415 (imports numba, which takes half a second)
 
-    context = cpu_target.typing_context
-    context.refresh()  # numba looks at what was made by its decorators before it compiles, not while it does
-    return context.resolve_value_type(intrinsic)
+    return machine()
 
 
 def described(kind: Any) -> str:
@@ -59,7 +56,7 @@ def monotonic_seconds() -> float:
     return time.monotonic()
 
 
-class Lent:
+class Lent(SeenByNumba):
     """Takes a tuple in a kernel from where it lies, so that it is not handed on; interpreted it is the tuple itself.
 
     Parameters
@@ -94,14 +91,11 @@ class Lent:
 
     @cached_property
     def _borrower(self) -> Any:
-        from swftools.kernel.lent_types import borrower  # noqa: PLC0415 (imports numba)
+        return _machine().borrower(self._kind)
 
-        return borrower(self._kind)
-
-    @property
-    def _numba_type_(self) -> Any:
-        """The name is numba's, as that of ``Outside``."""
-        return _resolved(self._borrower)
+    def numba_type(self) -> Any:
+        """Return its type where it is used in a compiled function."""
+        return _machine().type_of(self._borrower)
 
 
 @Outside
@@ -126,11 +120,7 @@ def address_of(function: Kernel[..., float]) -> int:
     one.
     """
     compiled = function.compiled
-    if compiled is function.py_func:
-        address = id(function)
-    else:
-        (result,) = compiled.overloads.values()
-        address = int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+    address = id(function) if compiled is function.py_func else _machine().address_of(compiled)
     _FUNCTIONS[address] = function.py_func
     return address
 
@@ -151,5 +141,12 @@ def place_of_compiled(function: Kernel[..., None], *, checked: bool = False) -> 
 def _place(function: Kernel[..., None], compiled: Any) -> Any:
     if compiled is function.py_func:
         return compiled
-    (result,) = compiled.overloads.values()
-    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return _machine().place_of(compiled)
+
+
+def at_address(compiled: Any) -> Any:
+    """Return a kernel that was made for a signature as it is handed to another one that calls it, at once.
+
+    ``compiled`` is the attribute of that name; with NUMBA_DISABLE_JIT, a function of Python, it is returned as it is.
+    """
+    return compiled if isinstance(compiled, FunctionType) else _machine().FunctionAtAddress(compiled)

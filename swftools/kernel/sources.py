@@ -16,10 +16,12 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
+
+from swftools.kernel import numba_adapter
 
 PACKAGE = Path(__file__).parent.parent
 _MARK = b"swftools.kernel"
@@ -32,16 +34,18 @@ _LOADS_FIRST = re.compile(
 @cache
 def kernel_modules() -> list[str]:
     """Return the names of the modules of swftools that have kernels: that import ``swftools.kernel``, or name it."""
-    found = [path for path in sorted(PACKAGE.rglob("*.py")) if _MARK in path.read_bytes()]
+    adapter = Path(numba_adapter.__file__).parent  # which has none, and may not suit numba
+    files = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != adapter)
+    found = [path for path in files if _MARK in path.read_bytes()]
     parts = (path.relative_to(PACKAGE.parent).with_suffix("").parts for path in found)
     return [".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts]
 
 
 @cache
 def compiler_stamp() -> str:
-    """Return a hash of the files that say how kernels are compiled, once in a process: those beside this one."""
+    """Return a hash of the files that say how kernels are compiled, once in a process: those of this folder."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -72,10 +76,8 @@ def _sources(value: Any) -> Iterator[Callable[..., Any]]:
         for part in value:
             yield from _sources(part)
         return
-    for name in ("py_func", "_defn"):
-        source = getattr(value, name, None)
-        if isinstance(source, FunctionType):
-            yield source
+    if source := numba_adapter.source_of(value):
+        yield source
 
 
 def _uses(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:

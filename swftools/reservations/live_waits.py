@@ -22,7 +22,7 @@ import numpy as np
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.kernel.layout import Layout
-from swftools.kernel.outside import Lent
+from swftools.kernel.outside import Lent, at_address
 from swftools.qbets.bounds.binomial import BELOW, COUNT, HEAP, BinomialBound
 from swftools.qbets.bounds.registry import Bound, add_signature, bound_signature
 from swftools.qbets.change_points import RareEvents
@@ -109,33 +109,6 @@ def compiled_follow() -> Any:
     return kernel(types.void(types.int64, types.int64, add, bound, add), allocates=False)(follow)
 
 
-@cache
-def _at_address() -> Any:
-    """Return the class of kernels that tell at once where they lie; numba would look it up anew at each call."""
-    from numba import types  # noqa: PLC0415 (as above)
-
-    class AtAddress(types.WrapperAddressProtocol):
-        def __init__(self, compiled: Any) -> None:
-            (result,) = compiled.overloads.values()
-            self._signature = result.signature
-            self._numba_type_ = types.FunctionType(result.signature)  # the name is numba's
-            self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
-
-        def __wrapper_address__(self) -> int:
-            return int(self._address)
-
-        def signature(self) -> Any:
-            return self._signature
-
-    return AtAddress
-
-
-@cache
-def _callable(compiled: Any) -> Any:
-    """Return a kernel as ``follow`` takes it; interpreted, it is as it is."""
-    return _at_address()(compiled) if hasattr(compiled, "overloads") else compiled
-
-
 def check_asked(predictor: WaitPredictor) -> Bound:
     """Return the bound of a predictor, if it can be asked about any percentile while waits become known.
 
@@ -197,7 +170,7 @@ class LiveWaits:
         self._live = Live(queue, predictor._rules(room), jobs, no_answers(room), *events)
         self._layout = Layout(self._live, live_at.example)
         kernels = type(bound).compiled_add(), type(bound).compiled_bound(), BinomialBound.compiled_add()
-        self._called = tuple(_callable(compiled) for compiled in kernels)
+        self._called = tuple(at_address(compiled) for compiled in kernels)
         self._facts: dict[int, FloatArray] = {}
         self._sorted: list[list[float]] | None = None
         self._kept: list[int] = []

@@ -150,7 +150,7 @@ def compiled_entry(
 
 def place_or_none(what: str, entry: Kernel[..., None], *, checked: bool) -> Any:
     """Return where a kernel lies, compiled now at the latest; None, with a warning, where numba cannot compile it."""
-    from numba.core.errors import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
+    from numba import NumbaError  # noqa: PLC0415 (takes half a second, and is needed from here on)
 
     try:
         return place_of(entry, checked=checked)

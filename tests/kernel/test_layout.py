@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from swftools.errors import KernelError
-from swftools.kernel import kernel, layout
+from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
 from swftools.kernel.outside import Lent, call_kernel, place_of
 
@@ -131,14 +130,6 @@ def test_what_cannot_be_written_to_is_laid_out() -> None:
     flat = np.arange(5) + 0.5
     flat.flags.writeable = False
     Layout(replaced(inner=Inner(flat, np.zeros(3, np.int32))), example())
-
-
-def test_a_numba_that_lays_out_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rather than crash, it says so."""
-    layout._check_numba.cache_clear()
-    monkeypatch.setattr(layout, "_ARRAY", ("data", "shape"))
-    with pytest.raises(KernelError, match="install another version of numba"):
-        Layout(example(), example())
 
 
 def test_the_type_in_words_has_every_field_and_kind() -> None:

@@ -132,7 +132,7 @@ class EarlierRuns:
         """
         runs = np.full(len(key), np.nan)
         known = np.fromiter(self._seen, np.uint64, len(self._seen))
-        for row in np.flatnonzero(is_followed | np.isin(key, np.append(known, key[is_followed]))).tolist():
+        for row in np.flatnonzero(is_followed | is_among(key, np.append(known, key[is_followed]))).tolist():
             at, before = self._seen.get(int(key[row]), (np.nan, 0))
             before = before if at == submit[row] else 0
             if before:
@@ -140,3 +140,8 @@ class EarlierRuns:
             if is_followed[row]:
                 self._seen[int(key[row])] = (float(submit[row]), before + 1)
         return runs
+
+
+def is_among(keys: KeyArray, others: KeyArray) -> BoolArray:
+    """Return which keys are among others; numpy 2.0 cannot subtract such numbers, which it does unless it sorts."""
+    return np.isin(keys, others, kind="sort")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from swftools.formats.accounting.joining import KeyArray
+from swftools.formats.accounting.joining import KeyArray, is_among
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
 WINDOW = 1 << 16
@@ -70,7 +70,7 @@ def follow_attempts(
     waits = np.zeros(len(key), bool)
     decided = line.copy()
     before: dict[tuple[int, str | None], int] = {}
-    among = np.flatnonzero(np.isin(key, key[is_attempt]))
+    among = np.flatnonzero(is_among(key, key[is_attempt]))
     for row, who in zip(among.tolist(), owner.take(pa.array(among)).to_pylist(), strict=True):
         job = (int(key[row]), who)
         earlier = before.pop(job, None)
@@ -118,7 +118,7 @@ class Reruns:
         runs = np.full(len(key), np.nan)
         is_same = np.zeros(len(key), bool)
         known = np.fromiter(self._seen, np.uint64, len(self._seen))
-        for row in np.flatnonzero(is_followed | np.isin(key, np.append(known, key[is_followed]))).tolist():
+        for row in np.flatnonzero(is_followed | is_among(key, np.append(known, key[is_followed]))).tolist():
             at, ended, before = self._seen.pop(int(key[row]), (np.nan, np.nan, 0))
             came = float(submit[row])
             if before and (came == at or at < came <= ended + LONGEST_WAIT):

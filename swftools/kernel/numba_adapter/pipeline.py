@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What makes compiling faster, and keeps on disk what was compiled: numba's passes, its dispatchers, its cache.
+
+A kernel goes, with all that it calls, into each kernel that calls it, and is optimised to the end as part of that one.
+numba would do that for each by itself as well, and make machine code of it that nobody runs: at four levels of calls
+four times the work, more than half of the time of compiling. So what only kernels call is compiled to code for LLVM to
+go on with, and no further. Results are the same without all of this: ``swftools.kernel.plain``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from llvmlite import binding  # type: ignore[import-untyped]
+from numba import config, njit, types
+from numba.core import caching, codegen, compiler, compiler_machinery, typed_passes
+from numba.core.compiler_lock import global_compiler_lock
+
+from swftools.kernel.numba_adapter import NumbaIsOtherwiseError
+
+_machinery: Any = compiler_machinery  # numba says nothing of its types
+_compilers: Any = compiler
+_codegen: Any = codegen
+_caching: Any = caching
+
+SHIPPED = "_compiled"
+"""The folder beside a source where a package may have compiled forms of its kernels."""
+
+FAMILY = "x86-64-v3"
+"""The processors that such forms are for."""
+
+NEEDED = (
+    *("avx", "avx2", "bmi", "bmi2", "cx16", "f16c", "fma"),
+    *("lzcnt", "movbe", "popcnt", "sahf", "sse4.2", "ssse3", "xsave"),
+)
+"""What a processor can do that is of this family, in the words of LLVM."""
+
+compiler_lock: Any = global_compiler_lock
+"""Held while numba compiles; reentrant. Another one beside it would let two threads wait for one another."""
+
+
+def load_without_linear_algebra() -> None:
+    """Load numba's functions of arrays, which look whether scipy has linear algebra, without loading that of scipy.
+
+    It would be a tenth of the start of a command. Where a kernel needs it, numba looks again.
+    """
+    name = "numba.np.arraymath"
+    if name in sys.modules or importlib.util.find_spec("scipy") is None:
+        return
+    from numba.np import linalg  # noqa: PLC0415 (where it is gone, numba is loaded as it is)
+
+    looked_into: Any = linalg  # numba says nothing of its types
+    looks, looked_into.ensure_blas = looked_into.ensure_blas, _is_there
+    try:
+        loaded: Any = importlib.import_module(name)
+        loaded.ensure_blas = looks
+    finally:
+        looked_into.ensure_blas = looks
+
+
+def _is_there() -> None:
+    """Say that scipy has it."""
+
+
+with contextlib.suppress(ImportError, AttributeError):
+    load_without_linear_algebra()
+
+
+class _Library(_codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel and of what it calls: linked, and left as it is."""
+
+    @property
+    def codegen(self) -> Any:
+        """Where numba tells a function of its environment, which only one with machine code has."""
+        return _NoEnvironment()
+
+    def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002 (as numba calls it)
+        """Return that there is no machine code."""
+        return 0
+
+    def serialize_using_object_code(self) -> Any:
+        """Return what is kept on disk."""
+        return self.serialize_using_bitcode()
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class _NoEnvironment:
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing."""
+
+
+@_machinery.register_pass(mutates_CFG=False, analysis_only=True)
+class _IntoLibrary(_machinery.FunctionPass):  # type: ignore[misc]
+    """Make the library that the code goes into."""
+
+    _name = "swftools_into_library"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        """Make it before numba would."""
+        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return False
+
+
+@_machinery.register_pass(mutates_CFG=False, analysis_only=True)
+class _NoteEnvironments(_machinery.LoweringPass):  # type: ignore[misc]
+    """Tell the environments of all that a function calls to its machine code, which has them by now."""
+
+    _name = "swftools_note_environments"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        """Tell them, as numba does of a function that was kept on disk."""
+        for environment in state.cr._find_referenced_environments():
+            state.targetctx.codegen().set_env(environment.env_name, environment)
+        return False
+
+
+class _InnerCompiler(_compilers.CompilerBase):  # type: ignore[misc]
+    """numba's compiler for what only kernels call."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return its steps."""
+        steps = _compilers.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        steps.add_pass_after(_IntoLibrary, typed_passes.NoPythonSupportedFeatureValidation)
+        steps.finalize()
+        return [steps]
+
+
+class _OuterCompiler(_compilers.CompilerBase):  # type: ignore[misc]
+    """numba's compiler for what calls them."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return its steps."""
+        steps = _compilers.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        steps.add_pass_after(_NoteEnvironments, typed_passes.NoPythonBackend)
+        steps.finalize()
+        return [steps]
+
+
+class Options(NamedTuple):
+    """How a kernel is compiled: where all is false, as Python calls it.
+
+    ``uncounted`` is without counting references to arrays, ``merged`` into each of its callers, ``checked`` with a look
+    at each index; ``inner`` is for kernels to call alone, ``placed`` for who knows where it lies.
+    """
+
+    uncounted: bool = False
+    merged: bool = False
+    checked: bool = False
+    inner: bool = False
+    placed: bool = False
+
+
+def new_dispatcher(function: Callable[..., Any], options: Options) -> Any:
+    """Return a function as numba compiles it, for the types of each call."""
+    # numba counts references to arrays, by atomic additions, at each use of a field of a tuple of arrays: half the time
+    # of the simulator's engine went there. A function that makes no array has nothing to count: whoever calls it holds
+    # what it is given. There is no public option for that; where it is not given it is the caller's.
+    given: dict[str, Any] = {"nogil": True, "_nrt": not options.uncounted}
+    if options.merged:
+        given["forceinline"] = True
+    if options.checked:
+        given["boundscheck"] = True  # False would overrule NUMBA_BOUNDSCHECK
+    if options.inner or options.placed:
+        given |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(**given, pipeline_class=_InnerCompiler if options.inner else _OuterCompiler)(function)
+
+
+class Steps(Protocol):
+    """What is done where numba compiles a kernel, and where it looks it up for another one."""
+
+    def compile(self, dispatcher: Any, goes_on: Callable[[], Any], signature: Any) -> Any:
+        """Return machine code for a signature."""
+
+    def look_up(self, dispatcher: Any, goes_on: Callable[[], Any], arguments: Any, named: Any) -> Any:
+        """Return what numba is to know of a kernel that is called with arguments of these types."""
+
+
+def go_through(dispatcher: Any, steps: Steps) -> None:
+    """Have numba compile a kernel, and look it up for others, by ``steps``, which go on as numba does.
+
+    A kernel that another one calls is looked up by the types of its arguments. numba would compile it once more for
+    every constant that it is called with, such as for each order of jobs.
+    """
+    compiles, looks_up = dispatcher.compile, dispatcher.get_call_template
+
+    def compile_by_steps(signature: Any) -> Any:
+        return steps.compile(dispatcher, partial(compiles, signature), signature)
+
+    def look_up_by_steps(arguments: Any, named: Mapping[str, Any]) -> Any:
+        kinds = tuple(types.unliteral(argument) for argument in arguments)
+        by_name = {name: types.unliteral(argument) for name, argument in named.items()}
+        return steps.look_up(dispatcher, partial(looks_up, kinds, by_name), kinds, by_name)
+
+    dispatcher.compile, dispatcher.get_call_template = compile_by_steps, look_up_by_steps
+
+
+def compile_for(dispatcher: Any, signature: Any) -> None:
+    """Compile for a signature, and for no other."""
+    dispatcher.compile(signature)
+    dispatcher.disable_compile()
+
+
+def compile_by(dispatcher: Any, twin: Any, signature: Any) -> Any:
+    """Return machine code for a signature of another dispatcher of the same function, and know it from now on."""
+    code = twin.compile(signature)
+    for arguments, result in twin.overloads.items():
+        if arguments not in dispatcher.overloads:
+            dispatcher.add_overload(result)
+    return code
+
+
+def look_up_by(dispatcher: Any, twin: Any, arguments: Any, named: Any) -> Any:
+    """Return what numba looks up of another dispatcher of the same function, whose code is called in place of its."""
+    template = twin.get_call_template(arguments, named)
+    dispatcher.overloads.update(twin.overloads)
+    return template
+
+
+def returns_array(dispatcher: Any, template: Any) -> bool:
+    """Whether a kernel returns an array, or a tuple with one, for the call that a template was looked up for."""
+    models = dispatcher.targetctx.data_model_manager
+    # Its cases are all that it was compiled for so far, also by calls of other types.
+    cases = [one for one in template[0].cases if one.args == tuple(template[2])]
+    return any(models[one.return_type].contains_nrt_meminfo() for one in cases)
+
+
+class Keeper(NamedTuple):
+    """How the compiled forms of a kernel are kept.
+
+    ``stamp`` is what all are kept for, ``suffix`` tells files of one function apart, ``key`` returns for a signature
+    what else they are keyed to, ``kept`` is how many there may be for a signature, ``told`` is called with what could
+    not be loaded (the kernel's name, the error), and ``lost`` with what could not be kept. ``folder`` is elsewhere than
+    in numba's places.
+    """
+
+    stamp: str
+    suffix: str
+    is_inner: bool
+    key: Callable[[Any], tuple[Any, ...]]
+    kept: int
+    told: Callable[[str, Exception], None]
+    lost: Callable[[str, OSError], None]
+    folder: str = ""
+
+
+def keep(dispatcher: Any, function: Callable[..., Any], keeper: Keeper) -> None:
+    """Let a dispatcher look for its compiled forms on disk, and keep them there.
+
+    Raises
+    ------
+    RuntimeError, OSError
+        No folder can be written, or no source can be read.
+    """
+    if not hasattr(dispatcher, "_cache"):
+        raise NumbaIsOtherwiseError("dispatchers have no _cache")
+    dispatcher._cache = _Cache(function, keeper)
+
+
+def kept_forms(dispatcher: Any) -> dict[Any, str]:
+    """Return what is kept of a dispatcher's forms, by key."""
+    found: dict[Any, str] = dispatcher._cache._cache_file._load_index()
+    return found
+
+
+class _Keyed:
+    """A place of the cache, of numba's kinds, whose stamp is not that of the function's file."""
+
+    stamp = ""
+
+    def get_source_stamp(self) -> str:
+        return self.stamp
+
+    def get_disambiguator(self) -> str:
+        return "kernel"
+
+
+class _Named(_Keyed, _caching.UserProvidedCacheLocator):  # type: ignore[misc]
+    """In the folder that NUMBA_CACHE_DIR names."""
+
+
+class _Beside(_Keyed, _caching.InTreeCacheLocator):  # type: ignore[misc]
+    """Beside the source."""
+
+
+class _OfUser(_Keyed, _caching.UserWideCacheLocator):  # type: ignore[misc]
+    """In the user's cache directory."""
+
+
+@cache
+def _shipped_beside(source: str) -> str:
+    """Return the folder in which a package has compiled forms of the kernels in a file; nothing if there is none."""
+    folder = Path(source).parent / SHIPPED
+    return str(folder) if folder.is_dir() else ""
+
+
+class _OnlyShipped(_Keyed, _caching.InTreeCacheLocator):  # type: ignore[misc]
+    """Where a package has its compiled forms; nothing can be kept there."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """Return the place, if it is there."""
+        return cls(py_func, py_file) if _shipped_beside(py_file) else None
+
+    def get_cache_path(self) -> str:
+        return _shipped_beside(self._py_file)
+
+
+class _Elsewhere(_Beside):
+    """In a folder that is given."""
+
+    folder = ""
+
+    def get_cache_path(self) -> str:
+        return self.folder
+
+
+@cache
+def _places(stamp: str, folder: str) -> list[type[_Keyed]]:
+    """Return the places where a kernel may be kept, the first one first."""
+    kinds: tuple[Any, ...] = (_Elsewhere,) if folder else (_Named, _Beside, _OfUser, _OnlyShipped)
+    return [type(kind.__name__, (kind,), {"stamp": stamp, "folder": folder}) for kind in kinds]
+
+
+class _Implementation(_caching.CompileResultCacheImpl):  # type: ignore[misc]
+    def __init__(self, keeper: Keeper, function: Callable[..., Any]) -> None:
+        self._keeper = keeper
+        self._locator_classes = _places(keeper.stamp, keeper.folder)
+        super().__init__(function)
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return what is made of what was kept."""
+        if self._keeper.is_inner:
+            return _rebuilt_inner(super().rebuild, target_context, payload)
+        return super().rebuild(target_context, payload)
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return str(super().get_filename_base(f"{fullname}{self._keeper.suffix}", abiflags))
+
+
+def _rebuilt_inner(rebuild: Any, context: Any, payload: Any) -> Any:
+    """Return what was kept of a kernel that only kernels call; numba would make machine code of it."""
+    makes = context.codegen()
+
+    def unserialize(kept: Any) -> _Library:
+        name, _, code = kept
+        library = _Library(makes, name)
+        library._final_module = binding.parse_bitcode(code)
+        library._finalize_final_module()
+        return library
+
+    makes.unserialize_library = unserialize
+    try:
+        return rebuild(context, payload)
+    finally:
+        del makes.unserialize_library
+
+
+@cache
+def _is_of_family() -> bool:
+    """Whether this processor runs what is shipped, and numba compiles for no other."""
+    if config.CPU_NAME is not None or config.CPU_FEATURES is not None:  # type: ignore[attr-defined]
+        return False
+    features = binding.get_host_cpu_features()
+    return all(features.get(name, False) for name in NEEDED)
+
+
+class _Cache(_caching.FunctionCache):  # type: ignore[misc]
+    """The files of one kernel in one form."""
+
+    def __init__(self, function: Callable[..., Any], keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._impl_class = partial(_Implementation, keeper)
+        super().__init__(function)
+        self._shipped: Any = None
+        if shipped := _shipped_beside(function.__code__.co_filename):
+            self._shipped = _caching.IndexDataCacheFile(shipped, self._impl.filename_base, keeper.stamp)
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        """Return what tells one compiled form from others that the files have: to numba, types and bytecode alone."""
+        return (*super()._index_key(sig, codegen), *self._keeper.key(sig))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was compiled for a signature, or None."""
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception as error:  # noqa: BLE001 (whatever a damaged file makes of unpickling)
+            self._forget()
+            self._keeper.told(self._name, error)
+            return None
+        if found is not None or self._shipped is None or not _is_of_family():
+            return found
+        try:
+            return self._load_shipped(sig, target_context)
+        except Exception as error:  # noqa: BLE001 (as above)
+            self._keeper.told(self._name, error)
+            return None
+
+    def _load_shipped(self, sig: Any, target_context: Any) -> Any:
+        """Return what the package has for a signature, or None: what it would be here, for the family of processors."""
+        makes = target_context.codegen()
+        triple, *_ = makes.magic_tuple()
+        kinds, _, *rest = self._index_key(sig, makes)
+        kept = self._shipped.load((kinds, (triple, FAMILY, ""), *rest))
+        return None if kept is None else self._impl.rebuild(target_context, kept)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled for a signature, if it can be kept."""
+        try:
+            self._make_room(sig)
+            super().save_overload(sig, data)
+        except OSError as error:  # the disk is full, the folder gone
+            self._keeper.lost(self._name, error)
+
+    def _make_room(self, sig: Any) -> None:
+        """Forget the oldest forms for a signature, whose files are then written over."""
+        index = self._cache_file._load_index()
+        for key in [key for key in index if key[0] == sig][: 1 - self._keeper.kept]:
+            del index[key]
+            self._cache_file._save_index(index)
+
+    def _forget(self) -> None:
+        """Remove the index of the kernel's files, so that the next process is not held up by it again."""
+        with contextlib.suppress(OSError, AttributeError):
+            Path(self._cache_file._index_path).unlink()
