@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All that swftools knows of numba beyond its documentation, and what it says of a numba that is otherwise.
 
-``pipeline`` makes compiling faster and keeps what is compiled; where numba is otherwise, kernels are compiled without
-it. ``machine`` is what the simulator cannot do without. ``probe`` finds out what works. No other file imports
-``numba.core``, ``numba.np`` or llvmlite, or uses an attribute that numba does not document
+``passes`` and ``pipeline`` make compiling faster and keep what is compiled; where numba is otherwise, kernels are
+compiled without them. ``machine`` is what the simulator cannot do without. ``probe`` finds out what works. No other
+file imports ``numba.core``, ``numba.np`` or llvmlite, or uses an attribute that numba does not document
 (``tests/kernel/test_numba_adapter.py``). numba is imported by none of this before a kernel is called.
 """
 
