@@ -114,7 +114,7 @@ def test_forks_copies_and_bytes_know_it(policy: str, compiled: bool) -> None:
     stepper, decisions, waited, coming = Stepper(trace, policy, compiled=compiled), 0, 0, 0
     while stepper.skip():
         decisions += 1
-        if decisions % (4 if compiled else 12):
+        if decisions % (8 if compiled else 12):
             continue
         waited += int(stepper._replay_counts[DEPENDENT])
         fork = stepper.fork(later=None)
@@ -240,7 +240,7 @@ def test_edges_of_jobs_that_have_ended_are_used_again(compiled: bool) -> None:
         machine_processors=4, job_number=[1], submit_time=[0], run_time=[10], requested_processors=[1]
     )
     stepper, known = Stepper(trace, "easy", compiled=compiled), set()
-    for job in range(2, 302 if compiled else 102):
+    for job in range(2, 152):
         for again in range(2):  # two that wait for the same one, the first of which goes on
             number = job + 1000 * again
             stepper.submit(
