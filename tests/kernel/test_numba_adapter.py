@@ -289,6 +289,7 @@ CHANGES = {
     "symbols are looked at otherwise": ("numba.core.codegen", "CPUCodeLibrary._verify_declare_only_symbols", raising),
     "the cache is keyed otherwise": ("numba.core.caching", "Cache._index_key", with_more),
     "the cache has another key": ("numba.core.caching", "Cache._index_key", nothing),
+    "what the cache keeps is loaded otherwise": ("numba.core.caching", "CompileResultCacheImpl.rebuild", raising),
     "the cache has another file": ("numba.core.caching", "IndexDataCacheFile._load_index", raising),
     "what is looked up is otherwise": ("numba.core.dispatcher", "_DispatcherBase.get_call_template", nothing),
 }
@@ -305,9 +306,32 @@ def test_what_numba_does_otherwise(
     (holder, *_), name = owners(module, path)
     monkeypatch.setattr(holder, name, changed(getattr(holder, name)))
     if "cache" in change:  # functions of functions are not kept
-        assert kernel(third)(VALUES, 2) == 3.0
+        assert kernel(third)(VALUES, 2) == kernel(third)(VALUES, 2) == 3.0
     assert_right(pair())
     assert_plain(told, "")
+
+
+@compiles
+def test_kernels_that_are_compiled_for_one_another_are_of_one_kind(
+    told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails concerns only kernels that others call; those that call them are compiled plainly, too."""
+    plainly: list[str] = []
+    compile_plainly = cache._compile_plainly
+
+    def note_it(function: Any, *given: Any) -> Any:
+        plainly.append(function.__name__)
+        return compile_plainly(function, *given)
+
+    monkeypatch.setattr(cache, "_compile_plainly", note_it)
+    (holder, *_), name = owners("numba.core.codegen", "CodeLibrary.enable_object_caching")
+    monkeypatch.setattr(holder, name, with_more(getattr(holder, name)))
+    inner = kernel(lambda values, i: values[i] / 3.0)
+    outer = kernel(lambda values: inner(values, 1) + inner(values, 2))
+    outer.py_func.__name__, inner.py_func.__name__ = "outer", "inner"
+    assert outer(VALUES) == 5.0
+    assert plainly == ["outer", "inner"]
+    assert_plain(told, "TypeError missing 1 required positional argument")
 
 
 @compiles
@@ -340,6 +364,7 @@ def test_kernels_that_were_compiled_before(told: list[str], monkeypatch: pytest.
     assert_plain(told, "")
     assert dispatcher(VALUES, 2) == 7.0
     assert dispatcher(VALUES.astype(np.int64), 2) == dispatcher(VALUES.astype(np.int64), 2) == 7.0
+    assert len(dispatcher.overloads) == 2, "what was compiled plainly is known, and not looked for at each call"
     with pytest.raises(IndexError):
         before.outer.checked(VALUES, 7)
     assert len(told) == 1
