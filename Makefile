@@ -10,15 +10,16 @@ WORKERS ?= 2
 # Bytecode is kept, whatever the shell says: without it each start takes a second more.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: augment test lint licence types unit quick slow durations mutants docs end-to-end benchmark schemas run-options pictures reproduction clean
+.PHONY: augment test lint licence types unit doctests quick slow durations mutants docs end-to-end benchmark schemas run-options pictures reproduction clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
 
-# Compiling ahead goes beside the checks that need no more than one core.
+# What needs no more than one core goes beside something else: checks beside compiling ahead, documents beside examples.
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs 2 lint types $(VENV)/.warm-tests
-	$(MAKE) unit docs end-to-end
+	$(MAKE) unit
+	$(MAKE) --jobs 2 docs doctests end-to-end
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -37,6 +38,8 @@ types: $(VENV)/.installed-dev
 
 unit: $(VENV)/.installed-dev $(VENV)/.warm-tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+doctests: $(VENV)/.installed-dev $(VENV)/.warm-tests
 	$(BIN)/pytest --doctest-modules swftools pipelines
 
 # The tests that are nearest to a change, within a minute: what git says has changed, or make quick ROOMS="swftools/qbets".
@@ -110,7 +113,7 @@ $(VENV)/.installed: $(VENV)/.made setup.cfg constraints.txt
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.made setup.cfg constraints.txt
-	$(INSTALL) --editable '.[dev]'
+	$(INSTALL) --no-compile --editable '.[dev]'
 	touch $@ $(VENV)/.installed
 
 # Every kernel compiled once, so that nothing waits for it later; after a change of kernels it is done where they are used.

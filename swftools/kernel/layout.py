@@ -113,9 +113,49 @@ class Layout:
         other.address = address_of_array(other._words)
         return other
 
+    def pattern(self) -> Pattern:
+        """Return how values of arrays as long as these are laid out, wherever those lie."""
+        return Pattern(self._words, self._begins, self._arrays or _arrays_in(self._value))
+
     def part(self, place: int) -> int:
         """Return where a part of the tuple lies, by its place."""
         return self.address + _WORD * self._begins[place]
+
+
+class Pattern:
+    """How tuples of one kind are laid out that are alike in all but where their arrays lie.
+
+    Parameters
+    ----------
+    words : numpy.ndarray of uint64
+        One of them as it is laid out.
+    begins : list of int
+        Where each part begins.
+    arrays : list of ndarray
+        Its arrays. They are not kept.
+    """
+
+    def __init__(self, words: Any, begins: list[int], arrays: list[Any]) -> None:
+        self._words, self._begins, self._alike = words.copy(), begins, _traits(arrays)
+        sizes = [_ARRAY_WORDS + 2 * array.ndim for array in arrays]
+        self._places = np.cumsum([0, *sizes[:-1]]) + _ARRAY.index("data")
+
+    def layout(self, value: Any) -> Layout | None:
+        """Return how a tuple of the same kind is laid out, which is kept as long; None if its arrays are others."""
+        arrays = _arrays_in(value)
+        if _traits(arrays) != self._alike:
+            return None
+        other = object.__new__(Layout)
+        other._value, other._begins, other._arrays = value, self._begins, arrays
+        other._words = self._words.copy()
+        other._words[self._places] = list(map(_address, arrays))
+        other.address = address_of_array(other._words)
+        return other
+
+
+def _traits(arrays: list[Any]) -> list[Any]:
+    """Return types, shapes and steps of arrays: by these, compiled code finds their elements."""
+    return [[a.dtype for a in arrays], [a.shape for a in arrays], [a.strides for a in arrays]]
 
 
 def address_of_array(array: Any) -> int:

@@ -193,6 +193,25 @@ def test_some_arrays_are_others() -> None:
         laid_out.changed((one[0].astype(np.int32), *one[1:]), like)
 
 
+def test_the_next_tuple_of_a_pattern() -> None:
+    """It is laid out as it would be by itself; one whose arrays are others is not."""
+    draw = np.random.default_rng(1)
+
+    def arrays(long: int = 4, deep: int = 3) -> tuple[Any, ...]:
+        return draw.random(3), Inner(draw.random(long), np.arange(2, dtype=np.int32)), draw.random((2, deep))
+
+    one, two = arrays(), arrays()
+    pattern = Layout(one, one).pattern()
+    laid_out = pattern.layout(two)
+    assert laid_out is not None
+    assert laid_out._words.tolist() == Layout(two, one)._words.tolist()
+    assert [laid_out.part(i) - laid_out.address for i in range(3)] == [0, 56, 56 + 2 * 56]
+    assert pattern.layout(arrays(long=5)) is None
+    assert pattern.layout(arrays(deep=4)) is None
+    assert pattern.layout((two[0].astype(np.float32), *two[1:])) is None
+    assert pattern.layout((np.repeat(two[0], 2)[::2], *two[1:])) is None
+
+
 class Twice(NamedTuple):
     """A tuple of the name of another one."""
 

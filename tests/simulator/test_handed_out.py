@@ -43,7 +43,6 @@ def foretells(machine):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("decide", [forgets_submissions, narrows, foretells])
-@pytest.mark.parametrize("compiled", [True, False])
 def test_requests_are_not_to_be_written(decide: Any, compiled: bool) -> None:
     """It was silent, and results were others; numba refuses to compile it, and interpreted it is an error."""
     with warnings.catch_warnings():
@@ -89,7 +88,6 @@ def test_foretold_from_copies() -> None:
     pd.testing.assert_frame_equal(found, simulate(trace, "easy").jobs, check_exact=True)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_overheads_of_later_jobs_are_not_shown(compiled: bool) -> None:
     """A column of overheads is known of a job from its submission on, and counts as it did."""
     trace = crowded_trace(40)

@@ -48,7 +48,6 @@ def moldable_trace() -> Trace:
     )
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("processors", "widths", "run_times"), [(8, [4, 8, 3, 8], [20, 26 * 0.65 / 0.8, 10, 11.25])])
 def test_moldable_jobs(compiled: bool, processors: int, widths: list[int], run_times: list[float]) -> None:
     """A job on n processors takes S(own width) / S(n) times as long; the schedule is valid and says so."""
@@ -73,7 +72,6 @@ def doubles(machine):  # type: ignore[no-untyped-def]
         start_on(machine, job, 2 * machine.requests.processors[job])
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_a_width_that_cannot_be_is_a_fault(compiled: bool) -> None:
     """Of a rigid job, or without curves at all."""
     message = "started or resized job 0 of the queue .* to a width that its speedup curve does not allow"

@@ -292,7 +292,6 @@ def starts_too_narrow(machine):  # type: ignore[no-untyped-def]
         start_on(machine, job, (machine.requests.processors[job] - 1) // 2)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_a_width_below_the_simple_curve_is_a_fault(compiled: bool) -> None:
     """The simple curve says nothing below half a job's width: there it would run for ever."""
     trace = moldable_trace()
@@ -304,7 +303,6 @@ def test_a_width_below_the_simple_curve_is_a_fault(compiled: bool) -> None:
         simulate(simple, Policy("too-narrow", starts_too_narrow), 8, compiled=compiled)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_no_width_at_all_is_a_fault(compiled: bool) -> None:
     """Of a job whose least width is missing, too: Downey's curve is 0 there, and its time would be endless."""
     trace = draw_trace("submit run width / 0 40 2")

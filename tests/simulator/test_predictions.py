@@ -31,7 +31,6 @@ from tests.examples import by_day, pairs
 from tests.strategies import crowded_trace
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_an_outlived_prediction_is_an_event(compiled: bool) -> None:
     """Nothing else happens at 10 s, when job 2 outlives what was predicted: job 4 may go ahead of the head then."""
     trace = draw_trace(
@@ -95,7 +94,6 @@ def last_first(machine):  # type: ignore[no-untyped-def]
         start(machine, chosen)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_several_decisions_at_an_instant_are_one_instant(compiled: bool) -> None:
     """Three jobs of no time start one after the other, the last first, all at 0 s: nobody is backfilled."""
     trace = draw_trace("submit run width / 0 0 1 / 0 0 1 / 0 0 1 / 0 3 1", processors=1)
@@ -116,7 +114,6 @@ def too_long(event, machine, job):  # type: ignore[no-untyped-def]
     predict(machine, job, 1e9)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     "told",
     [
@@ -174,7 +171,6 @@ def stops(machine, memory):  # type: ignore[no-untyped-def]
         wake_at(machine, 6.0)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("how", "expected"), [(SUSPEND, 8.0), (KILL, 12.0)])
 def test_what_is_expected_of_a_job_that_was_stopped(compiled: bool, how: int, expected: float) -> None:
     """What is predicted less what was done, and 2 s to go on: told by the view, and by the index of the queue."""
@@ -277,7 +273,6 @@ def test_a_prediction_into_the_past_is_outlived_at_once() -> None:
         assert (END, 0, 8.0) in events.seen
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_limits_of_no_time(compiled: bool) -> None:
     """A job that neither runs nor asks for any time; the next of its user is predicted to take none."""
     trace = draw_trace("submit run request width user / 0 0 0 1 1 / 1 4 9 1 1 / 2 1 1 1 2", processors=1)
@@ -292,7 +287,6 @@ def test_limits_of_no_time(compiled: bool) -> None:
 JOBS = "submit run width / 0 5 1 / 3 5 1"
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     ("which", "time", "message"),
     [

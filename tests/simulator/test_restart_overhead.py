@@ -53,7 +53,6 @@ def run(overhead: Any, *, compiled: bool = True, kills: bool = False) -> Schedul
     return simulate(two_jobs(), policy, restart_overhead=overhead, compiled=compiled)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     ("given", "seconds", "recorded"),
     [

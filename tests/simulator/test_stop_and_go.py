@@ -238,7 +238,6 @@ class Wrong:
         ("soon", r"predictor 'wrong', at 4 s, job 1 \(which is being submitted\): raised ValueError"),
     ],
 )
-@pytest.mark.parametrize("compiled", [True, False])
 def test_mistakes_of_predictors_in_python(answer: Any, message: str, compiled: bool) -> None:
     """They are told apart from those of the policy."""
     trace = draw_trace("submit run width request / 4 5 1 9", processors=1)
@@ -260,7 +259,6 @@ def raises_at_once(event, machine, job):  # type: ignore[no-untyped-def]
     raise KeyError("a mistake of its own")
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_mistakes_of_predictors_that_observe(compiled: bool) -> None:
     """They end the simulation too, and tell the time."""
     trace = draw_trace("submit run width / 4 5 1", processors=1)

@@ -92,7 +92,6 @@ def test_a_column_must_say_it() -> None:
         Field("colour", STRING, "1", "Colour of the job.")  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_a_predictor_is_told_the_whitelist(compiled: bool) -> None:
     """Of a trace with every column: those known at submission that are no lists, and what is as simulated."""
     trace = whole_trace()

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -142,7 +141,6 @@ def test_killed_jobs_run_whole_in_the_end(trace: Trace, seed: int) -> None:
     assert truth(trace).to_dict() == schedule.jobs.set_index("job_number")["run_time"].to_dict()
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_intervals_are_of_work_not_of_time(compiled: bool) -> None:
     """A job writes when another 4 s of its work are done, also over several runs and their overheads."""
     trace = Trace.from_columns(

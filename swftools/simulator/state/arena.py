@@ -13,14 +13,14 @@ import copy
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import IntArray, kernel, untouched_zeros
-from swftools.kernel.layout import Layout, address_of_array
+from swftools.kernel.layout import Layout, Pattern, address_of_array
 from swftools.simulator.state.columns import PER_JOB, PER_ROW, PER_RUN, Column, Sizes, columns_of, made_of
 
 T = TypeVar("T")
@@ -42,6 +42,9 @@ KEPT = 16
 
 MOST_KEPT = 1 << 26
 """Bytes of these at most."""
+
+KNOWN = 64
+"""Shapes of states that are remembered, so that the next state of a log need not be thought out again."""
 
 
 class Spec(NamedTuple):
@@ -66,6 +69,20 @@ class Spec(NamedTuple):
         return -(-math.prod(self.shape) * int(self.kind[1:]) // ALIGNED) * ALIGNED
 
 
+class Specs(dict[str, Spec]):
+    """What arrays a block is to have, in their order, by name."""
+
+    @cached_property
+    def begins(self) -> IntArray:
+        """Where each begins, in bytes, and where the last ends."""
+        return np.cumsum([0, *(spec.size for spec in self.values())])
+
+    @property
+    def size(self) -> int:
+        """Bytes of them all."""
+        return int(self.begins[-1])
+
+
 @kernel(allocates=False)
 def move_words(
     old: IntArray, new: IntArray, begins: IntArray, which: IntArray, items: IntArray, counts: IntArray
@@ -85,29 +102,26 @@ class Block:
 
     Parameters
     ----------
-    specs : mapping of str to Spec
+    specs : Specs
         What arrays they are.
     first : mapping of str to ndarray, optional
         What some of them have; where each is by itself, these themselves.
     """
 
-    def __init__(self, specs: Mapping[str, Spec], first: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
-        self.specs = specs
-        self.size = sum(spec.size for spec in specs.values())
+    def __init__(self, specs: Specs, first: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
+        self.specs, self.size = specs, specs.size
         self.bytes: Any = np.zeros(self.size, np.uint8) if self.size <= MOST else None
         self.arrays: dict[str, Any] = {}
-        self.address, end = 0 if self.bytes is None else address_of_array(self.bytes), 0
-        for name, spec in specs.items():
+        self.address = 0 if self.bytes is None else address_of_array(self.bytes)
+        for (name, spec), begin in zip(specs.items(), specs.begins.tolist(), strict=False):
             if self.bytes is None:
                 self.arrays[name] = spec.array() if first is None or name not in first else first[name]
-            else:
-                self.arrays[name] = np.ndarray(spec.shape, spec.kind, self.bytes, end)
-                if first is not None and name in first:
-                    self.arrays[name][...] = first[name]
-                elif spec.empty != 0:
-                    self.arrays[name][...] = spec.empty
-            end += spec.size
-        self._begins: Any = None
+                continue
+            self.arrays[name] = np.ndarray(spec.shape, spec.kind, self.bytes, begin)
+            if first is not None and name in first:
+                self.arrays[name][...] = first[name]
+            elif spec.empty != 0:
+                self.arrays[name][...] = spec.empty
 
     def copy_from(self, other: Block) -> None:
         """Become what another one of the same arrays is."""
@@ -119,11 +133,10 @@ class Block:
 
     def copy_some(self, other: Block, which: IntArray, items: IntArray, counts: IntArray) -> None:
         """Copy of each array as many elements, of ``items`` bytes, as one of some counts says; -1: all of it."""
-        if self._begins is None:
-            self._begins = np.cumsum([0, *(spec.size // WORD for spec in self.specs.values())])
-        move_words(other.bytes.view(np.int64), self.bytes.view(np.int64), self._begins, which, items, counts)
+        begins = self.specs.begins // WORD
+        move_words(other.bytes.view(np.int64), self.bytes.view(np.int64), begins, which, items, counts)
 
-    def resized(self, specs: Mapping[str, Spec]) -> Block:
+    def resized(self, specs: Specs) -> Block:
         """Return one whose arrays have other shapes, and begin with what these have; this one itself if none has.
 
         Where each array is by itself, those that stay as they are, are handed on.
@@ -165,6 +178,24 @@ def groups_of(kind: Any) -> tuple[Group, Group, Group]:
     return _groups_of(kind)
 
 
+@lru_cache(maxsize=KNOWN)
+def _specs(kind: Any, group: int, sizes: Sizes, given: frozenset[str]) -> Specs:
+    """Return what arrays of a group of columns a state has to make, of some sizes, where some are given."""
+    return Specs(
+        {
+            path: Spec(column.kind, column.shape(sizes, name), column.empty, column.is_rare)
+            for path, name, column in groups_of(kind)[group].columns
+            if path not in given
+        }
+    )
+
+
+@lru_cache(maxsize=KNOWN)
+def _patterns(kind: Any, sizes: Sizes, given: frozenset[str]) -> list[Pattern]:  # noqa: ARG001 (what it is kept by)
+    """Return the pattern in which such states are laid out, once the first one is: a list of it, which is the cache."""
+    return []
+
+
 def _sizes_among(columns: Iterable[tuple[str, str, Column]]) -> Iterator[str]:
     for _, _, column in columns:
         yield from (each for each in (column.per, *column.further) if isinstance(each, str))
@@ -203,15 +234,11 @@ class Arena(Generic[T]):
         self.kind, self.sizes, self.given, self._completed = kind, sizes, given, completed
         self.is_clean = True
         """Whether nothing is written behind what is used; else it is copied whole."""
-        self._take([Block(self._specs(group, sizes), first or {}) for group in groups_of(self.kind)])
+        self._take([Block(_specs(*self._key(group)), first) for group in range(len(groups_of(kind)))])
 
-    def _specs(self, group: Group, sizes: Sizes) -> dict[str, Spec]:
-        """Return what arrays of a group there are to be."""
-        return {
-            path: Spec(column.kind, column.shape(sizes, name), column.empty, column.is_rare)
-            for path, name, column in group.columns
-            if path not in self.given
-        }
+    def _key(self, *group: int) -> tuple[Any, ...]:
+        """Return what tells which shapes its arrays have, or those of a group."""
+        return self.kind, *group, self.sizes, frozenset(self.given)
 
     def _take(self, blocks: list[Block]) -> None:
         """Take arrays of blocks for the state."""
@@ -287,8 +314,8 @@ class Arena(Generic[T]):
         is_given_alike = self.given.keys() == other.given.keys()
         other._take(
             [
-                old if is_given_alike and not changed & group.sizes else old.resized(other._specs(group, sizes))
-                for old, group in zip(self.blocks, groups_of(self.kind), strict=True)
+                old if is_given_alike and not changed & group.sizes else old.resized(_specs(*other._key(place)))
+                for place, (old, group) in enumerate(zip(self.blocks, groups_of(self.kind), strict=True))
             ]
         )
         other._before = self._layout
@@ -296,9 +323,13 @@ class Arena(Generic[T]):
 
     def layout(self, like: Any) -> Layout:
         """Return how it lies in memory for compiled code that takes tuples like another one."""
+        if self._layout is None and self._before:
+            self._layout, self._before = self._before.changed(self.state, like), None
         if self._layout is None:
-            self._layout = self._before.changed(self.state, like) if self._before else Layout(self.state, like)
-            self._before = None
+            known = _patterns(*self._key())
+            self._layout = known[0].layout(self.state) if known else None
+            self._layout = self._layout or Layout(self.state, like)
+            known[:] = known or [self._layout.pattern()]
         return self._layout
 
 
@@ -311,7 +342,7 @@ def copy_arrays(old: Any, new: Any) -> None:
 def block_of(value: Any) -> tuple[Block, Any]:
     """Return a copy of a tuple of arrays, or of such tuples, in one block; and the block."""
     leaves = list(_leaves(value))
-    block = Block({str(i): Spec(each.dtype.str[1:], each.shape) for i, each in enumerate(leaves)})
+    block = Block(Specs({str(i): Spec(each.dtype.str[1:], each.shape) for i, each in enumerate(leaves)}))
     for new, old in zip(block.arrays.values(), leaves, strict=True):
         new[...] = old
     return block, _like_tuple(value, iter(block.arrays.values()))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from swftools.formats.accounting import kernel
 from swftools.formats.accounting.spans import Read, Spans, durations, is_any, numbers, sizes, texts
+from tests.interpreted import FORMS, all_interpreted
 
 
 def spans_of(values: list[bytes | None]) -> Spans:
@@ -100,21 +101,18 @@ def test_durations_come_back(seconds: int, sign: str) -> None:
     assert durations(spans_of([text.encode()])).value[0] == seconds
 
 
+@pytest.mark.parametrize("form", FORMS)
 @given(st.lists(st.binary(max_size=12)), st.integers(0, 2))
-def test_any_bytes(values: list[bytes], which: int) -> None:
+def test_any_bytes(form: str, values: list[bytes], which: int) -> None:
     """No bytes make a kernel reach outside its arrays; interpreted it says the same."""
-    fill_in_all_forms(values, which)
-
-
-def fill_in_all_forms(values: list[bytes], which: int) -> None:
-    """Assert that a kernel fills in the same with a look at each index and interpreted."""
     spans = spans_of([*values])
     fills = (kernel.fill_numbers, kernel.fill_durations, kernel.fill_sizes)
     found = []
-    for run in (fills[which].checked, fills[which].py_func):
+    for run in (fills[which], getattr(fills[which], form)):
         value, state = np.zeros(len(spans)), np.zeros(len(spans), np.int8)
         extra = (1.0, value, np.zeros(len(spans), np.int8), state) if which == 2 else (value, state)
-        run(spans.text, spans.start, spans.end, *extra)
+        with all_interpreted(run is fills[which].py_func):
+            run(spans.text, spans.start, spans.end, *extra)
         found.append((value, state))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][1], found[1][1])

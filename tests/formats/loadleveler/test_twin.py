@@ -20,6 +20,7 @@ from swftools.formats.loadleveler.reader import LABELS
 from tests.formats.loadleveler.listings import SHAPES, ZONE, listing, steps
 from tests.formats.loadleveler.test_samples import zone_of
 from tests.frames import assert_same
+from tests.interpreted import FORMS, all_interpreted
 from tests.naive.loadleveler import read_listing
 
 SAMPLES = [
@@ -113,17 +114,17 @@ def test_in_pieces(drawn: list[dict[str, Any]], shape: str, chunk_bytes: int) ->
     assert pieces[0].header == whole.header
 
 
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
-def test_interpreted_and_checked(path: Path) -> None:
+def test_interpreted_and_checked(path: Path, form: str) -> None:
     """The scanner gives the same interpreted, and never reaches outside of its arrays."""
     text = text_of(path)[:40_000]
     arguments = (text, 1, label_table([label.encode() for label in LABELS]))
     compiled = kernel.find_steps(*arguments, *_rest())
-    for run in (kernel.scan.py_func, kernel.scan.checked):
-        again = _with_scan(run, *arguments)
-        assert again[2:] == compiled[2:]
-        for one, other in zip((*again[0], *again[1]), (*compiled[0], *compiled[1]), strict=True):
-            assert (one == other).all()
+    again = _with_scan(getattr(kernel.scan, form), *arguments)
+    assert again[2:] == compiled[2:]
+    for one, other in zip((*again[0], *again[1]), (*compiled[0], *compiled[1]), strict=True):
+        assert (one == other).all()
 
 
 def _rest() -> tuple[Any, ...]:
@@ -134,6 +135,6 @@ def _rest() -> tuple[Any, ...]:
 
 def _with_scan(run: Any, *arguments: Any) -> Any:
     """Return what ``find_steps`` returns with another way to run its kernel."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, all_interpreted(run is kernel.scan.py_func):
         patch.setattr(kernel, "scan", run)
         return kernel.find_steps(*arguments, *_rest())

@@ -52,7 +52,6 @@ def starts(schedule: Any) -> dict[int, float]:
     return dict(zip(schedule.jobs["job_number"].tolist(), schedule.jobs["start_time"].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("policy", TWINS)
 def test_as_the_slow_simulator(policy: str, compiled: bool) -> None:
     """Starts are equal, and jobs eligible when all that they wait for has ended; validate agrees."""
@@ -108,7 +107,6 @@ def test_who_is_not_simulated_counts_by_the_log() -> None:
 
 
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
-@pytest.mark.parametrize("compiled", [True, False])
 def test_forks_copies_and_bytes_know_it(policy: str, compiled: bool) -> None:
     """Wherever the simulation stands, each of them goes on to the same starts."""
     trace = dependent_trace(7, 40)
@@ -134,7 +132,6 @@ def test_forks_copies_and_bytes_know_it(policy: str, compiled: bool) -> None:
     assert coming > 0
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_jobs_taken_out_before_the_first_event(compiled: bool) -> None:
     """The others wait for whom they waited, whatever their numbers are now, as where the jobs never were in the log."""
     for seed in range(3):
@@ -156,7 +153,6 @@ def test_a_fork_without_later_jobs() -> None:
         assert len(fork.finish().jobs) == jobs
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_waits_for_a_job_that_is_taken_out(compiled: bool) -> None:
     """It may start at once, but for its think time, whether the other waits, runs, or is to come."""
     trace = Trace.from_columns(
@@ -205,7 +201,6 @@ def test_a_job_that_is_submitted_meanwhile() -> None:
     assert starts(stepper.finish()) == starts(whole)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_a_job_that_is_submitted_may_wait(compiled: bool) -> None:
     """For one that waits, runs, is to come, or has ended; forks and bytes know it, and so do jobs that come between."""
     trace = Trace.from_columns(
@@ -239,7 +234,6 @@ def test_a_job_that_is_submitted_may_wait(compiled: bool) -> None:
     assert starts(ignoring.finish())[3] == 20.0
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_edges_of_jobs_that_have_ended_are_used_again(compiled: bool) -> None:
     """A chain that grows as long as the machine runs needs no more of them than jobs wait at a time."""
     trace = Trace.from_columns(

@@ -52,7 +52,6 @@ def starts_by_row(trace: Trace, policy: str, **options: Any) -> list[float | Non
     return [None if np.isnan(start) else start for start in started.reindex(trace.jobs["job_number"]).astype(float)]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("policy", ["easy", "conservative-replanned"])
 def test_the_four_jobs(policy: str, compiled: bool) -> None:
     """CQSim itself starts them then: job 2 is expected until 12, so job 3 loses two seconds that it could have had."""

@@ -20,6 +20,7 @@ from swftools.simulator.metrics.job_classes import Sample
 from swftools.simulator.metrics.step_functions import add_changes, instants_of
 from swftools.simulator.schedule import Schedule, contiguous
 from tests.examples import examples
+from tests.interpreted import FORMS, all_interpreted
 from tests.simulator.metrics.test_laws import schedules
 from tests.strategies import crowded_trace
 
@@ -113,30 +114,28 @@ def test_the_order_of_rows_does_not_count(schedule: Schedule, seed: int) -> None
     pd.testing.assert_frame_equal(measure(schedule), measure(other))
 
 
+@pytest.mark.parametrize("form", FORMS)
 @examples(0.25)
 @given(schedules(), st.integers(-40, 3))
-def test_the_sweep_stays_in_its_room(schedule: Schedule, shift: int) -> None:
+def test_the_sweep_stays_in_its_room(form: str, schedule: Schedule, shift: int) -> None:
     """Also where jobs run side by side, again and again, and before their submission; compiled and interpreted."""
     segments = schedule.segments.assign(start_time=np.maximum(schedule.segments["start_time"] + shift, 0.0))
     moved = replace(schedule, segments=segments)
-    in_all_forms(moved)
+    heads_in_forms(moved, form)
 
 
-def in_all_forms(schedule: Schedule) -> pd.DataFrame:
-    """Return the heads of a schedule, found with a look at each index, then interpreted, then compiled, and equal."""
-    found = []
-    with pytest.MonkeyPatch.context() as patch:
-        for form in ("checked", "py_func"):
-            for name in ("link_runs", "most_at_once", "expect_ends", "sweep"):
-                patch.setattr(heads, name, getattr(getattr(head_sweep, name), form))
-            found.append(find_heads(schedule))
-    found.append(find_heads(schedule))
-    for other in found[1:]:
-        pd.testing.assert_frame_equal(found[0], other, check_exact=True)
-    return found[0]
+def heads_in_forms(schedule: Schedule, form: str) -> pd.DataFrame:
+    """Return the heads of a schedule, found compiled, and equal in another form."""
+    compiled = find_heads(schedule)
+    with pytest.MonkeyPatch.context() as patch, all_interpreted(form == "py_func"):
+        for name in ("link_runs", "most_at_once", "expect_ends", "sweep"):
+            patch.setattr(heads, name, getattr(getattr(head_sweep, name), form))
+        pd.testing.assert_frame_equal(compiled, find_heads(schedule), check_exact=True)
+    return compiled
 
 
-def test_jobs_that_ran_before_their_submission() -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_jobs_that_ran_before_their_submission(form: str) -> None:
     """However many are submitted at once that had been started before, they wait for their next run."""
     rows = []
     for number in range(5):
@@ -155,12 +154,12 @@ def test_jobs_that_ran_before_their_submission() -> None:
     segments = pd.DataFrame(rows, columns=names).assign(job_occurrence=0)
     segments = segments.sort_values("start_time", kind="stable", ignore_index=True)
     jobs = pd.DataFrame({"job_number": range(5), "job_occurrence": 0, "submit_time": 10.0, "requested_time": 9.0})
-    found = in_all_forms(Schedule(jobs, segments, jobs[:0], 10, "drawn"))
+    found = heads_in_forms(Schedule(jobs, segments, jobs[:0], 10, "drawn"), form)
     assert found["job_number"].tolist() == [0, 1, 2, 3, 4]
     assert found["blocked_since"].tolist() == [10.0, 20.0, 25.0, 30.0, 35.0]
     only = segments[segments["ended_by"] == "suspended"].assign(ended_by="completed").reset_index(drop=True)
     only.loc[4, "end_time"] = 30.0  # or nobody would look on until the others are submitted
-    assert in_all_forms(Schedule(jobs, only, jobs[:0], 10, "drawn")).empty
+    assert heads_in_forms(Schedule(jobs, only, jobs[:0], 10, "drawn"), form).empty
 
 
 def test_no_delay_is_negative() -> None:

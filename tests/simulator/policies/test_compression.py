@@ -78,7 +78,6 @@ def test_a_long_queue_is_served_as_by_the_twin(policy: str, early: float, overru
     assert starts(trace, policy, overrun=overrun) == naive_starts(trace, TWIN_OF[policy], "request", overrun)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_jobs_that_are_due_at_once_start_in_order_of_the_queue(compiled: bool) -> None:
     """Those of the agenda, and those that came just now behind them."""
     jobs = FEW + 40
@@ -95,7 +94,6 @@ def test_jobs_that_are_due_at_once_start_in_order_of_the_queue(compiled: bool) -
     assert schedule.jobs["start_time"].tolist() == [0.0, *(10.0 * (1 + i // 4) for i in range(jobs - 1))]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_would_be_delayed_from_behind_a_full_time_is_not_planned(compiled: bool) -> None:
     """Job 4 could begin now if job 3 did not wait; job 5 may: it is done before job 3 begins, which takes all."""
     trace = Trace.from_columns(
@@ -110,7 +108,6 @@ def test_who_would_be_delayed_from_behind_a_full_time_is_not_planned(compiled: b
     assert schedule.jobs["start_time"].tolist() == [0.0, 0.0, 4.0, 7.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_stands_before_one_that_moved_follows_at_the_next_completion(compiled: bool) -> None:
     """What the last of the queue gives back is too late for job 3, at 5; at 6 all end as planned, and it has it."""
     trace = Trace.from_columns(

@@ -146,7 +146,6 @@ def test_prio_fifo_with_a_long_queue(seed: int) -> None:
     assert ours.equals(simulate(trace, Policy("by-rank", by_rank, needs=("priority_rank",))).jobs["start_time"])
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_sjf_backfill_with_a_long_queue(compiled: bool) -> None:
     """Beside the orders that are sorted anew at each decision, where several reservations are asked for: of one."""
     jobs = 800 if compiled else 600

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from swftools import Trace
 from swftools.simulator.one_call import simulate
 from tests.naive.simulator import TWINS
 from tests.simulator.twin import naive_starts
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_an_estimate_of_no_time_is_outlived_at_once(compiled: bool) -> None:
     """A second decision follows at that instant, which expects the job to run to its request: D may go ahead then."""
     trace = Trace.from_columns(

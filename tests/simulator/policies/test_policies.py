@@ -25,6 +25,7 @@ from tests.drawn import draw_trace, names_of, picture_columns, rows_of, schedule
 from tests.every_policy import OURS, light, with_all_columns
 from tests.examples import examples, pairs
 from tests.folders import ROOT
+from tests.interpreted import all_interpreted
 from tests.naive.simulator import TWINS
 from tests.simulator.policies.drawings import DRAWINGS
 from tests.simulator.twin import naive_starts
@@ -113,10 +114,11 @@ def test_the_crowd_keeps_the_machine_busy() -> None:
 @pytest.mark.parametrize(("name", "predictor"), pairs(OURS, sorted(list_predictors()), each=3))
 def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
     """Bit for bit, on a busy machine, of every policy that there is."""
-    jobs = 24 if name.startswith("genetic") else 45  # which breeds for long
+    jobs = 24 if name.startswith(("genetic", "search")) else 45  # which look at many orders
     trace = with_all_columns(crowded_trace(jobs, seed=BUSY))
     compiled = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1)
-    interpreted = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1, compiled=False)
+    with all_interpreted():
+        interpreted = simulate(trace, light(name), predictor=predictor, overrun="run-on", seed=1, compiled=False)
     pd.testing.assert_frame_equal(interpreted.jobs, compiled.jobs, check_exact=True)
     pd.testing.assert_frame_equal(interpreted.segments, compiled.segments, check_exact=True)
 

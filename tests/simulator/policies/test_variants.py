@@ -35,7 +35,6 @@ def test_policies_with_variants_are_compared() -> None:
     assert made == {easy_in_turn, easy_among_many, easy_by_profile}
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("predictor", ["request", "last-model"])
 @pytest.mark.parametrize(("name", "chosen"), VARIANTS)
 def test_a_variant_decides_as_the_whole_policy(

@@ -25,7 +25,6 @@ def five(jobs: int, processors: int) -> Any:
     return (np.zeros(len(EVENTS), np.int64),)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     "events", [EVENTS, (SUBMISSION, END), (START,), (STOP, OUTLIVED), (END,), (OUTLIVED,), ()], ids=str
 )

@@ -63,7 +63,6 @@ def no_memory(jobs: int, processors: int) -> Any:
     raise RuntimeError("no room")
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     ("predictor", "message"),
     [

@@ -260,7 +260,6 @@ class Saying(Listening):
         return self.words  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     ("predictor", "complaint"),
     [

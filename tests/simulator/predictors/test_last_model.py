@@ -27,7 +27,6 @@ JOBS = """
 """
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_by_hand(compiled: bool) -> None:
     """What has ended at the very second of a submission counts; of what ended, the last end; unknown users are as said.
 

@@ -46,7 +46,6 @@ JOBS = """
 """
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_a_running_job_is_expected_to_end_anew(compiled: bool) -> None:
     """Job 1 is told to take 10 s, then 20: job 3 would delay job 2, which counts on 20. Without that it goes ahead."""
     trace = draw_trace(JOBS, processors=2)

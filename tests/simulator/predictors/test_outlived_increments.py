@@ -50,7 +50,6 @@ def expected_ends(trace: Trace, predictor: str, times: list[float], **options: A
     return found
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("predictor", ["last-model", "user-average:jobs=1"])
 def test_one_increment_after_the_other(predictor: str, compiled: bool) -> None:
     """At the very second at which it should have ended, and not before; behind the last comes the request."""
@@ -94,7 +93,6 @@ def test_who_runs_beyond_his_request_may_end_at_any_moment() -> None:
     assert [10, 550, 65, 111] == simulation.run().schedule().jobs["end_time"].tolist()
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_what_it_changes(compiled: bool) -> None:
     """Job 2 outlives its 100 s at 150 s: job 4 may go ahead of job 3 if that counts on the 1,000 s asked for.
 

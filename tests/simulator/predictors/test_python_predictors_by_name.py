@@ -161,7 +161,6 @@ def test_other_simulators_have_none(semantics: str) -> None:
         simulate(crowded_trace(3), "easy", predictor="share", semantics=semantics)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("offset", "told"), [(-1e9, 0.0), (1e9, np.inf)])
 def test_what_it_says_counts_from_nothing_to_the_limit(offset: float, told: float, compiled: bool) -> None:
     """Less than nothing is nothing, and more than the request is that."""

@@ -32,7 +32,6 @@ JOBS = """
 """
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     ("predictor", "told"),
     [

@@ -57,7 +57,6 @@ def test_where_it_stops_changes_nothing(
     pd.testing.assert_frame_equal(stopping.segments, at_once.segments, check_exact=True)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_progress(trace: Trace, by_instants: None, compiled: bool) -> None:
     """Jobs that ended, jobs, and the simulated time: they rise to the end, which is told once."""
     told: list[tuple[int, int, float]] = []
@@ -80,7 +79,6 @@ def test_no_jobs() -> None:
     assert [step[:2] for step in told] == [(0, 0)]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_progress_is_told_ten_times_a_second(trace: Trace, monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
     """No more often, however short the stretches are."""
     monkeypatch.setattr(driver, "FEW", 1)
@@ -108,7 +106,6 @@ class StopError(Exception):
 
 
 @pytest.mark.parametrize("error", [StopError, KeyboardInterrupt])
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_is_told_may_stop_it(trace: Trace, by_instants: None, compiled: bool, error: type[BaseException]) -> None:
     """What is raised comes out as it is, and not as a mistake of the policy."""
 

@@ -53,7 +53,6 @@ QUEUE = draw_trace(
 """Under EASY C, which would delay B, waits; all after A."""
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_waits_leaves_the_queue(compiled: bool) -> None:
     """Without B nothing keeps C, which starts at that instant."""
     simulation = Simulation(QUEUE, "easy", compiled=compiled).run(until=3)
@@ -69,7 +68,6 @@ def test_who_waits_leaves_the_queue(compiled: bool) -> None:
     assert simulation.is_over
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_runs_frees_its_processors(compiled: bool) -> None:
     """Without A B starts at 2; A's run is not in the schedule."""
     simulation = Simulation(QUEUE, "easy", compiled=compiled).run(until=3).without(only(QUEUE, 1))
@@ -81,7 +79,6 @@ def test_who_runs_frees_its_processors(compiled: bool) -> None:
     assert validate(schedule).ok
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_is_to_come_never_does(compiled: bool) -> None:
     """D does not come; nothing is decided, for nothing changed, and the schedule is whole."""
     simulation = Simulation(QUEUE, "easy", compiled=compiled).run(until=3).without(only(QUEUE, 4)).run()
@@ -93,7 +90,6 @@ def test_who_is_to_come_never_does(compiled: bool) -> None:
     assert before.schedule().excluded["reason"].tolist() == ["taken out before the first event"] * 2
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_has_ended_stays(compiled: bool) -> None:
     """A ended at 9; to take it out is to take nobody out, also again."""
     simulation = Simulation(QUEUE, "easy", compiled=compiled).run(until=10).without(only(QUEUE, 1))

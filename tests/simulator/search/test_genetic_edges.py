@@ -137,7 +137,6 @@ BEHIND = valued(
 
 
 @pytest.mark.parametrize("builder", ["easy", "conservative"])
-@pytest.mark.parametrize("compiled", [True, False])
 def test_who_is_urgent_goes_first(builder: str, compiled: bool) -> None:
     """Of the two that wait C is worth more first; EASY would take B."""
     schedule = simulate(BEHIND, "genetic", builder=builder, compiled=compiled, explain=True)
@@ -183,7 +182,6 @@ STOPPED = valued(
 )
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     ("interval", "runs"),
     [

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from swftools.kernel.layout import Layout
 from swftools.simulator.state import arena as arenas
 from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import (
@@ -67,3 +70,19 @@ def test_columns_that_do_not_go_together() -> None:
         sizes_of(nodes._replace(gpus=nodes.gpus[:4]))
     with pytest.raises(ValueError, match=r"^node: a column of 13 numbers"):
         sizes_of(nodes._replace(node=nodes.node[:13], first=nodes.first))
+
+
+def test_the_next_state_of_a_shape_is_laid_out_as_the_first() -> None:
+    """What is remembered of the first has none of its memory; of other sizes, or where arrays are given, it is new."""
+    like = Arena(Nodes, Sizes(), {}, lambda nodes: nodes).state
+    for sizes in (Sizes(jobs=3, nodes=5, parts=7), Sizes(jobs=3, nodes=6, parts=7), Sizes(jobs=3, nodes=5, parts=7)):
+        for given in ({}, {"first": np.arange(3, dtype=np.int32)}, {"first": np.arange(9, dtype=np.int32)}):
+            for _ in range(2):
+                arena: Arena[Nodes] = Arena(Nodes, sizes, given, lambda nodes: nodes)
+                memory = weakref.ref(arena.blocks[0].bytes)
+                assert arena.layout(like)._words.tolist() == Layout(arena.state, like)._words.tolist()
+                del arena
+                gc.collect()
+                assert memory() is None
+    with pytest.raises(TypeError, match="laid out"):
+        Arena(Nodes, sizes, {"first": np.zeros(3)}, lambda nodes: nodes).layout(like)

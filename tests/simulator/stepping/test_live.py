@@ -163,7 +163,6 @@ def empty(processors: int, policy: str = "easy", **options: Any) -> Stepper:
     return Stepper(Trace.from_columns(machine_processors=processors, job_number=[]), policy, **options)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_by_hand(compiled: bool) -> None:
     """Of 4 processors 3 are taken till 10, and a job of 4 waits: one of 1 for 10 s goes ahead, one of 11 s does not."""
     stepper = empty(4, compiled=compiled)

@@ -43,7 +43,6 @@ def assert_same(ours: Any, theirs: Any) -> None:
     pd.testing.assert_frame_equal(ours.segments, theirs.segments, check_exact=True)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("rests", [True, False])
 @pytest.mark.parametrize(("decide", "policy"), PAIRS, ids=[policy for _, policy in PAIRS])
 def test_as_a_compiled_one(
@@ -133,7 +132,6 @@ WRONG: dict[str, tuple[Callable[[Stepper], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("what", WRONG)
 def test_what_goes_wrong(what: str, compiled: bool) -> None:
     """One error that names the policy and the time; the simulation cannot be gone on with."""

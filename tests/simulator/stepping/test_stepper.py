@@ -93,7 +93,6 @@ def play(stepper: Stepper, runs: pd.DataFrame, begun: set[int]) -> None:
         stepper.wake_at(later.min())  # nothing else may happen then
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 def test_filling_behind_the_first_is_easy(compiled: bool) -> None:
     """Start the first while it fits, then let others go ahead: that is EASY, start by start."""
     trace = crowded_trace(50, seed=7)
@@ -187,7 +186,6 @@ WRONG: dict[str, tuple[Callable[[Stepper], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("what", WRONG)
 def test_a_wrong_act_is_told_and_changes_nothing(what: str, compiled: bool) -> None:
     """It goes on as if it had not been, and ends as the policy's own schedule does."""
@@ -205,7 +203,6 @@ def test_a_wrong_act_is_told_and_changes_nothing(what: str, compiled: bool) -> N
     assert_same(stepper.schedule(), simulate(trace, "easy"))
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("policy", ["easy", "conservative", "of-the-stepper"])
 def test_the_policy_decides_and_does_not_go_on(policy: str, compiled: bool) -> None:
     """At each decision: nothing else happens, what it starts runs then, and the next call goes on behind it."""
