@@ -121,5 +121,5 @@ def _finished(rows: pd.DataFrame, quantile: float, chance: float) -> pd.DataFram
             "least_coverage": limit,
             "is_below": pd.arrays.BooleanArray(coverage < limit, known == 0),
         }
-    made |= {name: rows[name].to_numpy() for name in rows if name not in made}
+    made |= {name: rows[name].to_numpy() for name in ("period", "method", "queue", *_COUNTS)}
     return frame_of("wait_coverage", {name: made[name] for name in table_fields("wait_coverage")})
