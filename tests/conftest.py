@@ -42,6 +42,17 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def unsynced() -> Iterator[None]:
+    """Let no test wait for the disk: what it writes is gone with it. Each sync is still a call, of a file that is open.
+
+    A third of what a night of a history, or a publication, takes on a slow disk is waiting for it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with the full logs in ``traces/``; without it (environment variable SWFTOOLS_SHARED) a test skips."""

@@ -165,7 +165,8 @@ class Run:
             folder = self.folder / label
             folder.mkdir()
             for name, data in self.making.tables(self.night.book.month(label)).items():
-                write_table(data, folder / f"{name}.parquet", name, QUICK_OPTIONS)
+                with (folder / f"{name}.parquet").open("xb") as file:  # on its way: it need not be on disk
+                    write_table(data, file, name, QUICK_OPTIONS)
             self._made[label] = folder
             self.done("jobs", len(self._made), sum(map(self.is_changed, self.labels)))
         return read_table(self._made[label] / f"{table}.parquet", table)

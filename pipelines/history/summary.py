@@ -76,13 +76,13 @@ def _coverage(run: Run) -> str:
     lines = [["method", "queue", *heads]]
     keys = table[table["period"] == "all"]
     shown = keys.groupby("queue")["jobs"].max().nlargest(GROUPS + 1).index
+    rows = {(row["period"], row["method"], row["queue"]): row for row in table.to_dict("records")}
     for method, queue in zip(keys["method"], keys["queue"], strict=True):
         if queue not in shown:
             continue
         cells = [shown_in_markdown(method), shown_in_markdown(run.name_of_group(queue))]
         for period in periods:
-            row = table[(table["period"] == period) & (table["method"] == method) & (table["queue"] == queue)]
-            cells += _cells(row)
+            cells += _cells(rows.get((period, method, queue)))
         lines.append(cells)
     left = keys["queue"].nunique() - len(shown)
     told = f"\n\nAnd {left:,} groups of fewer jobs: in the table wait_coverage." if left else ""
@@ -99,16 +99,15 @@ def _meaning(run: Run) -> str:
     )
 
 
-def _cells(row: pd.DataFrame) -> list[str]:
+def _cells(row: Mapping[Any, Any] | None) -> list[str]:
     """Return number of waits, coverage and tightness; what is below its tolerance is bold."""
-    if row.empty or not int(row["known"].iloc[0]):
+    if row is None or not row["known"]:
         return ["0", "", ""]
-    one = row.iloc[0]
-    covered = f"{one['coverage']:.4f}"
+    covered = f"{row['coverage']:.4f}"
     return [
-        f"{one['known']:,}",
-        f"**{covered}**" if bool(one["is_below"]) else covered,
-        f"{one['tightness']:,.1f}",
+        f"{row['known']:,}",
+        f"**{covered}**" if row["is_below"] else covered,
+        f"{row['tightness']:,.1f}",
     ]
 
 

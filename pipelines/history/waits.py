@@ -129,7 +129,8 @@ def replay_months(
                 tell(f"{method} {label}")
                 table = predictor.replay(months[label](), may_lack_waits=True)
                 path = folder / f"{part_of(method, label)}.parquet"
-                write_table(to_arrow(table, "wait_predictions"), path, "wait_predictions", QUICK_OPTIONS)
+                with path.open("xb") as file:  # on its way: it need not be on disk
+                    write_table(to_arrow(table, "wait_predictions"), file, "wait_predictions", QUICK_OPTIONS)
                 waits.parts[label] = partial(read_table, path, "wait_predictions")
                 if label in labels[-KEPT_STATES:]:
                     path = folder / state_file(method, label)

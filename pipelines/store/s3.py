@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +24,8 @@ from boto3.exceptions import Boto3Error
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.loaders import create_loader
+from botocore.session import get_session
 
 from pipelines.names import MANIFEST, PENDING, is_name
 from pipelines.store.staging import unchecked_staging
@@ -221,7 +224,7 @@ class S3Storage(Storage):
     def _s3(self) -> Any:
         """The client; one that a process inherited would share its connections with the parent."""
         if self._owner != os.getpid():
-            session = boto3.session.Session()
+            session = _session()
             self._owner, self._connection = os.getpid(), session.client("s3", config=_CONFIG, **self._options)
         return self._connection
 
@@ -289,6 +292,23 @@ class S3Storage(Storage):
             raise StorageError(f"{start}{_flat(cause)}; {_REMEDY}") from None
         except (BotoCoreError, Boto3Error) as error:
             raise StorageError(f"{start}{_flat(str(error))}; {_REMEDY}") from None
+
+
+@cache
+def _service_models(folder: str | None) -> Any:
+    """Return what reads the descriptions of services, and keeps them: that of S3 is a megabyte of JSON."""
+    return create_loader(folder)
+
+
+def _session() -> boto3.session.Session:
+    """Return a session by the settings of now, which reads no description that was read in this process before."""
+    settings = get_session()
+    models = _service_models(settings.get_config_variable("data_path"))
+    places = list(models.search_paths)
+    settings.register_component("data_loader", models)
+    session = boto3.session.Session(botocore_session=settings)
+    models.search_paths[:] = places  # each session adds one, of descriptions that are of no use here
+    return session
 
 
 class _Ranges(io.RawIOBase):

@@ -29,7 +29,7 @@ def write_part(data: pa.Table, table: str, directory: Path, notes: Mapping[str, 
     """
     data = _as_written(data, table, notes)
     directory.mkdir()
-    write_table(data, directory / PART, table)
+    _write(data, directory / PART, table)
     return describe_table(data, table)
 
 
@@ -65,7 +65,7 @@ def write_parts(
             continue
         whole = part if isinstance(part, pa.Table) else part()
         whole = _as_written(whole.select(data.columns), table, notes)
-        write_table(whole, directory / name, table)
+        _write(whole, directory / name, table)
         measured[name] = measure_part(whole)
     columns = arrow_schema(table, data.columns).names
     return describe_parts(table, columns, measured)
@@ -93,6 +93,12 @@ def write_long(data: LongTable, table: str, directory: Path, notes: Mapping[str,
     described = describe_parts(table, schema.names, measured)
     del described["parts"]
     return described
+
+
+def _write(data: pa.Table, path: Path, table: str) -> None:
+    """Write a file of a version on its way, which is synced with all others before it appears."""
+    with path.open("xb") as file:
+        write_table(data, file, table)
 
 
 def _as_written(data: pa.Table, table: str, notes: Mapping[str, str]) -> pa.Table:

@@ -18,6 +18,7 @@ from pipelines.tasks.augmented import augmentations_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import account_of, assumptions_of, card_of, origin_of, software, source_of
 from pipelines.tasks.long_jobs import LongJobs
+from pipelines.tasks.one_look import in_one_look, once_a_look
 from pipelines.tasks.parameters import AUGMENTATIONS, AugmentParameter, ParametersParameter
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from swftools.formats.swf.writer import write_pieces
@@ -67,6 +68,8 @@ class BuildAugmentedTrace(LogPublishingTask):
         return ("jobs", *OTHER_TABLES, *added)
 
     @property
+    @once_a_look
+    @in_one_look
     def version(self) -> str:
         """Content key of the version."""
         inputs = {

@@ -11,7 +11,7 @@ from pipelines.keys import MISSING_INPUT
 from pipelines.logs.find import SHIPPED_LOG, Log, find_log, is_stream
 from pipelines.logs.generated import find_model
 from pipelines.logs.how_read import HowRead
-from pipelines.tasks.one_look import asked_once
+from pipelines.tasks.one_look import asked_once, in_one_look
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.parameters.choices import ANONYMISE
@@ -87,6 +87,7 @@ class LogTask(StageTask):
         """Return the seconds that it takes, about: by the jobs that the log has, and a little for each task."""
         return 0.1 + self.effort() * jobs_about(self.found) / 100_000
 
+    @in_one_look
     def complete(self) -> bool:
         """Whether there is nothing to do."""
         is_done = super().complete()
@@ -94,6 +95,7 @@ class LogTask(StageTask):
             self._scheduled_key = self.log_key
         return is_done
 
+    @in_one_look
     def deps(self) -> Any:
         """Return what the task requires, as luigi asks for it: to schedule it, and again before it runs.
 

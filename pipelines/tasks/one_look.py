@@ -3,7 +3,9 @@
 
 A task's key follows from its log as it is now, so it is made anew whenever it is asked for: logs change. Of cells that
 are looked at together the log is the same one, and so is the key of its trace, which costs a hundred times what is
-different in each. The same holds for most of their parameters, and for what these mean.
+different in each. The same holds for most of their parameters, and for what these mean. Of one task too: whether it
+is complete, and what it requires, takes the key of its trace once for each of its augmentations, and for each of its
+outputs.
 """
 
 from __future__ import annotations
@@ -51,6 +53,17 @@ def asked_once(make: Callable[..., Value], *arguments: Any) -> Value:
         _seen[-1][key] = make(*arguments)
     value: Value = _seen[-1][key]
     return value
+
+
+def in_one_look(make: Callable[[Any], Value]) -> Callable[[Any], Value]:
+    """Let a method without arguments take one look: what it asks for again and again follows from the log as it is."""
+
+    @functools.wraps(make)
+    def made(task: Any) -> Value:
+        with one_look():
+            return make(task)
+
+    return made
 
 
 def once_a_look(make: Callable[[Any], Value]) -> Callable[[Any], Value]:

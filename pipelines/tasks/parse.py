@@ -15,6 +15,7 @@ from pipelines.logs.load import as_its_log, say_format
 from pipelines.logs.published import read_version
 from pipelines.tasks.acquire import AcquireLog, open_text, text_tasks
 from pipelines.tasks.log_task import LogTask
+from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.formats.source_lines import SourceLines
@@ -35,6 +36,7 @@ class ParseLog(LogTask):
     code_version = 4
 
     @property
+    @once_a_look
     def key(self) -> str:
         """Content key of the output."""
         card = self.found.card

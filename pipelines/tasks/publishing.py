@@ -27,6 +27,7 @@ from pipelines.store.staging import unchecked_staging
 from pipelines.store.storage import storage_errors
 from pipelines.tasks.check_source import CheckSource
 from pipelines.tasks.clean import RulesTask
+from pipelines.tasks.one_look import in_one_look
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import VersionTarget
 from swftools.errors import ParameterError, UnsafeNameError
@@ -159,6 +160,7 @@ class PublishingTask(StageTask):
         """Whether the version is there, whole."""
         return self.version != MISSING_INPUT and self.output().exists()
 
+    @in_one_look
     def run(self) -> None:
         """Publish the version, and write the report on it if one is wanted."""
         self._made = self.output()  # the log may change before this is told

@@ -11,7 +11,7 @@ import luigi
 from pipelines.config import work_root
 from pipelines.names import check_name
 from pipelines.store.locations import check_location
-from pipelines.tasks.one_look import asked_once, is_looking
+from pipelines.tasks.one_look import asked_once, in_one_look, is_looking
 from pipelines.tasks.progress import StageProgress
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
@@ -112,6 +112,7 @@ class StageTask(luigi.Task):
         """Whether the output is there."""
         return bool(self.output().exists())
 
+    @in_one_look
     def complete(self) -> bool:
         """Whether there is nothing to do."""
         is_done = self.is_done()

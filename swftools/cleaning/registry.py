@@ -168,7 +168,7 @@ def _keywords(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]
     """Return every keyword of a function that is called by keywords, given ones and defaults."""
     wanted = "a rule takes a trace and keywords with defaults, or is registered with the class of its parameters"
     try:
-        signature = inspect.signature(rule)
+        signature = _signature(rule)
         signature.bind(None)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"{name}: {error}; {wanted}") from error
@@ -181,6 +181,12 @@ def _keywords(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]
     for key, value in list(bound.arguments.items())[1:]:
         parameters |= value if signature.parameters[key].kind is inspect.Parameter.VAR_KEYWORD else {key: value}
     return parameters
+
+
+@cache
+def _signature(rule: Rule) -> inspect.Signature:
+    """Return how a rule is called: to find out takes most of what it takes to check a list of rules."""
+    return inspect.signature(rule)
 
 
 def decide(rule: Rule, trace: Trace, parameters: Mapping[str, Any]) -> Any:

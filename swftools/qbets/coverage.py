@@ -15,7 +15,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import table_fields
-from swftools.tables import empty_frame
+from swftools.tables import frame_of
 
 ALL = "all"
 _COUNTS = ["jobs", "told", "known", "covered"]
@@ -111,12 +111,15 @@ def _summed(tables: list[pd.DataFrame]) -> pd.DataFrame:
 def _finished(rows: pd.DataFrame, quantile: float, chance: float) -> pd.DataFrame:
     """Return counts and sums as the table has them."""
     known, covered = rows["known"].to_numpy(float), rows["covered"].to_numpy(float)
+    limit = _least_coverage(known, quantile, chance)
     with np.errstate(invalid="ignore", divide="ignore"):
+        coverage = covered / known
         made: dict[str, Any] = {
-            "coverage": covered / known,
+            "coverage": coverage,
             "rms_over": np.where(covered > 0, np.sqrt(rows["square"].to_numpy(float) / covered), np.nan),
             "tightness": np.where(known > 0, np.exp(rows["log"].to_numpy(float) / known), np.nan),
+            "least_coverage": limit,
+            "is_below": pd.arrays.BooleanArray(coverage < limit, known == 0),
         }
-    table = judge_coverage(rows.assign(**made), quantile=quantile, chance=chance)
-    form = empty_frame("wait_coverage")
-    return table[list(table_fields("wait_coverage"))].astype(form.dtypes.to_dict()).reset_index(drop=True)
+    made |= {name: rows[name].to_numpy() for name in ("period", "method", "queue", *_COUNTS)}
+    return frame_of("wait_coverage", {name: made[name] for name in table_fields("wait_coverage")})

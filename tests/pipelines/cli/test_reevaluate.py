@@ -53,6 +53,7 @@ def test_unreadable_file_is_4(tmp_path: Path) -> None:
     assert call(site).exit_code == 0
 
 
+@pytest.mark.slow
 def test_finding_is_3_until_it_is_gone(tmp_path: Path) -> None:
     """A line of junk among few jobs leaves the tolerance of cleaning; a wider one does not."""
     site = Site(tmp_path)

@@ -44,11 +44,18 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(before: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def whole_night(before: Site, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], int]:
+    """Return what the files of the next version are, and how many changes to the file system its night is."""
+    site, seen = copy_of(before, tmp_path_factory.mktemp("undisturbed")), [0]
+    with watched(seen.append):
+        site.night()
+    return site.hashes(), seen[-1]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(whole_night: tuple[dict[str, str], int]) -> dict[str, str]:
     """Return what the files of the next version are."""
-    site = copy_of(before, tmp_path_factory.mktemp("undisturbed"))
-    site.night()
-    return site.hashes()
+    return whole_night[0]
 
 
 def night_until(step: int, folder: Path) -> None:
@@ -66,18 +73,12 @@ def killed_night(step: int, folder: Path) -> int | None:
     return process.exitcode
 
 
-def steps_of(before: Site, folder: Path) -> int:
-    """Return how many changes to the file system a night is."""
-    site, seen = copy_of(before, folder), [0]
-    with watched(seen.append):
-        site.night()
-    return seen[-1]
-
-
 @pytest.mark.parametrize("kills", [KILLS, pytest.param(8, marks=pytest.mark.slow)])
-def test_killed_at_any_moment(kills: int, before: Site, undisturbed: dict[str, str], tmp_path: Path) -> None:
+def test_killed_at_any_moment(
+    kills: int, before: Site, whole_night: tuple[dict[str, str], int], tmp_path: Path
+) -> None:
     """SIGKILL at random moments of a night: the next one comes to the same bytes."""
-    most = steps_of(before, tmp_path / "count")
+    undisturbed, most = whole_night
     moments = random.Random(11).sample(range(1, most), kills)
     for step in sorted(moments):
         site = copy_of(before, tmp_path / str(step))

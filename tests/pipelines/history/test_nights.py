@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
 from pathlib import Path
 
@@ -27,11 +28,16 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return history_at_once(tmp_path_factory.mktemp("at-once"), FILES)
 
 
+RUNS, ENDED = job(9001, 34 * DAY, run=-1).replace(" 1200 -1 1 ", " 1200 -1 -1 "), job(9001, 34 * DAY, run=50)
+"""A job while it runs, and when it has ended."""
+BEGUN = "".join(DAYS[:35]) + RUNS
+
+
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """Return a history of thirty-five days, to be copied."""
+    """Return a history of thirty-five days, at whose end a job runs, to be copied."""
     site = Site(tmp_path_factory.mktemp("begun"))
-    site.put("a.swf", "".join(DAYS[:35]))
+    site.put("a.swf", BEGUN)
     site.night()
     return site
 
@@ -57,25 +63,33 @@ def assert_same_jobs(one: Site, other: Site) -> None:
     pd.testing.assert_frame_equal(coverage, expected, check_exact=True)
 
 
-def assert_nights_are_one(at_once: Site, folder: Path, files: list[str]) -> None:
-    """Run a night for each file, and assert that every file of the version is the same as if all had come at once."""
+def assert_nights_are_one(at_once: Site, folder: Path, nights: list[list[str]]) -> None:
+    """Run nights of some files each, and assert that the version is, file by file, as if all had come at once."""
     site = Site(folder)
-    for number, text in enumerate(files):
-        site.put(f"file-{number:02d}.swf", text)
+    names = (f"file-{number:02d}.swf" for number in itertools.count())
+    for files in nights:
+        for text in files:
+            site.put(next(names), text)
         assert site.night().is_new
     assert site.hashes() == at_once.hashes()
     assert site.night().is_new is False
 
 
-def test_a_night_for_each_file_is_one_of_all(at_once: Site, tmp_path: Path) -> None:
+def test_three_nights_are_one(at_once: Site, tmp_path: Path) -> None:
     """Byte for byte: jobs, predictions, states, tables, manifest."""
-    assert_nights_are_one(at_once, tmp_path, FILES)
+    assert_nights_are_one(at_once, tmp_path, [FILES[:1], FILES[1:4], FILES[4:]])
+
+
+@pytest.mark.slow
+def test_a_night_for_each_file_is_one_of_all(at_once: Site, tmp_path: Path) -> None:
+    """With a night for each file."""
+    assert_nights_are_one(at_once, tmp_path, [[text] for text in FILES])
 
 
 @pytest.mark.slow
 def test_forty_nights_are_one(tmp_path: Path) -> None:
     """With a night for each day."""
-    assert_nights_are_one(history_at_once(tmp_path / "at-once", DAYS), tmp_path / "nights", DAYS)
+    assert_nights_are_one(history_at_once(tmp_path / "at-once", DAYS), tmp_path / "nights", [[text] for text in DAYS])
 
 
 def test_whole_log_has_the_same_jobs(at_once: Site, tmp_path: Path) -> None:
@@ -89,11 +103,11 @@ def test_whole_log_has_the_same_jobs(at_once: Site, tmp_path: Path) -> None:
 def test_growing_file_is_read_on(at_once: Site, tmp_path: Path) -> None:
     """A log to which a day is added each night contributes that day."""
     site = Site(tmp_path)
-    for night in (2, 30, 40):
+    for night in (30, 40):
         site.put("log.swf", "".join(days(night)))
         outcome = site.night()
         assert [row["records"] for row in outcome.taken] == [outcome.taken[0]["new"]]
-    assert [row["continues"] for row in outcome.taken] == [2]
+    assert [row["continues"] for row in outcome.taken] == [1]
     assert outcome.taken[0]["new"] == 10 * 12
     assert_same_jobs(site, at_once)
 
@@ -123,11 +137,18 @@ def test_jobs_of_a_version(at_once: Site) -> None:
 
 
 def test_old_months_are_the_same_files(begun: Site, tmp_path: Path) -> None:
-    """A night writes the month that it touches; the others are links to those of the version before."""
+    """A night writes the month that it touches; the others are links to those of the version before.
+
+    A job that ran, and has ended, is one, and has the later state.
+    """
     site = copy_of(begun, tmp_path)
     before = site.version()
-    site.put("second.swf", DAYS[35])
+    site.put("second.swf", DAYS[35] + ENDED)
     site.night()
+    tables = [pd.read_parquet(version / "jobs") for version in (before, site.version())]
+    states = [table.set_index("job_number")["run_time"] for table in tables]
+    assert [runs.loc[[9001]].fillna(-1).tolist() for runs in states] == [[-1], [50]]
+    assert pd.read_parquet(site.version() / "ingested")["replaced"].tolist() == [0, 1]
     for table in ("jobs", "records", "quarantine", "repairs"):
         old, new = (version / table / "part-2000-01.parquet" for version in (before, site.version()))
         assert old.samefile(new)
@@ -191,12 +212,6 @@ def test_running_job_that_ends(tmp_path: Path) -> None:
             books.night()
         assert books.jobs()["run_time"].tolist() == [50, 600, 600]
         assert books.state.ingested["replaced"].tolist() == replaced
-    site = Site(tmp_path / "published")
-    for place in (0, 1):
-        site.put(f"{place}.swf", states[place] + job(2 + place, 200))
-        site.night()
-    assert pd.read_parquet(site.version() / "jobs")["run_time"].tolist() == [50, 600, 600]
-    assert pd.read_parquet(site.version() / "ingested")["replaced"].tolist() == [0, 1]
 
 
 def test_last_line_without_an_end(tmp_path: Path) -> None:
@@ -286,14 +301,14 @@ def test_other_settings_make_all_anew(begun: Site, tmp_path: Path) -> None:
     site.settings.write_text(site.settings.read_text() + "augment: {speedup: {}}\n")
     assert site.night().is_new
     jobs = pd.read_parquet(site.version() / "jobs")
-    assert len(jobs) == 35 * 12
+    assert len(jobs) == 35 * 12 + 1
     assert "minimum_processors" in jobs
 
 
 def test_other_options_of_the_replay(begun: Site, tmp_path: Path) -> None:
     """All months are replayed again; the jobs stay the same files."""
     site, fresh = copy_of(begun, tmp_path), Site(tmp_path / "b", SETTINGS.replace("training: 5", "training: 9"))
-    fresh.put("a.swf", "".join(DAYS[:35]))
+    fresh.put("a.swf", BEGUN)
     before = site.version()
     site.settings.write_text(fresh.settings.read_text())
     assert site.night().is_new
@@ -374,7 +389,7 @@ def test_names_that_are_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_month_of_which_no_job_started(tmp_path: Path, method: str) -> None:
     """A month that begins with a cancelled job is a month, also as the first one; what is known goes on behind it."""
     cancelled = job(9000, 31 * DAY + 50, wait=-1, run=-1).replace(" -1 1 0 ", " -1 5 0 ")
-    settings = SETTINGS.replace("waits:", f"waits:\n  methods: [{method}]") + "policies: {names: [easy]}\n"
+    settings = SETTINGS.replace("waits:", f"waits:\n  methods: [{method}]") + "policies: {names: [easy], seeds: 1}\n"
     site, at_once = Site(tmp_path / "a", settings), Site(tmp_path / "b", settings)
     for each in (site, at_once):
         each.put("a.swf", cancelled)
@@ -394,7 +409,7 @@ def test_month_of_which_no_job_started(tmp_path: Path, method: str) -> None:
 def test_another_chance(begun: Site, tmp_path: Path) -> None:
     """Limits of all months are those of the settings, also of months that did not change."""
     site, fresh = copy_of(begun, tmp_path), Site(tmp_path / "b", SETTINGS + "  chance: 0.2\n")
-    fresh.put("a.swf", "".join(DAYS[:35]))
+    fresh.put("a.swf", BEGUN)
     site.settings.write_text(fresh.settings.read_text())
     site.night()
     fresh.night()

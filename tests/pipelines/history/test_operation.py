@@ -167,17 +167,18 @@ def make_older(site: Site, table: str, column: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "column"), [pytest.param("records", "array_index", marks=pytest.mark.slow), ("rejected", "text")]
+    ("table", "column", "count"),
+    [pytest.param("records", "array_index", 33, marks=pytest.mark.slow), ("rejected", "text", 3)],
 )
-def test_upgrade_to_a_schema_with_another_column(tmp_path: Path, table: str, column: str) -> None:
+def test_upgrade_to_a_schema_with_another_column(tmp_path: Path, table: str, column: str, count: int) -> None:
     """What there is goes on, with nothing in the new column; all else is as if the new package had made it."""
-    site, other = Site(tmp_path / "a"), Site(tmp_path / "b")
+    other = Site(tmp_path / "b")
+    other.put("first.swf", "".join(days(count)) + "no job\n")
+    other.night()
+    site = copy_of(other, tmp_path / "a")
+    make_older(site, table, column)
     for each in (site, other):
-        each.put("first.swf", "".join(days(33)) + "no job\n")
-        each.night()
-        if each is site:
-            make_older(site, table, column)
-        each.put("second.swf", days(1, first=33)[0])
+        each.put("second.swf", days(1, first=count)[0])
         assert [row["new"] for row in each.night().taken] == [12]
     assert pd.read_parquet(site.version() / table)[column].notna().sum() == 0
     here, there = site.hashes(), other.hashes()
@@ -247,7 +248,7 @@ def test_upgrade_of_policies(site: Site, monkeypatch: pytest.MonkeyPatch) -> Non
     first = site.version()
     monkeypatch.setattr(SimulatePolicy, "code_version", SimulatePolicy.code_version + 1)
     assert site.night().is_new is False
-    site.settings.write_text(SETTINGS + "policies: {names: [fcfs], days: 1, warm_up_days: 1, seeds: 2}\n")
+    site.settings.write_text(SETTINGS + "policies: {names: [fcfs], days: 1, warm_up_days: 1, seeds: 1}\n")
     second = site.night().version
     assert "\n* policies are told: predictor request, requests logged\n" in (site.version() / "summary.md").read_text()
     monkeypatch.setattr(SimulatePolicy, "code_version", SimulatePolicy.code_version + 1)

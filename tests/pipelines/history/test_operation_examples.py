@@ -19,9 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
 from pipelines.cli.history import reevaluate
+from pipelines.cli.main import main
 from pipelines.history.settings import Settings, read_settings
+from pipelines.history.task import ReevaluateLogs
 from pipelines.store.data_root import DataRoot
 from swftools.parameters.strict_yaml import read_yaml
 from tests.folders import ROOT
@@ -60,6 +63,25 @@ def commands(tmp_path: Path) -> Path:
     return folder
 
 
+CALLED = """#!/bin/sh
+{{ pwd; printf '%s\\n' "$@"; echo; }} >> {top}/called
+echo what is told
+"""
+"""A command that notes where it was called, and how."""
+
+
+def run_as_called(top: Path, monkeypatch: pytest.MonkeyPatch) -> Result:
+    """Run in this process what the command was called for, once: from the start of Python it takes seconds."""
+    place, *words = (top / "called").read_text(encoding="utf-8").removesuffix("\n\n").splitlines()
+    monkeypatch.chdir(place)
+    ReevaluateLogs.clear_instance_cache()
+    return CliRunner().invoke(main, words)
+
+
+IN_ANOTHER_PROCESS = pytest.param(True, marks=pytest.mark.slow, id="in another process")
+"""By day swftools is called, and runs in the process of the tests."""
+
+
 def shell(text: str, folder: Path, commands: Path, **extra: str) -> subprocess.CompletedProcess[str]:
     """Run lines of the shell, with other commands before those of the system."""
     known = environment(PATH=f"{commands}:{os.environ['PATH']}", PYTHONPATH=str(ROOT), **extra)
@@ -95,8 +117,11 @@ chmod +x "$3/bin/pip"
 """
 
 
+@pytest.mark.parametrize("is_process", [False, IN_ANOTHER_PROCESS])
 @pytest.mark.parametrize("kind", ["slurm", pytest.param("swf", marks=pytest.mark.slow)])
-def test_ten_lines(kind: str, tmp_path: Path, commands: Path) -> None:
+def test_ten_lines(
+    kind: str, is_process: bool, tmp_path: Path, commands: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From an empty directory and a folder of daily files to a timer: the page's lines, and the unit that they put."""
     assert LINES is not None
     text = LINES[1]
@@ -116,6 +141,8 @@ def test_ten_lines(kind: str, tmp_path: Path, commands: Path) -> None:
     if kind == "swf":
         text = re.sub(r"\\nlog: [^\n]*?\\n", r"\\n", text)
         assert "log:" not in text
+    if not is_process:
+        fake(commands, "swftools", CALLED.format(top=tmp_path))
     fake(commands, "sudo", '#!/bin/sh\n[ "$1" = -u ] && shift 2\nexec "$@"\n')
     fake(commands, "useradd", f'#!/bin/sh\n[ "$3 $4" = "--home-dir {tmp_path}/site" ] && mkdir "$4"\n')
     fake(commands, "python3", VENV.format(bin=commands))
@@ -139,6 +166,9 @@ def test_ten_lines(kind: str, tmp_path: Path, commands: Path) -> None:
         path.write_text(content, encoding="utf-8")
     done = shell(text, checkout, commands)
     assert done.returncode == 0, done.stderr
+    if not is_process:
+        ran = run_as_called(tmp_path, monkeypatch)
+        assert ran.exit_code == 0, ran.output
     root = DataRoot.open(str(tmp_path / "site/data"))
     assert root.read_table("blue", "jobs").num_rows == (27 if kind == "slurm" else 36)
     assert root.manifest("blue")["machine_processors"] == (1152 if kind == "slurm" else 64)
@@ -195,7 +225,8 @@ def test_mail_of_the_unit(tmp_path: Path, commands: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("flock"), reason="flock is not here")
-def test_line_of_cron(tmp_path: Path, commands: Path) -> None:
+@pytest.mark.parametrize("is_process", [False, IN_ANOTHER_PROCESS])
+def test_line_of_cron(is_process: bool, tmp_path: Path, commands: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It runs as written; what it publishes goes to a file, and nothing is left for a mail where nothing is found.
 
     While another holds the lock it ends with a status of its own.
@@ -208,9 +239,17 @@ def test_line_of_cron(tmp_path: Path, commands: Path) -> None:
     (tmp_path / "inbox").mkdir()
     (tmp_path / "inbox/one.swf").write_text(HEADER + days(1)[0])
     (tmp_path / "reevaluate.yaml").write_text("inbox: inbox\n")
+    if not is_process:
+        fake(commands, "swftools", CALLED.format(top=tmp_path))
     done = shell(command, tmp_path, commands)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "1 file taken: 12 new jobs" in (tmp_path / "reevaluate.log").read_text()
+    told = (tmp_path / "reevaluate.log").read_text()
+    if not is_process:
+        assert told == "what is told\n"
+        ran = run_as_called(tmp_path, monkeypatch)
+        assert (ran.exit_code, ran.stderr) == (0, "")
+        told = ran.stdout
+    assert "1 file taken: 12 new jobs" in told
     impatient = command.replace("--wait 600", "--wait 0")
     assert impatient != command
     done = shell(f"flock .lock sh -c {shlex.quote(impatient)}", tmp_path, commands)

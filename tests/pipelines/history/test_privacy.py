@@ -41,10 +41,17 @@ def found_below(folder: Path) -> list[str]:
     return [word for word in (*SECRETS, "my secret") if word.encode() in told]
 
 
-def test_a_plain_history_keeps_the_words(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Return a history of which no name is withheld."""
+    site = site_of(tmp_path_factory.mktemp("on-this-machine"), "no")
+    site.night()
+    return site
+
+
+def test_a_plain_history_keeps_the_words(plain: Site) -> None:
     """Which the tests below would see."""
-    site_of(tmp_path, "no").night()
-    assert [*SECRETS] == found_below(tmp_path / "data")
+    assert [*SECRETS] == found_below(plain.folder / "data")
 
 
 def test_nothing_withheld_is_kept_of_a_history(tmp_path: Path) -> None:
@@ -100,8 +107,7 @@ def be_killed(folder: Path) -> None:
     Site(folder).night()
 
 
-def test_no_path_of_the_machine_is_published(tmp_path: Path) -> None:
+def test_no_path_of_the_machine_is_published(plain: Site) -> None:
     """Neither of the inbox nor of the data root."""
-    site = site_of(tmp_path)
-    site.night()
-    assert tmp_path.name.encode() not in bytes_below(tmp_path / "data" / site.name)
+    assert "on-this-machine" in str(plain.folder)
+    assert b"on-this-machine" not in bytes_below(plain.folder / "data" / plain.name)

@@ -126,14 +126,19 @@ SOME, EACH = 1, len(DISTURBANCES)
 
 
 @pytest.mark.parametrize(
-    ("days", "disturbed"),
-    [(10, SOME), pytest.param(3, EACH, marks=pytest.mark.slow), pytest.param(1, EACH, marks=pytest.mark.slow)],
+    ("days", "nights", "disturbed"),
+    [
+        (2, 2, SOME),
+        pytest.param(10, 2, SOME, marks=pytest.mark.slow),
+        pytest.param(3, 7, EACH, marks=pytest.mark.slow),
+        pytest.param(1, 21, EACH, marks=pytest.mark.slow),
+    ],
 )
-def test_three_weeks(tmp_path: Path, days: int, disturbed: int) -> None:
-    """The shipped excerpt, of 21 days, in files of some days each, with a night that is killed, or one of each kind."""
+def test_days_of_the_shipped_log(tmp_path: Path, days: int, nights: int, disturbed: int) -> None:
+    """Some or all of its 21 days, in files of some days each, with a night that is killed, or one of each kind."""
     log = find_log(SHIPPED_LOG).path
     assert log is not None
-    assert_year_is_one_run(tmp_path, log, SHIPPED_LOG, 21 // days, disturbed, days)
+    assert_year_is_one_run(tmp_path, log, SHIPPED_LOG, nights, disturbed, days)
 
 
 @pytest.mark.slow

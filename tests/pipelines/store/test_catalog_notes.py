@@ -230,7 +230,6 @@ def test_on_s3_the_service_tells_fingerprints(bucket: fs.S3FileSystem, monkeypat
 
     root = DataRoot.open(f"s3://{BUCKET}/x")
     publish(root, "v1")
-    publish(root, "v2")
     read: list[str] = []
     original = S3Storage.read
 
@@ -239,12 +238,12 @@ def test_on_s3_the_service_tells_fingerprints(bucket: fs.S3FileSystem, monkeypat
         return original(self, key)
 
     monkeypatch.setattr(S3Storage, "read", note)
-    publish(root, "v3")
-    assert ["sdsc/v3/manifest.json"] == read
+    publish(root, "v2")
+    assert ["sdsc/v2/manifest.json"] == read
     content = original(S3Storage(root.location), "sdsc/v1/manifest.json")
     root.storage.replace("sdsc/v1/manifest.json", content.replace(b'"rows": 3', b'"rows": 4'))
-    publish(root, "v4")
-    assert ["sdsc/v1/manifest.json", "sdsc/v4/manifest.json"] == read[1:]
+    publish(root, "v3")
+    assert ["sdsc/v1/manifest.json", "sdsc/v3/manifest.json"] == read[1:]
     assert dumped(root) == root.storage.read(CATALOG).decode()
 
 

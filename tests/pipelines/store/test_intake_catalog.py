@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from pipelines.store import intake_catalog
 from pipelines.store.data_root import DataRoot
 from pipelines.store.intake_catalog import CatalogVersion, blocks_of, catalog_text
 from tests.pipelines.store.samples import jobs
@@ -120,6 +121,36 @@ def test_text_depends_on_content_alone(place: Path) -> None:
     assert "*id" not in text
     assert 2 == yaml.safe_load(text)["version"]
     assert str(place) not in text
+
+
+PLAIN = ["a", "n/a", "null", "yes", "-1", "1_0", "1e5", ".inf", "2001-01-01", "12:30", "~", "=", "<<", "", " ", "a: b"]
+PLAIN += ["c #d", "- e", "{data(x)}", "%", "@", "`", "!f", "&g", "*h", "[", "? i", "---", "'", '"', "it's", "a" * 300]
+PLAIN += ["word " * 60, "a" * 119 + " b", " c ", "d:", "0x1F", "\\", "a, b", "#", "|", ">"]
+ODD = ["Zoë", "日本語", "\U0001f600", "\u2028", "\x85", "\ufeff", "a\nb", "\n", " \n\n", "\t", "\x00", "\u202e", "\x7f"]
+ODD += ["é" * 200]
+"""Texts that YAML would take for something else, that are long, or that a terminal would obey."""
+CONTENTS = [content for text in (*PLAIN, *ODD) for content in ({"units": {"a": text}}, {"sha256": {text: 1}})]
+CONTENTS += [{"n": [0, -7, 1.5, None, True, {}, [], ""]}]
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_lines_do_not_tell_by_what_they_were_written(content: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With libyaml, and without it, texts of any kind are written alike, and read back as they are."""
+    text = intake_catalog._dump({"data": content})
+    monkeypatch.setattr(intake_catalog, "_QUICK_DUMPER", yaml.SafeDumper)
+    assert text == intake_catalog._dump({"data": content})
+    assert yaml.safe_load(text) == {"data": content}
+
+
+def test_libyaml_writes_what_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where PyYAML has it; else the other dumper writes all."""
+    assert intake_catalog._QUICK_DUMPER is getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    used: list[Any] = []
+    dump = yaml.dump
+    monkeypatch.setattr(yaml, "dump", lambda *args, **how: used.append(how["Dumper"]) or dump(*args, **how))
+    for text in ("plain", "odd\n", "é"):
+        intake_catalog._dump({"a": text})
+    assert used == [intake_catalog._QUICK_DUMPER, yaml.SafeDumper, yaml.SafeDumper]
 
 
 def test_an_empty_root_gives_an_empty_catalogue(tmp_path: Path) -> None:

@@ -226,6 +226,21 @@ def test_what_is_staged_lies_in_the_work_root(root: DataRoot, tmp_path: Path, mo
     assert [] == list(area.iterdir())
 
 
+def test_descriptions_of_services_are_read_once(root: DataRoot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another root in the process has a client of its own, by the settings of then, which reads none of them again."""
+    assert [] == root.data_sets()
+    first = root.storage
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    monkeypatch.setattr("botocore.loaders.JSONFileLoader.load_file", lambda *_: pytest.fail("read again"))
+    other = DataRoot.open(root.location)
+    assert [] == other.data_sets()
+    second = other.storage
+    assert isinstance(first, S3Storage)
+    assert isinstance(second, S3Storage)
+    assert first._s3 is not second._s3
+    assert ("us-east-1", "eu-central-1") == (first._s3.meta.region_name, second._s3.meta.region_name)
+
+
 def test_a_forked_worker_publishes(root: DataRoot) -> None:
     """A process forked after its parent has used the service uses it too, on connections of its own."""
     publish(root, "v1")
@@ -323,12 +338,13 @@ def test_pruning_that_breaks_off(pruned: DataRoot, monkeypatch: pytest.MonkeyPat
     assert 5 == broken  # the marker, the manifest, two tables, the marker
 
 
-def test_what_a_broken_off_publication_left(pruned: DataRoot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_broken_off_publication_left(root: DataRoot, monkeypatch: pytest.MonkeyPatch) -> None:
     """Objects with a marker and no manifest are planned when a day old; objects without a marker are none of ours."""
+    publish(root, "v1")
     client = boto3.client("s3")
     for key in (f"sdsc/v9/{PENDING}", "sdsc/v9/jobs/part-0.parquet", "sdsc/notes/text", f"new/v1/{PENDING}"):
         client.put_object(Bucket=BUCKET, Key=f"some/prefix/{key}", Body=b"123")
-    assert [] == list(plan_prune(pruned, keep=3))
+    assert [] == list(plan_prune(root, keep=3))
 
     class Later(datetime):
         @classmethod
@@ -336,10 +352,10 @@ def test_what_a_broken_off_publication_left(pruned: DataRoot, monkeypatch: pytes
             return datetime.now(tz) + timedelta(days=2)
 
     monkeypatch.setattr(s3, "datetime", Later)
-    plan = plan_prune(pruned, keep=3)
+    plan = plan_prune(root, keep=3)
     address = f"s3://{BUCKET}/some/prefix"
     assert [(f"{address}/new/v1", 3), (f"{address}/sdsc/v9", 6)] == [(path, size) for path, size, _ in plan]
     carry_out(plan)
-    known = ("sdsc/v1/", "sdsc/v2/", "sdsc/v3/", "sdsc/latest", CATALOG, CATALOG_NOTES)
+    known = ("sdsc/v1/", "sdsc/latest", CATALOG, CATALOG_NOTES)
     assert {"sdsc/notes/text"} == {key for key in keys() if not key.startswith(known)}
-    assert {"v1", "v2", "v3"} == versions(pruned)
+    assert {"v1"} == versions(root)

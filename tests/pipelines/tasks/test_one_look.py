@@ -10,11 +10,12 @@ import pytest
 from luigi.parameter import MissingParameterException, UnknownParameterException
 
 from pipelines.tasks import log_task
+from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.measure import MeasureSchedule
-from pipelines.tasks.one_look import asked_once, one_look
+from pipelines.tasks.one_look import asked_once, is_looking, one_look
 from pipelines.tasks.publish_experiment import PublishExperiment
 from pipelines.tasks.simulation_parameters import PoliciesParameter
-from tests.pipelines.small_logs import small_log
+from tests.pipelines.small_logs import build, small_log
 
 POLICIES = ("easy", "fcfs", "easy:reservations=2")
 
@@ -96,6 +97,25 @@ def test_wrong_parameters_are_told_of_in_a_look_too() -> None:
             MeasureSchedule(data_root="d", colour="red")
         with pytest.raises(MissingParameterException, match="experiment"):
             PublishExperiment(data_root="d")
+
+
+def test_a_task_takes_one_look(logs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its log is found once, whatever it asks of it: whether it is complete, and what it requires; then again."""
+    found: list[str] = []
+    find_log = log_task.find_log
+    monkeypatch.setattr(log_task, "find_log", lambda log, how: found.append(log) or find_log(log, how))
+    task = BuildAugmentedTrace(log=logs[0], data_root=str(Path(logs[0]).parent / "data"))
+    for ask in (task.complete, task.deps, lambda: task.version):
+        found.clear()
+        ask()
+        assert found == logs[:1]
+    before = task.version
+    Path(logs[0]).write_text(small_log(9))
+    assert task.version != before
+    assert build(BuildAugmentedTrace(log=logs[0], data_root=str(Path(logs[0]).parent / "data")))
+    assert task.complete()
+    assert asked_once(len, "outside of a look") == 17
+    assert not is_looking()
 
 
 def test_a_mistake_is_not_kept(logs: list[str]) -> None:

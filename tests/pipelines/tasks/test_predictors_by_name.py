@@ -14,6 +14,7 @@ from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.tasks.simulate import version_of_predictor
 from swftools.simulator.predictors.registry import _PREDICTORS
+from tests.pipelines.small_logs import small_log
 
 OF_ONES_OWN = """
 from swftools.simulator import python_predictor
@@ -58,12 +59,13 @@ def test_one_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_on_the_console(tmp_path: Path) -> None:
     """The schedule is that of a simulation, and how long it took is told."""
-    predictor = "gradient-boosting:every=1000,trees=5"
-    output = tmp_path / "schedule.csv"
-    arguments = ["simulate", SHIPPED_LOG, "--predictor", predictor, "--output", str(output)]
+    predictor = "gradient-boosting:every=100,trees=5"
+    log, output = tmp_path / "small.swf", tmp_path / "schedule.csv"
+    log.write_text(small_log(300))
+    arguments = ["simulate", str(log), "--predictor", predictor, "--output", str(output)]
     result = CliRunner().invoke(main, arguments)
     assert 0 == result.exit_code, result.output
     assert "the predictor in Python took" in result.output
-    wrong = CliRunner().invoke(main, ["simulate", SHIPPED_LOG, "--predictor", "gradient-boosting:every=x"])
+    wrong = CliRunner().invoke(main, ["simulate", str(log), "--predictor", "gradient-boosting:every=x"])
     assert 2 == wrong.exit_code
     assert "every='x' is not an integer" in wrong.output
