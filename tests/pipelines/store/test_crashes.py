@@ -83,6 +83,25 @@ def test_killed_at_every_step_of_a_publication(tmp_path: Path) -> None:
     } == outcomes
 
 
+def test_all_is_on_disk_before_a_version_is_seen(root: DataRoot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file and folder of it is synced before the one rename by which it appears."""
+    synced: set[int] = set()
+    versions: dict[str, list[str]] = {}
+    rename = Path.rename
+
+    def noted(path: Path, target: Path) -> Path:
+        if target.parent.name == "sdsc":
+            found = [path, *path.rglob("*")]
+            versions[target.name] = [each.name for each in found if each.stat().st_ino not in synced]
+            assert len(found) > 4
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.add(os.fstat(descriptor).st_ino))
+    monkeypatch.setattr(Path, "rename", noted)
+    publish(root, "v1")
+    assert versions == {"v1": []}
+
+
 def test_killed_at_every_step_of_a_rollback(tmp_path: Path) -> None:
     """A pointer being moved names the old version or the new one, never anything else; again, and the link follows."""
     base, place = tmp_path / "base", tmp_path / "data"
