@@ -400,6 +400,20 @@ def test_threads(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert_plain(told, "")
 
 
+class Renamed(numba_adapter.SeenByNumba):
+    """What asks numba for a name that went."""
+
+    def numba_type(self) -> Any:
+        """Ask for it."""
+        return numba.types.gone
+
+
+def test_a_type_that_cannot_be_told_is_no_missing_attribute() -> None:
+    """Otherwise numba would say that it knows no such type, as if that were the kernel's fault."""
+    with pytest.raises(numba_adapter.NumbaIsOtherwiseError, match="gone"):
+        numba.typeof(Renamed())
+
+
 @compiles
 def test_errors_of_a_kernel_are_its_own(told: list[str]) -> None:
     """All is as it should be: the error comes through, by whatever way, and nothing is said."""
@@ -566,9 +580,9 @@ def test_the_console_says_it_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         result = CliRunner().invoke(group, ["warn"])
+        assert warnings.showwarning is show
     assert result.stderr == "warning: numba is otherwise\n"
     assert others == [UserWarning]
-    assert warnings.showwarning is show
 
 
 NEXT_NUMBA = """
