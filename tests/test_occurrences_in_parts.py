@@ -26,7 +26,7 @@ def numbered(numbers: list[int | None]) -> pd.DataFrame:
     return pd.DataFrame({"job_number": pd.array(numbers, dtype="Int64")})
 
 
-@pytest.mark.parametrize("chunk_bytes", [pytest.param(1, marks=pytest.mark.slow), 130, 1000, 10_000])
+@pytest.mark.parametrize("chunk_bytes", [pytest.param(1, marks=pytest.mark.slow), 300, 1000, 10_000])
 @pytest.mark.parametrize("is_cleaned", [False, True])
 def test_chunks_draw_what_the_whole_log_draws(chunk_bytes: int, is_cleaned: bool) -> None:
     """Utility functions, speedup curves and checkpoints, of each job in whatever chunk, cleaned or not."""

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace, clean, propose_flurries, read_swf
 from swftools.errors import ParameterError
+from tests.examples import by_day
 from tests.folders import ROOT
 
 CARDS = yaml.safe_load((ROOT / "data_catalog.yaml").read_text(encoding="utf-8"))["logs"]
@@ -211,7 +212,7 @@ def planted(trace: Trace, flurry: dict[str, int]) -> tuple[Trace, set[int]]:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("name", "flurry"), PUBLISHED)
+@pytest.mark.parametrize(("name", "flurry"), by_day(PUBLISHED, 4))
 def test_published_flurries_are_found(shared: Path, name: str, flurry: dict[str, int]) -> None:
     """Planted again in the clean log, each flurry that the archive filtered is proposed, nearly whole."""
     trace, jobs = planted(read_swf(shared / "traces" / f"{name}.swf.gz"), flurry)

@@ -15,6 +15,7 @@ from swftools.errors import ParameterError
 from swftools.estimates import EstimateStudy, inaccuracy, study_estimates
 from swftools.header import SwfHeader
 from swftools.trace import Trace
+from tests.examples import examples
 from tests.naive.estimates import Job, naive_inaccuracy, naive_used
 
 HOUR = 3600
@@ -139,6 +140,7 @@ def test_like_the_twin(jobs: list[Job]) -> None:
     assert study.used["jobs"].tolist() == naive_used(jobs)
 
 
+@examples(0.5)
 @given(_jobs, st.randoms(use_true_random=False))
 def test_what_holds_of_any_trace(jobs: list[Job], random: Any) -> None:
     """Counts balance, a grouping has each job once, percentiles rise, and the order of jobs is nothing to it."""

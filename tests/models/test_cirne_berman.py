@@ -128,8 +128,8 @@ def test_load_is_met(site: str, load: float, processors: int) -> None:
 
 def test_load_keeps_the_cycle_of_the_day() -> None:
     """A load changes the rate by one factor: the provenance tells it, and with it come the same submissions."""
-    trace = generate(5000, processors=430, load=0.5, seed=3, start_hour=7)
-    parameters = CirneBermanParameters(5000, 430, 3, start_hour=7)
+    trace = generate(2000, processors=430, load=0.5, seed=3, start_hour=7)
+    parameters = CirneBermanParameters(2000, 430, 3, start_hour=7)
     factor = trace.provenance["rate_factor"]
     assert 0.5 / 0.937 == pytest.approx(factor, rel=0.1)  # the load at ctc's rate
     expected = naive_submissions(5000, 430, "ctc", naive_phase(parameters.seed), 7 * 3600, factor)

@@ -95,7 +95,7 @@ def assert_as_the_twin(
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("predictor", ["request", "last-model", "virtual:error=0.5", "fickle"])
-@examples(0.35)
+@examples(0.2)
 @given(
     trace=traces_with_work(),
     seed=st.integers(0, 9999),

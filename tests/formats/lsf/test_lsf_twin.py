@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swftools.formats.lsf import kernel
 from swftools.formats.read_log import read_log
-from tests.examples import by_day
+from tests.examples import by_day, examples
 from tests.formats.accounting_checks import check_same, read_in_pieces, survives
 from tests.formats.lsf.records import RESERVATION, log, record, resize
 from tests.formats.mutations import mutations
@@ -77,6 +77,7 @@ def test_as_the_slow_reader(text: bytes, group: str, executable: str) -> None:
     check(slow.read(text, options), read_log(io.BytesIO(text), "lsf", **options))
 
 
+@examples(0.4)
 @given(logs, st.integers(1, 1500))
 def test_in_pieces(text: bytes, chunk_bytes: int) -> None:
     """Wherever a file is cut, the same is read."""
@@ -133,7 +134,7 @@ def test_sample() -> None:
     assert (29, 6, 3) == (len(trace.jobs), len(trace.merged), len(trace.quarantine))
 
 
-@pytest.mark.parametrize("seed", by_day(range(200), 25))
+@pytest.mark.parametrize("seed", by_day(range(200), 15))
 def test_damage(seed: int) -> None:
     """No record is lost, and the slow reader says the same."""
     survives(SAMPLE, "lsf", seed, records_of, slow.read)

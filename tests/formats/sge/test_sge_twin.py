@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swftools.formats.read_log import read_log
 from swftools.formats.sge import kernel
 from swftools.kernel import Kernel
-from tests.examples import by_day
+from tests.examples import by_day, examples
 from tests.formats.accounting_checks import check_same, read_in_pieces, survives
 from tests.formats.mutations import mutations
 from tests.formats.sge.lines import line, log
@@ -96,6 +96,7 @@ def test_as_the_slow_reader(text: bytes, run_time: str, killed: str) -> None:
     check(slow.read(text, options), read_log(io.BytesIO(text), "sge", **options))
 
 
+@examples(0.4)
 @given(logs, st.integers(1, 700))
 def test_in_pieces(text: bytes, chunk_bytes: int) -> None:
     """Wherever a file is cut, the same is read."""
@@ -154,7 +155,7 @@ def test_sample() -> None:
     assert len(trace.jobs) > 30
 
 
-@pytest.mark.parametrize("seed", by_day(range(200), 25))
+@pytest.mark.parametrize("seed", by_day(range(200), 15))
 def test_damage(seed: int) -> None:
     """No record is lost, and the slow reader says the same."""
     survives(SAMPLE, "sge", seed, records_of, slow.read)

@@ -138,7 +138,7 @@ def survives(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", CSV)
-@pytest.mark.parametrize("seed", by_day(range(8), 3))
+@pytest.mark.parametrize("seed", by_day(range(8), 2))
 def test_damaged_tables(name: str, seed: int) -> None:
     """No row is lost, and pieces give what the whole gives."""
     survives(name, seed)
@@ -153,7 +153,7 @@ def test_200_damaged_tables(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(JSON))
-@pytest.mark.parametrize("seeds", [range(15), pytest.param(range(100, 300), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(100, 300), marks=pytest.mark.slow)])
 def test_damaged_json(name: str, seeds: range) -> None:
     """A damaged object is refused or told of, and the others are read: none is a job twice."""
     for seed in seeds:

@@ -59,7 +59,7 @@ def test_it_goes_on_in_tenths_of_a_second(policy: str) -> None:
     stepper, decisions = Stepper(trace, policy), 0
     more = stepper.advance()
     while more:
-        if decisions % 3 == 0:
+        if decisions % 10 == 0:
             stepper = Stepper.from_bytes(stepper.to_bytes())
         more, decisions = stepper.skip(), decisions + 1
     assert stepper.schedule().jobs.equals(simulate(trace, policy).jobs)
