@@ -132,7 +132,7 @@ def test_load_keeps_the_cycle_of_the_day() -> None:
     parameters = CirneBermanParameters(2000, 430, 3, start_hour=7)
     factor = trace.provenance["rate_factor"]
     assert 0.5 / 0.937 == pytest.approx(factor, rel=0.1)  # the load at ctc's rate
-    expected = naive_submissions(5000, 430, "ctc", naive_phase(parameters.seed), 7 * 3600, factor)
+    expected = naive_submissions(2000, 430, "ctc", naive_phase(parameters.seed), 7 * 3600, factor)
     submissions = trace.jobs["submit_time"].tolist()
     assert expected[:-1] == submissions[:-1]
     assert abs(expected[-1] - submissions[-1]) <= 1  # the factor that meets the load is on the verge of a second
