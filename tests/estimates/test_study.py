@@ -126,6 +126,7 @@ def test_inaccuracy_is_of_what_was_said() -> None:
     assert inaccuracy(np.array([100.0, 100.0]), np.array([32.0, 168.0])).tolist() == [0.68, 0.68]
 
 
+@examples(0.5)
 @given(_jobs)
 def test_like_the_twin(jobs: list[Job]) -> None:
     """Group by group, and the distribution of what was used."""
@@ -157,6 +158,7 @@ def test_what_holds_of_any_trace(jobs: list[Job], random: Any) -> None:
     assert shuffled == {group: pytest.approx(row) for group, row in groups(study, "size").items()}
 
 
+@examples(0.5)
 @given(_jobs)
 def test_requests_as_their_own_estimates(jobs: list[Job]) -> None:
     """Then 5.2 says what 5.1 does, and nobody changed the answer."""

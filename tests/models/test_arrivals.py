@@ -302,6 +302,7 @@ def test_nothing_to_apply() -> None:
         apply_arrivals(jobs_at(1, 2))
 
 
+@examples(0.5)
 @given(traces(utility=False))
 def test_any_trace_can_be_applied(trace: Trace) -> None:
     """Jobs without a new submission come last; none is lost."""

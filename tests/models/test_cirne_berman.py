@@ -115,8 +115,7 @@ def span_off(trace: Trace, load: float) -> float:
 
 
 @pytest.mark.parametrize("site", SITES)
-@pytest.mark.parametrize("load", [0.01, 0.8, 1.0, 50.0])
-@pytest.mark.parametrize("processors", [1, 128, 1000])
+@pytest.mark.parametrize(("load", "processors"), pairs([0.01, 0.8, 1.0, 50.0], [1, 128, 1000], 1))
 def test_load_is_met(site: str, load: float, processors: int) -> None:
     """The offered load is the one asked for, to a second of submission; at kth to half its quiet time of the night."""
     for seed, jobs in enumerate([10_000, 500]):

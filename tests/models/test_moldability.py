@@ -121,6 +121,7 @@ def test_interpreted_kernels_are_the_compiled_ones(
 # Invariants
 
 
+@examples(0.5)
 @given(traces(utility=False), st.sampled_from(PARAMETERS))
 def test_any_trace_gets_columns_of_the_dictionary(trace: Trace, parameters: SpeedupParameters) -> None:
     """Whatever a log says, the columns fit the column dictionary, and missing widths give nulls."""

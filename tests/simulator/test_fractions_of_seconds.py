@@ -100,7 +100,7 @@ def test_so_it_is_with_predictions(policy: str, predictor: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("policy", "parameters", "twin"), by_day(TWINS, 20))
+@pytest.mark.parametrize(("policy", "parameters", "twin"), by_day(TWINS, 12))
 def test_tenths_as_in_the_twin(policy: str, parameters: dict[str, object], twin: object, seed: int) -> None:
     """The twin adds up times by their decimal digits."""
     trace = in_tenths(ten_times(seed, jobs=30))

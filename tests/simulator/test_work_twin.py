@@ -123,7 +123,7 @@ def test_runs_on_a_busy_machine_are_those_of_the_twin(restart_overhead: Any, pre
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS[::-1], 20))
+@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS[::-1], 12))
 def test_policies_follow_who_changes_his_mind(name: str, parameters: dict[str, Any], twin: Any, seed: int) -> None:
     """Waiting and running jobs are predicted anew, and held back at submission: every classic policy takes it in."""
     trace = crowded_trace(40, 16, seed=seed)

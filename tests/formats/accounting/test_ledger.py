@@ -214,6 +214,7 @@ def test_it_balances_and_goes_to_swf_and_back(drawn: list[dict[str, int]], parts
     assert again.header == trace.header
 
 
+@examples(0.5)
 @given(st.lists(rows, min_size=1, max_size=10), st.integers(1, 300))
 def test_in_pieces(drawn: list[dict[str, int]], chunk_bytes: int) -> None:
     """Pieces of any size give the same as the whole."""

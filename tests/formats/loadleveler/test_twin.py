@@ -92,6 +92,7 @@ def test_the_broken_sample() -> None:
     assert_equal(text[: text.rindex(b"================== Job")], ZONE)
 
 
+@examples(0.5)
 @given(st.lists(steps, min_size=1, max_size=8), st.sampled_from(SHAPES))
 def test_drawn_listings(drawn: list[dict[str, Any]], shape: str) -> None:
     """On listings in every shape both say the same."""

@@ -70,6 +70,7 @@ logs = st.lists(st.one_of(jobs(), resizes, choices(RESERVATION, "\n", "x\n")), m
 )
 
 
+@examples(0.5)
 @given(logs, choices("project", "charged-account"), choices("command", "app", "job-name"))
 def test_as_the_slow_reader(text: bytes, group: str, executable: str) -> None:
     """Every job, every line that is none, and every line that is part of one."""
@@ -87,6 +88,7 @@ def test_in_pieces(text: bytes, chunk_bytes: int) -> None:
 times = st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 4096))
 
 
+@examples(0.5)
 @given(st.lists(times, min_size=1, max_size=15))
 def test_read_back(drawn: list[tuple[int, int, int, int]]) -> None:
     """What was written is what is read."""

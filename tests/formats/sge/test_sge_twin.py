@@ -89,6 +89,7 @@ logs = st.lists(st.one_of(jobs(), choices("# comment\n", "\n", "x\n", "a:b\n")),
 )
 
 
+@examples(0.5)
 @given(logs, choices("elapsed", "wallclock"), choices("cancelled", "failed"))
 def test_as_the_slow_reader(text: bytes, run_time: str, killed: str) -> None:
     """Every job, every line that is none, and every line that is part of one."""
@@ -106,6 +107,7 @@ def test_in_pieces(text: bytes, chunk_bytes: int) -> None:
 times = st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 4096))
 
 
+@examples(0.5)
 @given(st.lists(times, min_size=1, max_size=20))
 def test_read_back(drawn: list[tuple[int, int, int, int]]) -> None:
     """What was written is what is read."""

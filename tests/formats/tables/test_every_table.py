@@ -18,7 +18,7 @@ from swftools.errors import LogFormatError, SwfToolsError
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.detect import detect
 from swftools.formats.several import LogFiles, open_joined
-from tests.examples import by_day
+from tests.examples import by_day, pairs
 from tests.formats.accounting_checks import check_same, read_in_pieces
 from tests.formats.mutations import mutations
 from tests.formats.tables.made import (
@@ -74,8 +74,7 @@ def test_to_swf_and_back(name: str) -> None:
     assert report.balance["job_lines"] == len(trace) + len(trace.quarantine) + len(trace.merged)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", WITH_HEADER)
+@pytest.mark.parametrize(("name", "form"), pairs(WITH_HEADER, list(FORMS), 2))
 def test_whatever_the_rows_are_in(name: str, form: str) -> None:
     """CSV, JSON in lines or in a list, and Parquet of texts or of numbers give the same jobs."""
     text = FORMS[form](name)

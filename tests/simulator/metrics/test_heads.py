@@ -255,6 +255,7 @@ def test_reservations_are_what_the_machine_expects(predictor: str, overrun: str)
         assert time == head.reservation
 
 
+@examples(0.5)
 @given(workloads(max_jobs=20), st.sampled_from(["easy", "conservative", "fcfs", "sjf-backfill", "prio-fifo"]))
 def test_nobody_starts_before_it_could_alone(trace: Trace, policy: str) -> None:
     """blocked_since <= start_alone <= start_without_later <= start; under FCFS nobody is delayed."""

@@ -83,6 +83,7 @@ def test_equal_to_the_twin(schedule: Schedule, bound: float, form: str, percenti
                 assert pytest.approx(math.nan if value is None else value, rel=1e-9, nan_ok=True) == told[key][1], key
 
 
+@examples(0.5)
 @given(schedules())
 def test_steps_equal_to_the_twin(schedule: Schedule) -> None:
     """The step functions equal those of asking every job at every instant."""
