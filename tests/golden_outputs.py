@@ -217,12 +217,17 @@ def policy_output(stage: str) -> Iterator[Any]:
     yield from schedule_output(light(POLICIES[stage].name), {})
 
 
-def schedule_output(policy: str, options: dict[str, Any]) -> Iterator[Any]:
-    """Yield a schedule of the shipped log."""
+@cache
+def for_every_policy() -> Trace:
+    """Return the shipped log with all that policies ask for."""
     trace, _ = cleaned("shipped")
     # A policy that needs ranks gets those of the queues' numbers; the others do not look at them.
-    trace = with_all_columns(trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"])))
-    schedule = simulate(trace, policy, 800, **options)
+    return with_all_columns(trace.with_jobs(trace.jobs.assign(priority_rank=trace.jobs["queue_id"])))
+
+
+def schedule_output(policy: str, options: dict[str, Any]) -> Iterator[Any]:
+    """Yield a schedule of the shipped log."""
+    schedule = simulate(for_every_policy(), policy, 800, **options)
     yield [policy, options]
     yield from rows_of(to_arrow(schedule.segments, "segments"))
     yield from rows_of(to_arrow(schedule.excluded, "excluded"))

@@ -17,6 +17,7 @@ from swftools.checkpoints.survey import read_checkpoint_survey
 from swftools.keyed_random import OccurrenceCounter, count_occurrences
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.selection import select_jobs
+from tests.examples import examples
 
 LOG = b"".join(b"%d %d 5 600 4 -1 -1 4 900 -1 1 7 -1 -1 3 -1 -1 -1\n" % (1 + row % 7, 60 * row) for row in range(60))
 
@@ -26,7 +27,7 @@ def numbered(numbers: list[int | None]) -> pd.DataFrame:
     return pd.DataFrame({"job_number": pd.array(numbers, dtype="Int64")})
 
 
-@pytest.mark.parametrize("chunk_bytes", [pytest.param(1, marks=pytest.mark.slow), 130, 1000, 10_000])
+@pytest.mark.parametrize("chunk_bytes", [pytest.param(1, marks=pytest.mark.slow), 300, 1000, 10_000])
 @pytest.mark.parametrize("is_cleaned", [False, True])
 def test_chunks_draw_what_the_whole_log_draws(chunk_bytes: int, is_cleaned: bool) -> None:
     """Utility functions, speedup curves and checkpoints, of each job in whatever chunk, cleaned or not."""
@@ -62,6 +63,7 @@ def test_a_selection_draws_what_the_whole_log_draws(conditions: dict[str, object
     assert whole[rows].tolist() == generate_utility(chosen)["logged_utility"].tolist()
 
 
+@examples(0.5)
 @given(st.lists(st.lists(st.none() | st.integers(0, 6) | st.sampled_from([2**62, 2**63 - 1024]), max_size=12)))
 @example([[1, 2, 3], [4, 5], [], [3], [2, 3, 3, 4]])
 @example([[None], [None, 0], [0]])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from swftools import SwfHeader, Trace
 from swftools.offered_work import offered_load, span_of, work_of
+from tests.examples import examples
 from tests.strategies import traces
 
 
@@ -74,6 +75,7 @@ def test_machine_of_the_header_and_none() -> None:
     assert offered_load(Trace.from_columns(**columns)) is None
 
 
+@examples(0.5)
 @given(traces(utility=False), st.floats(0.1, 10))
 def test_any_trace(trace: Trace, factor: float) -> None:
     """A load is never negative, nor NaN; half the time between jobs is twice the load."""

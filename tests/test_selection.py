@@ -16,6 +16,7 @@ import swftools
 from swftools.errors import ParameterError
 from swftools.header import SwfHeader
 from swftools.selection import scale_to_load, select_jobs
+from tests.examples import examples
 
 HEADER = SwfHeader.from_lines(["; UnixStartTime: 956700003", "; TimeZoneString: US/Pacific", "; MaxProcs: 8"])
 DAY = 86_400
@@ -106,6 +107,7 @@ def test_no_jobs_and_no_times() -> None:
     assert [11] == chosen(select_jobs(trace([-1, -1]), lines=(0, 0)))[0]
 
 
+@examples(0.5)
 @given(
     st.lists(st.integers(0, 1000), min_size=1, max_size=30).map(sorted),
     *(st.integers(0, 1000) for _ in range(4)),

@@ -21,6 +21,7 @@ from swftools.fields.dictionary import TABLES, arrow_schema
 from swftools.fields.jobs import SWF_NAMES
 from swftools.tables import LONG, check_table, compacted, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
+from tests.examples import examples
 from tests.strategies import traces
 
 DTYPES = {"job_number": "Int64", "run_time": "float64", "extra_fields": "str", "is_cancelled": "bool"}
@@ -100,6 +101,7 @@ def test_to_arrow_refuses_repeated_columns() -> None:
         to_arrow(pd.concat([jobs(), jobs()[["run_time"]]], axis=1), "jobs")
 
 
+@examples(0.5)
 @given(traces())
 def test_pandas_to_arrow_and_back(trace: Trace) -> None:
     """A trace's jobs survive the way to Arrow and back, values, missing values and dtypes."""
@@ -108,6 +110,7 @@ def test_pandas_to_arrow_and_back(trace: Trace) -> None:
     pd.testing.assert_frame_equal(trace.jobs[order], back)
 
 
+@examples(0.5)
 @given(traces())
 def test_parquet_and_back(trace: Trace) -> None:
     """A table survives the way to Parquet and back, metadata included."""

@@ -13,6 +13,7 @@ from hypothesis import given
 from swftools import SwfHeader, Trace, describe, offered_load
 from swftools.fields.jobs import SWF_NAMES
 from swftools.output.shown_html import _width
+from tests.examples import examples
 from tests.strategies import traces
 
 HEADER = SwfHeader.from_lines(["; UnixStartTime: 956527200", "; MaxProcs: 4", "; Queue: 2 <i>night</i>"])
@@ -95,6 +96,7 @@ def test_hostile_names() -> None:
     assert repr(machine).startswith("Trace: SP2\\u202e, 3 jobs")
 
 
+@examples(0.5)
 @given(traces())
 def test_every_trace_fits(trace: Trace) -> None:
     """Three lines of at most 100 columns; load and users are those that others find."""

@@ -23,6 +23,7 @@ from swftools.errors import ParameterError
 from swftools.fields.augmentations import CHECKPOINT_COLUMNS
 from swftools.tables import to_arrow
 from tests.checkpoints.samples import ANSWERS_ALONE, drawn_trace, survey_of
+from tests.examples import examples
 from tests.naive.checkpoints import naive_inference, plain, surveyed
 
 
@@ -208,6 +209,7 @@ def is_foreign(trace: Trace, lines: list[str]) -> bool:
     )
 
 
+@examples(0.4)
 @given(surveyed(), st.integers(0, 2**64 - 1))
 def test_inference_is_the_slow_twins(drawn: tuple[Trace, list[str]], seed: int) -> None:
     """Interval, choice and source of each job are those of a plain Python version, in both workloads."""
@@ -222,6 +224,7 @@ def test_inference_is_the_slow_twins(drawn: tuple[Trace, list[str]], seed: int) 
         assert naive_inference(trace, survey, seed, workload == "pooled") == columns_of(inference)
 
 
+@examples(0.4)
 @given(surveyed(), st.randoms(use_true_random=False))
 def test_order_does_not_matter(drawn: tuple[Trace, list[str]], random: Any) -> None:
     """Shuffled jobs and shuffled answers give every job the same, and the same summary but for rounding."""
@@ -242,6 +245,7 @@ def test_order_does_not_matter(drawn: tuple[Trace, list[str]], random: Any) -> N
     pd.testing.assert_frame_equal(ours, theirs)
 
 
+@examples(0.4)
 @given(surveyed())
 def test_what_holds_of_every_inference(drawn: tuple[Trace, list[str]]) -> None:
     """Tables fit the column dictionary; sources part the jobs; the answers alone are a part of the pooled."""
@@ -341,7 +345,9 @@ def test_the_mark_of_a_synthetic_survey_stays(cleaned: Trace) -> None:
     assert cleaned.jobs.index.equals(columns.index)
 
 
-@pytest.mark.parametrize("name", ["SDSC-BLUE-2000-4.2-cln", "SDSC-SP2-1998-4.2-cln"])
+@pytest.mark.parametrize(
+    "name", ["SDSC-SP2-1998-4.2-cln", pytest.param("SDSC-BLUE-2000-4.2-cln", marks=pytest.mark.slow)]
+)
 def test_a_full_log(shared: Path, name: str) -> None:
     """Most jobs of a full log get an answer of a synthetic survey; every table fits the column dictionary."""
     trace = clean(read_swf(shared / "traces" / f"{name}.swf.gz"))[0]

@@ -25,6 +25,7 @@ from swftools.checkpoints.survey import (
 )
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.tables import to_arrow
+from tests.examples import examples
 
 HEADER = "user_id,processors,job_number,submit_time,choice,interval_minutes\n"
 
@@ -279,6 +280,7 @@ def answers(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@examples(0.5)
 @given(
     st.lists(
         answers(), max_size=8, unique_by=lambda answer: (answer["user_id"], answer["job_number"], answer["submit_time"])

@@ -25,7 +25,7 @@ from swftools.checkpoints.synthetic_survey import (
     largest_remainder,
 )
 from swftools.errors import ParameterError
-from tests.examples import by_day
+from tests.examples import by_day, examples
 from tests.folders import REFERENCES
 from tests.strategies import traces
 
@@ -224,17 +224,20 @@ def test_seeds_ask_about_other_jobs(cleaned: Trace) -> None:
     assert len(common) < 0.35 * len(first)
 
 
+SURVEYS = 20
+
+
 def test_jobs_are_drawn_alike(cleaned: Trace) -> None:
     """Every job is asked about in its share of surveys, a quarter: early and late, wide and narrow."""
     asked = np.zeros(len(cleaned))
-    for seed in range(60):
+    for seed in range(SURVEYS):
         numbers = generate_checkpoint_survey(cleaned, CheckpointSurveyParameters(seed=seed)).answers["job_number"]
         asked += cleaned.jobs["job_number"].isin(numbers).to_numpy()
     share = 1253 / 5000
     for part in np.array_split(np.arange(5000), 10):
-        assert share == pytest.approx((asked[part] / 60).mean(), abs=5 * math.sqrt(share / 60 / len(part)))
+        assert share == pytest.approx((asked[part] / SURVEYS).mean(), abs=5 * math.sqrt(share / SURVEYS / len(part)))
     wide = cleaned.arrays.width > 64
-    assert share == pytest.approx((asked[wide] / 60).mean(), abs=5 * math.sqrt(share / 60 / wide.sum()))
+    assert share == pytest.approx((asked[wide] / SURVEYS).mean(), abs=5 * math.sqrt(share / SURVEYS / wide.sum()))
 
 
 # Totals
@@ -317,6 +320,7 @@ def test_one_job_heavier_than_all_others() -> None:
     assert summary["processor_hours_share"][0] > 0.85
 
 
+@examples(0.25)
 @given(traces(utility=False), st.integers(0, 2**64 - 1))
 def test_any_trace_gets_a_survey_that_fits(trace: Trace, seed: int) -> None:
     """Whatever a log says, its synthetic survey can be used for it."""
@@ -326,6 +330,7 @@ def test_any_trace_gets_a_survey_that_fits(trace: Trace, seed: int) -> None:
     assert len(survey) == len(inference.answers)
 
 
+@examples(0.25)
 @given(st.permutations(range(60)), st.integers(0, 100))
 def test_order_does_not_matter(order: list[int], seed: int) -> None:
     """Any order of jobs gives the same survey, many submissions being equal."""

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace, clean, propose_flurries, read_swf
 from swftools.errors import ParameterError
+from tests.examples import examples
 from tests.folders import ROOT
 
 CARDS = yaml.safe_load((ROOT / "data_catalog.yaml").read_text(encoding="utf-8"))["logs"]
@@ -164,6 +165,7 @@ def test_a_proposal_is_a_range_of_the_rule() -> None:
 
 
 @example([1, 2, 1, 1], 3, 0.5)
+@examples(0.5)
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=40), st.integers(1, 6), st.sampled_from([0.2, 0.5, 0.8]))
 def test_stretches_are_the_densest(users: list[int], least_jobs: int, least_share: float) -> None:
     """No stretch of a user's submissions, tried one by one, has a greater surplus than the densest proposed."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from swftools import Trace, clean, cleaning_rule
 from swftools.cleaning import Decision, registry
 from swftools.cleaning.registry import RuleSpec
+from tests.examples import examples
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +80,7 @@ def test_an_order_and_then_a_removal() -> None:
     assert ([4, 1, 2, 5], [3, 6]) == cleaned(trace, "submission-order", {"rule": "test-remove", "below": 30})
 
 
+@examples(0.5)
 @given(st.lists(st.integers(-1, 9), max_size=12), st.integers(0, 10))
 def test_both_at_once_are_one_after_the_other(times: list[int], below: int) -> None:
     """Removing and sorting in one rule keeps the jobs, in the order, of a plain sort of those that stay."""

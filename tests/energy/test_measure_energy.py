@@ -19,6 +19,7 @@ from swftools.simulator import measure
 from swftools.simulator.measures_table import summarize
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_schedule, draw_trace
+from tests.examples import examples
 from tests.naive.energy import measures, power_each_second
 
 # Four processors. Job 3 is stopped at 5 and begins anew at 15.
@@ -172,6 +173,7 @@ JOBS = st.lists(
 )
 
 
+@examples(0.5)
 @given(JOBS, st.integers(0, 3), st.integers(0, 3), st.lists(st.integers(-3, 9), min_size=30, max_size=30))
 def test_second_by_second(jobs: list[tuple[int, ...]], idle: int, static: int, rates: list[int]) -> None:
     """Every measure equals that of a twin that adds up seconds."""

@@ -15,6 +15,7 @@ from swftools.errors import ParameterError
 from swftools.estimates import EstimateStudy, inaccuracy, study_estimates
 from swftools.header import SwfHeader
 from swftools.trace import Trace
+from tests.examples import examples
 from tests.naive.estimates import Job, naive_inaccuracy, naive_used
 
 HOUR = 3600
@@ -125,6 +126,7 @@ def test_inaccuracy_is_of_what_was_said() -> None:
     assert inaccuracy(np.array([100.0, 100.0]), np.array([32.0, 168.0])).tolist() == [0.68, 0.68]
 
 
+@examples(0.5)
 @given(_jobs)
 def test_like_the_twin(jobs: list[Job]) -> None:
     """Group by group, and the distribution of what was used."""
@@ -139,6 +141,7 @@ def test_like_the_twin(jobs: list[Job]) -> None:
     assert study.used["jobs"].tolist() == naive_used(jobs)
 
 
+@examples(0.5)
 @given(_jobs, st.randoms(use_true_random=False))
 def test_what_holds_of_any_trace(jobs: list[Job], random: Any) -> None:
     """Counts balance, a grouping has each job once, percentiles rise, and the order of jobs is nothing to it."""
@@ -155,6 +158,7 @@ def test_what_holds_of_any_trace(jobs: list[Job], random: Any) -> None:
     assert shuffled == {group: pytest.approx(row) for group, row in groups(study, "size").items()}
 
 
+@examples(0.5)
 @given(_jobs)
 def test_requests_as_their_own_estimates(jobs: list[Job]) -> None:
     """Then 5.2 says what 5.1 does, and nobody changed the answer."""

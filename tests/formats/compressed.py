@@ -17,7 +17,7 @@ from swftools.formats.compression import open_log
 
 JOB = b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 # Partly random, so that compressed files are longer than one read.
-TEXT = b"; Version: 2.2\n" + JOB * 2000 + b"; " + bytes(random.Random(5).choices(range(65, 91), k=700_000)) + b"\n"
+TEXT = b"; Version: 2.2\n" + JOB * 2000 + b"; " + bytes(random.Random(5).choices(range(65, 91), k=250_000)) + b"\n"
 SMALL = b"; Version: 2.2\n" + JOB
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {

@@ -81,7 +81,7 @@ def test_a_folder_of_files(kind: str, tmp_path: Path) -> None:
     same(read(KINDS[kind], tmp_path / "with"), read(KINDS[kind], tmp_path / "without"))
 
 
-@pytest.mark.parametrize("cuts", [13, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cuts", [8, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["pbs", "sge", "lsf", "loadleveler", "slurm"])
 def test_a_cut_record_is_never_half_a_job(kind: str, cuts: int) -> None:
     """Cut anywhere in its last record, a log has the jobs before it, or all that is read of the last one too."""

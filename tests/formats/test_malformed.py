@@ -31,7 +31,7 @@ from tests.formats.malformed import (
 )
 from tests.naive.swf import NaiveJob, naive_read_swf
 
-BY_DAY = 4
+BY_DAY = 3
 """Files of each family by day; the others are slow tests."""
 
 each_file = pytest.mark.parametrize(

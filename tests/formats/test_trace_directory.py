@@ -16,12 +16,14 @@ from swftools import SwfHeader, Trace, clean, read_swf
 from swftools.errors import SchemaError, SwfFormatError, UnreadableLogError
 from swftools.formats.trace_directory import load_trace, save_trace
 from swftools.header import HeaderEntry
+from tests.examples import examples
 from tests.frames import assert_same
 from tests.strategies import log_texts, traces
 
 JOB = b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 
 
+@examples(0.5)
 @given(traces())
 def test_a_trace_loads_as_it_was_saved(trace: Trace) -> None:
     """Header, every column and its dtype, machine and provenance."""
@@ -35,6 +37,7 @@ def test_a_trace_loads_as_it_was_saved(trace: Trace) -> None:
     assert (trace.machine_processors, trace.provenance) == (back.machine_processors, back.provenance)
 
 
+@examples(0.5)
 @given(log_texts())
 def test_what_was_read_loads_with_its_quarantine_and_source(text: bytes) -> None:
     """Any log, damaged or not; its lines are quoted from the log."""

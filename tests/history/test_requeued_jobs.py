@@ -82,7 +82,7 @@ def at_once(name: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(examples(0.3), phases=QUICKLY)
+@settings(examples(0.15), phases=QUICKLY)
 @given(data=st.data())
 def test_any_files_in_any_order(name: str, data: Any) -> None:
     """Runs in files of any cut, order and overlap give the jobs of one delivery."""

@@ -295,15 +295,15 @@ print(next_fitting_place(queue, 0, 9.0, 9.0, 9.0), next_fitting_place.compiled i
     assert run(tmp_path, text, is_new=True, NUMBA_DISABLE_JIT="1", PYTHONPATH=OURS) == "-1 True"
 
 
-def test_importing_leaves_numba_alone(tmp_path: Path) -> None:
-    """Until the first kernel is called."""
+def test_importing_leaves_numba_and_matplotlib_alone(tmp_path: Path) -> None:
+    """Until the first kernel is called, and the first picture is drawn."""
     text = """
 import sys
 import swftools
-swftools.read_swf, swftools.simulate, swftools.generate_utility, swftools.models
-print("numba" in sys.modules)
+swftools.read_swf, swftools.simulate, swftools.generate_utility, swftools.models, swftools.Trace, swftools.plots
+print([name for name in ("numba", "matplotlib") if name in sys.modules])
 """
-    assert run(tmp_path, text, is_new=True, PYTHONPATH=OURS) == "False"
+    assert run(tmp_path, text, is_new=True, PYTHONPATH=OURS) == "[]"
 
 
 @needs_jit

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import logging
-import subprocess
+import os
 import sys
 
 import pytest
 
 from swftools.kernel import compiling, kernel, watch_compiling
+from tests.folders import ROOT
+from tests.forked import NUMBA
 
 needs_jit = pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")
 
@@ -113,6 +115,6 @@ def test_nothing_is_printed_unless_it_is_asked_for() -> None:
     """A program that imports swftools decides on its log."""
     for configure, lines in [("", 0), ("import logging; logging.basicConfig(level=logging.INFO)", 1)]:
         text = SILENT.format(configure=configure)
-        run = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True)
-        assert run.stdout == ""
+        run = NUMBA.run([sys.executable, "-c", text], ROOT, dict(os.environ))
+        assert (run.returncode, run.stdout) == (0, "")
         assert run.stderr.count("compiling kernels") == len(run.stderr.splitlines()) == lines

@@ -41,8 +41,8 @@ from swftools.simulator import (
 from swftools.simulator.machine.state import Machine
 from tests.every_policy import OURS, light, with_all_columns
 
-RUNS = 4
-JOBS = 60
+RUNS = 3
+JOBS = 40
 
 pytestmark = pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")
 
@@ -106,10 +106,10 @@ def size() -> int:
 def test_memory_of_the_process() -> None:
     """What the process takes stays as it is, within what numpy and pandas need to breathe."""
     large = lublin_feitelson.generate(5_000, processors=16, load=0.9, seed=3)
-    for _ in range(5):
+    for _ in range(3):
         simulate(large, "easy")
     before = size()
-    for _ in range(50):
+    for _ in range(20):
         simulate(large, "easy")
     # The arrays of one run take 1 MB.
     assert size() - before < 10_000_000

@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from swftools.kernel import Kernel, ahead, kernel, warm_up
 from swftools.kernel.compiling import _KERNELS
 from swftools.kernel.sources import kernel_modules
 from tests.folders import ROOT
+from tests.forked import NUMBA
 
 pytestmark = pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")
 
@@ -48,8 +48,8 @@ class Warmed(NamedTuple):
 
 def warm_up_elsewhere() -> Warmed:
     """Warm up in another process, which says nothing else."""
-    run = subprocess.run([sys.executable, "-c", ONCE], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert run.stderr == ""
+    run = NUMBA.run([sys.executable, "-c", ONCE], ROOT, dict(os.environ))
+    assert (run.returncode, run.stderr) == (0, "")
     count, names, steps, kept = json.loads(run.stdout)
     return Warmed(count, names, [tuple(step) for step in steps], kept)
 
@@ -139,6 +139,5 @@ print(count, len(steps) == steps[0][1] + 1, [done for done, *_ in steps] == list
 @pytest.mark.slow
 def test_all_in_several_processes(warmed: Warmed) -> None:
     """Every kernel is found by them, and nothing is said."""
-    run = subprocess.run([sys.executable, "-c", ALL_FORKED], capture_output=True, text=True, check=True)
-    assert run.stdout == "0 True True\n"
-    assert run.stderr == ""
+    run = NUMBA.run([sys.executable, "-c", ALL_FORKED], ROOT, dict(os.environ))
+    assert (run.stdout, run.stderr) == ("0 True True\n", "")

@@ -48,7 +48,7 @@ def test_means_differences_and_intervals() -> None:
 
 def test_worse_and_better() -> None:
     """The one is the other turned round."""
-    trace = crowded(2, jobs=400)
+    trace = crowded(2, jobs=200)
     easy = compare_schedulers(trace, ["fcfs"], baseline="easy", **OPTIONS).set_index("policy")
     fcfs = compare_schedulers(trace, ["easy"], **OPTIONS).set_index("policy")
     assert easy.loc["fcfs", "verdict"] == "worse"

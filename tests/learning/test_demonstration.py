@@ -10,13 +10,14 @@ from swftools.errors import ParameterError
 from swftools.learning import EpisodeLog, SchedulingEnv, demonstrate
 from swftools.simulator import measure_jobs, simulate
 from tests.every_policy import OURS, light, with_all_columns
+from tests.examples import by_day
 from tests.learning.logs import crowded, part_of
 
 CANNOT = {"genetic-checkpoint", "pv-easy", "scojo-p", "cirne-berman", "fixed", "conservative-fixed"}
 """Those that may stop jobs, or start them on other widths or at times of their own."""
 
 
-@pytest.mark.parametrize("policy", [light(name) for name in OURS if name not in CANNOT])
+@pytest.mark.parametrize("policy", by_day([light(name) for name in OURS if name not in CANNOT], 9))
 def test_its_actions_make_its_schedule(policy: str) -> None:
     """Start by start; what is shown at each decision allows what is done."""
     log = EpisodeLog(with_all_columns(crowded(1)))

@@ -8,10 +8,11 @@ import sys
 import pytest
 
 from swftools.market import list_mechanisms
+from tests.examples import by_day
 from tests.pages import DOCS, table_on_page
 
 
-@pytest.mark.parametrize(("label", "size"), [("genetic", 3), ("easy", 3), ("easy", 4)])
+@pytest.mark.parametrize(("label", "size"), by_day([("easy", 3), ("genetic", 3), ("easy", 4)], 1))
 def test_lines_are_measured(label: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The quick ones."""
     monkeypatch.syspath_prepend(DOCS)

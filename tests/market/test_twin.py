@@ -58,7 +58,7 @@ def lost_by(job: int, trace: Trace, jobs: list[Bidder], submit: list[float], pol
     )
 
 
-@examples(0.5)
+@examples(0.25)
 @given(_jobs, _policies, _horizons)
 def test_vcg_is_as_its_slow_twin(drawn: list[tuple[Bidder, int]], policy: str, horizon: tuple[str, float]) -> None:
     """What goes on from a copy is what a whole run of the trace without those jobs gives."""
@@ -68,7 +68,7 @@ def test_vcg_is_as_its_slow_twin(drawn: list[tuple[Bidder, int]], policy: str, h
     np.testing.assert_allclose(prices["price"], expected, atol=1e-6)
 
 
-@examples(0.5)
+@examples(0.25)
 @given(_jobs, st.sampled_from(["fixed", "queue", "first-price", "vcg"]), st.sampled_from(["easy", "genetic"]))
 def test_what_holds_of_every_mechanism(drawn: list[tuple[Bidder, int]], mechanism: str, policy: str) -> None:
     """Prices are of all jobs, not below 0, the same each time, and sum up to the bill, in whatever order jobs stand."""
@@ -90,7 +90,7 @@ def _own(schedule: swftools.Schedule) -> dict[str, object]:
     return dict(schedule.options)
 
 
-@examples(0.5)
+@examples(0.25)
 @given(_jobs)
 def test_first_prices_take_all(drawn: list[tuple[Bidder, int]]) -> None:
     """Who pays the utility got has nothing left; a horizon further away only adds jobs that may have lost."""

@@ -74,7 +74,7 @@ def test_jobs_keep_their_order(cleaned: Trace, parameters: ArrivalParameters) ->
 
 
 @each_model
-@examples(0.5)
+@examples(0.25)
 @given(trace=traces(utility=False), seed=st.sampled_from([0, 1, 2**64 - 1]))
 def test_any_order_of_rows(parameters: ArrivalParameters, trace: Trace, seed: int) -> None:
     """Backwards, every job gets the time that it gets forwards; the columns fit the column dictionary."""
@@ -302,6 +302,7 @@ def test_nothing_to_apply() -> None:
         apply_arrivals(jobs_at(1, 2))
 
 
+@examples(0.5)
 @given(traces(utility=False))
 def test_any_trace_can_be_applied(trace: Trace) -> None:
     """Jobs without a new submission come last; none is lost."""

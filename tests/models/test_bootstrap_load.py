@@ -46,9 +46,9 @@ def test_the_load_varies_as_days_do(days: int, spread: float, least: float, grea
     assert 0.45 == pytest.approx(offered_load(trace))
     counts = np.bincount((trace.arrays.submit_time // DAY).astype(int))
     expected = counts.std() / counts.mean() / np.sqrt(days)
-    loads = np.array([offered_load(bootstrapped(trace, seed)) for seed in range(200)], dtype=float)
+    loads = np.array([offered_load(bootstrapped(trace, seed)) for seed in range(80)], dtype=float)
     assert expected == pytest.approx((0.45 / loads).std(), rel=0.15)
-    assert (0.45 / loads).mean() == pytest.approx(1, abs=0.01 + 3 * expected / np.sqrt(200))
+    assert (0.45 / loads).mean() == pytest.approx(1, abs=0.01 + 3 * expected / np.sqrt(80))
     assert (least, greatest) == (round(loads[:40].min(), 2), round(loads[:40].max(), 2)), "as docs/arrivals.md says"
 
 

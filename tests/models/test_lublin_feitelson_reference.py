@@ -129,7 +129,7 @@ def test_mean_gap_is_the_integral(shape: float, scale: float) -> None:
 @pytest.mark.parametrize("types", ["all", "batch", "interactive", "mix"])
 def test_published_constants_give_the_jobs_of_the_slow_twin(types: str) -> None:
     """With the constants as transcribed from the paper, a slow program generates the same jobs."""
-    count = 6000
+    count = 3000
     names = {"mix": ["interactive", "batch"]}.get(types, [types])
     expected = naive_generate(count, {name: REFERENCE["constants"][name] for name in names}, 128, seed=5)
     jobs = generate(count, seed=5, types=types).arrays

@@ -107,12 +107,12 @@ def test_constants_are_the_published_ones() -> None:
 
 @pytest.mark.parametrize("model", moldability.MODELS)
 def test_many_jobs_are_the_slow_twins(model: Any) -> None:
-    """Two thousand jobs, each with draws of its own, as the slow twin with the published constants has them."""
+    """A thousand jobs, each with draws of its own, as the slow twin with the published constants has them."""
     parameters = SpeedupParameters(seed=8, model=model, constraint="survey")
-    widths = 1 + np.arange(2000) * 7 % 90
-    trace = Trace.from_columns(machine_processors=100, job_number=np.arange(2000), requested_processors=widths)
+    widths = 1 + np.arange(1000) * 7 % 90
+    trace = Trace.from_columns(machine_processors=100, job_number=np.arange(1000), requested_processors=widths)
     generated = generate_speedup(trace, parameters)
-    jobs = [{"job_number": i, "job_occurrence": 0, "width": int(widths[i]), "run_time": None} for i in range(2000)]
+    jobs = [{"job_number": i, "job_occurrence": 0, "width": int(widths[i]), "run_time": None} for i in range(1000)]
     expected = pd.DataFrame([naive_moldability(job, parameters.to_mapping(), 100) for job in jobs])
     for name in ("minimum_processors", "optimal_processors", "maximum_processors", "processor_constraint"):
         assert expected[name].tolist() == generated[name].tolist()

@@ -28,6 +28,7 @@ from swftools.models.requested_times import (
     apply_requested_times,
     generate_requested_times,
 )
+from tests.examples import examples
 from tests.models.requested_time_samples import DAY, estimates_of, jobs_of, random_jobs
 from tests.naive.requested_times import naive_assignment
 from tests.strategies import traces
@@ -136,6 +137,7 @@ def test_a_whole_trace_is_the_slow_twins() -> None:
 # Invariants
 
 
+@examples(0.5)
 @given(traces(), st.sampled_from([None, 60.0, 3600.0, DAY]), st.sampled_from(["table", "power-law"]))
 def test_any_trace_gets_estimates(trace: Trace, maximum: float | None, distinct: Any) -> None:
     """Whatever a log says, each job has an estimate, none shorter than its run time cut to the maximum."""

@@ -56,7 +56,7 @@ def test_times_are_the_authors(reference: dict[str, Any]) -> None:
     )
 
 
-@pytest.mark.parametrize("reference", cases(by_day=4))
+@pytest.mark.parametrize("reference", cases(by_day=9))
 def test_popularity_is_the_authors(reference: dict[str, Any]) -> None:
     """The mean over 10 seeds of each common time's share, and of the estimate, is within 3 standard errors of ours."""
     jobs, times = reference["jobs"], [float(time) for time in reference["mean_percent_by_time"]]

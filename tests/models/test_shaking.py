@@ -16,6 +16,7 @@ from swftools.fields.definition import MAX_TIME
 from swftools.models.shaking import shake_submissions
 from swftools.selection import select_jobs
 from swftools.simulator import simulate
+from tests.examples import examples
 from tests.naive.shaking import naive_shift
 from tests.strategies import traces
 
@@ -43,6 +44,7 @@ def a_log(count: int = 1000) -> Trace:
     )
 
 
+@examples(0.5)
 @given(traces(), st.integers(0, 2**64 - 1), st.integers(0, 10**6))
 def test_each_job_is_moved_by_its_own_draw(trace: Trace, seed: int, seconds: int) -> None:
     """As numpy's Philox draws for its number and occurrence; nobody is lost, nothing else is moved."""

@@ -107,7 +107,7 @@ def test_the_printed_facts() -> None:
     such a survey from the mean over them, and so is the share of answers up to 20 % (7 of 51).
     """
     surveys = []
-    for seed in range(200):
+    for seed in range(60):
         trace = surveyed(107, seed)
         study = study_estimates(trace, tighten_requests(trace, seed)["tightened_time"])
         answers = study.answers.set_index("answer")
@@ -131,7 +131,7 @@ def test_the_printed_facts() -> None:
     }  # fmt: skip
     for name, value in printed.items():
         assert abs(found[name].mean() - value) < 2 * found[name].std(), name
-    # The mean over 200 surveys is far more exact than one of them, and it is near.
+    # The mean over 60 surveys is far more exact than one of them, and it is near.
     assert abs(found["less"].mean() - 51) < 1
     assert abs(found["decrease"].mean() - 0.35) < 0.02
     assert abs(found["before"].mean() - 0.68) < 0.02

@@ -41,7 +41,8 @@ def nearest(root: Path, source: str) -> list[list[str]]:
     tests = [path for path in (root / "tests").rglob("test_*.py") if not OTHERS & set(path.parts)]
     room = room_of(root, source)
     by_name = [path for path in tests if words <= set(path.stem.split("_")) and _is_near(root, path, room)]
-    by_import = [path for path in tests if module in _imported(path)]
+    names = [name.encode() for name in module.split(".")]
+    by_import = [path for path in tests if all(name in _text(path) for name in names) and module in _imported(path)]
     inside = list((root / room).glob("test_*.py"))
     of_room = inside if room != "tests" else [path for path in tests if path.parent == root / "tests"]
     seen: set[Path] = set()
@@ -61,10 +62,15 @@ def _is_near(root: Path, test: Path, room: str) -> bool:
 
 
 @cache
+def _text(test: Path) -> bytes:
+    return test.read_bytes()
+
+
+@cache
 def _imported(test: Path) -> frozenset[str]:
     """Return the modules that a file of tests imports from, and what it imports of them, with dots."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(test.read_bytes())):
+    for node in ast.walk(ast.parse(_text(test))):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from swftools.errors import ParameterError
 from swftools.parameters.as_text import read_assignments, read_entries, read_entry, read_scalar, write_entry
 from swftools.parameters.strict_yaml import read_value
+from tests.examples import examples
 
 NUMBERS = {"x": 1.5, "y": -2, "z": 1000.0}
 WORDS = {"x": "no", "y": "1:30", "z": "1,2", "u": "true", "v": "+1"}
@@ -93,6 +94,7 @@ KEYS = st.from_regex(r"[a-z_]+", fullmatch=True)
 MAPPINGS = st.dictionaries(KEYS, VALUES | st.dictionaries(KEYS, VALUES, min_size=1), max_size=5)
 
 
+@examples(0.5)
 @given(st.lists(st.tuples(st.sampled_from(["easy", "my.rules:short"]), MAPPINGS), max_size=3))
 def test_what_is_written_is_read_back(entries: list[tuple[str, dict[str, Any]]]) -> None:
     """Whatever the values: their types too."""

@@ -18,6 +18,7 @@ from swftools.header import SwfHeader, local_start_of, zone_called, zone_of
 from swftools.plots import data, plot, style
 from swftools.plots.style import duration_axis, time_axis
 from swftools.trace import Trace
+from tests.examples import by_day
 
 START = 956_700_003  # 2000-04-25 15:00:03 in California
 HOUR = 3600
@@ -72,10 +73,17 @@ def test_arrivals_without_a_date() -> None:
     assert "from the start of the log" in plot(trace, "arrivals").get_xlabel()
 
 
-@pytest.mark.parametrize("width", [2.0, 8.0])
-def test_labels_of_dates_stand_apart(width: float) -> None:
+SPANS = [0.02, 0.4, 1.5, 3, 8, 20, 45, 65, 120, 400, 900, 9000]
+"""Days."""
+
+
+@pytest.mark.parametrize(
+    ("width", "spans"),
+    by_day([(2.0, SPANS[::2]), (8.0, SPANS[1::2]), (2.0, SPANS[1::2]), (8.0, SPANS[::2])], 2),
+)
+def test_labels_of_dates_stand_apart(width: float, spans: list[float]) -> None:
     """Of spans from minutes to decades: none touches another, and two at least are seen."""
-    for days in (0.02, 0.4, 1.5, 3, 8, 20, 45, 65, 120, 400, 900, 9000):
+    for days in spans:
         with style("screen"):
             figure = Figure(figsize=(width, 1.5))
             axes = figure.add_axes((0.0, 0.3, 1.0, 0.6))

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgba
 
@@ -20,6 +20,7 @@ from swftools.plots import gantt as of_gantt
 from swftools.plots.style import COLORS
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_schedule, schedule_of
+from tests.examples import examples
 
 FOUR = """
     job submit width request start run queue
@@ -132,7 +133,7 @@ def schedules(draw: st.DrawFn) -> Schedule:
     return schedule_of(rows, 5)
 
 
-@settings(deadline=None)
+@examples(0.5)
 @given(schedules(), st.sampled_from([{}, {"begin": 3.0, "end": 9.0}]))
 def test_no_processor_has_two_jobs(schedule: Schedule, window: dict[str, float]) -> None:
     """And each run in the window has as many as it is wide, none beyond the machine's."""

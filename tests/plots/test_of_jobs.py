@@ -16,6 +16,7 @@ from swftools.plots import caption, compare_jobs, data, plot
 from swftools.plots.of_schedules import sizes_of
 from swftools.plots.survival import MOST, survival, value_at
 from tests.drawn import draw_schedule, draw_trace
+from tests.examples import pairs
 from tests.strategies import crowded_trace
 
 FIVE = """
@@ -171,8 +172,12 @@ def test_against_of_real_schedules() -> None:
     assert caption(lone, "against") == "Waits, job by job: no job whose wait is known in both"
 
 
-@pytest.mark.parametrize("size", ["screen", "column"])
-@pytest.mark.parametrize("name", ["waits", "slowdowns", "wait-by-size", "backfilled", "gantt", "queue", "utilization"])
+@pytest.mark.parametrize(
+    ("name", "size"),
+    pairs(
+        ["waits", "slowdowns", "wait-by-size", "backfilled", "gantt", "queue", "utilization"], ["screen", "column"], 1
+    ),
+)
 def test_drawn_at_both_sizes(name: str, size: str) -> None:
     """No label is a power of ten."""
     schedule = simulate(crowded_trace(), "easy")

@@ -145,7 +145,7 @@ PICTURES: dict[str, tuple[str, dict[str, str]]] = {
 SIZED = [f"{odd}, {size}" for odd in ODD for size in ("screen", "column")]
 
 
-@pytest.mark.parametrize(("picture", "sized"), pairs(list(PICTURES), SIZED))
+@pytest.mark.parametrize(("picture", "sized"), pairs(list(PICTURES), SIZED, 1))
 def test_schedules_with_next_to_nothing(picture: str, sized: str) -> None:
     """Without jobs, with jobs that never started, with one job and with one that took no time."""
     name, chosen = PICTURES[picture]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -123,12 +122,6 @@ def test_looks_of_policies() -> None:
 def test_durations(seconds: float, words: str) -> None:
     """The largest unit of which there are two."""
     assert duration(seconds) == words
-
-
-def test_importing_swftools_imports_no_matplotlib() -> None:
-    """Nor does the room of the pictures, before one is drawn."""
-    code = "import sys, swftools; swftools.Trace, swftools.plots; print('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_a_trace_draws_itself() -> None:

@@ -50,9 +50,10 @@ TRACES = {
     "a wrong date": Trace.from_columns(HEADER, **_columns(2) | {"submit_time": [0, 1e15]}),
 }
 NAMES = list(list_pictures(Trace))
+BOTH = [f"{which}, {size}" for which in ("30 years", "no header") for size in ("screen", "column")]
 
 
-@pytest.mark.parametrize(("name", "which"), pairs(NAMES, list(TRACES), 2))
+@pytest.mark.parametrize(("name", "which"), pairs(NAMES, list(TRACES), 1))
 def test_of_any_trace(name: str, which: str) -> None:
     """At both sizes, without a warning, with a caption, as a small file."""
     trace = TRACES[which]
@@ -66,24 +67,24 @@ def test_of_any_trace(name: str, which: str) -> None:
     assert "nan" not in caption(trace, name)
 
 
-@pytest.mark.parametrize(("name", "size"), pairs(NAMES, ["screen", "column"], 1))
-def test_words_do_not_touch(name: str, size: str) -> None:
+@pytest.mark.parametrize(("name", "drawn"), pairs(NAMES, BOTH, 1))
+def test_words_do_not_touch(name: str, drawn: str) -> None:
     """Labels of ticks stand clear of each other, and all words are within the picture."""
-    for trace in (TRACES["30 years"], TRACES["no header"]):
-        axes = plot(trace, name, size=size)
-        figure = axes.get_figure(root=True)
-        assert figure is not None
-        figure.draw_without_rendering()
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
-            boxes = [each.get_window_extent() for at, each in ticks if each.get_text() and low <= at <= high]
-            boxes.sort(key=lambda box: (box.x0, box.y0))
-            assert not any(one.overlaps(two) for one, two in pairwise(boxes))
-            assert len(boxes) >= 2
-        whole, words = figure.bbox, axes.get_tightbbox()
-        assert words is not None
-        assert whole.x0 - 1 <= words.x0
-        assert words.x1 <= whole.x1 + 1
-        assert whole.y0 - 1 <= words.y0
-        assert words.y1 <= whole.y1 + 1
+    which, size = drawn.split(", ")
+    axes = plot(TRACES[which], name, size=size)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        ticks = zip(axis.get_majorticklocs(), axis.get_ticklabels(), strict=True)
+        boxes = [each.get_window_extent() for at, each in ticks if each.get_text() and low <= at <= high]
+        boxes.sort(key=lambda box: (box.x0, box.y0))
+        assert not any(one.overlaps(two) for one, two in pairwise(boxes))
+        assert len(boxes) >= 2
+    whole, words = figure.bbox, axes.get_tightbbox()
+    assert words is not None
+    assert whole.x0 - 1 <= words.x0
+    assert words.x1 <= whole.x1 + 1
+    assert whole.y0 - 1 <= words.y0
+    assert words.y1 <= whole.y1 + 1

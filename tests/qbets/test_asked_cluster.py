@@ -39,7 +39,7 @@ def known_of(history: History, *, is_whole: bool) -> KnownHistory:
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["all values", "the newest"])
-@examples(0.25)
+@examples(0.15)
 @given(
     seed=st.integers(0, 10**6),
     least=st.sampled_from([0, 3, 20, 59]),

@@ -20,6 +20,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.qbets import WaitPredictor, replay
+from tests.interpreted import all_interpreted
 from tests.qbets.test_replay_twin import drawn_log
 
 OPTIONS: dict[str, Any] = {"by": None, "training": 20, "cluster_every": 100}
@@ -159,12 +160,22 @@ import sys, pandas as pd
 from tests.qbets.test_bounds_in_python import OPTIONS, Longest
 from tests.qbets.test_replay_twin import drawn_log
 from swftools.qbets import replay
-print(replay(drawn_log("changing", 300, 5), Longest(), **OPTIONS).to_csv())
+print(replay(drawn_log("changing", 120, 5), Longest(), **OPTIONS).to_csv())
 """
 
 
 def test_compiled_equals_interpreted() -> None:
-    """Row for row, where numba compiles nothing."""
+    """Row for row, with kernels that are the Python that they are written in."""
+    log = drawn_log("changing", 120, 5)
+    expected = replay(log, Longest(), **OPTIONS)
+    with all_interpreted():
+        pd.testing.assert_frame_equal(replay(log, Longest(), **OPTIONS), expected, check_exact=True)
+    assert len(expected) == 120
+
+
+@pytest.mark.slow
+def test_where_nothing_is_compiled() -> None:
+    """So it is in a process in which numba compiles nothing."""
     table = subprocess.run(
         [sys.executable, "-c", INTERPRETED],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
@@ -173,8 +184,8 @@ def test_compiled_equals_interpreted() -> None:
         text=True,
         check=True,
     ).stdout
-    assert table == replay(drawn_log("changing", 300, 5), Longest(), **OPTIONS).to_csv() + "\n"
-    assert len(table.splitlines()) > 300
+    assert table == replay(drawn_log("changing", 120, 5), Longest(), **OPTIONS).to_csv() + "\n"
+    assert len(table.splitlines()) > 120
 
 
 def test_a_copy_of_a_predictor_goes_on_by_itself(log: Trace) -> None:

@@ -18,6 +18,7 @@ from swftools.qbets import evaluate
 from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage
 from swftools.tables import to_arrow, to_pandas
 from swftools.trace import Trace
+from tests.examples import examples
 
 ASKED = {"quantile": 0.9, "chance": 0.01}
 
@@ -93,6 +94,7 @@ rows = st.lists(
 )
 
 
+@examples(0.4)
 @given(st.lists(rows, min_size=1, max_size=4))
 def test_months_add_up(months: list[list[tuple[Any, ...]]]) -> None:
     """What is counted of months together is what is counted of all their jobs."""

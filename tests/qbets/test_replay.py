@@ -112,7 +112,7 @@ def test_order_in_the_log_does_not_matter(log: Trace) -> None:
 
 
 @pytest.mark.parametrize("method", sorted(list_bounds()))
-@pytest.mark.parametrize("cuts", [[1000], [1, 400, 401, 1999]])
+@pytest.mark.parametrize("cuts", [[1, 400, 401, 1999], pytest.param([1000], marks=pytest.mark.slow)])
 def test_going_on(log: Trace, tmp_path: Path, method: str, cuts: list[int]) -> None:
     """January, saved and loaded, and then February equal both at once."""
     options: dict[str, Any] = {"training": 30, "cluster_every": 70, "quantile": 0.9}

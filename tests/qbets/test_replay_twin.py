@@ -77,7 +77,7 @@ def compare(log: Trace, rules: naive.Rules, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@examples(0.2)
+@examples(0.1)
 @given(data=st.data())
 def test_drawn_logs(family: str, data: st.DataObject) -> None:
     """Of low quantiles, so that few jobs are trimmed, clustered and suspected often."""

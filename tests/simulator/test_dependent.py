@@ -15,6 +15,7 @@ from swftools.simulator.one_call import simulate
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace
+from tests.examples import examples
 from tests.naive.dependencies import eligible, read_nodes
 from tests.naive.simulator import Policy, easy, strict
 from tests.simulator.twin import naive_runs, naive_starts_of
@@ -198,6 +199,7 @@ def test_columns_of_schedules(until: float, count: int) -> None:
 _crowd = st.tuples(st.integers(0, 9), st.integers(1, 6), st.integers(1, 4), st.integers(0, 12), st.integers(0, 3))
 
 
+@examples(0.5)
 @given(jobs=st.lists(_crowd, min_size=2, max_size=14), name=st.sampled_from(["fcfs", "easy"]))
 def test_engine_and_slow_simulator(jobs: list[tuple[int, int, int, int, int]], name: str) -> None:
     """The same starts, whatever waits for what; and the check of schedules finds nothing wrong."""

@@ -208,7 +208,7 @@ def test_searches_of_many_blocks_are_those_of_intervals(seed: int) -> None:
             profile.forget_past(changed, naive.now)
         if step > 600 and changed.counts[BLOCKS] > FEW:
             steps = steps_of(changed)
-            for _ in range(6):
+            for _ in range(2):
                 asked += 1
                 bound = float(steps[int(draw.integers(1, len(steps)))][0] + draw.choice([0, 0, 0.5]))
                 for until in (bound, math.inf):

@@ -20,7 +20,7 @@ from swftools.simulator import Predictor, Schedule, Simulation, simulate
 from swftools.simulator.machine.events import SUBMISSION
 from swftools.simulator.machine.verbs import predict
 from tests.drawn import draw_trace
-from tests.examples import examples
+from tests.examples import examples, pairs
 from tests.simulator.engine.test_loop import draws_lots
 from tests.simulator.restless import FICKLE, RESTLESS, fickle
 from tests.simulator.test_work_twin import with_work
@@ -81,8 +81,7 @@ def assert_equal(first: Schedule, second: Schedule) -> None:
     assert first.options == second.options
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "compiled"), pairs(list(KINDS), [True, False], 1))
 @examples(0.12)
 @given(data=st.data())
 def test_stopping_copying_and_going_on_change_nothing(kind: str, compiled: bool, data: st.DataObject) -> None:
@@ -132,7 +131,7 @@ def test_half_a_schedule_is_the_beginning_of_the_whole(kind: str) -> None:
     assert (-math.inf, False, 0) == (simulation.now, simulation.is_over, len(simulation.schedule()))
     assert [TRACE.jobs["job_number"].tolist()] == [simulation.schedule().excluded["job_number"].tolist()]
     ended = 0
-    for until in np.linspace(-1.0, float(whole["end_time"].max()), 6):
+    for until in np.linspace(-1.0, float(whole["end_time"].max()), 5):
         half = simulation.run(until=until).schedule()
         assert simulation.now <= until
         assert (half.jobs["end_time"] <= until).all()

@@ -110,15 +110,25 @@ def told_as_it_is() -> tuple[list[dict[str, Any]], Any, pd.DataFrame]:
     return asked(trace), requests, features_at_submission(trace)
 
 
-@pytest.mark.parametrize("name", [field.name for field in JOBS if field.known != "submission"])
-def test_what_is_known_later_may_be_anything(name: str) -> None:
+SIMULATED = ["run_time", "allocated_processors", "width", "wait_time", "is_never_started"]
+LATER = [field.name for field in JOBS if field.known != "submission" and field.name not in SIMULATED]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [LATER, *([name] for name in SIMULATED), *(pytest.param([name], marks=pytest.mark.slow) for name in LATER)],
+    ids=lambda names: names[0] if len(names) == 1 else "all",
+)
+def test_what_is_known_later_may_be_anything(names: list[str]) -> None:
     """Of each column: other values in it change nothing that is told of a job, compiled or not, or that is foreseen.
 
     But the columns that are simulated: of these the last job's alone are changed, of which nothing is known by then.
+    The others are changed all together by day, and one by one at night.
     """
-    trace = whole_trace()
-    other = changed(trace, [name])
-    if name in ("run_time", "allocated_processors", "width", "wait_time", "is_never_started"):
+    trace, name = whole_trace(), names[0]
+    other = changed(trace, names)
+    assert not any(other.jobs[each].equals(trace.jobs[each]) for each in names if each not in SIMULATED)
+    if name in SIMULATED:
         last = np.arange(COUNT) == COUNT - 1
         other = trace.with_jobs(trace.jobs.assign(**{name: other.jobs[name].where(last, trace.jobs[name])}))
     told, requests, features = told_as_it_is()

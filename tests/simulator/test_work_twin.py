@@ -95,7 +95,7 @@ def assert_as_the_twin(
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("predictor", ["request", "last-model", "virtual:error=0.5", "fickle"])
-@examples(0.35)
+@examples(0.2)
 @given(
     trace=traces_with_work(),
     seed=st.integers(0, 9999),
@@ -123,7 +123,7 @@ def test_runs_on_a_busy_machine_are_those_of_the_twin(restart_overhead: Any, pre
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS[::-1], 20))
+@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS[::-1], 12))
 def test_policies_follow_who_changes_his_mind(name: str, parameters: dict[str, Any], twin: Any, seed: int) -> None:
     """Waiting and running jobs are predicted anew, and held back at submission: every classic policy takes it in."""
     trace = crowded_trace(40, 16, seed=seed)

@@ -21,6 +21,7 @@ from swftools import Trace, UtilityParameters, clean, generate_utility, read_swf
 from swftools.errors import ParameterError
 from swftools.tables import to_arrow, write_table
 from swftools.utility import model as utility
+from tests.examples import examples
 from tests.folders import ROOT
 from tests.naive.utility import naive_generated
 from tests.strategies import traces
@@ -79,6 +80,7 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS)
+@examples(0.4)
 @given(trace=whole_number_logs(7))
 def test_generated_functions_are_the_slow_twins(parameters: UtilityParameters, trace: Trace) -> None:
     """Rank, kind and points of each job are those of a plain Python version with numpy's own Philox."""
@@ -119,6 +121,7 @@ def test_equal_times_become_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(0.0, 10.0), (50.0, 8.0), (100.0, 0.0)] == list(zip(times[:count], values[:count], strict=True))
 
 
+@examples(0.4)
 @given(traces(utility=False))
 def test_any_trace_gets_well_formed_functions(trace: Trace) -> None:
     """Whatever a log says, each job gets a valid function, and the columns fit the column dictionary."""
@@ -182,7 +185,7 @@ def test_order_does_not_matter(cleaned: Trace, parameters: UtilityParameters) ->
 @pytest.mark.parametrize("size", [1, 7, 1000, 4999])
 def test_chunks_do_not_matter(cleaned: Trace, parameters: UtilityParameters, size: int) -> None:
     """Jobs done in chunks get the functions they get together: the file has the same bytes."""
-    jobs = cleaned.jobs.head(300) if size == 1 else cleaned.jobs
+    jobs = cleaned.jobs.head(100 * size)
     parts = [cleaned.with_jobs(jobs.iloc[start : start + size]) for start in range(0, len(jobs), size)]
     whole = generate_utility(cleaned.with_jobs(jobs), parameters)
     joined = pd.concat([generate_utility(part, parameters) for part in parts])

@@ -100,7 +100,7 @@ def sacct(days: Sequence[datetime], form: str, first: int = 1) -> str:
     return "".join(lines)
 
 
-@examples(0.3)
+@examples(0.2)
 @given(
     days=st.lists(st.datetimes(datetime(2024, 1, 1), datetime(2024, 12, 30)), min_size=1, max_size=8),
     order=st.sampled_from(["dmy", "mdy"]),

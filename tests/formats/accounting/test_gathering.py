@@ -9,6 +9,7 @@ import pytest
 
 from swftools import read_log
 from swftools.formats.accounting import gathering
+from tests.examples import pairs
 from tests.formats.accounting_checks import check_same, read_in_pieces
 from tests.formats.tables.made import example, longer
 
@@ -18,8 +19,7 @@ FRACTIONS = (
 )
 
 
-@pytest.mark.parametrize("rows", [1, 3, 7])
-@pytest.mark.parametrize("name", ["nrel", "openb", "wta", "supercloud"])
+@pytest.mark.parametrize(("name", "rows"), pairs(["nrel", "openb", "wta", "supercloud"], [1, 3, 7], 1))
 def test_parts_put_together_are_the_same(name: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that float32 does not hold stay as they are; texts, lines of the quarantine and of merged rows too."""
     text = example(name) + FRACTIONS + example(name).replace(b"-1,", b'"x",') if name == "wta" else longer(name)

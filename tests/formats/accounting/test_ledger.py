@@ -18,6 +18,7 @@ from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.privacy import Privacy
 from swftools.formats.registry import Reading
 from swftools.formats.several import LogFiles
+from tests.examples import examples
 from tests.formats.accounting.plain import Plain
 from tests.frames import assert_same
 
@@ -196,6 +197,7 @@ rows = st.fixed_dictionaries(
 )
 
 
+@examples(0.5)
 @given(st.lists(rows, max_size=12), st.integers(0, 2))
 def test_it_balances_and_goes_to_swf_and_back(drawn: list[dict[str, int]], parts: int) -> None:
     """Lines = jobs + quarantined + merged, at reading and after cleaning; SWF keeps every value that it can hold."""
@@ -212,6 +214,7 @@ def test_it_balances_and_goes_to_swf_and_back(drawn: list[dict[str, int]], parts
     assert again.header == trace.header
 
 
+@examples(0.5)
 @given(st.lists(rows, min_size=1, max_size=10), st.integers(1, 300))
 def test_in_pieces(drawn: list[dict[str, int]], chunk_bytes: int) -> None:
     """Pieces of any size give the same as the whole."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from swftools.formats.accounting import names
 from swftools.formats.accounting.names import NameBook
+from tests.examples import examples
 
 WORDS = st.sampled_from(["a", "b", "interactive", "", "ä", "c", None])
 pieces = st.lists(st.lists(WORDS, max_size=8), max_size=6)
@@ -32,6 +33,7 @@ def naive_numbers(kind: str, parts: list[list[str | None]]) -> tuple[list[list[f
 @pytest.mark.parametrize("many", [0, 1, 4])
 @pytest.mark.parametrize("kind", ["queue", "user"])
 @pytest.mark.parametrize("is_dictionary", [False, True])
+@examples(0.5)
 @given(parts=pieces)
 def test_as_counted_one_by_one(is_dictionary: bool, kind: str, many: int, parts: list[list[str | None]]) -> None:
     """Of a dictionary only the words that rows have count, in the order of the rows; none is no name."""

@@ -18,7 +18,7 @@ from tests.formats.mutations import mutations
 _STEP = re.compile(rb"^[ \t]*(={3,} +Job Step\b|-{3,} +Step\b).*?[=-]{3,}[ \t\r]*$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("seed", by_day(range(200), 40))
+@pytest.mark.parametrize("seed", by_day(range(200), 25))
 def test_nothing_is_lost(seed: int) -> None:
     """No damage brings anything but an error of ours or a trace in which each step is counted once."""
     text = mutations(text_of(SAMPLES[seed % len(SAMPLES)]), seed)

@@ -17,6 +17,7 @@ from swftools import Trace, iter_log, read_log
 from swftools.formats.accounting.kernel import label_table
 from swftools.formats.loadleveler import kernel
 from swftools.formats.loadleveler.reader import LABELS
+from tests.examples import examples
 from tests.formats.loadleveler.listings import SHAPES, ZONE, listing, steps
 from tests.formats.loadleveler.test_samples import zone_of
 from tests.frames import assert_same
@@ -91,12 +92,14 @@ def test_the_broken_sample() -> None:
     assert_equal(text[: text.rindex(b"================== Job")], ZONE)
 
 
+@examples(0.5)
 @given(st.lists(steps, min_size=1, max_size=8), st.sampled_from(SHAPES))
 def test_drawn_listings(drawn: list[dict[str, Any]], shape: str) -> None:
     """On listings in every shape both say the same."""
     assert_equal(listing(drawn, shape), ZONE)
 
 
+@examples(0.4)
 @given(st.lists(steps, min_size=1, max_size=6), st.sampled_from(SHAPES), st.sampled_from([1, 100, 1500, 4000]))
 def test_in_pieces(drawn: list[dict[str, Any]], shape: str, chunk_bytes: int) -> None:
     """Pieces of any size give the jobs, numbers and names of the whole."""

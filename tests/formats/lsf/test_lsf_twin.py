@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swftools.formats.lsf import kernel
 from swftools.formats.read_log import read_log
-from tests.examples import by_day
+from tests.examples import by_day, examples
 from tests.formats.accounting_checks import check_same, read_in_pieces, survives
 from tests.formats.lsf.records import RESERVATION, log, record, resize
 from tests.formats.mutations import mutations
@@ -70,6 +70,7 @@ logs = st.lists(st.one_of(jobs(), resizes, choices(RESERVATION, "\n", "x\n")), m
 )
 
 
+@examples(0.5)
 @given(logs, choices("project", "charged-account"), choices("command", "app", "job-name"))
 def test_as_the_slow_reader(text: bytes, group: str, executable: str) -> None:
     """Every job, every line that is none, and every line that is part of one."""
@@ -77,6 +78,7 @@ def test_as_the_slow_reader(text: bytes, group: str, executable: str) -> None:
     check(slow.read(text, options), read_log(io.BytesIO(text), "lsf", **options))
 
 
+@examples(0.4)
 @given(logs, st.integers(1, 1500))
 def test_in_pieces(text: bytes, chunk_bytes: int) -> None:
     """Wherever a file is cut, the same is read."""
@@ -86,6 +88,7 @@ def test_in_pieces(text: bytes, chunk_bytes: int) -> None:
 times = st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 4096))
 
 
+@examples(0.5)
 @given(st.lists(times, min_size=1, max_size=15))
 def test_read_back(drawn: list[tuple[int, int, int, int]]) -> None:
     """What was written is what is read."""
@@ -133,7 +136,7 @@ def test_sample() -> None:
     assert (29, 6, 3) == (len(trace.jobs), len(trace.merged), len(trace.quarantine))
 
 
-@pytest.mark.parametrize("seed", by_day(range(200), 25))
+@pytest.mark.parametrize("seed", by_day(range(200), 15))
 def test_damage(seed: int) -> None:
     """No record is lost, and the slow reader says the same."""
     survives(SAMPLE, "lsf", seed, records_of, slow.read)

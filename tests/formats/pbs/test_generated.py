@@ -29,7 +29,7 @@ def test_as_the_naive_reader(text: bytes) -> None:
 
 
 @given(logs(), st.sampled_from([1, 7, 100, 1000]))
-@settings(examples(0.25), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(0.15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_in_pieces(tmp_path: Path, text: bytes, chunk_bytes: int) -> None:
     """Pieces of a byte and more: a job's records are put together whatever lies between them."""
     path = tmp_path / "log"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swftools.formats.read_log import read_log
 from swftools.formats.sge import kernel
 from swftools.kernel import Kernel
-from tests.examples import by_day
+from tests.examples import by_day, examples
 from tests.formats.accounting_checks import check_same, read_in_pieces, survives
 from tests.formats.mutations import mutations
 from tests.formats.sge.lines import line, log
@@ -89,6 +89,7 @@ logs = st.lists(st.one_of(jobs(), choices("# comment\n", "\n", "x\n", "a:b\n")),
 )
 
 
+@examples(0.5)
 @given(logs, choices("elapsed", "wallclock"), choices("cancelled", "failed"))
 def test_as_the_slow_reader(text: bytes, run_time: str, killed: str) -> None:
     """Every job, every line that is none, and every line that is part of one."""
@@ -96,6 +97,7 @@ def test_as_the_slow_reader(text: bytes, run_time: str, killed: str) -> None:
     check(slow.read(text, options), read_log(io.BytesIO(text), "sge", **options))
 
 
+@examples(0.4)
 @given(logs, st.integers(1, 700))
 def test_in_pieces(text: bytes, chunk_bytes: int) -> None:
     """Wherever a file is cut, the same is read."""
@@ -105,6 +107,7 @@ def test_in_pieces(text: bytes, chunk_bytes: int) -> None:
 times = st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 4096))
 
 
+@examples(0.5)
 @given(st.lists(times, min_size=1, max_size=20))
 def test_read_back(drawn: list[tuple[int, int, int, int]]) -> None:
     """What was written is what is read."""
@@ -154,7 +157,7 @@ def test_sample() -> None:
     assert len(trace.jobs) > 30
 
 
-@pytest.mark.parametrize("seed", by_day(range(200), 25))
+@pytest.mark.parametrize("seed", by_day(range(200), 15))
 def test_damage(seed: int) -> None:
     """No record is lost, and the slow reader says the same."""
     survives(SAMPLE, "sge", seed, records_of, slow.read)

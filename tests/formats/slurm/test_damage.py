@@ -85,13 +85,13 @@ def test_most_damaged_logs_are_read() -> None:
     """The tests above would say nothing if every damaged log were refused."""
     read_of = {SAMPLE: 0, DOCUMENT: 0}
     for text in read_of:
-        for seed in range(60):
+        for seed in range(30):
             try:
                 read_of[text] += len(read(mutations(text, seed), time_zone=ZONE)) > 0
             except SwfToolsError:
                 continue
-    assert read_of[SAMPLE] > 20
-    assert read_of[DOCUMENT] > 20
+    assert read_of[SAMPLE] > 10
+    assert read_of[DOCUMENT] > 10
 
 
 def test_a_log_that_is_cut_off() -> None:

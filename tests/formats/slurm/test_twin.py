@@ -41,6 +41,7 @@ def without(jobs: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
     return [{name: value for name, value in job.items() if name not in names} for job in jobs]
 
 
+@examples(0.5)
 @given(logs(), st.sampled_from(["", "|"]), st.sampled_from(["\n", "\r\n"]), st.randoms())
 def test_text_is_read_back(log: list[Drawn], tail: str, end: str, random: Any) -> None:
     """With all columns, in any order; each line of the text is a job, part of one, or in the quarantine."""
@@ -53,6 +54,7 @@ def test_text_is_read_back(log: list[Drawn], tail: str, end: str, random: Any) -
     assert sorted(lines) == list(range(2, 1 + len(text.splitlines())))
 
 
+@examples(0.5)
 @given(logs(), st.sampled_from([None, 0, 3]))
 def test_json_is_read_back(log: list[Drawn], indent: int | None) -> None:
     """The same jobs as JSON say the same."""
@@ -62,6 +64,7 @@ def test_json_is_read_back(log: list[Drawn], indent: int | None) -> None:
     assert len(trace.quarantine) == sum(not job.is_job for job in log)
 
 
+@examples(0.5)
 @given(logs(), columns_in_any_order, st.booleans())
 def test_naive_reader_agrees(log: list[Drawn], columns: list[str], has_name: bool) -> None:
     """On any set of columns."""
@@ -81,7 +84,7 @@ def test_naive_reader_agrees_on_the_sample() -> None:
     assert (trace.quarantine["line_number"].tolist(), trace.merged["line_number"].tolist()) == (bad, merged)
 
 
-@examples(0.25)
+@examples(0.15)
 @given(logs(), columns_in_any_order, columns_in_any_order, st.sampled_from(CHUNKS))
 def test_chunks_of_text(
     tmp_path_factory: pytest.TempPathFactory, log: list[Drawn], one: list[str], other: list[str], chunk_bytes: int
@@ -93,7 +96,7 @@ def test_chunks_of_text(
     assert_same(read(data, time_zone=ZONE), in_chunks(data, tmp_path, chunk_bytes, time_zone=ZONE))
 
 
-@pytest.mark.parametrize("chunk_bytes", by_day(CHUNKS, 3))
+@pytest.mark.parametrize("chunk_bytes", by_day(CHUNKS[::-1], 1))
 def test_chunks_of_the_sample(tmp_path: Path, chunk_bytes: int) -> None:
     """Also where the option says what stands in it, and without a newline at the end."""
     zone = "America/Los_Angeles"

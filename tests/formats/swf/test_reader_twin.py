@@ -83,6 +83,7 @@ def joined(parts: Iterator[Trace]) -> Trace:
     return Trace(found[-1].header, jobs, quarantine)
 
 
+@examples(0.5)
 @given(log_texts())
 @example(b"")
 @example(b"\n")
@@ -94,6 +95,7 @@ def test_the_reader_finds_what_the_slow_reader_finds(text: bytes) -> None:
     check(naive_read_swf(text), read(text))
 
 
+@examples(0.5)
 @given(st.lists(job_lines(), max_size=3), st.sampled_from([b"0 8 60 2", b"0 8 60", b"0 8 5 9", b"", b"x", b"0 8"]))
 def test_the_reader_finds_what_the_slow_reader_finds_in_extended_logs(lines: list[bytes], tail: bytes) -> None:
     """With utility tuples too, broken ones among them."""
@@ -134,6 +136,7 @@ def test_overlong_lines_are_cut_where_the_slow_reader_cuts_them() -> None:
 # ---------------------------------------------------------------- piece by piece
 
 
+@examples(0.5)
 @given(log_texts(), st.integers(1, 200))
 @example(b"; Version: 2.2\r\n" + JOB + b"\r\n", 15)
 @example(b"\xef\xbb\xbf; Version: 2.2\n" + JOB, 1)
@@ -218,6 +221,7 @@ def as_interpreted(text: bytes) -> list[Any]:
     return scanned(room._replace(offsets=room.offsets[: lines + 1]), *found)
 
 
+@examples(0.5)
 @given(log_texts())
 def test_the_interpreted_scanner_finds_what_the_compiled_one_finds(text: bytes) -> None:
     """One source, two ways to run it, the same arrays."""

@@ -25,6 +25,7 @@ from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.compression import create_log, open_log
 from swftools.formats.swf.kernel import COMMENT, DOUBTFUL, LONGEST_LINE, scan
 from swftools.header import SwfHeader
+from tests.examples import pairs
 
 JOB = b"1 0 5 60 4 -1 -1 4 90 -1 1 7 -1 -1 3 -1 -1 -1\n"
 JOBS = 1500
@@ -133,8 +134,7 @@ WITHOUT_JOBS = {
 }
 
 
-@pytest.mark.parametrize("name", WITHOUT_JOBS)
-@each_kind
+@pytest.mark.parametrize(("name", "kind"), pairs(list(WITHOUT_JOBS), list(COMPRESS), 2))
 def test_a_log_without_jobs(name: str, kind: str, tmp_path: Path) -> None:
     """It is a Trace without jobs, by every way of reading, and is written and read back as the same."""
     text, labels = WITHOUT_JOBS[name]

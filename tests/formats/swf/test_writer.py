@@ -21,6 +21,7 @@ from swftools.errors import ParameterError, StorageError, SwfFormatError, Utilit
 from swftools.fields.definition import UTILITY
 from swftools.formats.swf.kernel import LONGEST_LINE
 from swftools.header import UTILITY_NOTE, HeaderEntry
+from tests.examples import examples
 from tests.frames import assert_same
 from tests.strategies import log_texts, traces
 
@@ -59,6 +60,7 @@ def utility_column(*functions: list[tuple[float, float]] | None) -> pd.Series[An
 # ---------------------------------------------------------------- the same Trace
 
 
+@examples(0.5)
 @given(traces())
 def test_a_trace_reads_back_as_it_was_written(trace: Trace) -> None:
     """Header, 18 fields, text behind them and utility functions, to the last bit."""
@@ -68,12 +70,14 @@ def test_a_trace_reads_back_as_it_was_written(trace: Trace) -> None:
     assert trace.equals(back)
 
 
+@examples(0.5)
 @given(traces())
 def test_a_trace_is_written_in_one_way(trace: Trace) -> None:
     """Equal traces give equal bytes, also when one of them has been written and read."""
     assert written(trace) == written(reread(trace))
 
 
+@examples(0.5)
 @given(log_texts())
 def test_whatever_was_read_can_be_written_and_reads_back(text: bytes) -> None:
     """A trace read from any text, damaged or not, is one that can be written."""

@@ -82,8 +82,8 @@ def test_sound_tables(tmp_path: Path) -> None:
 
 def test_damaged_tables(tmp_path: Path) -> None:
     """Whatever is damaged, in one table or several."""
-    read_whole = [survives(tmp_path / str(seed), seed) for seed in range(25)]
-    assert sum(read_whole) >= 10
+    read_whole = [survives(tmp_path / str(seed), seed) for seed in range(12)]
+    assert sum(read_whole) >= 5
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from swftools.errors import LogFormatError, SwfToolsError
 from swftools.fields.jobs import SWF_NAMES
 from swftools.formats.detect import detect
 from swftools.formats.several import LogFiles, open_joined
-from tests.examples import by_day
+from tests.examples import by_day, pairs
 from tests.formats.accounting_checks import check_same, read_in_pieces
 from tests.formats.mutations import mutations
 from tests.formats.tables.made import (
@@ -74,8 +74,7 @@ def test_to_swf_and_back(name: str) -> None:
     assert report.balance["job_lines"] == len(trace) + len(trace.quarantine) + len(trace.merged)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", WITH_HEADER)
+@pytest.mark.parametrize(("name", "form"), pairs(WITH_HEADER, list(FORMS), 2))
 def test_whatever_the_rows_are_in(name: str, form: str) -> None:
     """CSV, JSON in lines or in a list, and Parquet of texts or of numbers give the same jobs."""
     text = FORMS[form](name)
@@ -138,7 +137,7 @@ def survives(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", CSV)
-@pytest.mark.parametrize("seed", by_day(range(8), 3))
+@pytest.mark.parametrize("seed", by_day(range(8), 2))
 def test_damaged_tables(name: str, seed: int) -> None:
     """No row is lost, and pieces give what the whole gives."""
     survives(name, seed)
@@ -153,7 +152,7 @@ def test_200_damaged_tables(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(JSON))
-@pytest.mark.parametrize("seeds", [range(15), pytest.param(range(100, 300), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(100, 300), marks=pytest.mark.slow)])
 def test_damaged_json(name: str, seeds: range) -> None:
     """A damaged object is refused or told of, and the others are read: none is a job twice."""
     for seed in seeds:

@@ -48,7 +48,7 @@ def whole(pieces: list[Trace], name: str) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("chunk_bytes", "jobs", "seeds"),
     [
-        *[(1, 20, 1), (300, 40, 1), (2000, 120, 1), (1 << 22, 120, 4)],
+        *[(1, 20, 1), (300, 40, 1), (2000, 120, 1), (1 << 22, 120, 1)],
         *(pytest.param(chunk_bytes, 120, 4, marks=pytest.mark.slow) for chunk_bytes in (1, 300, 2000)),
     ],
 )

@@ -60,9 +60,9 @@ def test_the_quantile() -> None:
 
 def test_equal_fits_are_equal() -> None:
     """Bit for bit; the seed counts only where waits are drawn from a window that is larger than histograms take."""
-    rng = np.random.default_rng(0)
-    rows, waits = rng.normal(size=(3000, len(COLUMNS))), rng.exponential(1000.0, 3000)
-    rows[:, GROUP] = rng.integers(0, 254, 3000)
+    rng, count = np.random.default_rng(0), 1000
+    rows, waits = rng.normal(size=(count, len(COLUMNS))), rng.exponential(1000.0, count)
+    rows[:, GROUP] = rng.integers(0, 254, count)
     first, again, other = (GradientBoosting(seed=seed).fit(rows, waits).predict(rows) for seed in (1, 1, 2))
     assert first.tobytes() == again.tobytes() == other.tobytes()
 

@@ -97,7 +97,7 @@ def test_training_is_by_group() -> None:
 
 def test_bounds_and_rivals_are_scored_on_the_same_jobs() -> None:
     """Where none of them knows too little."""
-    log = crowded_log(1200, 4)
+    log = crowded_log(600, 4)
     tables = [replay(log, method, training=100, availability=False) for method in ("trailing", RIVALS[0])]
     assert tables[0]["no_prediction"].equals(tables[1]["no_prediction"])
     both = evaluate(tables, compare_with="trailing", grouped_by=["all"])
@@ -133,10 +133,10 @@ def test_nobody_looks_ahead(method: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("method", RIVALS)
-@pytest.mark.parametrize("cuts", [[250], [1, 60, 61, 499]])
+@pytest.mark.parametrize("cuts", [[1, 60, 150, 151, 299], pytest.param([150], marks=pytest.mark.slow)])
 def test_going_on(tmp_path: Path, method: str, cuts: list[int]) -> None:
     """January, saved and loaded, and then February equal both at once."""
-    log = crowded_log(500, 6)
+    log = crowded_log(300, 6)
     predictor = WaitPredictor(method, **SOON)
     parts = []
     for rows in np.split(np.arange(len(log)), cuts):
@@ -211,7 +211,7 @@ def test_order_in_the_log_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("method", RIVALS)
-@pytest.mark.parametrize("wait", [0.0, 7.0, 82_870.0, 0.5])
+@pytest.mark.parametrize("wait", [0.0, 82_870.0, 0.5])
 def test_waits_that_are_all_equal(method: str, wait: float) -> None:
     """The bound is that wait; a model tells whole seconds."""
     table = replay(even_log(300, wait_time=[wait] * 300, submit_time=range(0, 600_000, 2000)), method, by=None, **SOON)

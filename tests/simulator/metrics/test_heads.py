@@ -236,7 +236,7 @@ def test_equal_to_the_twin_under_policies(trace: Trace, policy: str, predictor: 
 @pytest.mark.parametrize("predictor", ["request", "last-model", "virtual:error=0.9"])
 def test_reservations_are_what_the_machine_expects(predictor: str, overrun: str) -> None:
     """What find_heads works out of the runs is what the simulation expected at that instant of those that ran."""
-    trace = crowded_trace(200, 16, seed=3)
+    trace = crowded_trace(100, 16, seed=3)
     schedule = simulate(trace, "easy", predictor=predictor, overrun=overrun)
     simulation = Simulation(trace, "easy", predictor=predictor, overrun=overrun)
     heads = find_heads(schedule).sort_values("blocked_since")
@@ -255,6 +255,7 @@ def test_reservations_are_what_the_machine_expects(predictor: str, overrun: str)
         assert time == head.reservation
 
 
+@examples(0.5)
 @given(workloads(max_jobs=20), st.sampled_from(["easy", "conservative", "fcfs", "sjf-backfill", "prio-fifo"]))
 def test_nobody_starts_before_it_could_alone(trace: Trace, policy: str) -> None:
     """blocked_since <= start_alone <= start_without_later <= start; under FCFS nobody is delayed."""

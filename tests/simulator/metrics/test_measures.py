@@ -24,6 +24,12 @@ from tests.simulator.metrics.drawings import DRAWN, EMPTY, REFERENCE_RUN, value_
 # ---------------------------------------------------------------- by hand
 
 
+@pytest.fixture(scope="module")
+def drawn() -> pd.DataFrame:
+    """What the drawn schedule measures."""
+    return measure(draw_schedule(DRAWN))
+
+
 @pytest.mark.parametrize(
     ("name", "statistic", "jobs", "value"),
     [
@@ -61,9 +67,9 @@ from tests.simulator.metrics.drawings import DRAWN, EMPTY, REFERENCE_RUN, value_
         ("excluded_jobs", "count", 4, 0),
     ],
 )
-def test_drawn_schedule(name: str, statistic: str, jobs: int, value: float) -> None:
+def test_drawn_schedule(drawn: pd.DataFrame, name: str, statistic: str, jobs: int, value: float) -> None:
     """Every kind of measure of the drawn schedule is as worked out by hand."""
-    assert (jobs, pytest.approx(value)) == value_of(measure(draw_schedule(DRAWN)), name, statistic)
+    assert (jobs, pytest.approx(value)) == value_of(drawn, name, statistic)
 
 
 def test_stretched_slowdown() -> None:

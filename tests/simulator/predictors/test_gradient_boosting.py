@@ -50,10 +50,10 @@ def test_as_the_slow_one(case: tuple[str, int, int, float], overrun: str) -> Non
     """Prediction by prediction; its features are looked up in lists, and it fits to the jobs that ended last."""
     policy, every, window, quantile = case
     trace = with_executables(crowded_trace(max(100, 4 * every), seed=every))  # enough for several fits
-    trees = {"max_iter": 10, "max_leaf_nodes": 8, "min_samples_leaf": 3, "learning_rate": 0.3}
+    trees = {"max_iter": 4, "max_leaf_nodes": 8, "min_samples_leaf": 3, "learning_rate": 0.3}
     slow = Boosting(every=every, window=window, quantile=quantile, **trees)
     text = (
-        f"gradient-boosting:every={every},window={window},quantile={quantile},trees=10,leaves=8,least_in_leaf=3,"
+        f"gradient-boosting:every={every},window={window},quantile={quantile},trees=4,leaves=8,least_in_leaf=3,"
         "learning_rate=0.3"
     )
     with threadpool_limits(limits=1, user_api="openmp"):  # more of them wait for one another
@@ -132,13 +132,13 @@ def test_before_the_first_fit_it_is_the_last_model() -> None:
 
 def test_it_finds_what_decides() -> None:
     """Jobs of queue 1 take a tenth of what they ask for: it is nearer to that than the requests and the last job."""
-    trace = crowded_trace(800, seed=2)
+    trace = crowded_trace(500, seed=2)
     requested = trace.jobs["requested_time"].fillna(60.0).clip(lower=10.0)
     share = np.where(trace.jobs["queue_id"] == 1, 0.1, 0.8)
     trace = trace.with_jobs(trace.jobs.assign(requested_time=requested, run_time=np.ceil(requested * share)))
     errors = []
     for predictor in ("gradient-boosting:every=50", "last-model", "request"):
-        jobs = simulate(trace, "easy", predictor=predictor).jobs.iloc[400:]
+        jobs = simulate(trace, "easy", predictor=predictor).jobs.iloc[300:]
         errors.append(float((jobs["estimated_time"] - jobs["run_time"]).abs().mean()))
     assert errors[0] < 0.2 * min(errors[1:])
 
@@ -157,7 +157,7 @@ def test_quantiles_are_those_of_run_times() -> None:
         user_id=rng.integers(1, 5, count).tolist(),
     )
     for quantile in (0.25, 0.9):
-        predictor = f"gradient-boosting:quantile={quantile},every=500,trees=10,least_in_leaf=200"
+        predictor = f"gradient-boosting:quantile={quantile},every=1000,trees=10,least_in_leaf=200"
         jobs = simulate(trace, "easy", predictor=predictor).jobs.iloc[1000:]
         share = (jobs["run_time"] <= jobs["estimated_time"]).mean()
         assert abs(share - quantile) < 0.05
@@ -175,11 +175,11 @@ def test_compiled_interpreted_and_again(policy: str) -> None:
 
 def test_copies_learn_by_themselves() -> None:
     """Each ends as one that was never stopped, whichever goes on first; what was passed has learned nothing."""
-    trace = with_executables(crowded_trace(250))
+    trace = with_executables(crowded_trace(150))
     given = GradientBoosting(GradientBoostingParameters(every=20, window=60, trees=10, least_in_leaf=3))
     whole = simulate(trace, "easy", predictor=given).jobs
     assert 0 == given.fits
-    going = Simulation(trace, "easy", predictor=given).run(until=float(trace.arrays.submit_time[120]))
+    going = Simulation(trace, "easy", predictor=given).run(until=float(trace.arrays.submit_time[70]))
     copies = [going.copy(), going.copy()]
     others = copies[0].copy().without_later_jobs().run()
     for simulation in (copies[0], going, copies[1]):
@@ -242,7 +242,7 @@ def test_a_trace_that_says_little() -> None:
 
 def test_a_fit_to_two_jobs() -> None:
     """The fewest that can be."""
-    jobs = simulate(crowded_trace(60), "easy", predictor="gradient-boosting:every=2,window=2,least_in_leaf=1").jobs
+    jobs = simulate(crowded_trace(30), "easy", predictor="gradient-boosting:every=2,window=2,least_in_leaf=1").jobs
     assert jobs["estimated_time"].between(0, jobs["requested_time"]).all()
 
 

@@ -173,7 +173,7 @@ def test_rows_of_a_trace_in_another_order(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("overrun", ["extend", "run-on"])
 def test_the_same_as_a_compiled_one(policy: str, overrun: str) -> None:
     """last-model in Python makes the schedules of last-model; compiled and interpreted."""
-    trace = crowded_trace(250, seed=5)
+    trace = crowded_trace(100, seed=5)
     expected = columns(trace, policy, predictor="last-model", overrun=overrun)
     assert expected == columns(trace, policy, predictor=LastModel(), overrun=overrun)
     assert expected == columns(trace, policy, predictor=LastModel(), overrun=overrun, compiled=False)

@@ -75,7 +75,7 @@ def test_parameters_memory_and_draws(policy: str) -> None:
         memory=lambda jobs, processors: (np.zeros(1, np.int64),),
         given=Doubling(share=0.4),
     )
-    trace = crowded_trace(200)
+    trace = crowded_trace(80)
 
     def told(predictor: Predictor, **options: Any) -> list[float]:
         jobs = simulate(trace, policy, predictor=predictor, **options).jobs

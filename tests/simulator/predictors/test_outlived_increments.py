@@ -24,6 +24,7 @@ from swftools.simulator import (
     wake_at,
 )
 from tests.drawn import draw_trace
+from tests.examples import by_day
 from tests.naive.predictors import MINUTES, user_average, with_increments
 from tests.naive.simulator import TWINS, last_model
 from tests.simulator.restless import RESTLESS, naive_restless
@@ -232,7 +233,7 @@ def test_as_the_slow_simulator(name: str, overrun: str, predictor: str) -> None:
 
 @pytest.mark.parametrize("predictor", OBSERVERS)
 @pytest.mark.parametrize("restart_overhead", OVERHEADS)
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
+@pytest.mark.parametrize("seed", by_day(range(4), 1))
 def test_runs_are_those_of_the_twin(predictor: str, restart_overhead: Any, seed: int) -> None:
     """Where jobs are killed, suspended, resized and held by lot, and go on with work that was done."""
     trace = with_work(slow_trace(40, 8, seed), np.random.default_rng(seed))

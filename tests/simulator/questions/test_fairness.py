@@ -125,6 +125,7 @@ def test_on_a_busy_machine_too(policy: str, predictor: str) -> None:
     assert differ > 0 or policy in ("fcfs", "conservative") or policy.startswith("pv-easy"), "a trace without delays"
 
 
+@examples(0.4)
 @given(workloads(max_jobs=16), st.sampled_from(["fcfs", "conservative-fixed"]))
 def test_nobody_is_delayed_where_nobody_can_be(trace: Trace, policy: str) -> None:
     """Under FCFS a job starts as if nobody came later; under fixed reservations too, where nobody outlives them."""

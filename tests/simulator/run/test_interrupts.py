@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -19,9 +20,12 @@ from swftools.models import lublin_feitelson
 from swftools.simulator import Policy, Simulation, simulate
 from swftools.simulator.run import interruptible_thread
 from swftools.simulator.run.interruptible_thread import run_aside
+from tests.folders import ROOT
+from tests.forked import PIPELINE
 
 SUDDENLY_SLOW = """
-import os, signal, threading, time
+import faulthandler, os, signal, threading, time
+faulthandler.dump_traceback_later(300, exit=True)
 import numpy as np
 from swftools import Trace
 from swftools.simulator import Policy, Simulation, WAITING, first_waiting, fits, start
@@ -62,7 +66,8 @@ except KeyboardInterrupt:
 
 def test_a_queue_that_is_long_at_once() -> None:
     """After a hundred thousand quick instants each takes milliseconds: a stretch of as many would take minutes."""
-    run = subprocess.run([sys.executable, "-c", SUDDENLY_SLOW], capture_output=True, text=True, check=True, timeout=300)
+    run = PIPELINE.run([sys.executable, "-c", SUDDENLY_SLOW], ROOT, dict(os.environ))
+    assert run.returncode == 0, run.stderr
     assert float(run.stdout) < 2.0  # a second where the machine is free
 
 
@@ -71,6 +76,8 @@ import os, signal, sys, threading, time
 from swftools import Trace
 from swftools.errors import PolicyError
 from swftools.simulator import Policy, Simulation, now
+from tests.folders import ROOT
+from tests.forked import PIPELINE
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

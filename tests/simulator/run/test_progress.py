@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 import time
 from typing import Any
@@ -20,6 +20,8 @@ from swftools.simulator.engine import loop
 from swftools.simulator.run import driver, interruptible_thread
 from tests.every_policy import OURS, light, with_all_columns
 from tests.examples import pairs
+from tests.folders import ROOT
+from tests.forked import PIPELINE
 
 JOBS = 300
 
@@ -148,7 +150,8 @@ def test_patience_outlasts_a_stretch(trace: Trace, by_instants: None, monkeypatc
 
 
 INTERRUPTED = """
-import signal
+import faulthandler, signal
+faulthandler.dump_traceback_later(300, exit=True)
 from swftools.models import lublin_feitelson
 from swftools.simulator import simulate
 from tests.every_policy import OURS, light, with_all_columns
@@ -171,6 +174,6 @@ for i in range(TIMES):
 def test_interrupts_are_heard(times: int) -> None:
     """A signal ends the simulation by its exception, as in Python, and does not end the process, whenever it comes."""
     command = [sys.executable, "-c", INTERRUPTED.replace("TIMES", str(times))]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    run = PIPELINE.run(command, ROOT, dict(os.environ))
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout == "interrupted\n" * times

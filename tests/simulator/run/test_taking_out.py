@@ -183,7 +183,7 @@ def test_twice_and_after_later_jobs_were_sent_away() -> None:
 # ---------------------------------------------------------------- every policy
 
 
-@pytest.mark.parametrize("name", by_day([*OURS, "restless"], 12))
+@pytest.mark.parametrize("name", by_day([*OURS, "restless"], 8))
 @examples(0.1)
 @given(trace=workloads(), data=st.data(), predictor=st.sampled_from(["request", "exact", "last-model"]))
 def test_before_the_first_event_it_is_another_trace(
@@ -199,7 +199,7 @@ def test_before_the_first_event_it_is_another_trace(
     assert fewer.jobs[columns].values.tolist() == expected.jobs[columns].values.tolist()
 
 
-@pytest.mark.parametrize("name", by_day(["restless", *OURS[::-1]], 12))
+@pytest.mark.parametrize("name", by_day(["restless", *OURS[::-1]], 8))
 def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
     """The same with more jobs, their overheads, checkpoints and curves."""
     policy = RESTLESS if name == "restless" else light(name)
@@ -219,7 +219,7 @@ def test_of_half_of_those_to_come_it_is_another_trace(name: str) -> None:
 
 
 @pytest.mark.parametrize("seeds", [[0], pytest.param([1], marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS, 20))
+@pytest.mark.parametrize(("name", "parameters", "twin"), by_day(TWINS, 12))
 def test_in_the_midst_it_is_the_twin(name: str, parameters: dict[str, Any], twin: Any, seeds: list[int]) -> None:
     """A slow simulator out of which jobs are taken that wait and run, and whose policy decides once more then."""
     for seed in seeds:
@@ -273,7 +273,7 @@ class Gone:
             *((name, "instant") for name in [*OURS, "restless"]),
             *((name, other) for name in OURS for other in list_policies()[name].restates),
         ],
-        20,
+        12,
     ),
 )
 def test_the_others_go_on(name: str, semantics: str) -> None:
@@ -285,7 +285,7 @@ def test_the_others_go_on(name: str, semantics: str) -> None:
     options = {"predictor": predictor, "semantics": semantics}
     whole = simulate(trace, policy, **options)
     simulation = Simulation(trace, policy, **options)
-    for until in np.quantile(whole.jobs["start_time"], [0.2, 0.5, 0.8]):
+    for until in np.quantile(whole.jobs["start_time"], [0.3, 0.7]):
         simulation.run(until=until)
         chosen = rng.random(60) < 0.5
         other = simulation.copy().without(chosen)
@@ -311,7 +311,7 @@ def test_nobody_is_taken_out_of_nobody(name: str) -> None:
     assert simulation.run().schedule().segments.equals(simulate(trace, policy).segments)
 
 
-@pytest.mark.parametrize("name", by_day(OURS, 11))
+@pytest.mark.parametrize("name", by_day(OURS, 7))
 def test_compiled_as_interpreted(name: str) -> None:
     """The same jobs vanish, and the same follows."""
     trace = with_all_columns(crowded_trace(30, 16, seed=13))

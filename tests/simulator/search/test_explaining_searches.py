@@ -56,7 +56,7 @@ def test_an_explanation_agrees_with_the_schedule(schedule: Schedule) -> None:
     last = schedule.notes["orders"].groupby(KEYS)["decision"].max()
     assert (decisions["time"].diff() == 0).sum() > 2
     moved = 0
-    for decision in decisions.itertuples():
+    for decision in list(decisions.itertuples())[::2]:
         found = explain_decision(schedule, decision=decision.decision)
         assert (found.decision, found.time) == (decision.decision, decision.time)
         jobs, running = found.jobs, found.running
@@ -97,7 +97,7 @@ def test_who_runs_is_expected_to_end_as_the_simulation_says(schedule: Schedule) 
     """Also of those that outlived what was predicted, of which there are some."""
     simulation = Simulation(busy_trace(), "search", predictor="virtual:error=0.5", seed=3, **SEARCH)
     outlived = 0
-    for time in schedule.notes["decisions"]["time"].iloc[::2]:
+    for time in schedule.notes["decisions"]["time"].iloc[::4]:
         now = simulation.run(until=time).running
         by = ["start_time", "job_number", "expected_end"]
         now = now[now["start_time"] < time].sort_values(by)

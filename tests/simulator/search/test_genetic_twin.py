@@ -86,7 +86,7 @@ BREEDING = {
 }
 
 
-@examples(0.6)
+@examples(0.4)
 @given(
     trace=with_utility(crowds(max_jobs=9)),
     given_=st.fixed_dictionaries({**BREEDING, "builder": st.sampled_from(["easy", "conservative"])}),
@@ -127,7 +127,7 @@ def with_checkpoints(draw: st.DrawFn, traces: st.SearchStrategy[Trace]) -> Trace
 _maybe_interval = st.none() | powers.filter(bool) | st.just(64.0)
 
 
-@examples(0.6)
+@examples(0.4)
 @given(
     trace=with_checkpoints(with_utility(crowds(max_jobs=9))),
     given_=st.fixed_dictionaries(BREEDING),

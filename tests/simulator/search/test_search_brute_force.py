@@ -49,6 +49,7 @@ def without_nodes(improvements: pd.DataFrame) -> pd.DataFrame:
     return improvements.drop(columns="nodes", errors="ignore")
 
 
+@examples(0.5)
 @given(trace=crowds(max_jobs=5), objective=objectives(), traversal=traversals, branching=branchings)
 def test_beyond_all_orders_it_is_the_best_of_them(
     trace: Trace, objective: Objective, traversal: str, branching: str

@@ -17,7 +17,7 @@ from swftools.errors import PolicyError
 from swftools.simulator import Simulation, simulate
 from swftools.simulator.schedule import Schedule
 from tests.drawn import draw_trace
-from tests.examples import examples
+from tests.examples import examples, pairs
 from tests.simulator.search.compared import MODELS, NAMES, crowds, objectives, registered, utility_column
 from tests.strategies import workloads
 
@@ -53,11 +53,12 @@ def test_no_jobs_need_no_decision(objective: str) -> None:
     }
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("traversal", ["dds", "lds"])
-@pytest.mark.parametrize("nodes", [0, 1, 4000])
-def test_one_job_is_one_visit(objective: str, traversal: str, nodes: int) -> None:
+@pytest.mark.parametrize(
+    ("objective", "search"), pairs(OBJECTIVES, [f"{name} {nodes}" for name in ("dds", "lds") for nodes in (0, 1, 4000)])
+)
+def test_one_job_is_one_visit(objective: str, search: str) -> None:
     """Its tree has one path, which is searched whole."""
+    traversal, nodes = search.split(maxsplit=1)[0], int(search.split()[1])
     schedule = searched("submit width run request / 3 4 2 2", objective=objective, traversal=traversal, nodes=nodes)
     assert schedule.jobs["start_time"].tolist() == [3.0]
     shown = of_decisions(schedule, "time", "waiting", "nodes", "paths", "improvements", "is_exhausted", "started")

@@ -118,7 +118,7 @@ def test_a_recorded_search_does_the_same_again(trace: Trace, objective: Any, nod
 def test_a_search_against_the_clock_can_be_had_again(traversal: str) -> None:
     """However many nodes the time was enough for, which is for more than the heuristic's order at least once."""
     trace = crowded_trace(40, seed=2)
-    timed = simulate(trace, "search", traversal=traversal, seconds=0.01, nodes=0)
+    timed = simulate(trace, "search", traversal=traversal, seconds=0.003, nodes=0)
     decisions = timed.notes["decisions"]
     assert (decisions["nodes"] >= decisions["waiting"]).all()
     assert (decisions["nodes"] > decisions["waiting"]).any()

@@ -77,7 +77,7 @@ def assert_same(trace: Trace, objective: Objective, *, exact: bool = True, **par
 
 
 @pytest.mark.parametrize("traversal", TRAVERSALS)
-@examples(0.5)
+@examples(0.3)
 @given(
     trace=crowds(max_jobs=9),
     objective=objectives(names=[*NAMES, *OWN]),

@@ -106,7 +106,7 @@ def use(state: bytes) -> None:
 @pytest.mark.parametrize("policy", FEW)
 def test_a_forged_state(policy: str) -> None:
     """It is a StateError, or as good as any other."""
-    assert tried(range(12), lambda draw: forged(policy, draw), use) == []
+    assert tried(range(6), lambda draw: forged(policy, draw), use) == []
 
 
 def _beyond(machine: Any, replay: Any) -> dict[str, tuple[Any, str]]:

@@ -78,7 +78,7 @@ def test_it_goes_on_as_the_whole_does(seed: int, policy: str, decisions: int, ov
     assert all(whole[job] <= fork.now for job in ended)
 
 
-@pytest.mark.parametrize("policy", by_day(REMEMBER, 10))
+@pytest.mark.parametrize("policy", by_day(REMEMBER, 6))
 def test_what_a_policy_remembers_is_in_it(policy: str) -> None:
     """Forks at every third decision end each job when the whole does; runs that were stopped before are not in them."""
     trace = with_all_columns(crowded_trace(50, seed=9))
@@ -251,7 +251,7 @@ def test_plans_of_many_jobs(policy: str) -> None:
     most, decisions = 0, 0
     while stepper.skip():
         decisions += 1
-        if decisions % 31 == 0:
+        if decisions % 61 == 0:
             most = max(most, len(stepper.waiting))
             ours = starts(stepper.fork(None))
             assert ours.items() <= whole.items()

@@ -51,7 +51,7 @@ def test_whoever_always_skips_has_the_policys_schedule(trace: Trace, policy: str
     assert stepper.schedule().policy == plain.policy
 
 
-@pytest.mark.parametrize("policy", by_day(POLICIES[::-1], 8))
+@pytest.mark.parametrize("policy", by_day(POLICIES[::-1], 6))
 def test_a_policys_schedule_played_again(trace: Trace, policy: str) -> None:
     """Who decides the same by acts has the same runs: starts on their widths, stops by their ways, resizes."""
     trace = trace.with_jobs(trace.jobs.head(20))

@@ -17,6 +17,7 @@ from swftools.simulator import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.report import ValidationReport, validate
 from tests.drawn import draw_trace
+from tests.examples import examples
 from tests.naive.dependencies import eligible, read_nodes
 
 TRACE = """job submit wait run width request after think
@@ -178,6 +179,7 @@ def test_who_is_eligible_together_stands_in_order_of_submission(starts: list[flo
 _job = st.tuples(st.integers(1, 4), st.integers(0, 3), st.integers(0, 5), st.integers(0, 20))
 
 
+@examples(0.4)
 @given(jobs=st.lists(_job, min_size=1, max_size=8), unique=st.booleans())
 def test_twin(jobs: list[tuple[int, int, int, int]], unique: bool) -> None:
     """Those are named that start before plain loops say; numbers may repeat."""

@@ -18,7 +18,7 @@ from tests.simulator.validation.strategies import workloads
 
 
 @pytest.mark.parametrize("policy", PROMISES)
-@examples(0.2)
+@examples(0.15)
 @given(trace=workloads())
 def test_schedules_of_the_engine_pass(policy: str, trace: Trace) -> None:
     """Whatever the engine makes of a trace is valid, and its policy keeps its promises."""
@@ -29,7 +29,7 @@ def test_schedules_of_the_engine_pass(policy: str, trace: Trace) -> None:
 
 @pytest.mark.parametrize("policy", ["conservative-replanned", "easy"])
 @given(trace=workloads(exact=True))
-@examples(0.2)
+@examples(0.15)
 def test_schedules_with_exact_estimates_pass(policy: str, trace: Trace) -> None:
     """With exact estimates the replanned reservations are kept, too, also under the semantics of CQSim.
 
@@ -59,13 +59,14 @@ def test_schedules_by_the_semantics_of_pyss_pass(policy: str, trace: Trace) -> N
 )
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 @given(trace=workloads())
-@examples(0.2)
+@examples(0.15)
 def test_schedules_by_other_estimates_pass(policy: str, option: dict[str, str], trace: Trace) -> None:
     """Estimates that jobs outlive excuse promises, and break none."""
     report = validate(simulate(trace, policy, **option), trace=trace)
     assert report.ok, str(report)
 
 
+@examples(0.4)
 @given(trace=workloads(), pick=st.integers(0, 24), later=st.integers(1, 5))
 def test_a_shifted_start_is_found(trace: Trace, pick: int, later: int) -> None:
     """A fcfs schedule, which its promises leave no choice, is not valid if one start is shifted."""

@@ -40,7 +40,7 @@ def test_what_it_promises_depends_on_its_parameters() -> None:
     assert set(policy.promised({"order": "lxf"})) == {"no-idle-processors"}
 
 
-@examples(0.75)
+@examples(0.4)
 @given(
     trace=workloads(),
     predictor=st.sampled_from(["request", "exact", "last-model", "virtual:error=0.9"]),
@@ -122,7 +122,7 @@ def test_who_went_ahead_of_another_head_counts_too() -> None:
     ]
 
 
-@examples(0.75)
+@examples(0.4)
 @given(
     trace=workloads(max_jobs=20),
     policy=st.sampled_from(["easy", "pv-easy", "sjf", "conservative", "pv-easy:order=widest", "fcfs"]),

@@ -33,6 +33,7 @@ def starts_of(schedule: Schedule) -> Starts:
     return Starts(*floats, width, jobs["estimated_time"].to_numpy(np.float64), jobs["index"].to_numpy(np.int64))
 
 
+@examples(0.5)
 @given(
     trace=workloads(), policy=st.sampled_from(["easy", "conservative", "narrowest", "sjf"]), one_decision=st.booleans()
 )
@@ -77,6 +78,7 @@ def test_most_in_use_is_the_most_of_all(trace: Trace, policy: str, wider: int) -
         assert expected == most_in_use(starts.start_time[order], end[order], width[order])
 
 
+@examples(0.5)
 @given(trace=workloads(), policy=st.sampled_from(["fcfs", "easy", "widest", "ljf"]), more=st.integers(0, 3))
 def test_idle_heads_equal_the_slow_twin(trace: Trace, policy: str, more: int) -> None:
     """The same heads waited though they fitted, from the same moment on; on a larger machine many do."""
