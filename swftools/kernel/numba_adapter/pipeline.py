@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, Protocol
 from llvmlite import binding  # type: ignore[import-untyped]
 from numba import config, njit, types
 from numba.core import caching, codegen, compiler, compiler_machinery, typed_passes
-from numba.core.compiler_lock import global_compiler_lock
 
 from swftools.kernel.numba_adapter import NumbaIsOtherwiseError
 
@@ -41,9 +40,6 @@ NEEDED = (
     *("lzcnt", "movbe", "popcnt", "sahf", "sse4.2", "ssse3", "xsave"),
 )
 """What a processor can do that is of this family, in the words of LLVM."""
-
-compiler_lock: Any = global_compiler_lock
-"""Held while numba compiles; reentrant. Another one beside it would let two threads wait for one another."""
 
 
 def load_without_linear_algebra() -> None:
