@@ -27,7 +27,7 @@ from numba import config, njit
 from swftools.errors import KernelError
 from swftools.kernel.compiling import WATCH, is_kernel
 from swftools.kernel.fallback import doubt, either, is_plain, pipeline, unfit
-from swftools.kernel.numba_adapter import listen, merging, option_of, type_of_dispatcher
+from swftools.kernel.numba_adapter import compiler_lock, listen, merging, option_of, type_of_dispatcher
 from swftools.kernel.sources import compiler_stamp, fingerprint
 
 _LOG = logging.getLogger("swftools")
@@ -118,7 +118,7 @@ def _compile(function: Callable[..., Any], signature: Any, form: Form) -> Any:
     """Return a function as it is compiled by ``numba_adapter.pipeline``."""
     inside = pipeline()
     inner, placed = form.called_by == "kernels", form.called_by == "place"
-    with inside.compiler_lock:
+    with compiler_lock():
         dispatcher = inside.new_dispatcher(
             function, inside.Options(not form.allocates, form.merges, form.checked, inner, placed)
         )

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from numba import NumbaError
 
 from swftools.errors import KernelError, KernelWarning
-from swftools.kernel.numba_adapter import REMEDY, NumbaIsOtherwiseError, probe, version, was_tried
+from swftools.kernel.numba_adapter import REMEDY, NumbaIsOtherwiseError, compiler_lock, probe, version, was_tried
 
 T = TypeVar("T")
 
@@ -47,13 +47,12 @@ def is_plain() -> bool:
     """Whether kernels are compiled without ``numba_adapter.pipeline``; the first call looks whether that is there."""
     mode = _MODE
     if mode.is_plain is None:
-        with mode.lock:
-            if mode.is_plain is None:
-                reason = _reason_at_first()
-                if reason:
-                    _go_plain(reason)
-                else:
-                    mode.is_plain = False
+        # No lock is held meanwhile: to try takes numba's own, which another thread may have that asks this.
+        if reason := _reason_at_first():
+            _go_plain(reason)
+        else:
+            with mode.lock:
+                mode.is_plain = bool(mode.is_plain)
     return bool(mode.is_plain)
 
 
@@ -179,7 +178,8 @@ def _go_plain(reason: str) -> None:
         f"takes longer; {REMEDY}"
     )
     _LOG.info(text)
-    warnings.warn(text, KernelWarning, stacklevel=_frames_of_ours())
+    with compiler_lock():  # numba keeps warnings for itself while it compiles, also those of other threads
+        warnings.warn(text, KernelWarning, stacklevel=_frames_of_ours())
 
 
 def _frames_of_ours() -> int:

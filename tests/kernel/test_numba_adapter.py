@@ -295,8 +295,18 @@ CHANGES = {
 }
 
 
+BY_DAY = (
+    "a step takes another argument",
+    "the cache has another key",
+    "what the cache keeps is loaded otherwise",
+    "what is looked up is otherwise",
+)
+
+
 @compiles
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    "change", [pytest.param(name, marks=() if name in BY_DAY else pytest.mark.slow) for name in CHANGES]
+)
 def test_what_numba_does_otherwise(
     told: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: str
 ) -> None:

@@ -54,7 +54,7 @@ def poison(simulation: Simulation, junk: float) -> None:
         column[counts[SUBMITTED] :] = junk if column.dtype.kind == "f" or not np.isnan(junk) else -1
 
 
-@pytest.mark.parametrize(("policy", "predictor"), pairs(POLICIES, PREDICTORS, each=1))
+@pytest.mark.parametrize(("policy", "predictor"), pairs(POLICIES, PREDICTORS))
 def test_what_is_known_of_later_jobs_is_not_read(policy: str, predictor: str) -> None:
     """Junk of several kinds, another one written wherever the simulation stops, changes nothing."""
     trace = trace_of(1)
@@ -110,7 +110,7 @@ def other_futures() -> list[tuple[float, Trace]]:
     return found
 
 
-@pytest.mark.parametrize(("policy", "predictor"), pairs(POLICIES, PREDICTORS, each=1))
+@pytest.mark.parametrize(("policy", "predictor"), pairs(POLICIES, PREDICTORS))
 def test_who_comes_later_changes_nothing_before(policy: str, predictor: str) -> None:
     """Later jobs replaced by others, and fewer: runs that began by then, and who waits and runs then, are the same."""
     trace = trace_of(1)

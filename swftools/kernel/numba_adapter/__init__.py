@@ -10,6 +10,7 @@ file imports ``numba.core``, ``numba.np`` or llvmlite, or uses an attribute that
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType
 from typing import Any
 
@@ -80,6 +81,19 @@ def listen(started: Callable[[Any], None], ended: Callable[[Any], None]) -> None
             ended(event.data["dispatcher"])
 
     event.register("numba:compile", Listener())
+
+
+def compiler_lock() -> AbstractContextManager[Any]:
+    """Return what numba holds while it compiles, and may hold several times.
+
+    With one of ours beside it two threads could wait for one another.
+    """
+    try:
+        from numba.core.compiler_lock import global_compiler_lock  # noqa: PLC0415 (takes half a second)
+    except ImportError:
+        return nullcontext()
+    lock: AbstractContextManager[Any] = global_compiler_lock
+    return lock
 
 
 def option_of(dispatcher: Any, name: str, default: object = False) -> Any:

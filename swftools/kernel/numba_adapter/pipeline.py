@@ -14,8 +14,12 @@ from typing import Any, NamedTuple, Protocol
 
 from llvmlite import binding  # type: ignore[import-untyped]
 from numba import config, njit, types
+<<<<<<< HEAD
 from numba.core import caching
 from numba.core.compiler_lock import global_compiler_lock
+=======
+from numba.core import caching, codegen, compiler, compiler_machinery, typed_passes
+>>>>>>> adapter
 
 from swftools.kernel.numba_adapter import NumbaIsOtherwiseError
 from swftools.kernel.numba_adapter.passes import InnerCompiler, OuterCompiler, rebuilt_inner
@@ -33,9 +37,6 @@ NEEDED = (
     *("lzcnt", "movbe", "popcnt", "sahf", "sse4.2", "ssse3", "xsave"),
 )
 """What a processor can do that is of this family, in the words of LLVM."""
-
-compiler_lock: Any = global_compiler_lock
-"""Held while numba compiles; reentrant. Another one beside it would let two threads wait for one another."""
 
 
 class Options(NamedTuple):
