@@ -14,12 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from llvmlite import binding  # type: ignore[import-untyped]
 from numba import config, njit, types
-<<<<<<< HEAD
 from numba.core import caching
-from numba.core.compiler_lock import global_compiler_lock
-=======
-from numba.core import caching, codegen, compiler, compiler_machinery, typed_passes
->>>>>>> adapter
 
 from swftools.kernel.numba_adapter import NumbaIsOtherwiseError
 from swftools.kernel.numba_adapter.passes import InnerCompiler, OuterCompiler, rebuilt_inner
