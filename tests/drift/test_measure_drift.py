@@ -86,7 +86,7 @@ def job_lists(few_values: bool) -> st.SearchStrategy[list[dict[str, Any]]]:
     st.integers(1, 6),
     st.integers(1, 3),
 )
-@examples(0.8)
+@examples(1.6)
 def test_as_the_slow_twin(
     jobs: list[dict[str, Any]], processors: int | None, now: int, recent: int, reference: int, needed: int
 ) -> None:

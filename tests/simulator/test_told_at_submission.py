@@ -41,7 +41,7 @@ def values(field: Field, seed: int) -> Any:
         return pd.array(numbers % 2 == 0, dtype="boolean")
     if field.type == TIMESTAMP:
         return pd.to_datetime(numbers, unit="s", utc=True).as_unit("ms")
-    points = {UTILITY: [{"time": 0.0, "value": 5.0}, {"time": 9.0, "value": 0.0}], INTEGERS: [1, 2]}
+    points = {UTILITY: [{"time": 0.0, "value": 5.0}, {"time": 9.0 + seed, "value": 0.0}], INTEGERS: [1, 2 + seed]}
     return pd.array([points[field.type]] * COUNT, dtype=pd.ArrowDtype(field.type))
 
 

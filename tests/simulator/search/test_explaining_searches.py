@@ -56,7 +56,7 @@ def test_an_explanation_agrees_with_the_schedule(schedule: Schedule) -> None:
     last = schedule.notes["orders"].groupby(KEYS)["decision"].max()
     assert (decisions["time"].diff() == 0).sum() > 2
     moved = 0
-    for decision in list(decisions.itertuples())[::2]:
+    for decision in decisions.itertuples():
         found = explain_decision(schedule, decision=decision.decision)
         assert (found.decision, found.time) == (decision.decision, decision.time)
         jobs, running = found.jobs, found.running
