@@ -613,6 +613,7 @@ def console(gone: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
+@pytest.mark.slow
 @compiles
 def test_the_console_with_such_a_numba(shipped_log: Path) -> None:
     """A simulation is refused in one line."""

@@ -231,6 +231,7 @@ def test_descriptions_of_services_are_read_once(root: DataRoot, monkeypatch: pyt
     assert [] == root.data_sets()
     first = root.storage
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "another")
     monkeypatch.setattr("botocore.loaders.JSONFileLoader.load_file", lambda *_: pytest.fail("read again"))
     other = DataRoot.open(root.location)
     assert [] == other.data_sets()
@@ -239,6 +240,8 @@ def test_descriptions_of_services_are_read_once(root: DataRoot, monkeypatch: pyt
     assert isinstance(second, S3Storage)
     assert first._s3 is not second._s3
     assert ("us-east-1", "eu-central-1") == (first._s3.meta.region_name, second._s3.meta.region_name)
+    keys = [each._s3._request_signer._credentials.access_key for each in (first, second)]
+    assert ["testing", "another"] == keys
 
 
 def test_a_forked_worker_publishes(root: DataRoot) -> None:

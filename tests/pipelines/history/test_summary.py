@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of waits in summary.md, by hand."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pipelines.history.settings import Settings
+from pipelines.history.summary import shown_text
+from swftools.tables import frame_of
+
+
+def row(period: str, queue: str, known: int, covered: int, *, is_below: bool | None) -> dict[str, Any]:
+    """Return a row of the table ``wait_coverage``."""
+    told = {"jobs": known + 1, "told": known, "known": known, "covered": covered}
+    coverage = covered / known if known else None
+    of_bounds = {"coverage": coverage, "rms_over": 1.0, "tightness": 10.0 * known, "least_coverage": 0.9}
+    return {"period": period, "method": "binomial", "queue": queue, **told, **of_bounds, "is_below": is_below}
+
+
+ROWS = [
+    row("2000-01", "all", 7, 0, is_below=True),  # a month, which is not shown
+    row("last 1 day", "all", 0, 0, is_below=None),
+    row("last 30 days", "all", 1000, 990, is_below=False),
+    row("all", "all", 2000, 1000, is_below=True),
+    row("last 30 days", "3", 1, 1, is_below=False),
+    row("all", "3", 4, 3, is_below=True),
+]
+
+
+def run_of(rows: list[dict[str, Any]]) -> Any:
+    """Return as much of a run as the table needs."""
+    table = frame_of("wait_coverage", {name: [each[name] for each in rows] for name in ROWS[0]})
+    return SimpleNamespace(coverage=table, settings=Settings(), name_of_group=lambda queue: f"queue {queue}")
+
+
+def test_the_table() -> None:
+    """What a bound covered too little of is bold; a period in which no wait was known has no share."""
+    assert [line for line in shown_text(run_of(ROWS)).splitlines() if line.startswith("| binomial")] == [
+        "| binomial | queue all | 0 |  |  | 1,000 | 0.9900 | 10,000.0 | 2,000 | **0.5000** | 20,000.0 |",
+        "| binomial | queue 3 | 0 |  |  | 1 | 1.0000 | 10.0 | 4 | **0.7500** | 40.0 |",
+    ]
+
+
+@pytest.mark.parametrize("rows", [[], [row("all", "all", 0, 0, is_below=None)]])
+def test_nothing_is_known(rows: list[dict[str, Any]]) -> None:
+    """Then there is no table."""
+    assert shown_text(run_of(rows)).startswith("None: no wait of a job that was told a bound is known")
+    assert isinstance(run_of(rows).coverage, pd.DataFrame)
