@@ -22,7 +22,6 @@ TESTS = (
     *("tests/kernel/test_inner.py", "tests/kernel/test_layout.py", "tests/kernel/test_numba_adapter.py"),
     *("tests/formats/sge/test_sge_twin.py", "tests/formats/pbs/test_generated.py", "tests/cleaning"),
     *("tests/parameters", "tests/output", "tests/test_trace.py", "tests/test_selection.py", "tests/pipelines/store"),
-    *("tests/pipelines/cli/test_exit_statuses.py", "tests/pipelines/cli/test_words.py"),
 )
 """What is run with them: some of each library's uses."""
 
