@@ -47,11 +47,11 @@ def bytes_of(
 @pytest.mark.parametrize(("method", "options"), pairs(sorted(list_bounds()), PARTS, each=1))
 def test_of_parts_and_of_all_at_once(shipped: Trace, tmp_path: Path, method: str, options: dict[str, Any]) -> None:
     """The same bytes, of every bound; cuts are where some still wait, and one behind the other."""
-    some = shipped.with_jobs(shipped.jobs.head(500))
+    some = shipped.with_jobs(shipped.jobs.head(1000))
     whole = bytes_of(some, tmp_path, [], method, **SOON, **options)
-    for cuts in ([250], [1, 150, 151, 400, 499]):
+    for cuts in ([500], [1, 350, 351, 700, 999]):
         assert bytes_of(some, tmp_path, cuts, method, **SOON, **options) == whole
-    assert bytes_of(some, tmp_path, [150, 380], method, is_saved=False, **SOON, **options) == whole
+    assert bytes_of(some, tmp_path, [300, 750], method, is_saved=False, **SOON, **options) == whole
 
 
 @pytest.mark.parametrize("jobs", [500, pytest.param(5000, marks=pytest.mark.slow)])
