@@ -641,3 +641,34 @@ def test_the_console_without_what_makes_compiling_faster(shipped_log: Path, word
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"warning: numba {numba.__version__} is not as swftools knows it")
     assert (done.returncode, done.stdout) == (0, usual.stdout)
+
+
+NO_LINEAR_ALGEBRA = """
+import sys
+import numpy as np
+from swftools.kernel import kernel
+print(kernel(lambda a: a.sum())(np.ones(3)), "scipy.linalg" in sys.modules)
+"""
+LINEAR_ALGEBRA = """
+print(kernel(lambda a: np.dot(np.linalg.inv(a), a)[0, 0])(np.eye(2)), "scipy.linalg" in sys.modules)
+"""
+
+
+@compiles
+def test_numba_looks_again_where_a_kernel_needs_linear_algebra() -> None:
+    """What it looks by is its own again, once it is loaded."""
+    from numba.np import arraymath, linalg  # noqa: PLC0415 (numba takes half a second)
+
+    kernel(third)(VALUES, 2)
+    assert arraymath.ensure_blas is linalg.ensure_blas
+    assert linalg.ensure_blas.__module__ == linalg.__name__
+    assert arraymath._HAVE_BLAS
+
+
+@pytest.mark.slow
+@compiles
+def test_linear_algebra_is_loaded_where_it_is_needed() -> None:
+    """Not when numba is loaded, and by the kernel that calls it."""
+    command = [sys.executable, "-c", NO_LINEAR_ALGEBRA + LINEAR_ALGEBRA]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == "3.0 False\n1.0 True\n"
