@@ -200,6 +200,7 @@ def test_the_next_tuple_of_a_pattern() -> None:
     assert pattern.layout(arrays(long=5)) is None
     assert pattern.layout(arrays(deep=4)) is None
     assert pattern.layout((two[0].astype(np.float32), *two[1:])) is None
+    assert pattern.layout((two[0].view(np.int64), *two[1:])) is None  # as long, and something else
     assert pattern.layout((np.repeat(two[0], 2)[::2], *two[1:])) is None
 
 
