@@ -27,11 +27,9 @@ _COMMAND = "import sys; from pipelines.cli.main import main; sys.exit(main())"
 def make_wheel(folder: Path, words: list[str]) -> Path:
     """Make a wheel in a folder; return its path."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
-        sys.exit(
-            f"compiled_wheel.py: kernels are compiled ahead for {FAMILY} alone, and this is a {platform.machine()}"
-        )
+        sys.exit(f"kernels are compiled ahead for {FAMILY} alone, and this machine is {platform.machine()}")
     with tempfile.TemporaryDirectory() as place:
-        _run("build", "--wheel", "--no-isolation", "--outdir", place, str(ROOT))
+        _run("build", "--no-isolation", "--outdir", place, str(ROOT))  # from the source distribution: no old build/lib
         (plain,) = Path(place).glob("*.whl")
         _run("wheel", "unpack", "--dest", place, str(plain))
         (content,) = (path for path in Path(place).iterdir() if path.is_dir())
@@ -39,9 +37,8 @@ def make_wheel(folder: Path, words: list[str]) -> Path:
         _run("wheel", "pack", "--dest-dir", place, str(content))
         tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-        _run(
-            "wheel", "tags", "--remove", "--python-tag", python, "--abi-tag", "none", "--platform-tag", tag, str(plain)
-        )
+        tags = ("--python-tag", python, "--abi-tag", "none", "--platform-tag", tag)
+        _run("wheel", "tags", "--remove", *tags, str(plain))
         (made,) = Path(place).glob("*.whl")
         folder.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(made, folder))
