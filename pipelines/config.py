@@ -23,10 +23,16 @@ LUIGIS_FILES = ("/etc/luigi/client.cfg", "/etc/luigi/luigi.cfg", "client.cfg", "
 
 
 @cache
+def _shipped() -> str:
+    """Return the text of the luigi.cfg shipped with the package."""
+    return (files("pipelines") / "resources" / "luigi.cfg").read_text(encoding="utf-8")
+
+
+@cache
 def shipped_settings() -> ConfigParser:
     """Return the luigi.cfg shipped with the package."""
     shipped = ConfigParser()
-    shipped.read_string((files("pipelines") / "resources" / "luigi.cfg").read_text(encoding="utf-8"))
+    shipped.read_string(_shipped())
     return shipped
 
 
@@ -44,10 +50,20 @@ def setting(name: str) -> str:
 
 
 def _is_configured() -> bool:
-    """Whether luigi may know of a setting: it is loaded, or a file or variable that it heeds is there."""
+    """Whether luigi may know other settings: it is loaded, or a file or variable that it heeds is there.
+
+    In a checkout the file is there as it is shipped.
+    """
     if "luigi" in sys.modules or any(name.startswith("LUIGI_CONFIG") for name in os.environ):
         return True
-    return any(Path(file).exists() for file in LUIGIS_FILES)
+    return any(path.exists() and not _is_as_shipped(path) for path in map(Path, LUIGIS_FILES))
+
+
+def _is_as_shipped(path: Path) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == _shipped()
+    except (OSError, ValueError):
+        return False
 
 
 def named_tasks(names: Sequence[str], arguments: Sequence[str]) -> Sequence[str]:

@@ -20,6 +20,7 @@ from tests.durations import (  # noqa: F401 (pytest finds its hooks here)
     pytest_terminal_summary,
 )
 from tests.folders import ROOT
+from tests.interpreted import all_interpreted, runs_interpreted
 
 # The same examples in every run, so that a failure is one of the code and not of the day's dice: few by day, and ten
 # times as many at night, for "make slow". Set HYPOTHESIS_PROFILE=search to look further, with new examples in each run.
@@ -50,6 +51,24 @@ def unsynced() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", os.fstat)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interpreted_runs() -> Iterator[None]:
+    """Let a simulation that is not compiled compile nothing: not the kernels either that its policy is made of."""
+    with runs_interpreted():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def interpreted_as_said(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let a case with ``compiled=False`` or ``interpreted=True`` compile no kernel that Python calls."""
+    said = getattr(request.node, "callspec", None)
+    is_interpreted = said is not None and (
+        said.params.get("interpreted") is True or said.params.get("compiled") is False
+    )
+    with all_interpreted(is_interpreted):
         yield
 
 

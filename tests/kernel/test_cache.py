@@ -321,3 +321,40 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: py
     assert kernel(add)(1, 2) == 3
     assert kept(tmp_path) == []
     assert "No space left on device" in caplog.text
+
+
+MINE = """
+import numpy as np
+from swftools.kernel import kernel
+
+@kernel(allocates=False)
+def third(values, place):
+    return values[place] / 3.0
+
+@kernel
+def hashed(word):
+    return hash(word + word)
+"""
+CALLS_THIRD = """
+import sys
+import numpy as np
+from mine import third
+print(third(np.arange(9.0), 6), "numba.np.arrayobj" in sys.modules)
+"""
+CALLS_HASHED = 'from mine import hashed; print(hashed("word") == hash("wordword"))'
+
+
+@needs_jit
+def test_what_is_loaded_needs_nothing_of_what_compiles(tmp_path: Path) -> None:
+    """Not what numba knows of numpy and Python: neither to be loaded nor to be called."""
+    (tmp_path / "mine.py").write_text(MINE)
+    assert run(tmp_path, CALLS_THIRD, is_new=True, PYTHONPATH=OURS) == "2.0 True"
+    assert run(tmp_path, CALLS_THIRD, is_new=True, PYTHONPATH=OURS) == "2.0 False"
+
+
+@needs_jit
+def test_what_hashes_text_finds_how(tmp_path: Path) -> None:
+    """It uses a number that numba makes where it loads what it knows of hashes: each process has its own."""
+    (tmp_path / "mine.py").write_text(MINE)
+    for seed in ("1", "2"):
+        assert run(tmp_path, CALLS_HASHED, is_new=True, PYTHONPATH=OURS, PYTHONHASHSEED=seed) == "True"

@@ -79,6 +79,14 @@ def test_many_steps() -> None:
     drawn_at_both_sizes(many, "balance")
 
 
+def test_as_many_steps_as_there_is_room_for() -> None:
+    """Each is a bar of its own; of one more some are one."""
+    for count in (ROWS, ROWS + 1):
+        table = report(1000, *((f"rule {place}", 30 - place, 0) for place in range(count))).plot.data("balance")
+        alone = [step for step in table["step"] if step.startswith("rule ")]
+        assert len(alone) == (ROWS if count == ROWS else ROWS - 2)
+
+
 @pytest.mark.parametrize("each", [report(0), report(5, ("all", 5, 0))])
 def test_of_nothing(each: CleaningReport) -> None:
     """No line, and no line left."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from swftools.simulator import profile
 from swftools.simulator.profile import BLOCK, BLOCKS, CLASSES, FEW, SPARES, USED, Profile, empty_profile
 from tests.examples import by_day, examples
+from tests.interpreted import BY_ITSELF
 
 MACHINE = 6
 intervals = st.tuples(st.integers(0, 12).map(float), st.integers(1, 9).map(float), st.integers(1, 3))
@@ -100,7 +101,7 @@ def expected_steps(naive: NaiveProfile) -> list[tuple[float, int]]:
     return found
 
 
-@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("interpreted", BY_ITSELF)
 @given(
     steps=st.lists(st.tuples(st.sampled_from(["place", "take", "give", "pass", "free"]), intervals), max_size=14),
     question=st.tuples(st.integers(1, MACHINE), st.integers(0, 8).map(float)),

@@ -20,6 +20,7 @@ from swftools.simulator.machine.waiting_queue import (
     next_fitting_place,
     put,
 )
+from tests.interpreted import BY_ITSELF
 
 small = st.integers(0, 6)
 times = st.integers(0, 5).map(float) | st.sampled_from([0.5, 1e9])
@@ -107,7 +108,7 @@ steps_of_jobs = st.lists(
 )
 
 
-@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("interpreted", BY_ITSELF)
 def test_places_are_closed_up(interpreted: bool) -> None:
     """However many were used, and whoever of them has ended: the index is that of the jobs that are left, in order."""
     names = ("enter", "leave", "close_up")
@@ -132,7 +133,7 @@ def test_places_are_closed_up(interpreted: bool) -> None:
             assert queue.used.tolist() == [len(left), 0]
 
 
-@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("interpreted", BY_ITSELF)
 @given(steps=steps_of_jobs, question=st.tuples(st.integers(0, 6), times, st.integers(0, 6)))
 def test_the_window_is_a_list(
     interpreted: bool, steps: list[tuple[str, int, int, float]], question: tuple[int, float, int]
@@ -189,7 +190,7 @@ def test_the_window_is_a_list(
 # The heap of events
 
 
-@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("interpreted", BY_ITSELF)
 @given(st.lists(st.none() | st.tuples(times, st.integers(0, 9)), max_size=30))
 def test_events_come_out_in_order(interpreted: bool, steps: list[tuple[float, int] | None]) -> None:
     """By time, and of equal times by number: what a sorted list gives. None takes the first out."""

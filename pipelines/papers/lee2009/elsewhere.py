@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,19 +64,30 @@ class ElsewhereParameters(Parameters):
     jobs: int = whole(1_500, least=1)
 
 
-def stretch_of(trace: Trace, first: int, jobs: int, load: float) -> Trace:
-    """Return a stretch of a log, of the jobs that ran, brought to a load; a shorter log gives its last jobs."""
+def logged_stretch(trace: Trace, first: int, jobs: int) -> Trace:
+    """Return a stretch of a log, of the jobs that ran; a shorter log gives its last jobs."""
     kept = kept_jobs(trace)
     begin = max(min(first, len(kept) - jobs), 0)
-    rows = kept.jobs.iloc[begin : begin + jobs].reset_index(drop=True)
-    rows["submit_time"] -= rows["submit_time"].min()
-    return scale_to_load(kept.with_jobs(rows), load, trace.processors)
+    return kept.with_jobs(kept.jobs.iloc[begin : begin + jobs].reset_index(drop=True))
+
+
+def stretch_of(trace: Trace, first: int, jobs: int, load: float) -> Trace:
+    """Return the same brought to a load; the first job comes at 0."""
+    logged = logged_stretch(trace, first, jobs)
+    submit_time = logged.jobs["submit_time"] - logged.jobs["submit_time"].min()
+    return scale_to_load(logged.with_jobs(logged.jobs.assign(submit_time=submit_time)), load, trace.processors)
 
 
 def with_utility(trace: Trace, logged: Trace, seed: int) -> Trace:
     """Return a trace whose jobs are worth what the model says of the log that they are of."""
     columns = generate_utility(logged, UtilityParameters(seed=seed))
     return trace.with_jobs(trace.jobs.drop(columns=columns.columns, errors="ignore").join(columns))
+
+
+def valued_stretch(trace: Trace, parameters: Any, seed: int) -> Trace:
+    """Return the stretch that parameters name by ``first``, ``jobs`` and ``load``, with what its jobs are worth."""
+    first, jobs = parameters.first, parameters.jobs
+    return with_utility(stretch_of(trace, first, jobs, parameters.load), logged_stretch(trace, first, jobs), seed)
 
 
 def worth_of(jobs: pd.DataFrame, trace: Trace) -> pd.Series[float]:
@@ -86,10 +98,7 @@ def worth_of(jobs: pd.DataFrame, trace: Trace) -> pd.Series[float]:
 
 def measure_elsewhere(trace: Trace, parameters: ElsewhereParameters, seed: int) -> pd.DataFrame:
     """Return the aggregate utility of a policy."""
-    kept = kept_jobs(trace)
-    begin = max(min(parameters.first, len(kept) - parameters.jobs), 0)
-    logged = kept.with_jobs(kept.jobs.iloc[begin : begin + parameters.jobs].reset_index(drop=True))
-    crowd = with_utility(stretch_of(trace, parameters.first, parameters.jobs, parameters.load), logged, seed)
+    crowd = valued_stretch(trace, parameters, seed)
     schedule = simulate(crowd, parameters.policy, trace.processors, seed=seed)
     return measured([("all", "", "utility", float(np.nansum(worth_of(schedule.jobs, crowd))))])
 

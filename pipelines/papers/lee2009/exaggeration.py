@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipelines.papers.lee2009.elsewhere import stretch_of, with_utility, worth_of
+from pipelines.papers.lee2009.elsewhere import valued_stretch, worth_of
 from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, measured
-from pipelines.papers.yuan2010.populations import kept_jobs, short_name
+from pipelines.papers.yuan2010.populations import short_name
 from swftools.keyed_random import generator
 from swftools.parameters import Parameters, choice, number, text, whole
 from swftools.simulator import simulate
@@ -86,10 +86,7 @@ def reported(true: UtilityFunctions, lies: npt.NDArray[np.bool_], manner: str) -
 
 def measure_exaggeration(trace: Trace, parameters: ExaggerationParameters, seed: int) -> pd.DataFrame:
     """Return what all jobs truly earn, those of honest users, and those of others, over that where nobody lies."""
-    kept = kept_jobs(trace)
-    begin = max(min(parameters.first, len(kept) - parameters.jobs), 0)
-    logged = kept.with_jobs(kept.jobs.iloc[begin : begin + parameters.jobs].reset_index(drop=True))
-    crowd = with_utility(stretch_of(trace, parameters.first, parameters.jobs, parameters.load), logged, seed)
+    crowd = valued_stretch(trace, parameters, seed)
     lies = liars_of(crowd, parameters.share, seed)
     said = crowd.jobs["utility"].copy()
     functions = reported(UtilityFunctions.from_arrow(said), lies, parameters.manner)

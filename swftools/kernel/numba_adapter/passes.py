@@ -46,10 +46,6 @@ def _is_there() -> None:
     """Say that scipy has it."""
 
 
-with contextlib.suppress(ImportError, AttributeError):
-    load_without_linear_algebra()
-
-
 class _Library(_codegen.JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel and of what it calls: linked, and left as it is."""
 
@@ -112,8 +108,17 @@ class _NoteEnvironments(_machinery.LoweringPass):  # type: ignore[misc]
         return False
 
 
-class InnerCompiler(_compilers.CompilerBase):  # type: ignore[misc]
-    """numba's compiler for what only kernels call."""
+class _Compiler(_compilers.CompilerBase):  # type: ignore[misc]
+    """numba's compiler, which loads what it knows when it is first used."""
+
+    def __init__(self, *arguments: Any) -> None:
+        with contextlib.suppress(ImportError, AttributeError):
+            load_without_linear_algebra()
+        super().__init__(*arguments)
+
+
+class InnerCompiler(_Compiler):
+    """The one for what only kernels call."""
 
     def define_pipelines(self) -> list[Any]:
         """Return its steps."""
@@ -123,8 +128,8 @@ class InnerCompiler(_compilers.CompilerBase):  # type: ignore[misc]
         return [steps]
 
 
-class OuterCompiler(_compilers.CompilerBase):  # type: ignore[misc]
-    """numba's compiler for what calls them."""
+class OuterCompiler(_Compiler):
+    """The one for what calls them."""
 
     def define_pipelines(self) -> list[Any]:
         """Return its steps."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from llvmlite import binding  # type: ignore[import-untyped]
 from numba import config, njit, types
 from numba.core import caching
+from numba.core.runtime import nrt
 
 from swftools.kernel.numba_adapter import NumbaIsOtherwiseError
 from swftools.kernel.numba_adapter.passes import InnerCompiler, OuterCompiler, rebuilt_inner
@@ -260,9 +261,15 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
         return (*super()._index_key(sig, codegen), *self._keeper.key(sig))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what was compiled for a signature, or None."""
+        """Return what was compiled for a signature, or None.
+
+        numba would load all that it knows of Python and numpy before, which is for compiling: a fifth of a command.
+        """
+        found = None
         try:
-            found = super().load_overload(sig, target_context)
+            nrt.rtsys.initialize(target_context)
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(sig, target_context)
         except Exception as error:  # noqa: BLE001 (whatever a damaged file makes of unpickling)
             self._forget()
             self._keeper.told(self._name, error)

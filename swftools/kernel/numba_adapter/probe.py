@@ -27,6 +27,8 @@ PIPELINE = {
         "CompileResultCacheImpl.rebuild",
         "FunctionCache._impl_class",
         "FunctionCache._index_key",
+        "FunctionCache._guard_against_spurious_io_errors",
+        "FunctionCache._load_overload",
         "FunctionCache.load_overload",
         "FunctionCache.save_overload",
         "IndexDataCacheFile.load",
@@ -73,6 +75,7 @@ PIPELINE = {
         "DefaultOptions.no_cfunc_wrapper",
         "DefaultOptions.no_cpython_wrapper",
     ),
+    "numba.core.runtime.nrt": ("rtsys.initialize",),
     "numba.core.typed_passes": ("NoPythonBackend", "NoPythonSupportedFeatureValidation"),
 }
 """The names that ``pipeline`` uses, by module."""

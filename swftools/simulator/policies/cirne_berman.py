@@ -30,6 +30,7 @@ much: with a tolerance of 5 % mean response times on their workload are half of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -65,8 +66,8 @@ from swftools.simulator.policies.scojo_p import CURVES
 from swftools.simulator.profile import earliest
 from swftools.simulator.registry import policy
 
-_EASY, _CONSERVATIVE = range(2)
-_ALL, _POWERS = range(2)
+_EASY = _ALL = 0
+"""The first of the words that ``inner`` and ``sizes`` may be."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,25 @@ def restore_widths(old: CirneBermanMemory, new: CirneBermanMemory, machine: Mach
     check_sound((width[given] <= line.most[jobs][given]).all(), "a width that is too large")
 
 
+def variant(parameters: Any) -> Callable[..., None]:
+    """Return what decides as ``cirne-berman`` does with some parameters, by a part of the code."""
+    return by_playing if parameters.inner == _EASY else by_reserving
+
+
+def by_playing(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
+    """Let the first job that does not fit have a reservation."""
+    play_easy(machine, parameters, memory)
+
+
+def by_reserving(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
+    """Let all jobs have one."""
+    reserve_for_all(machine, parameters, memory)
+
+
 @policy(
     "cirne-berman",
     parameters=CirneBermanParameters,
+    variants=variant,
     memory=cirne_berman_memory,
     carry=carry_widths,
     restore=restore_widths,
@@ -132,21 +149,43 @@ def restore_widths(old: CirneBermanMemory, new: CirneBermanMemory, machine: Mach
 )
 def cirne_berman(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
     """Choose the width of each new job; then start the jobs, now rigid, in order of class."""
+    if parameters.inner == _EASY:
+        play_easy(machine, parameters, memory)
+    else:
+        reserve_for_all(machine, parameters, memory)
+
+
+@kernel(allocates=False)
+def play_easy(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
+    """Choose widths by how EASY would go on with them, and start jobs as it does."""
+    line, copy = memory.line, memory.copy
+    count = line_up(machine, line, parameters)
+    for i in range(count):
+        job = line.waiting[i]
+        if copy.width[job] == 0:
+            copy.width[job] = _width_by_play(machine, memory, parameters, job, count)
+        copy.time[job] = time_on(machine, job, copy.width[job])
+    if machine.counts[FREE] == 0:
+        return
+    copy_machine(machine, copy, line, count)
+    decide_on(copy, line, machine.clock[NOW])
+    for i in range(copy.counts[BEGUN]):
+        start_on(machine, copy.started[i], copy.width[copy.started[i]])
+
+
+@kernel(allocates=False)
+def reserve_for_all(machine: Machine, parameters: Any, memory: CirneBermanMemory) -> None:
+    """Choose widths by when the jobs ahead leave them, and start the jobs whose reservations begin now."""
     line, copy, now = memory.line, memory.copy, machine.clock[NOW]
     count = line_up(machine, line, parameters)
     for i in range(count):
         job = line.waiting[i]
         if copy.width[job] == 0:
-            copy.width[job] = _choose(machine, memory, parameters, i, count)
+            copy.width[job] = _width_by_plan(machine, memory, parameters, job, count)
         copy.time[job] = time_on(machine, job, copy.width[job])
     if machine.counts[FREE] == 0:
         return
     copy_machine(machine, copy, line, count)
-    if parameters.inner == _EASY:
-        decide_on(copy, line, now)
-        for i in range(copy.counts[BEGUN]):
-            start_on(machine, copy.started[i], copy.width[copy.started[i]])
-        return
     put_in_order(line, copy.waiting, copy.counts[QUEUED], now)
     _reserve(machine, memory, copy.counts[QUEUED])
     for i in range(count):
@@ -156,44 +195,71 @@ def cirne_berman(machine: Machine, parameters: Any, memory: CirneBermanMemory) -
 
 
 @kernel(allocates=False)
-def _choose(machine: Machine, memory: CirneBermanMemory, parameters: Any, place_of: int, count: int) -> int:
-    """Return the width of a job that was just submitted: the one at a place of the waiting jobs."""
-    line, copy, responses = memory.line, memory.copy, memory.responses
-    job, now = line.waiting[place_of], machine.clock[NOW]
-    least, most = line.least[job], line.most[job]
-    if least == most:
-        return least
-    own = machine.requests.processors[job]
-    if parameters.inner == _CONSERVATIVE:
-        copy.width[job] = most
-        copy_machine(machine, copy, line, count)
-        put_in_order(line, copy.waiting, copy.counts[QUEUED], now)
-        ahead = 0
-        while line.order[ahead] != job:
-            ahead += 1
-        _reserve(machine, memory, ahead)
+def _width_by_play(machine: Machine, memory: CirneBermanMemory, parameters: Any, job: int, count: int) -> int:
+    """Return the width of a job that was just submitted, of so many that wait: all are played forward on each."""
+    line, copy, now = memory.line, memory.copy, machine.clock[NOW]
+    if line.least[job] == line.most[job]:
+        return line.least[job]
     best = longest = np.inf
-    narrowest = most + 1
-    for size in range(most, least - 1, -1):  # run times only grow
+    narrowest = line.most[job] + 1
+    for size in range(line.most[job], line.least[job] - 1, -1):  # run times only grow
         time = time_on(machine, job, size)
-        responses[size] = np.inf
+        memory.responses[size] = np.inf
         if time > longest:
             break
         narrowest = size
-        if (parameters.sizes == _POWERS and size & (size - 1) != 0 and size != own) or time == np.inf:
-            continue
-        if parameters.inner == _CONSERVATIVE:
-            responses[size] = earliest(memory.plan.profile, size, planned_length(time), np.inf) - now + time
-        else:
+        if _is_tried(machine, parameters, job, size, time):
             copy.width[job], copy.time[job] = size, time
             copy_machine(machine, copy, line, count)
-            responses[size] = play(copy, line, job, now, longest)
-        best = min(best, responses[size])
-        longest = time_until(now, now + best * (1.0 + parameters.tolerance))
-    for size in range(narrowest, most + 1):
-        if responses[size] <= longest and responses[size] < np.inf:
+            memory.responses[size] = play(copy, line, job, now, longest)
+            best = min(best, memory.responses[size])
+            longest = time_until(now, now + best * (1.0 + parameters.tolerance))
+    return _first_as_good(memory, job, narrowest, longest)
+
+
+@kernel(allocates=False)
+def _width_by_plan(machine: Machine, memory: CirneBermanMemory, parameters: Any, job: int, count: int) -> int:
+    """Return the same where all have reservations: those ahead of the job have theirs before it."""
+    line, copy, now = memory.line, memory.copy, machine.clock[NOW]
+    if line.least[job] == line.most[job]:
+        return line.least[job]
+    copy.width[job] = line.most[job]
+    copy_machine(machine, copy, line, count)
+    put_in_order(line, copy.waiting, copy.counts[QUEUED], now)
+    ahead = 0
+    while line.order[ahead] != job:
+        ahead += 1
+    _reserve(machine, memory, ahead)
+    best = longest = np.inf
+    narrowest = line.most[job] + 1
+    for size in range(line.most[job], line.least[job] - 1, -1):  # run times only grow
+        time = time_on(machine, job, size)
+        memory.responses[size] = np.inf
+        if time > longest:
+            break
+        narrowest = size
+        if _is_tried(machine, parameters, job, size, time):
+            begin = earliest(memory.plan.profile, size, planned_length(time), np.inf)
+            memory.responses[size] = begin - now + time
+            best = min(best, memory.responses[size])
+            longest = time_until(now, now + best * (1.0 + parameters.tolerance))
+    return _first_as_good(memory, job, narrowest, longest)
+
+
+@kernel(allocates=False)
+def _is_tried(machine: Machine, parameters: Any, job: int, size: int, time: float) -> bool:
+    """Whether a width on which a job takes so long (s) is one to try."""
+    is_power = size & (size - 1) == 0
+    return time < np.inf and (parameters.sizes == _ALL or is_power or size == machine.requests.processors[job])
+
+
+@kernel(allocates=False)
+def _first_as_good(memory: CirneBermanMemory, job: int, narrowest: int, longest: float) -> int:
+    """Return the smallest width, from one on, whose response time is short enough."""
+    for size in range(narrowest, memory.line.most[job] + 1):
+        if memory.responses[size] <= longest and memory.responses[size] < np.inf:
             return size
-    return line.optimum[job]
+    return memory.line.optimum[job]
 
 
 @kernel(allocates=False)

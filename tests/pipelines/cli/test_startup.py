@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -140,15 +141,27 @@ def test_luigi_finds_the_tasks_that_are_named(arguments: str, expected: list[str
     assert expected == named_tasks(["CleanTrace", "ParseLog", "SimulatePolicy"], arguments.split())
 
 
+MINE = "[swftools]\nlog_path = mine\n"
+AS_SHIPPED = (files("pipelines") / "resources" / "luigi.cfg").read_text()
+
+
 @pytest.mark.parametrize(
-    ("file", "extra", "loaded"),
-    [("", {}, False), ("luigi.cfg", {}, True), ("client.cfg", {}, True), ("other.cfg", {"by": "other.cfg"}, True)],
+    ("file", "text", "loaded"),
+    [
+        ("", "", False),
+        ("luigi.cfg", AS_SHIPPED, False),
+        ("luigi.cfg", AS_SHIPPED.replace("log_path =", "log_path = mine"), True),
+        ("luigi.cfg", MINE, True),
+        ("client.cfg", MINE, True),
+        ("other.cfg", MINE, True),
+    ],
+    ids=["none", "as shipped", "one other line", "luigi.cfg", "client.cfg", "named"],
 )
-def test_settings_ask_luigi_where_it_may_know(tmp_path: Path, file: str, extra: dict[str, str], loaded: bool) -> None:
-    """Without a configuration the shipped settings hold, and luigi is not loaded for them."""
+def test_settings_ask_luigi_where_it_may_know(tmp_path: Path, file: str, text: str, loaded: bool) -> None:
+    """Without a configuration the shipped settings hold, and luigi is not loaded for them; nor where it is that one."""
     if file:
-        (tmp_path / file).write_text("[swftools]\nlog_path = mine\n")
-    named = {"LUIGI_CONFIG_PATH": extra["by"]} if extra else {}
+        (tmp_path / file).write_text(text)
+    named = {"LUIGI_CONFIG_PATH": file} if file == "other.cfg" else {}
     code = """
 import sys, warnings
 warnings.simplefilter("ignore")

@@ -89,6 +89,7 @@ def slurm(monkeypatch: pytest.MonkeyPatch) -> MadeUpSlurm:
     for module in (jobs, job_commands):
         monkeypatch.setattr(module, "said_by", made)
     monkeypatch.setattr("pipelines.tasks.engines.batch_system.said_by", made)
+    monkeypatch.setattr("pipelines.tasks.engines.batch_system.check_there", lambda command: None)
     return made
 
 

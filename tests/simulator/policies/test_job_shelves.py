@@ -27,6 +27,7 @@ from swftools.simulator.policies.job_shelves import (
     first_on_shelves,
 )
 from swftools.simulator.policies.ordered_easy import backfill, easy_in_order
+from tests.interpreted import BY_ITSELF
 from tests.simulator.test_job_orders import come, go, machine_of
 
 ORDERS = [simple_order(SJF), rank_order(0.0)]
@@ -39,7 +40,7 @@ def test_classes_of_widths() -> None:
     assert [_class_of(2.0**power) for power in (17, 18, 30)] == [34, WIDTHS - 1, WIDTHS - 1]
 
 
-@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("interpreted", BY_ITSELF)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(1, 8), st.integers(0, 4), st.integers(-1, 20)), min_size=1),
     st.sampled_from(ORDERS),

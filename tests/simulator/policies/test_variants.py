@@ -13,8 +13,10 @@ from swftools.errors import ParameterError
 from swftools.parameters import Parameters, number
 from swftools.simulator import simulate
 from swftools.simulator.machine.state import Machine
+from swftools.simulator.policies.cirne_berman import by_playing, by_reserving
 from swftools.simulator.policies.easy import easy_among_many, easy_by_profile, easy_in_turn
 from swftools.simulator.registry import find_policy, list_policies, policy
+from tests.every_policy import with_all_columns
 from tests.strategies import crowded_trace
 
 BUSY = 2
@@ -25,6 +27,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("easy", {"backfill_order": "widest"}),
     ("sjf-backfill", {}),
     ("easy", {"reservations": 2, "backfill_order": "sjf"}),
+    ("cirne-berman", {}),
+    ("cirne-berman", {"inner": "conservative", "sizes": "powers-of-two", "tolerance": 0.05}),
 ]
 
 
@@ -32,16 +36,18 @@ def test_policies_with_variants_are_compared() -> None:
     """Each function that a policy has for some of its parameters."""
     assert {name for name, made in list_policies().items() if made.variants} == {name for name, _ in VARIANTS}
     made = {find_policy(name).made_for(find_policy(name).chosen(chosen)).decide for name, chosen in VARIANTS}
-    assert made == {easy_in_turn, easy_among_many, easy_by_profile}
+    assert made == {easy_in_turn, easy_among_many, easy_by_profile, by_playing, by_reserving}
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("predictor", ["request", "last-model"])
 @pytest.mark.parametrize(("name", "chosen"), VARIANTS)
 def test_a_variant_decides_as_the_whole_policy(
     name: str, chosen: dict[str, Any], predictor: str, compiled: bool
 ) -> None:
     """Where a policy has a shorter function for some parameters, which is the one that runs then."""
-    trace, whole = crowded_trace(60, seed=BUSY), replace(find_policy(name), variants=None)
+    jobs = 30 if name == "cirne-berman" else 60  # it takes long, interpreted
+    trace, whole = with_all_columns(crowded_trace(jobs, seed=BUSY)), replace(find_policy(name), variants=None)
     assert whole.made_for(whole.chosen(chosen)) is whole
     shorter, longer = (
         simulate(trace, policy, predictor=predictor, overrun="run-on", seed=1, compiled=compiled, **chosen)

@@ -36,7 +36,7 @@ def assert_same_notes(notes: Mapping[str, pd.DataFrame], others: Mapping[str, pd
         pd.testing.assert_frame_equal(table, others[name], check_exact=True)
 
 
-@pytest.mark.parametrize("compiled", [False, "checked"])
+@pytest.mark.parametrize("compiled", [False, pytest.param("checked", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", RUNS)
 def test_compiled_equals_interpreted(name: str, compiled: bool | str) -> None:
     """Starts and notes, bit for bit; and no index is outside its array."""
@@ -114,18 +114,18 @@ def test_a_recorded_search_does_the_same_again(trace: Trace, objective: Any, nod
     assert again.notes["decisions"][same].equals(first.notes["decisions"][same])
 
 
+@pytest.mark.parametrize("compiled", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("traversal", ["dds", "lds"])
-def test_a_search_against_the_clock_can_be_had_again(traversal: str) -> None:
+def test_a_search_against_the_clock_can_be_had_again(traversal: str, compiled: bool) -> None:
     """However many nodes the time was enough for, which is for more than the heuristic's order at least once."""
     trace = crowded_trace(40, seed=2)
     timed = simulate(trace, "search", traversal=traversal, seconds=0.003, nodes=0)
     decisions = timed.notes["decisions"]
     assert (decisions["nodes"] >= decisions["waiting"]).all()
     assert (decisions["nodes"] > decisions["waiting"]).any()
-    for compiled in (True, False):
-        again = simulate(trace, recorded_search(timed), compiled=compiled)
-        pd.testing.assert_frame_equal(again.jobs, timed.jobs, check_exact=True)
-        assert again.notes["decisions"]["nodes"].tolist() == decisions["nodes"].tolist()
+    again = simulate(trace, recorded_search(timed), compiled=compiled)
+    pd.testing.assert_frame_equal(again.jobs, timed.jobs, check_exact=True)
+    assert again.notes["decisions"]["nodes"].tolist() == decisions["nodes"].tolist()
 
 
 def test_what_was_not_recorded_cannot_be_had_again() -> None:

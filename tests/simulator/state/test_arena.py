@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gc
 import weakref
 from typing import Annotated, Any, NamedTuple
 
@@ -82,7 +81,6 @@ def test_the_next_state_of_a_shape_is_laid_out_as_the_first() -> None:
                 memory = weakref.ref(arena.blocks[0].bytes)
                 assert arena.layout(like)._words.tolist() == Layout(arena.state, like)._words.tolist()
                 del arena
-                gc.collect()
                 assert memory() is None
     with pytest.raises(TypeError, match="laid out"):
         Arena(Nodes, sizes, {"first": np.zeros(3)}, lambda nodes: nodes).layout(like)

@@ -35,6 +35,7 @@ from swftools.simulator.stepping.saved import VERSION
 from swftools.simulator.stepping.state_arrays import arena_of
 from swftools.simulator.stepping.state_arrays import state_in as state_in_bytes
 from tests.every_policy import with_all_columns
+from tests.interpreted import BY_ITSELF
 from tests.strategies import crowded_trace
 
 COLUMNS = columns_of(State)
@@ -136,7 +137,7 @@ OF_JOBS = [
 ]
 
 
-@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("interpreted", BY_ITSELF)
 def test_what_a_fork_takes_along_of_a_job(stepper: Stepper, interpreted: bool) -> None:
     """What is of the job, in each array in which it has something; nothing where the fork is to write it."""
     fork = stepper.fork(later=3)
@@ -156,7 +157,7 @@ def test_what_a_fork_takes_along_of_a_job(stepper: Stepper, interpreted: bool) -
         assert (path, np.unique(found).tolist()) == (path, [column.empty if column.on_fork == BLANK else value])
 
 
-@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("interpreted", BY_ITSELF)
 def test_what_a_fork_takes_along_of_a_run(stepper: Stepper, interpreted: bool) -> None:
     """All but the job, which has another number there."""
     fork = stepper.fork()
@@ -186,7 +187,7 @@ def test_it_is_in_the_bytes(stepper: Stepper) -> None:
             assert is_same(found, wanted), path
 
 
-@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("interpreted", BY_ITSELF)
 def test_it_begins_anew(stepper: Stepper, interpreted: bool) -> None:
     """An episode has nothing of the one before it."""
     state = state_in(stepper)
