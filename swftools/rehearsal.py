@@ -335,6 +335,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("verbs of policies", _compile_verbs),
         *((f"policy {name}", partial(_simulate, name)) for name in list_policies() if name != "fcfs"),
         ("easy with several reservations", partial(_simulate, "easy:reservations=2")),
+        ("cirne-berman with reservations", partial(_simulate, "cirne-berman:inner=conservative")),
         *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),
         *((f"bound {name}", partial(_bound, name)) for name in list_bounds()),
         ("replay of waits", _replay),

@@ -17,6 +17,7 @@ from swftools.learning import EpisodeLog, SchedulingEnv, demonstrate
 from swftools.learning.observation import observe
 from swftools.simulator import Stepper, measure, measure_jobs, simulate, validate
 from swftools.simulator.machine.state import SUBMITTED
+from tests.interpreted import all_interpreted
 from tests.learning.logs import JOBS, bursts, crowded, part_of, seen_by
 
 SMALL = {"k": 6, "jobs": 30, "warm_up": 0}
@@ -207,10 +208,11 @@ def test_compiled_is_interpreted() -> None:
     for compiled in (True, False, "checked"):
         env = SchedulingEnv(crowded(8), k=3, jobs=40, warm_up=7, reference="easy", compiled=compiled)
         choose, over, each = at_random(9), False, []
-        seen, info = env.reset(seed=4)
-        while not over:
-            seen, reward, over, _, info = env.step(choose(seen, info["action_mask"]))
-            each.append((seen.tobytes(), reward, over, info["action_mask"].tobytes()))
+        with all_interpreted(not compiled):
+            seen, info = env.reset(seed=4)
+            while not over:
+                seen, reward, over, _, info = env.step(choose(seen, info["action_mask"]))
+                each.append((seen.tobytes(), reward, over, info["action_mask"].tobytes()))
         told.append((each, {name: info[name] for name in ("cost", "jobs", "reference_cost")}))
     assert told[0] == told[1] == told[2]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from swftools.header import SwfHeader
 from swftools.qbets import WaitPredictor
 from swftools.reservations import Site, SitesOutcome, simulate_sites
 from swftools.reservations import sites as sites_module
+from swftools.reservations.site_run import SiteRun
 from swftools.simulator import simulate, validate
 from tests.reservations.test_varq import busy_log
 
@@ -236,3 +238,12 @@ def test_other_refusals() -> None:
         simulate_sites([site], asks())
     with pytest.raises(ParameterError, match="does not say when it begins"):
         simulate_sites([site], asks(), mode="race", clock="date")
+
+
+@pytest.mark.parametrize(("is_trained", "is_down"), [(False, False), (True, True), (False, True)])
+def test_no_site_is_chosen_of_which_too_little_is_known(is_trained: bool, is_down: bool) -> None:
+    """Neither before there are waits to learn from, nor while nothing starts there."""
+    site: Any = SimpleNamespace(live=[SimpleNamespace(is_trained=is_trained, is_down=is_down)], group=[0])
+    chance, lead = SiteRun.chance(site, 0, 100.0, 0.0)
+    assert chance == 0.0
+    assert np.isnan(lead)

@@ -64,6 +64,14 @@ def test_no_share_is_the_plain_simulation(policy: str) -> None:
     assert (found.policy, found.options) == (plain.policy, plain.options)
 
 
+def test_a_group_none_of_whose_jobs_is_simulated() -> None:
+    """The only job of queue 9 is wider than the machine: the others go on as if it were not there."""
+    wide = LOG.jobs.iloc[[0]].assign(job_number=9999, requested_processors=65, queue_id=9)
+    log = LOG.with_jobs(pd.concat([LOG.jobs, wide], ignore_index=True))
+    found = simulate_reservations(log, "easy", waits=WAITS, share=0.0).schedule
+    assert found.jobs["start_time"].tolist() == simulate(LOG, "easy").jobs["start_time"].tolist()
+
+
 def test_drawn_by_hand() -> None:
     """Five jobs wait 0 s; a sixth, to run 600 s later, is submitted in the last step, and waits on its processors.
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pipelines.tasks.engines.batches import Batch, Told, first_of_each_log, run_batch, unlike
 from pipelines.tasks.engines.dask_cluster import Dask
-from pipelines.tasks.engines.dask_workers import Workers, _Question
+from pipelines.tasks.engines.dask_workers import ANSWERS_WITHIN, Workers, _Question
 from pipelines.tasks.engines.surroundings import Surroundings
 from pipelines.tasks.measure import MeasureSchedule
 from swftools.errors import ClusterError
@@ -62,6 +65,21 @@ def test_a_worker_that_is_still_looked_at_is_waited_for(home: Path) -> None:
     assert workers.able([0]) == ["a"]
     workers.fit.append("b")
     assert workers.able([0]) == ["b"]
+
+
+def test_one_that_does_not_answer_is_set_aside(home: Path) -> None:
+    """And asked no more: what it was asked is taken back, or it would do that before the next cell."""
+    taken_back: list[bool] = []
+    answer: Any = SimpleNamespace(done=lambda: False, cancel=lambda: taken_back.append(True))
+    client: Any = SimpleNamespace(nthreads=lambda: {"a": 1, "b": 1})
+    workers = fit_workers(home, "a")
+    workers._questions["b"] = _Question(is_of_cells=False, answer=answer, asked=time.monotonic() - ANSWERS_WITHIN + 60)
+    assert workers.look(client) == 2
+    assert (taken_back, workers.aside) == ([], {})
+    workers._questions["b"] = _Question(is_of_cells=False, answer=answer, asked=time.monotonic() - ANSWERS_WITHIN - 1)
+    assert workers.look(client) == 2
+    assert (taken_back, workers._questions, workers.fit) == ([True], {}, ["a"])
+    assert workers.aside == {"b": "worker b has not answered for 60 s"}
 
 
 def test_who_fails_where_others_do_not_is_set_aside(home: Path, caplog: pytest.LogCaptureFixture) -> None:
