@@ -140,7 +140,7 @@ class VarqRun:
         self.labels = [str(label) for label in labels.categories]
         self.group = np.asarray(labels.codes, np.int64)[self.row]
         counts = np.bincount(self.group, minlength=len(self.labels))
-        self.live = [LiveWaits(self.waits, max(int(count), 1)) for count in counts]
+        self.live = [LiveWaits(self.waits, int(count)) for count in counts]
 
     def _chosen(self, trace: Trace) -> Any:
         """Return which jobs ask for reservations."""
