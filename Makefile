@@ -61,7 +61,7 @@ mutants: $(VENV)/.installed-dev $(VENV)/.warm
 
 # The site of the documentation, in build/docs: open index.html there, no server is needed. A warning is an error.
 docs: $(VENV)/.installed-dev
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees docs build/docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs auto --doctree-dir build/doctrees docs build/docs
 
 # What a user does first, in a directory of its own: publish, find it complete, and read it.
 end-to-end: $(VENV)/.installed-dev

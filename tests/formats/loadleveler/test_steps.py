@@ -165,6 +165,8 @@ def test_nodes_of_two_kinds_in_one_step() -> None:
     assert trace.jobs["allocated_processors"].tolist() == [68]
     assert trace.names[trace.names["kind"] == "partition"]["name"].tolist() == ["thin"], "the last kind by name"
     assert trace.provenance["anomalies"] == {"nodes of several kinds in one job": 1}
+    alike = read(step(rest=hosts.replace("thin1", "fat3")), processors_per_node={"thin": 4, "fat": 32})
+    assert "nodes of several kinds in one job" not in alike.provenance["anomalies"]
 
 
 @pytest.mark.parametrize(("starts", "restarts"), [("1", 0), ("2", 1)])
