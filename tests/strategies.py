@@ -269,7 +269,7 @@ def crowded_trace(jobs: int = 300, processors: int = 16, *, seed: int = 0) -> Tr
     run = np.maximum(np.round(rng.lognormal(4, 1.5, jobs)), 0)
     width = np.minimum(rng.choice([1, 1, 2, 3, 5, 7, 9, 11, processors], jobs), processors)
     gaps = np.where(rng.random(jobs) < 0.3, 0.0, rng.exponential(1.0, jobs))
-    submit = np.floor(np.cumsum(gaps) / gaps.sum() * (run * width).sum() / processors / 3)
+    submit = np.floor(np.cumsum(gaps) / (gaps.sum() or 1.0) * (run * width).sum() / processors / 3)
     request = np.where(rng.random(jobs) < 0.2, run, np.ceil(run * rng.uniform(0.7, 6, jobs)))
     trace = Trace.from_columns(
         machine_processors=processors,

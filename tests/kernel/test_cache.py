@@ -98,8 +98,8 @@ def test_a_change_elsewhere_compiles_nothing(copy: Path) -> None:
     own, other = (copy / f"swftools/simulator/machine/{name}.py" for name in ("waiting_queue", "verbs"))
     own.write_text("# A line more, which moves every function.\n" + own.read_text())
     text = other.read_text()
-    assert "_STOPPED_HERE = -2\n" in text
-    other.write_text(text.replace("_STOPPED_HERE = -2\n", "_STOPPED_HERE = -3\n"))
+    assert "STOPPED_HERE = -2\n" in text
+    other.write_text(text.replace("STOPPED_HERE = -2\n", "STOPPED_HERE = -3\n"))
     assert run(copy) == "-1"
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +106,8 @@ def test_as_published(family: str) -> None:
 @pytest.mark.slow
 @pytest.mark.full
 @pytest.mark.parametrize("queue", [1, 2, 3, 4])
-def test_real_jobs(queue: int) -> None:
+def test_real_jobs(queue: int, shared: Path) -> None:
     """Of each queue of SDSC-BLUE 5,000 jobs."""
-    log = read_swf(next(Path(os.environ["SWFTOOLS_SHARED"], "traces").glob("SDSC-BLUE*")))
+    log = read_swf(next((shared / "traces").glob("SDSC-BLUE*")))
     ran = (log.jobs["run_time"] > 0) & (log.jobs["queue_id"] == queue)
     compare(log.with_jobs(log.jobs[ran.fillna(False)].head(5_000).reset_index(drop=True)), naive.Rules())

@@ -46,7 +46,7 @@ from swftools.simulator.machine.views import expected_time, is_away, is_held
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
 from swftools.simulator.machine.work import last_checkpoint, restart_overhead, stretch_on, time_to_go, work_of_run
 
-_STOPPED_HERE = -2
+STOPPED_HERE = -2
 """Less i, in ``Machine.run``: the run of the job was the i-th that this decision stopped, from 0."""
 
 
@@ -233,7 +233,7 @@ def _stop(machine: Machine, job: int, how: int) -> None:
     if is_away(machine, job):
         fail(machine, IS_AWAY, job)
     counts, stops = machine.counts, machine.stops
-    stop = _STOPPED_HERE - machine.run[job]
+    stop = STOPPED_HERE - machine.run[job]
     if machine.run[job] >= 0:
         if counts[STOPPED] == len(stops.run):
             fail(machine, TOO_MANY, job)
@@ -241,7 +241,7 @@ def _stop(machine: Machine, job: int, how: int) -> None:
         stop = counts[STOPPED]
         stops.run[stop], stops.how[stop], stops.work[stop] = machine.run[job], how, work
         counts[STOPPED] += 1
-        machine.run[job] = _STOPPED_HERE - stop
+        machine.run[job] = STOPPED_HERE - stop
         machine.done[job] = instant(machine.done[job] + work)
     elif stop >= 0:
         stops.how[stop] = min(stops.how[stop], how)

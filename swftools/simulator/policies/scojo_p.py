@@ -165,6 +165,9 @@ def restore_scojo(old: ScojoMemory, new: ScojoMemory, machine: Machine) -> None:
     for ours, theirs in zip(old.arrivals, new.arrivals, strict=True):
         check_sound((ours >= 0).all() or np.isnan(ours).any(), "expected arrivals below 0")
         theirs[:] = ours
+    check_sound((old.arrivals.days != 0).all(), "jobs that were learned from in no time")
+    is_past = np.isnan(old.arrivals.days).all()
+    check_sound(not is_past or old.arrivals.curves.sum() <= learned, "curves of more jobs than were learned from")
     guaranteed = old.guaranteed[:submitted]
     check_sound((guaranteed >= 0).all() and (guaranteed <= machine.counts[CAPACITY]).all(), "a width that is none")
     new.guaranteed[:submitted] = guaranteed

@@ -181,7 +181,7 @@ def _checked_options(head: dict[str, Any], policy: Policy, chosen: Parameters, p
     if set(options) != {*RunOptions.names(), *chosen.to_mapping()}:
         raise StateError(f"the state has options {sorted(map(str, options))!r:.200}, not those of a simulation")
     check_options(**{name: options[name] for name in RunOptions.names()} | {"predictor": predictor})
-    given = json.loads(json.dumps(chosen.to_mapping()))
+    given = {**json.loads(json.dumps(chosen.to_mapping())), "predictor": predictor.to_text()}
     if any(options[name] != value for name, value in given.items()):
         raise StateError("the state has other parameters than its simulation")
     engine = Options(SEMANTICS[options["semantics"]], int(policy.rests), predictor.observes, 0)

@@ -28,6 +28,7 @@ from swftools.simulator.engine.replay import (
     DEPENDENT,
     DONE,
     FULL,
+    NOT_DECIDING,
     OBSERVED,
     STALE,
     STEPS,
@@ -41,6 +42,7 @@ from swftools.simulator.machine.state import (
     FAULT,
     FREE,
     HELD,
+    NOW,
     OVER,
     PLANS_BY_LIMIT,
     RUNNING,
@@ -51,6 +53,7 @@ from swftools.simulator.machine.state import (
     Machine,
     Requests,
 )
+from swftools.simulator.machine.verbs import STOPPED_HERE
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
 from swftools.simulator.state.columns import PER_JOB, columns_of, sizes_of
 
@@ -139,6 +142,7 @@ def _check_counts(machine: Machine, replay: Replay, jobs: int, options: Options)
     for name, times in (("machine", machine.clock), ("replay", replay.until)):
         _want(not np.isnan(times).any(), name, "a time is none")
     _want((machine.clock >= 0).all(), "machine", "a time is before 0")
+    _want(counts[SUBMITTED] == 0 or np.isfinite(machine.clock[NOW]), "machine", "jobs came before the first instant")
     _want((machine.restart >= 0).all() and np.isfinite(machine.restart).all(), "machine", "what a restart takes")
     _want(len(options) == len(Options._fields), "options", "of the engine")
     _want(all(type(each) is int for each in options), "options", "of the engine are no whole numbers")
@@ -177,11 +181,11 @@ def _check_curves(curves: Array, machine: Machine) -> None:
 def _check_requests(coming: Coming, machine: Machine, requests: Requests) -> None:
     """Look at what is known of jobs: of those that were submitted what they came with, of others nothing."""
     what, submitted = "requests", int(machine.counts[SUBMITTED])
-    row = coming.row[:submitted]
+    row, has_room = coming.row[:submitted], len(requests.processors) > 0
     for name, column in columns_of(Coming).items():
         if (ours := getattr(requests, name, None)) is not None:
             theirs = getattr(coming, name)
-            _want(len(ours) or not len(theirs), what, "a column that jobs come with is missing")
+            _want(len(ours) or not len(theirs) or not has_room, what, "a column that jobs come with is missing")
             _want(ours.shape[1:] == theirs.shape[1:] or not len(theirs), what, "a column has another shape")
             if len(theirs):
                 came_with = theirs[:submitted] if column.per == PER_JOB else theirs[row]
@@ -212,6 +216,7 @@ def _check_machine(machine: Machine, replay: Replay, jobs: int, room: int) -> No
     check_between(what, "a run that was stopped", machine.stops.run[:stopped], 0, runs - 1)
     check_between(what, "how a run was stopped", machine.stops.how[:stopped], 0, COMPLETED - 1)
     check_between(what, "work that was done (s)", machine.stops.work[:stopped], 0, _LATEST)
+    _check_stops(machine, replay, jobs)
     running, allocated = listed["running"], machine.allocated[:jobs]  # what stands behind is blanked when one comes
     is_running = np.zeros(jobs, np.bool_)
     is_running[running] = True
@@ -223,9 +228,24 @@ def _check_machine(machine: Machine, replay: Replay, jobs: int, room: int) -> No
         check_between(what, "a time (s)", column[:jobs], 0, _LATEST)
     _want(_is_heap(machine.held_until, machine.held, int(counts[HELD])), what, "who is held back is not in order")
     check_between(what, "until when a job is held back", machine.held_until[: counts[HELD]], 0, _LATEST)
-    check_between(what, "a run", machine.run[:jobs], NOBODY, runs - 1)
+    check_between(what, "a run", machine.run[:jobs], STOPPED_HERE - stopped + 1, runs - 1)
     has_run = np.flatnonzero(machine.run[:jobs] >= 0)
     _want((replay.log.job[machine.run[has_run]] == has_run).all(), what, "a run is another job's")
+
+
+def _check_stops(machine: Machine, replay: Replay, jobs: int) -> None:
+    """Look at the runs that this decision stopped, of which each job tells; after it nobody asks for them any more."""
+    stopping = np.flatnonzero(machine.run[:jobs] < NOBODY)
+    stops = STOPPED_HERE - machine.run[stopping]
+    made = _stops_here(machine, replay)
+    _want(np.array_equal(np.sort(stops), np.arange(made)), "machine", "other runs were stopped than are listed")
+    is_its_own = replay.log.job[machine.stops.run[stops]] == stopping
+    _want(is_its_own.all(), "machine", "a run that was stopped is another job's")
+
+
+def _stops_here(machine: Machine, replay: Replay) -> int:
+    """Return how many runs the decision has stopped that is being made; their ends are not stale before it is over."""
+    return int(machine.counts[STOPPED]) if replay.counts[DECIDING] != NOT_DECIDING else 0
 
 
 def _listed(jobs: Array, count: int, submitted: int, *, may_repeat: bool = False) -> Array:
@@ -277,6 +297,7 @@ def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
     for column in (log.start, log.end, log.before, log.work, log.overhead):
         check_between(what, "a time (s)", column[:runs], 0, _LATEST)
     _want((log.end[:runs] >= log.start[:runs]).all(), what, "a run ends before it starts")
+    _want((log.start[:runs] <= machine.clock[NOW]).all(), what, "a run starts later than it is now")
     _want(_is_heap(ends.times, ends.runs, ending), what, "ends are not in order")
     check_between(what, "a run that ends", ends.runs[:ending], 0, runs - 1)
     at = ends.runs[:ending]
@@ -284,7 +305,8 @@ def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
     is_on = machine.run[log.job[at]] == at
     _want((log.end[at[is_on]] == ends.times[:ending][is_on]).all(), what, "a run ends at two times")
     _want(int(is_on.sum()) == int((machine.run[:jobs] >= 0).sum()), what, "a run has no end")
-    _want(int((~is_on).sum()) == replay.counts[STALE], what, "ends of runs that were stopped")
+    stopped = replay.counts[STALE] + _stops_here(machine, replay)
+    _want(int((~is_on).sum()) == stopped, what, "ends of runs that were stopped")
     gone = int((machine.queue.place[:submitted] == NOBODY).sum()) - int(counts[HELD] + replay.counts[DEPENDENT])
     _want(gone == replay.counts[DONE], what, "other jobs are done than are counted")
 

@@ -14,7 +14,8 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import StateError
-from swftools.simulator import Simulation, Stepper, simulate
+from swftools.simulator import CHECKPOINT, KILL, SUSPEND, Simulation, Stepper, simulate
+from swftools.simulator.machine.state import STOPPED
 from swftools.simulator.stepping import packed, saved
 from tests.every_policy import OURS, light, with_all_columns
 from tests.examples import by_day
@@ -48,6 +49,33 @@ def test_it_goes_on_from_bytes(trace: Trace, policy: str) -> None:
     pd.testing.assert_frame_equal(ours.segments, plain.segments, check_exact=True)
     pd.testing.assert_frame_equal(ours.excluded, plain.excluded)
     assert (ours.policy, ours.options, ours.assumptions) == (plain.policy, plain.options, plain.assumptions)
+
+
+@pytest.mark.parametrize("how", [KILL, CHECKPOINT, SUSPEND])
+@pytest.mark.parametrize("again", [False, True], ids=["stopped", "started again"])
+def test_in_the_midst_of_a_decision_that_stops_runs(trace: Trace, how: int, again: bool) -> None:
+    """What it did so far is in the bytes: the runs that it stopped are over when it is made."""
+    stepper = Stepper(trace, "easy")
+    stepper.advance()
+    while len(stepper.running) < 3:
+        stepper.skip()
+    for job in stepper.running.tolist()[:2]:
+        stepper.preempt(job, how)
+        if again:
+            stepper.start(job)
+    other = Stepper.from_bytes(stepper.to_bytes())
+    assert other._simulation._driver.machine.counts[STOPPED] == 2
+    ours, expected = (each.decide().finish().segments for each in (other, stepper))
+    pd.testing.assert_frame_equal(ours, expected, check_exact=True)
+    assert ours["ended_by"].ne("completed").sum() == 2
+
+
+def test_a_simulation_without_jobs() -> None:
+    """The only one has no width: none is simulated, and none comes from the bytes."""
+    trace = Trace.from_columns(machine_processors=4, job_number=[1], submit_time=[0], run_time=[1], requested_time=[1])
+    again = Stepper.from_bytes(Stepper(trace, "easy").to_bytes())
+    assert again.is_over
+    assert len(again.schedule()) == 0
 
 
 @pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
