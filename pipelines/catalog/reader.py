@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The catalogue of source logs and published data sets: read ``data_catalog.yaml`` and check all of it.
 
-Three passes over one file: its YAML (``strict_yaml``, by ruamel.yaml), whose first mistake ends the reading; the types
+Three passes over one file: its YAML (``strict_yaml``), whose first mistake ends the reading; the types
 of each card (``cards``, by pydantic); and what only several keys or cards together can break (here). What the last two
 find is reported at once, each with its line, card, key and remedy.
 """

@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Read a small YAML 1.2 file written by hand: plain values only, no surprises, and the line of every key.
 
-Beyond ``ruamel.yaml``, which reads it and refuses keys that stand twice, anchors, aliases (so that no file can expand),
-tags and deep nesting are refused, and a date stays the text that was written.
+PyYAML parses it. Values are those of YAML 1.2 (``no`` is a text), with ``_`` between digits; a date stays the text that
+was written. Keys that stand twice, anchors, aliases (so that no file can expand), tags and deep nesting are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+import re
+from collections.abc import Iterable, Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.composer import Composer, ComposerError, MaxDepthExceededError
-from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+import yaml
+from yaml.events import (
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 from swftools.errors import ParameterError, SwfToolsError
 from swftools.parameters.small_files import SIZE_LIMIT, read_small_file
@@ -25,30 +31,102 @@ KeyPath = tuple[Any, ...]
 """The keys and list positions that lead to a value."""
 
 _DEEPEST = 12
+_QUICK_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's, where PyYAML has it: the same in a tenth of the time."""
+
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER = re.compile(r"[-+]?(?:\d[\d_]*(?P<part>\.[\d_]*)?|(?P<point>\.\d[\d_]*))(?P<power>[eE][-+]?\d+)?", re.ASCII)
+_OTHER_BASE = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_NO_NUMBER = re.compile(r"(?P<sign>[-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
 class NotYamlError(ParameterError):
     """Text is not the YAML that is read here; the message begins with the line where there is one."""
 
 
-class _Composer(Composer):
-    """Refuses what a value may not have, before anything is made of it."""
+class _Document:
+    """A document made of what PyYAML parses, with the line of each value by its path."""
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.parser.peek_event()
-        if event.anchor is not None:
-            problem = f"anchor or alias {event.anchor!r}; write the value out where it is needed"
-            raise ComposerError(None, None, problem, event.start_mark)
-        if getattr(event, "tag", None) is not None:
-            raise ComposerError(None, None, f"tag {event.tag!r}; leave it out", event.start_mark)
-        return super().compose_node(parent, index)
+    def __init__(self, data: bytes | str, loader: Any) -> None:
+        self._events: Iterator[Event] = iter(yaml.parse(data, Loader=loader))
+        self.lines: dict[KeyPath, int] = {}
+        next(self._events)  # the stream's beginning
+        is_there = isinstance(next(self._events), DocumentStartEvent)
+        self.value = self._value(next(self._events), ()) if is_there else None
+        for event in self._events:
+            if isinstance(event, DocumentStartEvent):
+                raise _refused(event, "but found another document; leave one")
+
+    def _value(self, event: Event, path: KeyPath) -> Any:
+        """Return the value that begins with an event."""
+        if (anchor := getattr(event, "anchor", None)) is not None:
+            raise _refused(event, f"anchor or alias {anchor!r}; write the value out where it is needed")
+        if (tag := getattr(event, "tag", None)) is not None:
+            raise _refused(event, f"tag {tag!r}; leave it out")
+        if len(path) > _DEEPEST:
+            raise _refused(event, f"more than {_DEEPEST} levels of nesting; close a bracket")
+        if isinstance(event, SequenceStartEvent):
+            return self._list(path)
+        if isinstance(event, MappingStartEvent):
+            return self._mapping(event, path)
+        text: str = getattr(event, "value")  # noqa: B009 (of a ScalarEvent, the last kind; PyYAML tells types nothing)
+        return _plain(text) if getattr(event, "implicit")[0] else text  # noqa: B009 (as above)
+
+    def _list(self, path: KeyPath) -> list[Any]:
+        found: list[Any] = []
+        while not isinstance(event := next(self._events), SequenceEndEvent):
+            here = (*path, len(found))
+            self.lines[here] = _line(event)
+            found.append(self._value(event, here))
+        return found
+
+    def _mapping(self, begun: Event, path: KeyPath) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        merged: dict[Any, Any] = {}
+        while not isinstance(event := next(self._events), MappingEndEvent):
+            if isinstance(event, SequenceStartEvent | MappingStartEvent):
+                raise _refused(event, "found unhashable key")
+            key = self._value(event, path)
+            if key == "<<":
+                others = self._value(event := next(self._events), path)
+                for other in others if isinstance(others, list) else [others]:
+                    if not isinstance(other, dict):
+                        raise _refused(event, "<< stands before what is no mapping; leave it out")
+                    merged = {**other, **merged}
+                continue
+            if key in found:
+                where = f"in the mapping that begins in line {_line(begun)}"
+                raise _refused(event, f'found duplicate key "{key}" {where}; remove one')
+            here = (*path, key)
+            self.lines[here] = _line(event)
+            found[key] = self._value(next(self._events), here)
+        return {**merged, **found}
 
 
-class _Constructor(SafeConstructor):
-    """Makes plain values."""
+def _line(event: Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 1
 
 
-_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
+def _refused(event: Event, problem: str) -> NotYamlError:
+    return NotYamlError(f"line {_line(event)}: not readable as YAML: {problem}")
+
+
+def _plain(text: str) -> Any:
+    """Return the value of a text without quotes: null, a truth value, a number, or the text."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if number := _NUMBER.fullmatch(text):
+        digits = text.replace("_", "")
+        return float(digits) if any(number[name] is not None for name in ("part", "point", "power")) else int(digits)
+    if _OTHER_BASE.fullmatch(text):
+        return int(text, 0)
+    if found := _NO_NUMBER.fullmatch(text):
+        return math.nan if found["sign"] is None else float(f"{found['sign']}inf")
+    return text
 
 
 def read_yaml_file(path: str | Path | Traversable, refused: type[SwfToolsError], remedy: str) -> tuple[bytes, Any]:
@@ -87,26 +165,24 @@ def read_yaml(data: bytes | str) -> Any:
     """
     if len(data) > SIZE_LIMIT:
         raise NotYamlError(f"{len(data):,} bytes, more than {SIZE_LIMIT:,}: is this the right file?")
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Composer, yaml.Constructor, yaml.max_depth = _Composer, _Constructor, _DEEPEST
+    return _document(data).value
+
+
+def _document(data: bytes | str) -> _Document:
     try:
-        return yaml.load(data)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1
-        raise NotYamlError(f"line {line}: not readable as YAML: {_problem(error)}") from error
-    except (YAMLError, ValueError) as error:
+        try:
+            return _Document(data, _QUICK_LOADER)
+        except yaml.YAMLError:
+            return _Document(data, yaml.SafeLoader)  # which says more of what is wrong
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f"line {mark.line + 1}: " if mark else ""
+        raise NotYamlError(f"{line}not readable as YAML: {error.problem or error.context}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        if isinstance(error, NotYamlError):
+            raise
         # Bytes that are no text, or a number with thousands of digits: these come without a line.
         raise NotYamlError(f"not readable as YAML: {' '.join(str(error).split())}") from error
-
-
-def _problem(error: MarkedYAMLError) -> str:
-    """Say what is wrong; ruamel.yaml's own words but for remedies, which are for programmers."""
-    if isinstance(error, MaxDepthExceededError):
-        return f"more than {_DEEPEST} levels of nesting; close a bracket"
-    if isinstance(error, DuplicateKeyError):
-        found = error.problem.partition(" with value ")[0]
-        return f"{found} in the mapping that begins in line {error.context_mark.line + 1}; remove one"
-    return str(error.problem)
 
 
 def read_value(text: str) -> Any:
@@ -128,8 +204,6 @@ def read_value(text: str) -> Any:
 def lines_of(data: bytes, paths: Iterable[KeyPath]) -> list[int]:
     """Return the line of what each path leads to, or of the nearest that encloses it; 1 for the whole file.
 
-    The file is read again with its lines, which takes longer than ``read_yaml`` and is done for messages only.
-
     Parameters
     ----------
     data : bytes
@@ -137,15 +211,5 @@ def lines_of(data: bytes, paths: Iterable[KeyPath]) -> list[int]:
     paths : iterable of tuple
         Keys and list positions.
     """
-    root = YAML(typ="rt", pure=True).load(data)
-    lines = []
-    for path in paths:
-        node, line = root, 1
-        for key in path:
-            # What a merge brings has no place of its own.
-            if not isinstance(node, CommentedMap | CommentedSeq) or key not in (node.lc.data or ()):
-                break
-            line = node.lc.data[key][0] + 1
-            node = node[key]
-        lines.append(line)
-    return lines
+    lines = _document(data).lines
+    return [next((lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in lines), 1) for path in paths]

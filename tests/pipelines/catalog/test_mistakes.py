@@ -219,7 +219,7 @@ def test_based_on_in_two_steps(problems: Callable[[str | bytes], str]) -> None:
         ("a: !!python/object:os.system {}\n", "tag 'tag:yaml.org,2002:python/object:os.system'; leave it out"),
         ("a: !!int x\n", "tag .*; leave it out"),
         ("<<: {a: 1}\n", "a: unknown key"),
-        ("? [a]\n: 1\n", r"\('a',\): .*[Kk]eys? should be"),
+        ("? [a]\n: 1\n", "line 1: not readable as YAML: found unhashable key"),
         ("? {a: 1}\n: 1\n", "line 1: not readable as YAML: found unhashable key"),
         ("logs: " + "[" * 100_000, "more than 12 levels of nesting"),
         ("logs: " + "{a: " * 50_000, "more than 12 levels of nesting"),
