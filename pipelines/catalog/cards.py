@@ -7,9 +7,7 @@ key or card to be judged is judged there.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable
 from dataclasses import field
 from functools import partial
 from importlib.resources import files
@@ -26,6 +24,7 @@ from pipelines.names import check_name, is_name
 from swftools.errors import ParameterError, UnknownLogError
 from swftools.formats.registry import list_formats
 from swftools.parameters.as_text import write_entry
+from swftools.parameters.spelling import did_you_mean
 
 RESOURCES = files("pipelines") / "resources"
 """What is shipped with the package: the catalogue, the excerpt and the defaults."""
@@ -33,20 +32,11 @@ RESOURCES = files("pipelines") / "resources"
 _HTTP_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
-def did_you_mean(word: object, known: Iterable[object]) -> str:
-    """Return ``; did you mean 'x'?`` for the nearest known words, or nothing where none is near."""
-    typed, names = str(word), [str(name) for name in known]
-    near = difflib.get_close_matches(typed, names, n=2)
-    # A part of a long name is far from it by edit distance, and yet what was meant.
-    near = near or [name for name in names if len(typed) >= 3 and typed.casefold() in name.casefold()][:2]
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-
-
 def _time_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        near = did_you_mean(name, available_timezones()) or "; install the package tzdata if the name is right"
+        near = did_you_mean([name], available_timezones()) or "; install the package tzdata if the name is right"
         raise ValueError(f"no time zone {name!r} is known here{near}") from error
     return name
 
@@ -78,7 +68,7 @@ def _shipped(name: str) -> str:
 def _log_format(name: str) -> str:
     if name not in list_formats():
         known = ", ".join(list_formats())
-        raise ValueError(f"no log format {name!r}; there are: {known}{did_you_mean(name, list_formats())}")
+        raise ValueError(f"no log format {name!r}; there are: {known}{did_you_mean([name], list_formats())}")
     return name
 
 
@@ -254,7 +244,7 @@ class Catalog:
         """
         if name not in self.logs:
             raise UnknownLogError(
-                f"no log {name!r} in the catalogue{did_you_mean(name, self.logs)}; there are: "
+                f"no log {name!r} in the catalogue{did_you_mean([name], self.logs)}; there are: "
                 f"{', '.join(self.logs) or 'none'}; a log without a card can be given by its path"
             )
         return self.logs[name]

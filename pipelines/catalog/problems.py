@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic_core import ErrorDetails
 
-from pipelines.catalog.cards import did_you_mean
+from swftools.parameters.spelling import did_you_mean
 from swftools.parameters.strict_yaml import KeyPath, lines_of
 
 Problem = tuple[KeyPath, str]
@@ -36,7 +36,7 @@ def message_of(details: ErrorDetails, kind: type) -> str:
         return "missing; add it"
     if what == "unexpected_keyword_argument":
         known = [name for name in _keys_at(kind, details["loc"][:-1]) if name != "name" or len(details["loc"]) != 3]
-        return f"unknown key{did_you_mean(details['loc'][-1], known) or '; known are ' + ', '.join(known)}"
+        return f"unknown key{did_you_mean([details['loc'][-1]], known) or '; known are ' + ', '.join(known)}"
     if what == "value_error":
         return str(details["ctx"]["error"])
     if what in ("dataclass_type", "dict_type"):

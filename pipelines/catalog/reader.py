@@ -15,10 +15,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from pipelines.catalog.cards import RESOURCES, Catalog, did_you_mean
+from pipelines.catalog.cards import RESOURCES, Catalog
 from pipelines.catalog.problems import Problem, message_of, path_of, report
 from swftools.errors import CatalogError, ParameterError
 from swftools.formats.registry import list_formats
+from swftools.parameters.spelling import did_you_mean
 from swftools.parameters.strict_yaml import KeyPath, read_yaml_file
 
 INHERITED = frozenset(
@@ -125,7 +126,7 @@ def _between_cards(raw: Mapping[Any, Any], complete: Mapping[Any, Any]) -> Itera
     for name, card in _mapping(raw.get("data_sets")).items():
         log = _mapping(card).get("log")
         if isinstance(log, str) and log not in logs:
-            yield ("data_sets", name, "log"), f"there is no card {log!r} under logs{did_you_mean(log, logs)}"
+            yield ("data_sets", name, "log"), f"there is no card {log!r} under logs{did_you_mean([log], logs)}"
 
 
 def _equal_but_for_case(kind: str, cards: Mapping[Any, Any]) -> Iterator[Problem]:
@@ -142,7 +143,7 @@ def _based_on(name: Any, card: Mapping[Any, Any], logs: Mapping[Any, Any]) -> It
         return
     if base not in logs or base == name:
         others = [other for other in logs if other != name]
-        yield ("logs", name, "based_on"), f"there is no other card {base!r} under logs{did_you_mean(base, others)}"
+        yield ("logs", name, "based_on"), f"there is no other card {base!r} under logs{did_you_mean([base], others)}"
     elif "based_on" in _mapping(logs[base]):
         yield ("logs", name, "based_on"), f"card {base!r} is itself based on another; name that one"
 

@@ -16,7 +16,7 @@ from pipelines.exit_statuses import FAILED, INTERRUPTED, status_of
 from swftools.errors import KernelWarning, SwfToolsError
 from swftools.output.shown_text import shown_lines
 from swftools.output.standard_output import lose_the_rest
-from swftools.parameters.spelling import as_known, folded
+from swftools.parameters.spelling import as_known, did_you_mean, folded
 
 _OTHER_WORDS = {
     **dict.fromkeys(("info", "show", "summary", "summarize", "stats", "head"), "describe LOG"),
@@ -79,10 +79,7 @@ class Commands(click.Group):
             return f"see swftools {meant}"
         if word.lower().endswith(_LOGS) or Path(word).expanduser().exists():
             return f"it is a log: swftools describe {word}"
-        import difflib  # which takes a while, and commands are seldom misspelled
-
-        near = difflib.get_close_matches(folded(word), self.commands, n=1)
-        return f"did you mean {near[0]!r}?" if near else "swftools --help lists them"
+        return did_you_mean([word], self.commands).removeprefix("; ") or "swftools --help lists them"
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run a command, and end the program with its status; whatever goes wrong is one line on standard error."""

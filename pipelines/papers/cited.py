@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.catalog.cards import Catalog, LogCard, did_you_mean
+from pipelines.catalog.cards import Catalog, LogCard
 from pipelines.names import LATEST
 from pipelines.papers.paper import Paper, list_papers
 from pipelines.store.bibtex import Reference, each_once, organisation, reference_of, references_of_version
@@ -15,6 +15,7 @@ from pipelines.store.deposit import notes_of
 from pipelines.store.published import PublishedData
 from pipelines.store.readme import sources_of
 from swftools.errors import UnknownLogError
+from swftools.parameters.spelling import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def find_cited(name: str, catalog: Catalog, root: PublishedData, version: str | 
     if name in data_sets:
         return _of_version(root, name, LATEST, catalog, papers)
     known = [*catalog.logs, *papers, *data_sets]
-    hint = did_you_mean(name, list(dict.fromkeys(known))) or "; logs have names as in data_catalog.yaml"
+    hint = did_you_mean([name], list(dict.fromkeys(known))) or "; logs have names as in data_catalog.yaml"
     raise UnknownLogError(
         f"nothing to cite is called {name!r}: no card of a log, no paper ({', '.join(papers)}) and no data set of "
         f"{root.location}{hint}"

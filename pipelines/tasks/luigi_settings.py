@@ -22,11 +22,11 @@ from luigi.parameter import ParameterException
 from luigi.rpc import RPCError
 from luigi.task_register import Register, TaskClassNotFoundException
 
-from pipelines.catalog.cards import did_you_mean
 from pipelines.config import shipped_settings
 from pipelines.exit_statuses import WRONG_COMMAND, WRONG_VALUES
 from swftools.errors import ParameterError, SwfToolsError
 from swftools.output.shown_text import shown_lines
+from swftools.parameters.spelling import did_you_mean
 
 
 def apply_defaults() -> None:
@@ -76,7 +76,7 @@ def task_of(arguments: Sequence[str]) -> luigi.Task:
                 parser = stack.enter_context(CmdlineParser.global_instance(list(arguments)))
         except TaskClassNotFoundException as error:
             name = str(error).removeprefix("No task ").partition(". ")[0]
-            near = did_you_mean(name, Register.task_names())
+            near = did_you_mean([name], Register.task_names())
             raise ParameterError(f"no task {name!r}{near}; swftools run --help lists them") from error
         except SystemExit as end:
             if not end.code:

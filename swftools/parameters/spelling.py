@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 
 def folded(name: str) -> str:
@@ -58,17 +58,24 @@ def with_known_name(text: str, known: Iterable[str]) -> str:
     return f"{as_known(name.strip(), known)}{colon}{rest}" if not colon or "=" in rest else text
 
 
-def did_you_mean(names: Collection[str], known: Iterable[str]) -> str:
-    """Return the end of a message about unknown names: known names that are similar, if any."""
+def did_you_mean(names: Iterable[object], known: Iterable[object]) -> str:
+    """Return the end of a message about unknown names: known names that are similar, if any.
+
+    A part of a long name is similar to it as well, if there are at most two such names.
+
+    Examples
+    --------
+    >>> did_you_mean(["eazy"], ["easy", "fcfs"]), did_you_mean(["KTH"], ["KTH-SP2-1996-2.1-cln"])
+    ('; did you mean easy?', '; did you mean KTH-SP2-1996-2.1-cln?')
+    """
     import difflib  # noqa: PLC0415 (takes a while, and names are seldom misspelled)
 
     spelled: dict[str, list[str]] = {}
     for each in known:
-        spelled.setdefault(folded(each), []).append(each)
-    near = [
-        match
-        for name in names
-        for fold in difflib.get_close_matches(folded(str(name)), spelled, 1)
-        for match in spelled[fold]
-    ]
+        spelled.setdefault(folded(str(each)), []).append(str(each))
+    near: list[str] = []
+    for name in map(folded, map(str, names)):
+        alike = difflib.get_close_matches(name, spelled, 1)
+        longer = [fold for fold in spelled if len(name) >= 3 and name in fold]
+        near += [match for fold in alike or (longer if len(longer) <= 2 else []) for match in spelled[fold]]
     return f"; did you mean {', '.join(dict.fromkeys(near))}?" if near else ""

@@ -36,14 +36,14 @@ def problems(tmp_path: Path) -> Callable[[str | bytes], str]:
 
 
 WRONG = {
-    "unknown key": ("jbos: 10", "jobs: 10", r"line 10: logs > SITE-1 > jbos: unknown key; did you mean 'jobs'\?"),
+    "unknown key": ("jbos: 10", "jobs: 10", r"line 10: logs > SITE-1 > jbos: unknown key; did you mean jobs\?"),
     "unknown key of machine": (
         "xyz: 4",
         "processors_per_node: 4",
         "line 15.* > xyz: unknown key; known are name, proc",
     ),
-    "unknown key of queue": ("rank: 0", "priority_rank: 0", r"queues > 1 > rank: .* mean 'priority_rank'"),
-    "unknown top key": ("log:", "logs:", r"line 1: log: unknown key; did you mean 'logs'"),
+    "unknown key of queue": ("rank: 0", "priority_rank: 0", r"queues > 1 > rank: .* mean priority_rank"),
+    "unknown top key": ("log:", "logs:", r"line 1: log: unknown key; did you mean logs"),
     "name inside": ("name: x\n    jobs: 10", "jobs: 10", "SITE-1 > name: unknown key; the card's own key is its name"),
     "missing key": ("", "    title: A log\n", "line 2: logs > SITE-1 > title: missing; add it"),
     "missing key of machine": ("", "      processors: 100\n", "machine > processors: missing"),
@@ -66,7 +66,7 @@ WRONG = {
     "short sha256": ("sha256: abc", f"sha256: {'a' * 64}", "line 8: .*sha256: should be 64 lower-case hexadecimal"),
     "capital sha256": (f"sha256: {'A' * 64}", f"sha256: {'a' * 64}", "sha256: should be 64 lower-case hexadecimal"),
     "other format": ("format: csv", "format: swf", "format: no log format 'csv'; there are: "),
-    "time zone": ("time_zone: Europe/Stokholm", "time_zone: Europe/Stockholm", "'Europe/Stokholm'.*'Europe/Stockholm'"),
+    "time zone": ("time_zone: Europe/Stokholm", "time_zone: Europe/Stockholm", "'Europe/Stokholm'.* mean Europe/Stockholm"),
     "time zone like a path": ("time_zone: ../x", "time_zone: Europe/Stockholm", r"no time zone '\.\./x' is known here"),
     "time zone, a directory": ("time_zone: America", "time_zone: Europe/Stockholm", "no time zone 'America'"),
     "machine is a word": (
@@ -118,8 +118,8 @@ def test_one_mistake(problems: Callable[[str | bytes], str], case: str) -> None:
         ("anomalies: [3]", "anomalies > 0: should be a valid string"),
         ("cleaning: [{days: 3}]", "cleaning > 0 > rule: missing"),
         ("cleaning: [7]", "cleaning > 0: should be a mapping"),
-        ("published_filters: [{usr: 3}]", "published_filters > 0 > usr: unknown key; did you mean 'user'"),
-        ("alternatives: {b: {whi: x}}", "alternatives > b > whi: unknown key; did you mean 'why'"),
+        ("published_filters: [{usr: 3}]", "published_filters > 0 > usr: unknown key; did you mean user"),
+        ("alternatives: {b: {whi: x}}", "alternatives > b > whi: unknown key; did you mean why"),
         ("alternatives: {b: {why: x, priority_ranks: {1: no}}}", "priority_ranks > 1: should be a valid integer"),
         ("published_filters: [{user: 3}]", "published_filters > 0 > first_job: missing"),
         ("alternatives: {b: {why: x, priority_ranks: {1: 0, 3: 1}, other_queues: 2}}", "the card has no queue 3"),
@@ -153,7 +153,7 @@ def test_all_at_once(problems: Callable[[str | bytes], str]) -> None:
     lines = message.splitlines()
     assert lines[0] == ": 5 problems"
     assert [re.match(r"  line (\d+): ", line)[1] for line in lines[1:]] == ["2", "10", "16", "19", "21"]  # type: ignore[index]
-    assert lines[-1].endswith("there is no card 'SITE' under logs; did you mean 'SITE-1'?")
+    assert lines[-1].endswith("there is no card 'SITE' under logs; did you mean SITE-1?")
 
 
 def test_duplicate_checksum(problems: Callable[[str | bytes], str]) -> None:
@@ -178,7 +178,7 @@ def test_inherited_mistake_is_told_once(problems: Callable[[str | bytes], str]) 
 
 
 @pytest.mark.parametrize(
-    ("base", "expected"), [("SITE-3", "no other card 'SITE-3'"), ("SITE-2", "no other card"), ("SITE", "mean 'SITE-1'")]
+    ("base", "expected"), [("SITE-3", "no other card 'SITE-3'"), ("SITE-2", "no other card"), ("SITE", "mean SITE-1")]
 )
 def test_based_on_nothing(problems: Callable[[str | bytes], str], base: str, expected: str) -> None:
     """A card that is based on none that there is, or on itself, is refused in one line."""

@@ -156,10 +156,10 @@ def test_log_by_name() -> None:
     """A card is found by its name; an unknown name is answered with near matches and all names."""
     shipped = read_catalog()
     assert shipped.log("KTH-SP2-1996-2.1-cln").jobs == 28476
-    with pytest.raises(UnknownLogError, match=r"did you mean 'KTH-SP2-1996-2\.1-cln'") as caught:
+    with pytest.raises(UnknownLogError, match=r"did you mean KTH-SP2-1996-2\.1-cln") as caught:
         shipped.log("KTH-SP2-1996-2.1")
     assert all(name in str(caught.value) for name in LOGS)
-    with pytest.raises(UnknownLogError, match=r"did you mean 'CTC-SP2-1996-3\.1-cln'"):
+    with pytest.raises(UnknownLogError, match=r"did you mean CTC-SP2-1996-3\.1-cln"):
         shipped.log("ctc")
     with pytest.raises(UnknownLogError) as caught:
         shipped.log("x")

@@ -58,7 +58,7 @@ def test_every_command_stands_in_one_family() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["simulat", "x"], "error: there is no command 'simulat'; did you mean 'simulate'?"),
+        (["simulat", "x"], "error: there is no command 'simulat'; did you mean simulate?"),
         (["zzz"], "error: there is no command 'zzz'; swftools --help lists them"),
         (["simulate", "--polcy", "x"], "error: No such option '--polcy'. Did you mean '--policy'?"),
         (["prune", "--keep", "x"], "is not a valid integer range; see "),

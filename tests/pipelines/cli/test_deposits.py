@@ -78,9 +78,9 @@ def test_a_version_is_cited(root: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nurmi209"], "did you mean 'nurmi2009' or 'nurmi2009-beyond'?"),
-        (["sdcs"], "did you mean 'sdsc'?"),
-        (["KTH-SP2-1996-2.1"], "did you mean 'KTH-SP2-1996-2.1-cln' or"),
+        (["nurmi209"], "did you mean nurmi2009?"),
+        (["sdcs"], "did you mean sdsc?"),
+        (["KTH-SP2-1996-2.1"], "did you mean KTH-SP2-1996-2.1-cln?"),
         (["§§§"], "nothing to cite is called '§§§'"),
         (["sdsc", "--version", "zzzz"], "data set 'sdsc' has no version 'zzzz'; it has"),
         (["sdcs", "--version", "latest"], "no data set 'sdcs'; there are sdsc"),

@@ -74,7 +74,7 @@ def test_a_wrong_task_is_never_made(name: str) -> None:
 def test_an_unknown_task_is_2(tmp_path: Path) -> None:
     """With the name that was meant, by luigi; with all names, by the console."""
     done = run([*LUIGI, "BuildAugmentdTrace"], tmp_path)
-    assert (2, "error: no task 'BuildAugmentdTrace'; did you mean 'BuildAugmentedTrace'") == (
+    assert (2, "error: no task 'BuildAugmentdTrace'; did you mean BuildAugmentedTrace") == (
         done.returncode,
         done.stderr.partition("?")[0],
     )

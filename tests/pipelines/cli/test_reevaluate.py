@@ -147,7 +147,7 @@ def test_nothing_has_come(tmp_path: Path) -> None:
 
 WRONG = [
     ("history: [1]\n", "line 1: history: should be a valid string, not [1]"),
-    ("waits:\n  method: [binomial]\n", "line 2: waits > method: unknown key; did you mean 'methods'?"),
+    ("waits:\n  method: [binomial]\n", "line 2: waits > method: unknown key; did you mean methods?"),
     ("waits:\n  methods: [binomal]\n", "line 2: waits > methods: no method 'binomal'"),
     ("waits:\n  options: {quantile: 2}\n", "line 2: waits > options: "),
     ("waits:\n  by: qeue\n", "line 2: waits > by: by='qeue': 'qeue' is not a group of jobs"),

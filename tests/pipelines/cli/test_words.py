@@ -99,7 +99,7 @@ def test_pictures_complete_by_tab() -> None:
         (["mine.swf"], "it is a log: swftools describe mine.swf"),
         (["info"], "see swftools describe LOG"),
         (["waits"], "swftools plot --picture waits LOG"),
-        (["desribe"], "did you mean 'describe'?"),
+        (["desribe"], "did you mean describe?"),
         (["compare", "mine.swf", "--policies", "fcfs", "easy"], "--policies ...,easy"),
         (["compare", "--log", "mine.swf", "--policies", "fcfs", "Easy"], "separated by commas"),
         (["compare", "mine.swf", "other.swf"], "swftools experiment FILE.yaml"),

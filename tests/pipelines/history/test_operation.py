@@ -296,7 +296,7 @@ def test_statuses(watched: Site) -> None:
     assert_ends(4, "unreadable: notes.txt: it looks like none of the known formats")
     bad.unlink()
     watched.settings.write_text("waits: {chanse: 1}\n")
-    assert_ends(2, "error: reevaluate.yaml, line 1: waits > chanse: unknown key; did you mean 'chance'?")
+    assert_ends(2, "error: reevaluate.yaml, line 1: waits > chanse: unknown key; did you mean chance?")
     watched.settings.unlink()
     assert_ends(2, "error: reevaluate.yaml: No such file or directory; check the path of the settings")
     watched.settings.write_text("# nothing but comments\n")
