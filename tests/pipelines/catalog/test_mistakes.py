@@ -66,7 +66,11 @@ WRONG = {
     "short sha256": ("sha256: abc", f"sha256: {'a' * 64}", "line 8: .*sha256: should be 64 lower-case hexadecimal"),
     "capital sha256": (f"sha256: {'A' * 64}", f"sha256: {'a' * 64}", "sha256: should be 64 lower-case hexadecimal"),
     "other format": ("format: csv", "format: swf", "format: no log format 'csv'; there are: "),
-    "time zone": ("time_zone: Europe/Stokholm", "time_zone: Europe/Stockholm", "'Europe/Stokholm'.* mean Europe/Stockholm"),
+    "time zone": (
+        "time_zone: Europe/Stokholm",
+        "time_zone: Europe/Stockholm",
+        "Stokholm'.* mean Europe/Stockholm",
+    ),
     "time zone like a path": ("time_zone: ../x", "time_zone: Europe/Stockholm", r"no time zone '\.\./x' is known here"),
     "time zone, a directory": ("time_zone: America", "time_zone: Europe/Stockholm", "no time zone 'America'"),
     "machine is a word": (
