@@ -15,11 +15,11 @@ export PYTHONDONTWRITEBYTECODE =
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
 
-# What needs no more than one core goes beside something else: checks beside compiling ahead, documents beside examples.
+# What needs no more than one core goes beside something else: checks beside compiling ahead, documents beside tests.
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs 2 lint types $(VENV)/.warm-tests
-	$(MAKE) unit
-	$(MAKE) --jobs 2 docs doctests end-to-end
+	$(MAKE) --jobs 2 unit docs
+	$(MAKE) --jobs 2 doctests end-to-end
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
