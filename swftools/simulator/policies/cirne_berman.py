@@ -201,20 +201,15 @@ def _width_by_play(machine: Machine, memory: CirneBermanMemory, parameters: Any,
     if line.least[job] == line.most[job]:
         return line.least[job]
     best = longest = np.inf
-    narrowest = line.most[job] + 1
-    for size in range(line.most[job], line.least[job] - 1, -1):  # run times only grow
-        time = time_on(machine, job, size)
-        memory.responses[size] = np.inf
-        if time > longest:
-            break
-        narrowest = size
-        if _is_tried(machine, parameters, job, size, time):
-            copy.width[job], copy.time[job] = size, time
-            copy_machine(machine, copy, line, count)
-            memory.responses[size] = play(copy, line, job, now, longest)
-            best = min(best, memory.responses[size])
-            longest = time_until(now, now + best * (1.0 + parameters.tolerance))
-    return _first_as_good(memory, job, narrowest, longest)
+    size = _next_to_try(machine, memory, parameters, job, line.most[job] + 1, longest)
+    while size > 0:
+        copy.width[job], copy.time[job] = size, time_on(machine, job, size)
+        copy_machine(machine, copy, line, count)
+        memory.responses[size] = play(copy, line, job, now, longest)
+        best = min(best, memory.responses[size])
+        longest = time_until(now, now + best * (1.0 + parameters.tolerance))
+        size = _next_to_try(machine, memory, parameters, job, size, longest)
+    return _first_as_good(memory, job, longest)
 
 
 @kernel(allocates=False)
@@ -231,32 +226,42 @@ def _width_by_plan(machine: Machine, memory: CirneBermanMemory, parameters: Any,
         ahead += 1
     _reserve(machine, memory, ahead)
     best = longest = np.inf
-    narrowest = line.most[job] + 1
-    for size in range(line.most[job], line.least[job] - 1, -1):  # run times only grow
+    size = _next_to_try(machine, memory, parameters, job, line.most[job] + 1, longest)
+    while size > 0:
         time = time_on(machine, job, size)
+        memory.responses[size] = earliest(memory.plan.profile, size, planned_length(time), np.inf) - now + time
+        best = min(best, memory.responses[size])
+        longest = time_until(now, now + best * (1.0 + parameters.tolerance))
+        size = _next_to_try(machine, memory, parameters, job, size, longest)
+    return _first_as_good(memory, job, longest)
+
+
+@kernel(allocates=False)
+def _next_to_try(
+    machine: Machine, memory: CirneBermanMemory, parameters: Any, job: int, size: int, longest: float
+) -> int:
+    """Return the next smaller width to try, 0 if there is none: on it the job takes at most so long (s).
+
+    Widths that are not tried have no response time.
+    """
+    own, least, is_over = machine.requests.processors[job], memory.line.least[job], False
+    while size > least:
+        size -= 1
         memory.responses[size] = np.inf
-        if time > longest:
-            break
-        narrowest = size
-        if _is_tried(machine, parameters, job, size, time):
-            begin = earliest(memory.plan.profile, size, planned_length(time), np.inf)
-            memory.responses[size] = begin - now + time
-            best = min(best, memory.responses[size])
-            longest = time_until(now, now + best * (1.0 + parameters.tolerance))
-    return _first_as_good(memory, job, narrowest, longest)
+        if is_over:
+            continue
+        time = time_on(machine, job, size)
+        is_over = time > longest  # run times only grow
+        is_of_sizes = parameters.sizes == _ALL or size & (size - 1) == 0 or size == own
+        if not is_over and time < np.inf and is_of_sizes:
+            return size
+    return 0
 
 
 @kernel(allocates=False)
-def _is_tried(machine: Machine, parameters: Any, job: int, size: int, time: float) -> bool:
-    """Whether a width on which a job takes so long (s) is one to try."""
-    is_power = size & (size - 1) == 0
-    return time < np.inf and (parameters.sizes == _ALL or is_power or size == machine.requests.processors[job])
-
-
-@kernel(allocates=False)
-def _first_as_good(memory: CirneBermanMemory, job: int, narrowest: int, longest: float) -> int:
-    """Return the smallest width, from one on, whose response time is short enough."""
-    for size in range(narrowest, memory.line.most[job] + 1):
+def _first_as_good(memory: CirneBermanMemory, job: int, longest: float) -> int:
+    """Return the smallest width whose response time is short enough."""
+    for size in range(memory.line.least[job], memory.line.most[job] + 1):
         if memory.responses[size] <= longest and memory.responses[size] < np.inf:
             return size
     return memory.line.optimum[job]

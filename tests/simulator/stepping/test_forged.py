@@ -8,6 +8,7 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,10 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError, StateError
 from swftools.simulator import CHECKPOINT, Stepper
-from swftools.simulator.machine.state import RUNNING, STOPPED, SUBMITTED
+from swftools.simulator.engine.replay import DECIDING, STALE
+from swftools.simulator.machine.state import CAPACITY, RUNNING, STOPPED, SUBMITTED
 from swftools.simulator.policies.class_line import SEEN, empty_line, restore_line
+from swftools.simulator.policies.scojo_p import ScojoParameters, restore_scojo, scojo_memory
 from swftools.simulator.stepping import packed
 from swftools.simulator.stepping.sound import check_parts
 from tests.every_policy import OURS, light, with_all_columns
@@ -155,6 +158,65 @@ def test_one_beyond_in_what_stands_beside() -> None:
     head["draws"][0]["buffer_pos"] = 5
     with pytest.raises(StateError, match="buffer_pos is not from 0 to 4"):
         Stepper.from_bytes(packed.pack({**arrays, "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}))
+
+
+LAST_START = 134.0
+"""When the last run of that state began, s."""
+
+
+def stopping() -> dict[str, np.ndarray[Any, Any]]:
+    """Return the arrays of a state within a decision that has stopped two runs."""
+    stepper = Stepper.from_bytes(state_of("easy", 0))
+    for job in stepper.running.tolist()[:2]:
+        stepper.preempt(job, CHECKPOINT)
+    return packed.unpack(stepper.to_bytes())
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("machine.clock", lambda clock: [np.inf, clock[1]], "jobs came before the first instant"),
+        ("machine.clock", lambda clock: [LAST_START - 1.0, clock[1]], "a run starts later than it is now"),
+        ("machine.counts", lambda counts: [*counts[:STOPPED], 1, *counts[STOPPED + 1 :]], "other runs were stopped"),
+        ("machine.counts", lambda counts: [*counts[:STOPPED], 3, *counts[STOPPED + 1 :]], "other runs were stopped"),
+        ("machine.stops.run", lambda run: [run[1], run[0], *run[2:]], "a run that was stopped is another job's"),
+        ("replay.counts", lambda counts: [*counts[:STALE], 2, *counts[STALE + 1 :]], "ends of runs that were stopped"),
+        ("replay.counts", lambda counts: [*counts[:DECIDING], 0, *counts[DECIDING + 1 :]], "other runs were stopped"),
+    ],
+)
+def test_what_contradicts_the_runs_so_far(name: str, change: Callable[[Any], list[Any]], said: str) -> None:
+    """A time before them, and stops that were not made, are another job's, or are over."""
+    arrays = stopping()
+    Stepper.from_bytes(packed.pack(arrays)).decide().finish()
+    array = arrays[f"state.{name}"]
+    forged = {**arrays, f"state.{name}": np.array(change(array.tolist()), array.dtype)}
+    with pytest.raises(StateError, match=said):
+        Stepper.from_bytes(packed.pack(forged))
+
+
+def test_another_predictor_among_the_options() -> None:
+    """It is named twice: as what learns, and as an option of the run."""
+    arrays = packed.unpack(state_of("easy", 1))
+    head = json.loads(arrays["head"].tobytes())
+    assert head["predictor"][0] == head["options"]["predictor"] != "last-model"
+    head["options"]["predictor"] = "last-model"
+    with pytest.raises(StateError, match="other parameters than its simulation"):
+        Stepper.from_bytes(packed.pack({**arrays, "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [("days", 0.0, "learned from in no time"), ("curves", 1 << 31, "curves of more jobs than were learned from")],
+)
+def test_arrivals_that_nobody_can_expect(column: str, value: float, said: str) -> None:
+    """Jobs that came in no time, and more than came."""
+    driver = Stepper.from_bytes(state_of("scojo-p", 0))._simulation._driver
+    memory: Any = driver.decider.memory
+    new = scojo_memory(30, driver.machine.counts[CAPACITY], ScojoParameters())
+    restore_scojo(memory, new, driver.machine)
+    getattr(memory.arrivals, column)[0] = value
+    with pytest.raises(ValueError, match=said):
+        restore_scojo(memory, new, driver.machine)
 
 
 @pytest.mark.slow
