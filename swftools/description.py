@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swftools.fields.dictionary import generated_columns
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES, generated_columns
 from swftools.named import with_number
 from swftools.offered_work import offered_load, span_of
 from swftools.trace import Trace

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from swftools.errors import ParameterError
 from swftools.fields.definition import FLOAT64, INT64
-from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
+from swftools.fields.dictionary import SWF_FIELDS, SWF_NAMES
 from swftools.header import SwfHeader
 from swftools.named import Known, names_by_kind
 from swftools.output.jobs_table import HasJobs

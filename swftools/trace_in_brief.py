@@ -16,8 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.fields.definition import GENERATED
-from swftools.fields.dictionary import generated_columns
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES, generated_columns
 from swftools.header import SwfHeader
 from swftools.named import Known, with_number
 from swftools.output.amounts import counted, duration, percent

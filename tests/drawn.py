@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from swftools import Trace, read_swf
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.simulator.schedule import Schedule
 
 HEADINGS = {

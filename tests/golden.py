@@ -63,10 +63,7 @@ from tests.golden_outputs import (
 
 GOLDEN = REFERENCES / "golden.json"
 VERSIONS = {
-    **{
-        f"table {name}": (f"version of {name} in RAISED_VERSIONS of swftools/fields/dictionary.py", table_version(name))
-        for name in TABLES
-    },
+    **{f"table {name}": (f"version of {name} in swftools/fields/tables.csv", table_version(name)) for name in TABLES},
     "parse": ("code_version of ParseLog in pipelines/tasks/parse.py", ParseLog.code_version),
     "clean": ("code_version of CleanTrace in pipelines/tasks/clean.py", CleanTrace.code_version),
     **{

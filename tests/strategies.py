@@ -19,7 +19,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from swftools.fields.definition import INT64, UTILITY
-from swftools.fields.jobs import SWF_FIELDS
+from swftools.fields.dictionary import SWF_FIELDS
 from swftools.header import KNOWN_LABELS, HeaderEntry, SwfHeader
 from swftools.trace import Trace
 

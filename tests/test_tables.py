@@ -17,8 +17,7 @@ from hypothesis import given
 
 from swftools import clean, generate_utility, read_swf
 from swftools.errors import SchemaError
-from swftools.fields.dictionary import TABLES, arrow_schema
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES, TABLES, arrow_schema
 from swftools.tables import LONG, check_table, compacted, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 from tests.examples import examples

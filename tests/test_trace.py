@@ -14,7 +14,7 @@ from hypothesis import given
 
 from swftools import SwfHeader, Trace, read_swf
 from swftools.errors import ParameterError
-from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
+from swftools.fields.dictionary import SWF_FIELDS, SWF_NAMES
 from swftools.trace import JobArrays, float_series, integer_series
 from tests.strategies import traces
 

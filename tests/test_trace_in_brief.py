@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from swftools import SwfHeader, Trace, describe, offered_load
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.output.shown_html import _width
 from tests.examples import examples
 from tests.strategies import traces

@@ -147,8 +147,8 @@ def _told_of_added(task: Any) -> str:
     """Return which augmentations a task adds, in a line."""
     if not task.augmentations:
         return ""
-    from swftools.fields.augmentations import AUGMENTATION_COLUMNS
     from swftools.fields.definition import GENERATED
+    from swftools.fields.dictionary import AUGMENTATION_COLUMNS
     from swftools.output.amounts import counted
 
     names = [each.name for each in task.augmentations]

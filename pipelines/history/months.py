@@ -30,7 +30,7 @@ from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.parameters import AUGMENTATIONS
 from swftools.cleaning import CleaningReport, clean, resolve_rules
 from swftools.errors import HistoryError, ParameterError
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.swf.writer import write_swf
 from swftools.header import HeaderEntry, SwfHeader
 from swftools.history.book import HistoryBook

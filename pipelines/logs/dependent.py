@@ -14,7 +14,7 @@ from pipelines.logs.file_cache import FileCache
 from pipelines.logs.published import JOBS, read_manifest
 from swftools.dependencies import SEVERAL
 from swftools.errors import SwfToolsError
-from swftools.fields.jobs import SWF_FIELDS
+from swftools.fields.dictionary import SWF_FIELDS
 from swftools.formats.compression import open_log
 from swftools.formats.detect import detect
 from swftools.formats.several import log_files

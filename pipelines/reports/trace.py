@@ -10,8 +10,7 @@ from pipelines.reports.report import Rows, Section, Shown, Told, Version, report
 from swftools.cleaning import CleaningReport
 from swftools.description import describe
 from swftools.fields.definition import GENERATED
-from swftools.fields.dictionary import generated_columns
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES, generated_columns
 from swftools.header import SwfHeader
 from swftools.output.amounts import counted, duration, percent
 from swftools.tables import empty_frame

@@ -39,7 +39,7 @@ from pipelines.tasks.publishing import Contents, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
-from swftools.fields.experiments import EXPERIMENT
+from swftools.fields.dictionary import TABLES
 from swftools.parameters.run_option_table import RUN_OPTIONS
 from swftools.simulator.measure_definitions import HIGHER, LOWER, MEASURES
 from swftools.simulator.measures_table import USUAL
@@ -209,7 +209,7 @@ class PublishExperiment(CellsTask):
         usual = usual_values(metrics)
         differences = compare_with_baseline(usual, SETTING, self.baseline, self._tell)
         frames = {
-            "experiment": metrics[[field.name for field in EXPERIMENT]],
+            "experiment": metrics[[field.name for field in TABLES["experiment"]]],
             "experiment_differences": differences,
             "experiment_ranks": rank_policies(usual, SETTING, _worse()),
         }

@@ -16,8 +16,7 @@ from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter
 from pipelines.tasks.simulate import hash_of_module
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
-from swftools.fields.dictionary import known_at_submission
-from swftools.fields.jobs import JOBS
+from swftools.fields.dictionary import JOBS, known_at_submission
 from swftools.parameters import did_you_mean
 from swftools.qbets.log_columns import GROUPS, group_labels, read_submissions
 from swftools.qbets.methods import find_method

@@ -27,7 +27,7 @@ from pipelines.tasks.simulation_parameters import (
 )
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
-from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.kernel.memory import give_back_memory
 from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry

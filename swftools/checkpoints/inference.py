@@ -35,7 +35,7 @@ from swftools.checkpoints.survey import (
     write_commented_csv,
 )
 from swftools.errors import ParameterError
-from swftools.fields.augmentations import CHECKPOINT_COLUMNS
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.keyed_random import count_occurrences
 from swftools.parameters import LARGEST_SEED, Parameters, choice, whole
 from swftools.trace import JobArrays, Trace
@@ -289,7 +289,10 @@ def write_checkpoints(jobs: pd.DataFrame, path_or_file: str | Path | IO[Any]) ->
     >>> file.getvalue().splitlines()[-2:]
     ['job_number,performs_checkpointing,interval_minutes,source', '5,true,15,survey']
     """
-    needed = ["job_number", *(field.name for field in CHECKPOINT_COLUMNS if field.name != "checkpoint_choice")]
+    needed = [
+        "job_number",
+        *(field.name for field in AUGMENTATION_COLUMNS["checkpoints"] if field.name != "checkpoint_choice"),
+    ]
     if missing := [name for name in needed if name not in jobs]:
         raise ParameterError(f"jobs lack the columns {missing}; join what infer_checkpoints returns to them")
     occurrence = count_occurrences(jobs)

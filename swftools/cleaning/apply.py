@@ -25,7 +25,7 @@ import pandas as pd
 from swftools.cleaning.decisions import REPAIRED, CheckedDecision, Mask, check_decision
 from swftools.cleaning.registry import Rule, RuleSpec, decide, prepare, resolve_rules
 from swftools.errors import BalanceError, RuleError, SwfToolsError
-from swftools.fields.jobs import JOBS
+from swftools.fields.dictionary import JOBS
 from swftools.output.amounts import counted
 from swftools.output.plotter import Plotter
 from swftools.output.shown_html import ShowsItself, chief_columns

@@ -18,7 +18,7 @@ import pandas as pd
 from swftools.by_job import in_order_of
 from swftools.errors import ParameterError, RuleError
 from swftools.fields.definition import BOOL, INT64
-from swftools.fields.jobs import JOB_NUMBER, JOBS, SWF_FIELDS
+from swftools.fields.dictionary import JOBS, SWF_FIELDS
 
 Mask = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -29,7 +29,7 @@ FLAGS = tuple(column.name for column in JOBS if column.type == BOOL and column.s
 REPAIRED = "is_repaired"
 """The flag that follows from repairs; no rule sets it itself."""
 
-_REPAIRABLE = {column.name: column for column in SWF_FIELDS if column is not JOB_NUMBER}
+_REPAIRABLE = {column.name: column for column in SWF_FIELDS if column.name != "job_number"}
 
 
 @dataclass

@@ -17,7 +17,7 @@ import pandas as pd
 
 from swftools.cleaning.decisions import Decision
 from swftools.cleaning.registry import cleaning_rule
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.parameters import Parameters, choice, is_whole, number, whole
 from swftools.trace import Trace
 

@@ -2,8 +2,9 @@
 """The column dictionary: every column of every table, once.
 
 Name, type, unit, meaning, missing value, SWF position and bounds of each column, and when it is known of a job, live in
-the files of this folder and nowhere else. The pyarrow schemas, the files in ``schemas/``, the data dictionary of the
-documentation (all by ``generate.py``), the checks on write and read, and what predictors are told are made from it.
+``columns.csv`` and nowhere else, and what each table is in ``tables.csv``. The pyarrow schemas, the files in
+``schemas/``, the data dictionary of the documentation (all by ``generate.py``), the checks on write and read, and what
+predictors are told are made from it.
 """
 
 from __future__ import annotations
@@ -14,147 +15,47 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from swftools.errors import SchemaError
-from swftools.fields.accounting import NAMES
-from swftools.fields.augmentations import AUGMENTATION_COLUMNS, CHECKPOINT_SUMMARY, CHECKPOINT_SURVEY
-from swftools.fields.cleaning import CLEANING_REPORT, MERGED, QUARANTINE, REPAIRS
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field, Known
-from swftools.fields.experiments import EXPERIMENT, EXPERIMENT_DIFFERENCES, EXPERIMENT_RANKS
-from swftools.fields.history import INGESTED, RECORDS, REJECTED, WAIT_COVERAGE, WAITING_FILES
-from swftools.fields.jobs import JOB_NUMBER, JOB_OCCURRENCE, JOBS, SWF_NAMES
-from swftools.fields.market import PRICES
-from swftools.fields.predictions import WAIT_EVALUATION, WAIT_PREDICTIONS
-from swftools.fields.reevaluation import POLICY_WATCH, WORKLOAD_DRIFT
-from swftools.fields.reproduction import MEASUREMENTS, REPRODUCTION
-from swftools.fields.reservations import RESERVATIONS
-from swftools.fields.schedules import EXCLUSION_REASON, METRICS, SCHEDULE_COLUMNS, SEED, SEGMENT_COLUMNS
-from swftools.fields.search import SEARCH_DECISIONS, SEARCH_IMPROVEMENTS, SEARCH_ORDERS
+from swftools.fields.loader import load_columns, load_tables
+
+_TABLES = load_tables()
+
+TABLES = load_columns(_TABLES)
+"""The columns of each table, in order."""
+
+TABLE_MEANINGS = {name: table.meaning for name, table in _TABLES.items()}
 
 COMMON_VERSION = 13
-"""The schema version of every table that is not in ``RAISED_VERSIONS``: what all had when each got its own."""
+"""The schema version that all tables had when each got its own; content keys leave it out."""
 
-RAISED_VERSIONS: dict[str, int] = dict.fromkeys(AUGMENTATION_COLUMNS, COMMON_VERSION + 1)
+RAISED_VERSIONS = {name: table.version for name, table in _TABLES.items() if table.version != COMMON_VERSION}
 """The schema version of each table that has changed since. Whoever adds, removes, renames or retypes a column of a
-table, or gives it another meaning, raises that table's version here, by one."""
+table, or gives it another meaning, raises that table's version in ``tables.csv``, by one."""
 
+SORTED_BY = {name: table.sorted_by for name, table in _TABLES.items() if table.sorted_by}
+"""The column by which the rows of a table usually rise; a file says so where they do."""
 
-_SIMULATED_NAMES = {field.name for field in SCHEDULE_COLUMNS}
-SCHEDULE = (
-    *(JOB_NUMBER, JOB_OCCURRENCE, *SCHEDULE_COLUMNS),
-    *(field for field in JOBS if field.name not in _SIMULATED_NAMES | {"job_number", "job_occurrence"}),
-)
+PRIMARY_KEYS = {name: table.key for name, table in _TABLES.items() if table.key}
+"""The columns that together tell the rows of a table apart, where some do; only a job's number may be null."""
 
-TABLES: dict[str, tuple[Field, ...]] = {
-    "jobs": JOBS,
-    "quarantine": QUARANTINE,
-    "merged": MERGED,
-    "names": NAMES,
-    "repairs": REPAIRS,
-    "cleaning_report": CLEANING_REPORT,
-    **{name: (JOB_NUMBER, JOB_OCCURRENCE, *columns) for name, columns in AUGMENTATION_COLUMNS.items()},
-    "checkpoint_survey": CHECKPOINT_SURVEY,
-    "checkpoint_summary": CHECKPOINT_SUMMARY,
-    "schedule": SCHEDULE,
-    "segments": (JOB_NUMBER, JOB_OCCURRENCE, *SEGMENT_COLUMNS),
-    "excluded": (JOB_NUMBER, JOB_OCCURRENCE, EXCLUSION_REASON),
-    "search_decisions": SEARCH_DECISIONS,
-    "search_improvements": SEARCH_IMPROVEMENTS,
-    "search_orders": SEARCH_ORDERS,
-    "metrics": METRICS,
-    "comparison": (SEED, *METRICS),
-    "experiment": EXPERIMENT,
-    "experiment_differences": EXPERIMENT_DIFFERENCES,
-    "experiment_ranks": EXPERIMENT_RANKS,
-    "prices": (JOB_NUMBER, JOB_OCCURRENCE, *PRICES),
-    "reservations": (JOB_NUMBER, JOB_OCCURRENCE, *RESERVATIONS),
-    "wait_predictions": (JOB_NUMBER, JOB_OCCURRENCE, *WAIT_PREDICTIONS),
-    "wait_evaluation": WAIT_EVALUATION,
-    "reproduction": REPRODUCTION,
-    "measurements": MEASUREMENTS,
-    "records": RECORDS,
-    "provisional": RECORDS,
-    "ingested": INGESTED,
-    "waiting": WAITING_FILES,
-    "rejected": REJECTED,
-    "wait_coverage": WAIT_COVERAGE,
-    "workload_drift": WORKLOAD_DRIFT,
-    "policy_watch": POLICY_WATCH,
+JOBS = TABLES["jobs"]
+SWF_FIELDS = tuple(field for field in JOBS if field.swf_position is not None)
+"""The 18 fields of the Standard Workload Format, version 2.2 (Chapin et al. 1999; Parallel Workloads Archive), in
+order. Times are seconds, memory is KB per processor. Missing is -1 in SWF text and null here."""
+
+SWF_NAMES = tuple(field.name for field in SWF_FIELDS)
+
+AUGMENTATION_COLUMNS = {
+    name: tuple(field for field in TABLES[name] if field.stage == name)
+    for name in dict.fromkeys(field.stage for field in JOBS)
+    if name in TABLES
 }
-
-TABLE_MEANINGS = {
-    "jobs": "One row a job: what the log says of it, what cleaning found, what was added.",
-    "quarantine": "One row a line that is no job, or a job that a cleaning rule removed.",
-    "merged": "One row a line that became part of another job.",
-    "names": "One row a user, group, executable, queue or partition of an accounting log: the name behind its number.",
-    "repairs": "One row a value that a cleaning rule changed.",
-    "cleaning_report": "One row a step of cleaning: job lines read = jobs kept + quarantined + merged.",
-    "utility": "One row a job: what the augmentation by utility functions adds to it.",
-    "checkpoints": "One row a job: what the augmentation by a checkpoint survey adds to it.",
-    "arrivals": "One row a job: what the augmentation by an arrival model adds to it.",
-    "speedup": "One row a job: what the augmentation by speedup curves adds to it.",
-    "estimates": "One row a job: what the augmentation by modelled user estimates adds to it.",
-    "checkpoint_survey": "One row an answer of the checkpoint survey that the columns were inferred from.",
-    "checkpoint_summary": "One row a choice of the checkpoint survey: Tables 6.1 and 6.2 of Lee 2009 for this survey.",
-    "schedule": "One row a simulated job: what the simulation says of it, and beside it what the trace does.",
-    "segments": "One row a run of a job: jobs that were stopped or resized have several.",
-    "excluded": "One row a job of the trace that could not be simulated.",
-    "search_decisions": "One row a decision of a search: what was tried, what was found, what was started.",
-    "search_improvements": "One row a better order that a decision of a search found, and the heuristic's before them.",
-    "search_orders": "One row a decision of a search and waiting job: its places in both orders, and its starts.",
-    "metrics": "One row a policy, class of jobs, measure and statistic.",
-    "comparison": "One row a policy, seed, class of jobs, measure and statistic.",
-    "experiment": "One row a cell of an experiment (log, options, policy, seed, shake), class of jobs and measure.",
-    "experiment_differences": "One row a log, options, measure and policy: its difference from the baseline.",
-    "experiment_ranks": "One row options, measure and policy: its mean rank over the logs.",
-    "prices": "One row a job of a schedule that was priced: what its user owes by a mechanism, and what the job got.",
-    "reservations": "One row a job that asked for a reservation in a simulation: what it was told, what came of it.",
-    "wait_predictions": "One row a method and job: what the job was told, at its submission, of how long it will wait.",
-    "wait_evaluation": "One row a method and group of jobs: how often the bounds were right, and how tight they were.",
-    "reproduction": "One row a cell of a paper's table and a reading of it: the published value beside ours.",
-    "measurements": "One row a measure of an experiment of a paper.",
-    "records": "One row a job of a history, as the files say of it; the table jobs is made of it.",
-    "provisional": "One row a record that counts until its file goes on, such as the last; and one that it hides.",
-    "ingested": "One row a file that was taken into the history, and what came of its records.",
-    "waiting": "One row a file of the inbox that is not, or not wholly, in the history.",
-    "rejected": "One row a line of a file of the history that is no record of a job.",
-    "wait_coverage": "One row a period, method and queue: how often the bounds of waits were right, and how tight.",
-    "workload_drift": "One row an aspect of the workload and a statistic: the last weeks beside the year before them.",
-    "policy_watch": "One row a policy, measure and statistic, over runs of the last weeks of a log, shaken and not.",
-}
+"""The columns that each augmentation adds to jobs, in the order of the jobs table."""
 
 _GENERATED = frozenset(column.name for column in JOBS if column.is_generated)
 
 KNOWN_OF_JOBS: dict[str, Known] = {field.name: field.known for field in JOBS}
 """When each column of jobs is known. Of a column that is not here only who made it can say."""
-
-SORTED_BY = {
-    "jobs": "submit_time",
-    "records": "submit_time",
-    "provisional": "submit_time",
-    "schedule": "submit_time",
-    "segments": "start_time",
-    "merged": "line_number",
-    "cleaning_report": "step",
-    "search_decisions": "time",
-    "search_improvements": "decision",
-    "search_orders": "decision",
-}
-"""The column by which the rows of a table usually rise; a file says so where they do."""
-
-_JOB = ("job_number", "job_occurrence")
-PRIMARY_KEYS: dict[str, tuple[str, ...]] = {
-    "jobs": _JOB,
-    "names": ("kind", "number"),
-    **dict.fromkeys(AUGMENTATION_COLUMNS, _JOB),
-    "checkpoint_survey": ("answer_number",),
-    "schedule": _JOB,
-    "excluded": _JOB,
-    "search_decisions": ("decision",),
-    "prices": _JOB,
-    "reservations": _JOB,
-    "wait_predictions": ("method", *_JOB),
-    "ingested": ("file_number",),
-}
-"""The columns that together tell the rows of a table apart, where some do; only a job's number may be null."""
 
 
 def table_fields(table: str) -> dict[str, Field]:
@@ -230,7 +131,11 @@ def required_columns(table: str) -> list[str]:
     the key.
     """
     if table == "schedule":
-        return ["job_number", "job_occurrence", *(field.name for field in SCHEDULE_COLUMNS if not field.optional)]
+        return [
+            field.name
+            for field in TABLES[table]
+            if not field.optional and (field.stage == "simulate" or field.name in PRIMARY_KEYS[table])
+        ]
     if table == "jobs":
         return list(SWF_NAMES)
     return [name for name, field in table_fields(table).items() if not field.optional]

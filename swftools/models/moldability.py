@@ -158,8 +158,8 @@ def generate_speedup(trace: Trace, parameters: SpeedupParameters | None = None) 
     Returns
     -------
     pandas.DataFrame
-        One row for each job, with the index of ``trace.jobs``; the columns are ``SPEEDUP_COLUMNS`` of
-        ``swftools.fields.augmentations``, processor_choices as an Arrow list.
+        One row for each job, with the index of ``trace.jobs``; the columns are those of the table
+        ``speedup`` behind the key, processor_choices as an Arrow list.
 
     Notes
     -----

@@ -20,7 +20,7 @@ from swftools.checkpoints.inference import CheckpointInference, CheckpointParame
 from swftools.checkpoints.survey import CheckpointSurvey
 from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
 from swftools.errors import ParameterError
-from swftools.fields.augmentations import CHECKPOINT_COLUMNS
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.tables import to_arrow
 from tests.checkpoints.samples import ANSWERS_ALONE, drawn_trace, survey_of
 from tests.examples import examples
@@ -341,7 +341,7 @@ def test_the_mark_of_a_synthetic_survey_stays(cleaned: Trace) -> None:
     """A job, whatever its source, says that the survey was generated."""
     columns = infer_checkpoints(cleaned, generate_checkpoint_survey(cleaned)).columns
     assert columns["is_checkpoint_survey_synthetic"].all()
-    assert [field.name for field in CHECKPOINT_COLUMNS] == list(columns)
+    assert [field.name for field in AUGMENTATION_COLUMNS["checkpoints"]] == list(columns)
     assert cleaned.jobs.index.equals(columns.index)
 
 

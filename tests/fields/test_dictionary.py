@@ -3,19 +3,35 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from swftools.errors import SchemaError
-from swftools.fields import dictionary
-from swftools.fields.augmentations import AUGMENTATION_COLUMNS
-from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field
+from swftools.fields import dictionary, loader
+from swftools.fields.definition import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    INTEGERS,
+    MAX_TIME,
+    NEVER,
+    STRING,
+    TIMESTAMP,
+    UTILITY,
+    Field,
+)
 from swftools.fields.dictionary import (
+    AUGMENTATION_COLUMNS,
     COMMON_VERSION,
+    JOBS,
+    SWF_FIELDS,
+    SWF_NAMES,
     TABLE_MEANINGS,
     TABLES,
     arrow_schema,
@@ -26,7 +42,7 @@ from swftools.fields.dictionary import (
     table_version,
 )
 from swftools.fields.generate import data_dictionary, json_schema
-from swftools.fields.jobs import JOBS, SWF_FIELDS, SWF_NAMES
+from swftools.fields.loader import COLUMNS
 
 EVERY_COLUMN = [field for fields in TABLES.values() for field in fields]
 
@@ -114,6 +130,31 @@ def test_names_in_a_table_are_unique() -> None:
     """No table has a column twice, and every table says what its rows are."""
     assert {table: len(fields) for table, fields in TABLES.items()} == {t: len(table_fields(t)) for t in TABLES}
     assert list(TABLES) == list(TABLE_MEANINGS)
+
+
+def test_every_line_is_of_a_table() -> None:
+    """Whoever mistypes a table would make a group of columns that none has."""
+    lines = list(csv.reader(COLUMNS.read_text(encoding="utf-8").splitlines()))[1:]
+    named = {name.partition(".")[0] for _, name, *_ in lines if "." in name}
+    assert {table for table, *_ in lines} <= TABLES.keys() | named
+    assert TABLES.keys() <= {table for table, *_ in lines}
+
+
+@pytest.mark.parametrize(
+    "line", ["jobs,mine,integer", "jobs,mine,number,1,,end,,,,,,,M", "jobs,mine,text,1,,soon,,,,,,,M"]
+)
+def test_a_line_that_is_no_column_is_named(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One with a cell too few, a type or a time that there is none of: file and line are told."""
+    text = COLUMNS.read_text(encoding="utf-8")
+    (tmp_path / "columns.csv").write_text(f"{text}{line}\n", encoding="utf-8")
+    monkeypatch.setattr(loader, "COLUMNS", tmp_path / "columns.csv")
+    with pytest.raises(SchemaError, match=rf"columns.csv, line {text.count(chr(10)) + 1}: 'mine' cannot be read"):
+        loader.load_columns(loader.load_tables())
+
+
+def test_bounds_of_times_are_those_of_readers() -> None:
+    """Readers refuse what lies beyond; a table that had another bound would refuse what they let through."""
+    assert {MAX_TIME} == {field.maximum for field in SWF_FIELDS if field.unit == "s"}
 
 
 def test_fields_cannot_be_changed() -> None:

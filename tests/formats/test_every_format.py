@@ -14,7 +14,7 @@ import pytest
 
 from swftools import Trace, clean, read_log, read_swf, write_swf
 from swftools.errors import LogFormatError
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.detect import detect
 from tests.formats.lsf import test_lsf_twin as lsf
 from tests.formats.mutations import mutations

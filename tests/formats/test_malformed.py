@@ -15,7 +15,7 @@ import pytest
 
 from swftools import iter_swf, read_swf, write_swf
 from swftools.errors import SwfFormatError, SwfToolsError, UnreadableLogError
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.compression import open_log
 from swftools.trace import Trace
 from tests.examples import by_day

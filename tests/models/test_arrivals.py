@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from swftools import SwfHeader, Trace, read_swf, write_swf
 from swftools.errors import ParameterError
-from swftools.fields.augmentations import ARRIVAL_COLUMNS
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS, SWF_NAMES
 from swftools.models.arrivals import MODELS, ArrivalParameters, apply_arrivals, generate_arrivals
 from swftools.models.daily_cycle import DAY
 from swftools.offered_work import offered_load
@@ -90,7 +89,7 @@ def test_any_order_of_rows(parameters: ArrivalParameters, trace: Trace, seed: in
         return
     backwards = generate_arrivals(trace.with_jobs(trace.jobs[::-1]), chosen)
     pd.testing.assert_frame_equal(forwards, backwards.sort_index())
-    assert [field.name for field in ARRIVAL_COLUMNS] == list(forwards)
+    assert [field.name for field in AUGMENTATION_COLUMNS["arrivals"]] == list(forwards)
     times, logged = forwards[NAME].to_numpy(), trace.arrays.submit_time
     assert np.isnan(logged).tolist() == np.isnan(times).tolist()
     known = times[~np.isnan(times)]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from swftools import Trace, read_swf, write_swf
 from swftools.errors import ParameterError
 from swftools.fields.definition import MAX_TIME
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.models.lublin_feitelson import LublinFeitelsonParameters, generate
 from swftools.models.lublin_feitelson_types import BATCH, INTERACTIVE, MODES
 from swftools.tables import to_arrow

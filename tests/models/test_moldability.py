@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf
-from swftools.fields.augmentations import SPEEDUP_COLUMNS
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.header import SwfHeader
 from swftools.models import moldability
 from swftools.models.moldability import SpeedupParameters, generate_speedup
@@ -25,7 +25,7 @@ from tests.examples import examples
 from tests.naive.speedup import is_allowed, naive_moldability
 from tests.strategies import traces
 
-NAMES = [field.name for field in SPEEDUP_COLUMNS]
+NAMES = [field.name for field in AUGMENTATION_COLUMNS["speedup"]]
 
 PARAMETERS = [
     SpeedupParameters(),

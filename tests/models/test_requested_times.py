@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from swftools import SwfHeader, Trace, clean, read_swf, write_swf
 from swftools.errors import ParameterError
-from swftools.fields.augmentations import ESTIMATE_COLUMNS
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.models import requested_times as model
 from swftools.models.distribution_of_requests import RequestedTimeDistribution
 from swftools.models.requested_times import (
@@ -189,7 +189,7 @@ def test_columns_are_those_of_the_dictionary() -> None:
     trace = jobs_of(5, 6, -1)
     trace = trace.with_jobs(trace.jobs.set_index(pd.Index([30, 10, 20])))
     generated = generate_requested_times(trace)
-    assert [field.name for field in ESTIMATE_COLUMNS] == list(generated)
+    assert [field.name for field in AUGMENTATION_COLUMNS["estimates"]] == list(generated)
     assert [30, 10, 20] == generated.index.tolist()
     assert np.float64 == generated[COLUMN].dtype
     assert np.float64 == generate_requested_times(Trace.from_columns())[COLUMN].dtype

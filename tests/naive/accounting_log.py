@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from swftools.fields.definition import MAX_TIME
-from swftools.fields.jobs import JOBS
+from swftools.fields.dictionary import JOBS
 from swftools.trace import Trace
 
 MAXIMA = {column.name: column.maximum for column in JOBS if column.maximum is not None}

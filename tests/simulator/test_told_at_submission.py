@@ -14,7 +14,6 @@ from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field
 from swftools.fields.dictionary import JOBS, KNOWN_OF_JOBS, TABLES, known_at_submission
-from swftools.fields.schedules import SCHEDULE_COLUMNS, SEGMENT_COLUMNS
 from swftools.models.moldability import generate_speedup
 from swftools.qbets import features_at_submission, replay
 from swftools.simulator import Simulation, simulate
@@ -82,7 +81,7 @@ def test_every_column_says_when_it_is_known() -> None:
     at_start = ["wait_time", "allocated_processors", "allocated_nodes", "allocated_gpus", "eligible_time", "width"]
     assert {KNOWN_OF_JOBS[name] for name in at_start} == {"start"}
     assert {KNOWN_OF_JOBS[name] for name in ("is_repaired", "is_measured")} == {"never"}
-    simulated = {field.name: field.known for field in (*SCHEDULE_COLUMNS, *SEGMENT_COLUMNS)}
+    simulated = {field.name: field.known for field in (*TABLES["segments"], *TABLES["schedule"])}
     assert "submission" != simulated["start_time"] != simulated["end_time"] == "end"
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an augmentation is: a task that computes columns for the jobs of a cleaned trace; and the registry of them.
 
-A new one is a file beside this with a subclass of ``Augmentation``: a name, columns of that name in
-``swftools/fields/augmentations.py``, and a parameter class; imported by the package, it is an option of
-BuildAugmentedTrace.
+A new one is a file beside this with a subclass of ``Augmentation``: a name, a table of that name in
+``swftools/fields``, whose columns are also of ``jobs``, and a parameter class; imported by the package, it is an option
+of BuildAugmentedTrace.
 """
 
 from __future__ import annotations

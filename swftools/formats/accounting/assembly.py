@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from swftools._version import __version__
 from swftools.fields.definition import BOOL, INT64, INTEGERS, STRING
-from swftools.fields.jobs import JOBS, SWF_FIELDS
+from swftools.fields.dictionary import JOBS, SWF_FIELDS
 from swftools.formats.accounting.decision import Decision
 from swftools.formats.accounting.ledger import MAXIMA, Ledger, Part
 from swftools.formats.accounting.waits import spread

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.fields.definition import MAX_TIME
-from swftools.fields.jobs import JOBS
+from swftools.fields.dictionary import JOBS
 from swftools.formats.accounting.decision import Decision
 from swftools.formats.accounting.identity import id_keys, record_keys
 from swftools.formats.accounting.names import NameBook

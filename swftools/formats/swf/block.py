@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from swftools.errors import SwfFormatError
 from swftools.fields.definition import INT64
-from swftools.fields.jobs import SWF_FIELDS
+from swftools.fields.dictionary import SWF_FIELDS
 from swftools.formats.swf.kernel import (
     COMMENT,
     IS_INTEGER,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.fields.definition import INT64
-from swftools.fields.jobs import SWF_FIELDS
+from swftools.fields.dictionary import SWF_FIELDS
 from swftools.kernel import untouched_zeros
 from swftools.tables import share_alike
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.fields.definition import INT64
-from swftools.fields.jobs import SWF_FIELDS
+from swftools.fields.dictionary import SWF_FIELDS
 from swftools.kernel import kernel
 
 IS_INTEGER = np.array([field.type == INT64 for field in SWF_FIELDS])

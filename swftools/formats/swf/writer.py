@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from swftools.errors import SchemaError, SwfFormatError, UtilityError
 from swftools.fields.definition import STRING
-from swftools.fields.jobs import SWF_FIELDS, SWF_NAMES
+from swftools.fields.dictionary import SWF_FIELDS, SWF_NAMES
 from swftools.formats.compression import LogSource, create_log
 from swftools.formats.swf import dialects
 from swftools.formats.swf.block import MOST_FIELDS

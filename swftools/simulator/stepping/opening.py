@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.kernel import FloatArray
 from swftools.parameters import is_whole
 from swftools.simulator.instants import LATEST

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace, clean, read_swf, write_swf
 from swftools.errors import SwfFormatError
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.privacy import Privacy
 from swftools.formats.registry import Reading
 from swftools.formats.several import LogFiles

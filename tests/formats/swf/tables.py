@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from swftools import read_swf
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.trace import Trace
 
 REST = "4 -1 -1 4 90 -1 1 7 3 2 1 1 -1 -1"  # fields 5 to 18

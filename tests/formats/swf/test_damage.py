@@ -11,7 +11,7 @@ import pytest
 
 from swftools import iter_swf, read_swf
 from swftools.errors import ParameterError, SwfFormatError
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.swf.block import MOST_COMMENTS, MOST_LINES, read_block
 from tests.formats.swf.tables import JOB, jobs, read, rejected
 

@@ -16,8 +16,7 @@ import pytest
 
 from swftools import read_swf
 from swftools.errors import SwfFormatError
-from swftools.fields.dictionary import arrow_schema
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES, arrow_schema
 from swftools.formats.swf.reader import read_lines
 from swftools.header import UTILITY_NOTE, HeaderEntry
 from swftools.tables import to_arrow

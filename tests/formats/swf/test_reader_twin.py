@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swftools import iter_swf, read_swf, write_swf
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.compression import open_log
 from swftools.formats.swf.kernel import (
     _POWERS_OF_TEN,

@@ -21,7 +21,7 @@ import pytest
 
 from swftools import Trace, iter_swf, read_swf, write_swf
 from swftools.errors import SwfFormatError, UnreadableLogError
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.compression import create_log, open_log
 from swftools.formats.swf.kernel import COMMENT, DOUBTFUL, LONGEST_LINE, scan
 from swftools.header import SwfHeader

@@ -15,7 +15,7 @@ import pytest
 
 from swftools import Trace, clean, iter_log, read_log, read_swf, write_swf
 from swftools.errors import LogFormatError, SwfToolsError
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.detect import detect
 from swftools.formats.several import LogFiles, open_joined
 from tests.examples import by_day, pairs

@@ -20,7 +20,7 @@ from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.survey import read_checkpoint_survey
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.errors import HistoryError, ParameterError
-from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.models.requested_times import RequestedTimeParameters
 from tests.pipelines.history.nights import SETTINGS, Site, copy_of, days
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from pipelines.names import MANIFEST
 from pipelines.store.data_root import DataRoot, Publication
-from swftools.fields.dictionary import arrow_schema
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES, arrow_schema
 
 RECORD = {"licence": "none stated", "citation": "Zoë 2026", "parameters": {"seed": 7}}
 

@@ -25,8 +25,7 @@ from pipelines.store.compared_tables import COMPARED_TABLES, ComparedTable, Valu
 from pipelines.store.comparing import compare_versions
 from pipelines.store.data_root import DataRoot
 from swftools.errors import SchemaError, StorageError, VersionNotFoundError
-from swftools.fields.dictionary import arrow_schema, table_fields
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES, arrow_schema, table_fields
 from tests.pipelines.conftest import BUCKET
 from tests.pipelines.store.samples import date, jobs, quarantine
 

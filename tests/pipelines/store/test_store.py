@@ -22,8 +22,7 @@ from swftools.errors import (
     VersionNotFoundError,
 )
 from swftools.fields.definition import BOOL, FLOAT64, INT64, NEVER, STRING
-from swftools.fields.dictionary import COMMON_VERSION, arrow_schema
-from swftools.fields.jobs import JOBS, SWF_NAMES
+from swftools.fields.dictionary import COMMON_VERSION, JOBS, SWF_NAMES, arrow_schema
 from tests.pipelines.store.samples import RECORD, as_published, contents, date, jobs, publish, quarantine, staged
 
 

@@ -17,7 +17,7 @@ from pipelines.tasks.parameters import find_augmentation
 from swftools.checkpoints.inference import read_checkpoints
 from swftools.checkpoints.survey import read_checkpoint_survey
 from swftools.errors import ParameterError
-from swftools.fields.augmentations import AUGMENTATION_COLUMNS
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.models.speedup import run_time
 from swftools.parameters import Parameters
 from tests.pipelines.luigi_runs import SWFTOOLS, run

@@ -20,7 +20,7 @@ import swftools
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.build import BuildAugmentedTrace
-from swftools.fields.jobs import SWF_NAMES
+from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.parquet import read_parquet
 from swftools.utility.functions import UtilityFunctions
 from tests.pipelines.luigi_runs import LUIGI, build, run

@@ -12,10 +12,8 @@ import pipelines.tasks.augmentations  # noqa: F401 (defines them)
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.load import load_log
 from pipelines.tasks.parameters import AUGMENTATIONS
-from swftools.fields.augmentations import AUGMENTATION_COLUMNS
-from swftools.fields.dictionary import arrow_schema
+from swftools.fields.dictionary import AUGMENTATION_COLUMNS, JOBS, arrow_schema
 from swftools.fields.generate import data_dictionary, json_schema
-from swftools.fields.jobs import JOBS
 from swftools.trace import Trace
 
 
