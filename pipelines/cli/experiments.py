@@ -12,12 +12,11 @@ import click
 
 from pipelines.cli.options import data_root_of_task, flags_of_engine, report_of_task, runs_cells, says_its_progress
 from pipelines.cli.output import json_option, print_json
-from pipelines.cli.tasks import flags_of, run_task
+from pipelines.cli.tasks import flags_of, run_task, task_of
 from swftools.output.amounts import counted, duration
 
 if TYPE_CHECKING:
     from pipelines.experiments.memory import MemoryPlan
-    from pipelines.tasks.publish_experiment import PublishExperiment
 
 TRIAL = 3
 """Cells that are run to say how long the rest takes."""
@@ -70,13 +69,10 @@ def run_experiment(
 
 def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
     """Print how many cells there are, how many are done and how long the rest takes, and end the program."""
-    from pipelines import PublishExperiment  # noqa: F401 (luigi knows the flags of those tasks alone that are defined)
     from pipelines.tasks.cells import work_of
-    from pipelines.tasks.luigi_settings import task_of
     from pipelines.tasks.one_look import one_look
 
-    with one_look():
-        task: PublishExperiment = task_of(["--module", "pipelines", "PublishExperiment", *flags])  # type: ignore[assignment]
+    with one_look(), task_of("PublishExperiment", flags) as task:
         left = [cell for cell in task.cells if not cell.is_done()]
         seconds = sum(map(work_of, left))
     pace = _tried(left) if trial and left else None

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipelines.cli.options import PROCESSORS, data_root_of_task, says_its_progress
 from pipelines.cli.output import in_json, json_option, print_json
-from pipelines.cli.tasks import flags_of
+from pipelines.cli.tasks import flags_of, task_of
 from pipelines.exit_statuses import FAILED, LEFT_TOLERANCE, UNREAD_INPUT
 from swftools.output.shown_text import shown
 
@@ -45,34 +45,26 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
     tolerance; 4 a file could not be read. Findings are lines on standard error.
     Example: swftools reevaluate --inbox /srv/inbox --history blue
     """
-    from luigi.retcodes import run_with_retcodes
+    with task_of("ReevaluateLogs", flags_of(options)) as task:
+        from pipelines.reports import check_libraries
+        from pipelines.tasks.luigi_settings import run_to_end
 
-    import pipelines.history.task  # noqa: F401 (luigi knows the flags of those tasks alone that are defined)
-    from pipelines.reports import check_libraries
-    from pipelines.tasks.luigi_settings import task_of
-
-    arguments = ["--module", "pipelines", "ReevaluateLogs", *flags_of(options)]
-    task = cast("ReevaluateLogs", task_of(arguments))
-    task.check()
-    if check:
-        if task.chosen.report:
-            check_libraries()
-        print_json(task.chosen.plan)
-        return
-    try:
-        run_with_retcodes(arguments)
-    except SystemExit as end:
-        if end.code:
-            raise
-    outcome = task.outcome
-    if outcome is None:  # luigi was told to run it elsewhere
-        raise click.ClickException("the task ran in another process; leave --workers out")
-    tell(task, outcome, as_json=as_json)
-    status = status_of(outcome)
-    if outcome.findings and outcome.is_new and task.chosen.on_finding:
-        status = _run(task.chosen.on_finding, as_mapping(task, outcome)) or status
-    status = FAILED if outcome.unreported else status
-    sys.exit(status)
+        task.check()
+        if check:
+            if task.chosen.report:
+                check_libraries()
+            print_json(task.chosen.plan)
+            return
+        before = task.published()
+        failed = run_to_end(task)
+        if failed and task.published().version == before.version:
+            sys.exit(failed)
+        outcome = task.outcome_since(before)
+        tell(task, outcome, as_json=as_json)
+        status = status_of(outcome)
+        if outcome.findings and outcome.is_new and task.chosen.on_finding:
+            status = _run(task.chosen.on_finding, as_mapping(task, outcome)) or status
+        sys.exit(failed or status)
 
 
 def status_of(outcome: Outcome) -> int:
@@ -124,8 +116,6 @@ def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
         click.echo(f"{row['outcome']}: {shown(row['file'])}: {shown(row['reason'])}", err=True)
     for finding in outcome.findings:
         click.echo(f"finding: {finding.kind}: {shown(finding.message)}", err=True)
-    if outcome.unreported:
-        click.echo(f"error: no report was written: {shown(outcome.unreported)}", err=True)
 
 
 def _removed(task: ReevaluateLogs, outcome: Outcome) -> int:

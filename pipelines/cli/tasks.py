@@ -8,8 +8,8 @@ import logging
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -220,34 +220,38 @@ def run_task(
     With ``as_json`` what tasks say goes to standard error, and the published version to standard output. ``tells``
     gives a line to say before it.
     """
-    from luigi.retcodes import run_with_retcodes
+    with task_of(name, flags) as task:
+        if dry_run:
+            sys.exit(_show_plan(task))
+        if getattr(task, "cluster", ""):
+            task.check_cluster()
+        meta = click.get_current_context().meta
+        if meta.get("swftools.detach"):
+            _detach(task, meta["swftools.words"])
+        if told := tells(task):
+            logging.getLogger("pipelines").info("%s", told)
+        from pipelines.tasks.luigi_settings import run_to_end
 
+        with redirect_stdout(sys.stderr) if as_json else nullcontext():
+            status = run_to_end(task)
+        if not status and as_json:
+            print_json(_published_by(task))
+        elif not status and shows_path:
+            _show_path(task)
+        sys.exit(status)
+
+
+@contextmanager
+def task_of(name: str, flags: Iterable[str]) -> Iterator[Any]:
+    """Give the task of a name that flags mean; within, they hold for luigi too."""
     for other in dir(pipelines):
         getattr(pipelines, other)  # luigi knows the flags of those tasks alone that are defined
-    from pipelines.tasks.luigi_settings import task_of
+    from pipelines.tasks.luigi_settings import command_line
 
     # luigi's own parser takes --log for an abbreviation of its --log-level; the long form is exact.
     flags = [re.sub(r"^--log(?==|$)", f"--{name}-log", flag) for flag in flags]
-    arguments = ["--module", "pipelines", name, *flags]
-    task = task_of(arguments)
-    if dry_run:
-        sys.exit(_show_plan(task))
-    if getattr(task, "cluster", ""):
-        task.check_cluster()  # type: ignore[attr-defined]
-    meta = click.get_current_context().meta
-    if meta.get("swftools.detach"):
-        _detach(task, meta["swftools.words"])
-    if told := tells(task):
-        logging.getLogger("pipelines").info("%s", told)
-    try:
-        with redirect_stdout(sys.stderr) if as_json else nullcontext():
-            run_with_retcodes(arguments)
-    except SystemExit as end:
-        if not end.code and as_json:
-            print_json(_published_by(task))
-        elif not end.code and shows_path:
-            _show_path(task)
-        raise
+    with command_line(["--module", "pipelines", name, *flags]) as task:
+        yield task
 
 
 def _detach(task: Any, words: list[str]) -> None:

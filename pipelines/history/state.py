@@ -148,6 +148,16 @@ class State:
         rows = self.table("ingested")
         return rows.assign(withdrawn=rows["withdrawn"].fillna(0))  # before schema version 9 none was
 
+    @property
+    def file_count(self) -> int:
+        """How many files it has; they are numbered from 1."""
+        return 0 if self.version is None else int(self.manifest["tables"]["ingested"]["rows"])
+
+    def files_behind(self, number: int) -> list[dict[str, Any]]:
+        """Return the rows of the files that came behind one, by its number."""
+        rows: list[dict[str, Any]] = self.root.read_described(self.manifest, "ingested").to_pylist()
+        return [row for row in rows if row["file_number"] > number]
+
     @cached_property
     def waiting(self) -> pd.DataFrame:
         """The files of the inbox that it does not have, or not wholly."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import luigi
 from pipelines.config import work_root
 from pipelines.history.findings import Finding
 from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
-from pipelines.history.ingest import ingest, look
+from pipelines.history.ingest import Night, ingest, look
 from pipelines.history.lock import one_at_a_time
 from pipelines.history.months import augmentations_wanted, begins_of
 from pipelines.history.night import Run
@@ -59,9 +60,7 @@ class Outcome:
     findings : list of Finding
         What a person should look at.
     report : str or None
-        Where the report is, if one is wanted and could be written.
-    unreported : str
-        Why it could not.
+        Where its report is, if it has one.
     """
 
     version: str | None
@@ -70,7 +69,6 @@ class Outcome:
     waiting: list[dict[str, Any]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     report: str | None = None
-    unreported: str = ""
 
 
 class HistoryTarget(luigi.Target):
@@ -107,9 +105,9 @@ class ReevaluateLogs(StageTask):
     format = luigi.Parameter(default="", description="format with options, as slurm:time_zone=UTC; default: likewise")
     processors = luigi.IntParameter(default=0, description="processors of the machine; 0: those of the settings")
 
-    outcome: Outcome | None = None
-    """What came of it, once it has run."""
-    _looked: tuple[State, tuple[list[Arrival], list[Unreadable]]] | None = None
+    _has_run = False
+    _looked: tuple[State, Seen, tuple[list[Arrival], list[Unreadable]]] | None = None
+    """What ``complete`` saw, which ``run`` need not look up again."""
 
     def check_values(self) -> None:
         """Raise if a setting is wrong."""
@@ -149,7 +147,7 @@ class ReevaluateLogs(StageTask):
     def check(self) -> None:
         """Raise if the inbox is not there, the data set is not a history, or an augmentation has no place in one."""
         Inbox(self.chosen.inbox)
-        State.load(self.root, self.chosen.history)
+        self.published()
         augmentations_wanted(self.chosen, self.root.location)
 
     def output(self) -> HistoryTarget:
@@ -158,10 +156,10 @@ class ReevaluateLogs(StageTask):
 
     def is_done(self) -> bool:
         """Whether the history has all that the inbox has, by the same settings."""
-        if self.outcome is not None:
+        if self._has_run:
             return True
         self._looked = self._look()
-        state, looked = self._looked
+        state, _, looked = self._looked
         if state.version is not None:
             if not self.root.is_published(self.chosen.history, state.version):
                 return False
@@ -169,47 +167,46 @@ class ReevaluateLogs(StageTask):
         if any(arrival.is_new for arrival in looked[0]) or state.version is None:
             return False
         with self._staging() as folder:
-            begins = begins_of(self.chosen, state)
-            night = ingest(state, self._inbox, looked, self.how, folder, _no_count, begins)
+            night = self._ingest(state, looked, folder)
             if Run(self.chosen, night, folder, _nothing).version != state.version:
                 return False
-        if self.chosen.report and not self.root.has_report(self.chosen.history, state.version):
-            return False
-        self.outcome = self._with_report(outcome_of(state, [], is_new=False))
-        return True
+        return not self.chosen.report or self.root.has_report(self.chosen.history, state.version)
 
     def run(self) -> None:
         """Take what has arrived, and publish."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 with one_at_a_time(self.cache, self.chosen.history):
-                    self.outcome = self._with_report(self._run())
+                    self._run()
+                    self._write_report()
             except SupersededError:
                 if attempt == _ATTEMPTS:
                     raise
                 progress.info("another run published meanwhile; beginning anew")
                 self._looked = None
             else:
+                self._has_run = True
                 return
 
-    def _run(self) -> Outcome:
+    def _run(self) -> None:
+        """Publish what has arrived, if it makes another version."""
         chosen, root = self.chosen, self.root
         if self._looked is None or self._looked[0].version != root.latest(chosen.history):
             self._looked = self._look()
-        state, looked = self._looked
+        state, seen, looked = self._looked
         self._looked = None
+        self._keep(seen)
         told = self._parts().tell
         with self._staging() as folder:
-            read = partial(told, "read")
-            night = ingest(state, self._inbox, looked, self.how, folder, read, begins_of(chosen, state))
+            night = self._ingest(state, looked, folder, partial(told, "read"))
             told("read", 1, 1)
             run = Run(chosen, night, folder, self._say, told)
             if not run.labels:
-                return Outcome(None, is_new=False, waiting=night.waiting)
+                return
             if run.version == state.version:
                 if not root.is_published(chosen.history, run.version):  # killed before all had followed
                     root.promote(chosen.history, run.version)
-                return outcome_of(state, [], is_new=False)
+                return
             publication = publish(run, root)
             if root.latest(chosen.history) != publication.version:
                 if night.taken:
@@ -221,22 +218,56 @@ class ReevaluateLogs(StageTask):
                 root.promote(chosen.history, publication.version)
         if chosen.keep:
             carry_out(plan_prune(root, chosen.history, keep=chosen.keep))
-        return outcome_of(State.load(root, chosen.history), night.taken, is_new=True)
 
-    def _with_report(self, outcome: Outcome) -> Outcome:
-        """Return an outcome with its report, which is written if it is wanted and not there."""
-        name, version = self.chosen.history, outcome.version
-        if not self.chosen.report or version is None:
-            return outcome
-        if self.root.has_report(name, version):
-            return replace(outcome, report=self.root.report_path(name, version))
+    def _write_report(self) -> None:
+        """Write the report of the latest version, if one is wanted and not there.
+
+        Raises
+        ------
+        HistoryError
+            It could not be written, whatever for; the version is published, and the next run tries again.
+        """
+        name, version = self.chosen.history, self.root.latest(self.chosen.history)
+        if not self.chosen.report or version is None or self.root.has_report(name, version):
+            return
         give_back_memory()
         try:
-            return replace(outcome, report=put_report(self.root, name, version))
-        except Exception as error:  # noqa: BLE001 (whatever it is, the night is published)
+            put_report(self.root, name, version)
+        except Exception as error:
             told = str(error) if isinstance(error, SwfToolsError) else repr(error)
-            progress.warning("%s: no report was written: %s", self.label, told)
-            return replace(outcome, unreported=told)
+            raise HistoryError(f"no report was written: {told}") from error
+
+    def published(self) -> State:
+        """Return the history as it is published now."""
+        return State.load(self.root, self.chosen.history)
+
+    def outcome_since(self, before: State) -> Outcome:
+        """Return what came of the runs since the history was as it was before, by what they have published."""
+        state = self.published()
+        if state.version is None:
+            _, _, looked = self._look()
+            with self._staging() as folder:
+                return Outcome(None, is_new=False, waiting=self._ingest(state, looked, folder).waiting)
+        waiting: list[Any] = state.waiting.to_dict("records")
+        has_report = self.chosen.report and self.root.has_report(self.chosen.history, state.version)
+        return Outcome(
+            state.version,
+            state.version != before.version,
+            state.files_behind(before.file_count),
+            waiting,
+            [Finding(**found) for found in state.manifest.get("findings", ())],
+            self.root.report_path(self.chosen.history, state.version) if has_report else None,
+        )
+
+    def _ingest(
+        self,
+        state: State,
+        looked: tuple[list[Arrival], list[Unreadable]],
+        folder: Path,
+        tell: Callable[[int, int], None] = lambda _, __: None,
+    ) -> Night:
+        """Return the history with what has arrived."""
+        return ingest(state, self._inbox, looked, self.how, folder, tell, begins_of(self.chosen, state))
 
     @property
     def _inbox(self) -> Inbox:
@@ -246,22 +277,28 @@ class ReevaluateLogs(StageTask):
         """Give a folder for what is on its way, which nobody else may look into."""
         return staging(work_root(self.data_root), "night", is_private=True)
 
-    def _look(self) -> tuple[State, tuple[list[Arrival], list[Unreadable]]]:
-        """Return the state of the history, and what the inbox has beyond it."""
-        state, inbox = State.load(self.root, self.chosen.history), self._inbox
+    def _look(self) -> tuple[State, Seen, tuple[list[Arrival], list[Unreadable]]]:
+        """Return the state of the history, what is known of the inbox, and what it has beyond the history."""
+        state = self.published()
         if state.version is not None and state.manifest.get("privacy", {}) != privacy_of(self.chosen):
             raise HistoryError(
                 f"history {self.chosen.history}: log: anonymise: or the key of the hashes is not what it was when the "
                 "history was begun, so no user would be recognised; restore it, or begin another history"
             )
-        path = self.cache / f"{self.chosen.history}.json"
-        seen = Seen(_read_cache(path))
-        found = look(state, inbox, seen)
+        seen = Seen(_read_cache(self._seen_file))
+        return state, seen, look(state, self._inbox, seen)
+
+    @property
+    def _seen_file(self) -> Path:
+        return self.cache / f"{self.chosen.history}.json"
+
+    def _keep(self, seen: Seen) -> None:
+        """Keep what is known of the inbox's files, so that the next run need not read them."""
+        path = self._seen_file
         with storage_errors(f"{path}: nothing was published"):
             make_directories(path.parent)
             with create_file(path) as file:
                 file.write(json.dumps(seen.to_mapping()).encode())
-        return state, found
 
     def _parts(self) -> Parts:
         """Return what the stage consists of: files, months of jobs and of waits by each method, runs of policies."""
@@ -279,10 +316,6 @@ def _nothing(_: str) -> None:
     """Say nothing."""
 
 
-def _no_count(done: int, total: int) -> None:
-    """Say nothing."""
-
-
 def _read_cache(path: Path) -> dict[str, Any]:
     """Return what was kept, nothing where it cannot be read."""
     try:
@@ -290,10 +323,3 @@ def _read_cache(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def outcome_of(state: State, taken: list[dict[str, Any]], *, is_new: bool) -> Outcome:
-    """Return what a version tells."""
-    findings = [Finding(**found) for found in state.manifest.get("findings", ())]
-    waiting: list[Any] = state.waiting.to_dict("records")
-    return Outcome(state.version, is_new, taken, waiting, findings)

@@ -10,15 +10,18 @@ import io
 import logging
 import multiprocessing
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack, redirect_stderr
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr
 from typing import Any
 
 import luigi
 import luigi.worker
 from luigi.cmdline_parser import CmdlineParser
 from luigi.configuration import get_config
+from luigi.execution_summary import LuigiStatusCode
+from luigi.interface import PidLockAlreadyTakenExit, core
 from luigi.parameter import ParameterException
+from luigi.retcodes import retcode
 from luigi.rpc import RPCError
 from luigi.task_register import Register, TaskClassNotFoundException
 
@@ -54,8 +57,9 @@ def _fork_workers() -> None:
     luigi.worker.TaskProcess._Popen = staticmethod(context.Process._Popen)  # type: ignore[assignment, method-assign]
 
 
-def task_of(arguments: Sequence[str]) -> luigi.Task:
-    """Return the task that a command line of luigi means.
+@contextmanager
+def command_line(arguments: Sequence[str]) -> Iterator[luigi.Task]:
+    """Give the task that a command line of luigi means; within, its flags hold for luigi and for all tasks.
 
     Parameters
     ----------
@@ -92,7 +96,33 @@ def task_of(arguments: Sequence[str]) -> luigi.Task:
             task: luigi.Task = parser.get_task_obj()
         except ParameterException as error:
             raise ParameterError(str(error).rpartition("]: ")[2]) from error
-    return task
+        yield task
+
+
+def run_to_end(task: luigi.Task) -> int:
+    """Run a task and what it needs, and return the exit status that luigi's configuration has for how that ended.
+
+    The flags of a command line hold where it is called within ``command_line``.
+    """
+    settings, statuses = core(), retcode()
+    try:
+        result = luigi.build([task], detailed_summary=True, no_lock=settings.no_lock)
+    except PidLockAlreadyTakenExit:
+        return int(statuses.already_running)
+    except Exception:
+        logging.getLogger("luigi-interface").exception("Uncaught exception in luigi")
+        return int(statuses.unhandled_exception)
+    ends = {
+        LuigiStatusCode.FAILED: statuses.task_failed,
+        LuigiStatusCode.FAILED_AND_SCHEDULING_FAILED: max(statuses.task_failed, statuses.scheduling_error),
+        LuigiStatusCode.SCHEDULING_FAILED: statuses.scheduling_error,
+        LuigiStatusCode.MISSING_EXT: statuses.missing_data,
+        LuigiStatusCode.NOT_RUN: statuses.not_run,
+    }
+    if result.status in ends:
+        return int(ends[result.status])
+    # Of a task that another program runs luigid gives nothing to do, which luigi takes for a success.
+    return 0 if settings.local_scheduler or task.complete() else int(statuses.already_running)
 
 
 def _check(name: str, parameter: Any, words: Any) -> None:
@@ -121,7 +151,8 @@ def check_luigis_command() -> None:
         return
     _warn_of_luigid(known)
     try:
-        task_of(arguments)
+        with command_line(arguments):
+            pass
     except WRONG_VALUES as error:
         sys.stderr.write(f"error: {shown_lines(error)}\n")
         sys.exit(WRONG_COMMAND)

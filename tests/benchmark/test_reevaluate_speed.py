@@ -27,9 +27,10 @@ def resident(which):
 
 before, begun = resident("VmRSS"), time.process_time()
 task = ReevaluateLogs(inbox=sys.argv[1], history="blue", data_root=sys.argv[2])
+last = task.published()
 if not task.complete():
     task.run()
-assert task.outcome.is_new
+assert task.outcome_since(last).is_new
 print(time.process_time() - begun, resident("VmHWM") - before)
 """
 

@@ -261,7 +261,7 @@ def test_root_that_cannot_be_written(tmp_path: Path) -> None:
     """It is one line."""
     (tmp_path / "file").touch()
     site = Site(tmp_path, root=str(tmp_path / "file" / "data"))
-    with pytest.raises(StorageError, match=r"inbox/site\.json: nothing was published: Not a directory"):
+    with pytest.raises(StorageError, match=r"inbox/site\.lock: cannot be locked: Not a directory .* choose a path"):
         site.night()
 
 

@@ -65,13 +65,16 @@ def test_it_is_written_and_told(folder: Path) -> None:
     assert report.stat().st_mtime_ns == written
 
 
-def test_a_failure_is_told_and_loses_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_is_told_and_loses_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """The version is published, findings are told; the next night tries again."""
     with monkeypatch.context() as patch:
         patch.setattr(night, "put_report", fails)
         done = reevaluate()
     assert done.exit_code == 30
-    assert "error: no report was written: ZeroDivisionError('of a picture')\n" in done.stderr
+    (record,) = [each for each in caplog.records if each.name == "luigi-interface"]
+    assert (record.levelname, record.message) == ("error", "no report was written: ZeroDivisionError('of a picture')")
     assert "finding: tightness" in done.stderr
     assert "error: no report was written" in (DOCS / "operation.md").read_text(encoding="utf-8")
     root = DataRoot.open(folder / "data")
