@@ -101,8 +101,8 @@ def _of_tasks(options: list[RunOption]) -> list[str]:
 
 
 PLACES: list[tuple[str, str, str, Lines]] = [
-    ("swftools/simulator/one_call.py", "    *,\n", "    compiled: bool", _each(in_signature)),
-    ("swftools/simulator/one_call.py", "by default.\n", "    compiled : bool", _each(in_docstring)),
+    ("swftools/simulator/entry_points.py", "    *,\n", "    compiled: bool", _each(in_signature)),
+    ("swftools/simulator/entry_points.py", "by default.\n", "    compiled : bool", _each(in_docstring)),
     ("swftools/simulator/simulation.py", "        *,\n", "        compiled: bool", _each(in_signature)),
     ("swftools/learning/options.py", "    processors: int | None\n", "    compiled: bool", _of_environments),
     ("docs/simulator.md", "| size of the machine |\n", "| `compiled`", _each(in_table)),

@@ -137,11 +137,11 @@ for package in (swftools, pipelines):
         importlib.import_module(module.name)
 import luigi.retcodes, luigi.tools.range
 from pipelines.catalog.reader import read_catalog
-from swftools import rehearsal
-rehearsal._read()
-rehearsal._write()
-rehearsal._generate()
-rehearsal._simulate("fcfs")
+from swftools import kernel_warm_up
+kernel_warm_up._read()
+kernel_warm_up._write()
+kernel_warm_up._generate()
+kernel_warm_up._simulate("fcfs")
 """
 
 _NUMBA = """

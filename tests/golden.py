@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from pipelines.history import months, night
+from pipelines.history import months, reevaluation_run
 from pipelines.tasks.augmentations.registry import AUGMENTATIONS
 from pipelines.tasks.build import BuildAugmentedTrace
 from pipelines.tasks.clean import CleanTrace
@@ -109,7 +109,7 @@ VERSIONS = {
     ),
     "build": ("code_version of BuildAugmentedTrace in pipelines/tasks/build.py", BuildAugmentedTrace.code_version),
     "history": ("CODE_VERSION in pipelines/history/months.py", months.CODE_VERSION),
-    "reevaluate": ("CODE_VERSION in pipelines/history/night.py", night.CODE_VERSION),
+    "reevaluate": ("CODE_VERSION in pipelines/history/reevaluation_run.py", reevaluation_run.CODE_VERSION),
 }
 """Where each stage declares its version, and the version, in the order of the data's way."""
 

@@ -19,7 +19,7 @@ from swftools.errors import ParameterError
 from swftools.estimates import study_estimates
 from swftools.models.speedup import downey_maximum_processors, downey_speedup, efficiency, run_time, simple_speedup
 from swftools.qbets.clusters import cluster
-from swftools.qbets.figures import prediction_figures
+from swftools.qbets.published_statistics import prediction_figures
 from swftools.simulator import Simulation, measure, simulate
 from swftools.simulator.metrics.over_time import over_time
 

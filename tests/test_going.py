@@ -15,7 +15,7 @@ from typing_extensions import deprecated
 
 import pipelines  # noqa: F401 (luigi takes its configuration from the directory where it is first imported)
 from swftools import __version__
-from swftools.going import SAYS, renamed
+from swftools.deprecation import SAYS, renamed
 from tests.folders import ROOT
 from tests.pages import DOCS
 

@@ -14,7 +14,7 @@ import pytest
 from tests.folders import ROOT
 
 ROOMS = [
-    *("swftools._version", "swftools.going", "swftools.errors", "swftools.output", "swftools.kernel"),
+    *("swftools._version", "swftools.deprecation", "swftools.errors", "swftools.output", "swftools.kernel"),
     "swftools.keyed_random",
     *("swftools.parameters", "swftools.fields"),
     *(
@@ -33,7 +33,7 @@ ROOMS = [
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.energy", "swftools.market"),
     "swftools.qbets",
     *("swftools.learning", "swftools.reservations", "swftools.history"),
-    *("swftools.plots", "swftools.rehearsal", "swftools", "swftools.__main__"),
+    *("swftools.plots", "swftools.kernel_warm_up", "swftools", "swftools.__main__"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",
     *(

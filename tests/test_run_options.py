@@ -35,7 +35,7 @@ from swftools.learning.options import EnvOptions
 from swftools.parameters.run_option_table import ALWAYS, NEEDED, RUN_OPTIONS, WHERE_SET, RunOptions
 from swftools.simulator import Simulation, Stepper, run_options, simulate
 from swftools.simulator.registry import OPTIONS
-from swftools.simulator.stepping import saved
+from swftools.simulator.stepping import serialize
 from tests.folders import ROOT
 from tests.forked import NUMBA
 from tests.pipelines.small_logs import small_log
@@ -258,7 +258,7 @@ def state_with(stepper: Stepper, changed: dict[str, Any], monkeypatch: pytest.Mo
         return dumps(what)
 
     with monkeypatch.context() as patched:
-        patched.setattr(saved.json, "dumps", write)
+        patched.setattr(serialize.json, "dumps", write)
         return stepper.to_bytes()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.completing import complete_data_set, complete_version
+from pipelines.cli.completion import complete_data_set, complete_version
 from pipelines.cli.options import data_root
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
@@ -205,7 +205,7 @@ def verify(data_set: str, version: str, mends: bool, as_json: bool, data_root: s
     problems += root.faults_of_link(data_set)
     mended = None
     if mends and damage:
-        from pipelines.history.mending import mend
+        from pipelines.history.repair import mend
 
         mended = mend(root, data_set)
     is_wrong = bool(problems or damage) and mended is None

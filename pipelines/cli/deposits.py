@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.completing import complete_cited, complete_data_set
+from pipelines.cli.completion import complete_cited, complete_data_set
 from pipelines.cli.data_sets import open_root
 from pipelines.cli.options import data_root
 from pipelines.cli.output import json_option, print_json

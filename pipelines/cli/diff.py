@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from pipelines.cli.completing import complete_data_set, complete_version
+from pipelines.cli.completion import complete_data_set, complete_version
 from pipelines.cli.data_sets import open_root
 from pipelines.cli.options import data_root
 from pipelines.cli.output import print_json
@@ -28,7 +28,7 @@ def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) ->
     \b
     Example: swftools diff KTH-SP2-1996-2.1-cln-policies paper-2026
     """
-    from pipelines.store.comparing import compare_versions
+    from pipelines.store.comparison import compare_versions
     from pipelines.store.difference_text import difference_lines
 
     root = open_root(data_root, data_set)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pipelines.cli.completing import complete_policy
+from pipelines.cli.completion import complete_policy
 from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.cli.schedules import begin_simulation, print_assumptions, seed_option, simulates

@@ -54,9 +54,9 @@ def explain(
         check_picture(picture, [log])
     from pipelines.cli.progress import simulation_shown
     from swftools.simulator.registry import find_policy
-    from swftools.simulator.search.explaining import explain_decision
-    from swftools.simulator.search.recorded import recorded_search
-    from swftools.simulator.search.searching import Searching
+    from swftools.simulator.search.decision import explain_decision
+    from swftools.simulator.search.notes import recorded_search
+    from swftools.simulator.search.search_parameters import Searching
     from swftools.simulator.simulation import Simulation
 
     entry = policy_entry(policy)

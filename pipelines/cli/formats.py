@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.completing import complete_format
+from pipelines.cli.completion import complete_format
 from pipelines.cli.output import check_output, json_option, print_json
 from swftools.output.shown_text import shown
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.completing import complete_picture, complete_policy, complete_predictor
+from pipelines.cli.completion import complete_picture, complete_policy, complete_predictor
 from pipelines.cli.output import json_option, print_json
 from swftools.output.shown_text import shown
 

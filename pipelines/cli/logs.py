@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.completing import complete_log
+from pipelines.cli.completion import complete_log
 from pipelines.cli.options import SEED, load, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS, MISSING_INPUT, status_of

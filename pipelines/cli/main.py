@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import click
 
-from pipelines.cli.checking import check_schedule
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.deposits import cite, export
 from pipelines.cli.diff import diff
@@ -18,7 +17,7 @@ from pipelines.cli.experiments import run_experiment
 from pipelines.cli.explain import explain
 from pipelines.cli.formats import formats
 from pipelines.cli.groups import Commands
-from pipelines.cli.helping import show_help
+from pipelines.cli.help_command import show_help
 from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.listings import measures, pictures, policies, predictors
@@ -29,6 +28,7 @@ from pipelines.cli.predict import predict
 from pipelines.cli.prices import price_log
 from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
+from pipelines.cli.schedule_checks import check_schedule
 from pipelines.cli.schedules import compare, simulate_log
 from pipelines.cli.sites import sites
 from pipelines.cli.status import status

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pipelines.cli.completing import complete_format, complete_log, complete_rules
+from pipelines.cli.completion import complete_format, complete_log, complete_rules
 from pipelines.config import setting, show_progress
 from swftools.parameters.choices import ANONYMISE
 

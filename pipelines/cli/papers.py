@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipelines.cli.completing import complete_paper
+from pipelines.cli.completion import complete_paper
 from pipelines.cli.options import (
     data_root_of_task,
     dry_run,

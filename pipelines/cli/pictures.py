@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.completing import (
+from pipelines.cli.completion import (
     complete_cited,
     complete_log,
     complete_picture,

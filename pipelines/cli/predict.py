@@ -18,7 +18,7 @@ from swftools.output.amounts import amount, counted, duration
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
-    from swftools.qbets.asked_method import ToldBound, ToldDeadline
+    from swftools.qbets.live_methods import ToldBound, ToldDeadline
     from swftools.qbets.prediction import WaitAnswer
     from swftools.qbets.saved_state import SavedState
 

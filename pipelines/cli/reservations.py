@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.completing import complete_policy
+from pipelines.cli.completion import complete_policy
 from pipelines.cli.durations import Duration
 from pipelines.cli.options import load as load_trace
 from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log

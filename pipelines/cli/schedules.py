@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.checking import print_report, report_as_mapping
-from pipelines.cli.completing import complete_policy, complete_predictor
+from pipelines.cli.completion import complete_policy, complete_predictor
 from pipelines.cli.options import (
     LOAD,
     data_root_of_task,
@@ -29,6 +28,7 @@ from pipelines.cli.options import (
     takes_a_log,
 )
 from pipelines.cli.output import check_folder, check_output, figure_line, json_option, print_json
+from pipelines.cli.schedule_checks import print_report, report_as_mapping
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.output.amounts import counted, duration

@@ -2,7 +2,7 @@
 """From the records of a month to its jobs: cleaned, and augmented by what a job's own numbers decide.
 
 A month is cleaned by itself, so that no later one changes it. Augmentations that depend on all jobs of a log would give
-old jobs other values each night: in a history their parameters are fitted once (``fitting.py``).
+old jobs other values each night: in a history their parameters are fitted once (``fitted_augmentations.py``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 import pipelines.tasks.augmentations  # noqa: F401 (defines them)
 from pipelines.catalog.cards import LogCard
-from pipelines.history.fitting import Fitted
+from pipelines.history.fitted_augmentations import Fitted
 from pipelines.history.settings import Settings
 from pipelines.history.state import State
 from pipelines.keys import canonical_json, content_key, schema_of

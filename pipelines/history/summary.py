@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from pipelines.history.findings import Finding
-from pipelines.history.night import Run, last_days
+from pipelines.history.reevaluation_run import Run, last_days
 from pipelines.history.waits import options_of
 from pipelines.store.readme import account_lines
 from swftools.output.shown_text import shown_in_markdown

@@ -20,8 +20,8 @@ from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
 from pipelines.history.ingest import Night, ingest, look
 from pipelines.history.lock import one_at_a_time
 from pipelines.history.months import augmentations_wanted, begins_of
-from pipelines.history.night import Run
-from pipelines.history.publishing import publish
+from pipelines.history.publication import publish
+from pipelines.history.reevaluation_run import Run
 from pipelines.history.settings import Settings, privacy_of, read_settings
 from pipelines.history.state import State
 from pipelines.logs.find import catalog_in_use

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-from .comparing import compare_versions as compare_versions
+from .comparison import compare_versions as compare_versions
 from .data_root import DataRoot as DataRoot
 from .deposit import export_version as export_version
 from .prune import carry_out as carry_out

@@ -24,8 +24,8 @@ from swftools.named import Known, kind_of
 from swftools.output.amounts import duration, percent
 from swftools.output.shown_text import WIDTH, shown, shown_in_markdown
 from swftools.qbets.evaluation import evaluate, named_evaluation
-from swftools.qbets.figures import DEADLINE, check_deadline
-from swftools.qbets.logged_estimates import COLUMN, logged_estimates
+from swftools.qbets.log_columns import COLUMN, logged_estimates
+from swftools.qbets.published_statistics import DEADLINE, check_deadline
 from swftools.tables import to_arrow, to_pandas
 
 

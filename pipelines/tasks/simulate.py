@@ -33,13 +33,13 @@ from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry
 from swftools.parameters.run_option_table import RUN_OPTIONS
 from swftools.selection import scale_to_load, select_jobs
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor
 from swftools.simulator.registry import find_policy
 from swftools.simulator.run_options import check_options, restated
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.searching import Searching
+from swftools.simulator.search.search_parameters import Searching
 from swftools.tables import LONG, QUICK_OPTIONS, read_frame, write_frame
 from swftools.trace import Trace
 

@@ -7,7 +7,7 @@
 
 import swftools.drift.statistics  # noqa: F401 (imported for what it registers)
 from swftools.drift.aspects import Aspect, list_drift_aspects
-from swftools.drift.measuring import JOB_COLUMNS, measure_drift
+from swftools.drift.measurement import JOB_COLUMNS, measure_drift
 from swftools.drift.registry import DriftStatistic, drift_statistic, list_drift_statistics
 from swftools.drift.sample import Sample
 

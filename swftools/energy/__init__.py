@@ -5,7 +5,7 @@
 carbon intensities, read by ``read_rates``, also cost and carbon.
 """
 
-from swftools.energy.measuring import measure_energy
+from swftools.energy.measurement import measure_energy
 from swftools.energy.power import EnergyParameters, power_over_time
 from swftools.energy.rates import Rates, read_rates
 

@@ -112,13 +112,18 @@ def _read_field(name: str, cells: list[str]) -> Field:
         missing or "null",
         int(position) if position else None,
         stage or "read",
-        float(maximum) if maximum else None,
-        float(minimum) if minimum else None,
+        _number(maximum),
+        _number(minimum),
         stable_under_growth="whole-trace" not in special,
         optional="optional" in special,
         is_generated=_ORIGINS[origin],
         known=known,  # type: ignore[arg-type]  # looked at above
     )
+
+
+def _number(text: str) -> float | None:
+    """Return a bound, None for no text: a whole number where it is written as one."""
+    return (int(text) if text.isdigit() else float(text)) if text else None
 
 
 def _of_option(option: RunOption) -> Field:

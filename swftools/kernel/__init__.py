@@ -5,10 +5,10 @@
 tells who asks while they are compiled for the first time.
 """
 
-from swftools.kernel.ahead import rehearsed, warm_up
 from swftools.kernel.arrays import BoolArray, FloatArray, IntArray, ShortArray, TinyArray, untouched_zeros
 from swftools.kernel.compiling import watch_compiling
 from swftools.kernel.decorator import Kernel, kernel
+from swftools.kernel.rehearsals import rehearsed, warm_up
 
 __all__ = [
     "BoolArray",

@@ -62,7 +62,7 @@ class Watch:
         if not self._said and self.seconds + time.perf_counter() - self._since > LONG:
             self._said = True
             _LOG.info(
-                "compiling kernels, once after an installation or a change; swftools.kernel.warm_up() does it ahead"
+                "compiling kernels, once after an installation or a change; swftools.kernel.rehearsals() does it ahead"
             )
 
 

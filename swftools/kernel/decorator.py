@@ -80,7 +80,7 @@ class Kernel(SeenByNumba, Generic[P, R]):
 
     @functools.cached_property
     def placed(self) -> Any:
-        """The same as ``compiled``, for who knows where it lies: ``swftools.kernel.outside.place_of`` tells."""
+        """The same as ``compiled``, for who knows where it lies: ``swftools.kernel.pointers.place_of`` tells."""
         return self._compile(checked=False, called_by="place")
 
     @functools.cached_property

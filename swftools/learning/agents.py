@@ -15,13 +15,13 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
-from swftools.kernel.outside import Lent
+from swftools.kernel.pointers import Lent
 from swftools.learning.network import Network, calling_module
 from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, Seen, empty_seen, observe
 from swftools.learning.rules import CHOICES
 from swftools.parameters import is_whole
 from swftools.parameters.small_files import hash_of_file
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.stepping.python_policies import python_policy
 from swftools.simulator.stepping.stepper import Stepper

@@ -14,9 +14,9 @@ from swftools.errors import ParameterError
 from swftools.keyed_random import generator
 from swftools.learning.rules import check_sizes
 from swftools.parameters import is_whole
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.measure_definitions import HIGHER, SPREAD
 from swftools.simulator.metrics.of_jobs import measure_jobs
-from swftools.simulator.one_call import simulate
 from swftools.trace import Trace
 
 

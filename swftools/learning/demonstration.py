@@ -12,8 +12,8 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.learning.slot import Slot
 from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.machine.state import NOW
-from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy, find_policy, read_policy
 
 if TYPE_CHECKING:

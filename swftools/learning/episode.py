@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, Kernel, kernel
-from swftools.kernel.outside import Lent, call_kernel
+from swftools.kernel.pointers import Lent, call_kernel
 from swftools.learning.observation import Seen, empty_seen, observe, show_end
 from swftools.simulator.engine.dependents import take_edge
 from swftools.simulator.engine.replay import (
@@ -50,7 +50,7 @@ from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up
 from swftools.simulator.policy_abi import machine_at
-from swftools.simulator.stepping.acts import fill_before
+from swftools.simulator.stepping.actions import fill_before
 
 P = ParamSpec("P")
 R = TypeVar("R")

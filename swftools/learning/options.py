@@ -13,7 +13,7 @@ from swftools.learning.rules import Rules
 from swftools.parameters import refuse_unknown
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
-from swftools.simulator.requested import Logged
+from swftools.simulator.requested_times import Logged
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 

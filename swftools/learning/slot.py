@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from swftools.kernel.layout import Layout
-from swftools.kernel.outside import Lent, place_of_compiled
+from swftools.kernel.pointers import Lent, place_of_compiled
 from swftools.learning.costs import LEAST_RUN_TIME
 from swftools.learning.episode import (
     COUNTED,
@@ -39,10 +39,10 @@ from swftools.simulator.engine.replay import (
     replay_at,
 )
 from swftools.simulator.machine.state import PLACES, WAITING
-from swftools.simulator.outcome import schedule_of, what_was_done
 from swftools.simulator.policy_abi import machine_at, pack
 from swftools.simulator.run.compiled_calls import engine_kernel
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule_columns import schedule_of, what_was_done
 from swftools.simulator.state.columns import PER_JOB, names_per
 
 

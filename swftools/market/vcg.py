@@ -46,7 +46,7 @@ from swftools.market.registry import mechanism
 from swftools.market.sale import Sale
 from swftools.parameters import Parameters, choice, number, text
 from swftools.simulator.metrics.columns import column_of, rows_of
-from swftools.simulator.questions.ended import ends_so_far
+from swftools.simulator.questions.ended_jobs import ends_so_far
 from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.output.amounts import percent
-from swftools.plots.parts import FEW_TO_MANY, amounts_norm, color_bar
 from swftools.plots.picture import NoParameters, Picture, register_picture
+from swftools.plots.primitives import FEW_TO_MANY, amounts_norm, color_bar
 from swftools.plots.style import COLORS, duration_axis, name_of
 from swftools.plots.survival import thin_durations
 from swftools.simulator.metrics.columns import column_of

@@ -12,8 +12,8 @@ import pandas as pd
 from swftools.header import zone_of
 from swftools.output.amounts import percent
 from swftools.parameters import Parameters, choice
-from swftools.plots.parts import FEW_TO_MANY, color_bar
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.primitives import FEW_TO_MANY, color_bar
 from swftools.trace import Trace, submit_timestamps
 
 if TYPE_CHECKING:

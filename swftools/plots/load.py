@@ -13,8 +13,8 @@ from swftools.header import zone_of
 from swftools.offered_work import work_of_jobs
 from swftools.output.amounts import duration
 from swftools.parameters import Parameters, number
-from swftools.plots.parts import jobs_in_words, legend_above
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.primitives import jobs_in_words, legend_above
 from swftools.plots.style import COLORS, count_axis, time_axis, times_of
 from swftools.trace import FloatArray, Trace, submit_timestamps
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.plots.parts import FEW_TO_MANY
+from swftools.plots.primitives import FEW_TO_MANY
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.schedule import Schedule
 

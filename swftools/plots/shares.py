@@ -12,8 +12,8 @@ import pandas as pd
 from swftools.offered_work import work_of_jobs
 from swftools.output.amounts import percent
 from swftools.parameters import Parameters, choice, whole
-from swftools.plots.parts import legend_above
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.primitives import legend_above
 from swftools.plots.style import COLORS, name_of
 from swftools.trace import Trace
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from swftools.output.amounts import duration, percent
-from swftools.plots.parts import count_cells, draw_density, jobs_in_words, show_two_ticks, step_of, time_edges
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.primitives import count_cells, draw_density, jobs_in_words, show_two_ticks, step_of, time_edges
 from swftools.plots.style import duration_axis
 from swftools.trace import IntArray, Trace
 

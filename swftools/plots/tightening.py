@@ -12,8 +12,8 @@ from swftools.estimates import study_estimates
 from swftools.models.tightened_requests import COLUMN, tighten_requests
 from swftools.output.amounts import percent
 from swftools.parameters import LARGEST_SEED, Parameters, whole
-from swftools.plots.parts import jobs_in_words
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.primitives import jobs_in_words
 from swftools.plots.style import COLORS
 from swftools.trace import Trace
 

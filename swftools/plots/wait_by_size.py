@@ -11,8 +11,8 @@ import pandas as pd
 from swftools.output.amounts import counted, duration
 from swftools.parameters import Parameters, choice
 from swftools.plots.of_schedules import by_size, draw_sizes, with_size
-from swftools.plots.parts import amounts_norm
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.primitives import amounts_norm
 from swftools.plots.style import duration_axis
 from swftools.simulator.metrics.columns import column_of
 from swftools.simulator.schedule import Schedule

@@ -12,8 +12,8 @@ import pandas as pd
 from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, choice
 from swftools.plots.panels import say
-from swftools.plots.parts import jobs_in_words, show_two_ticks
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.primitives import jobs_in_words, show_two_ticks
 from swftools.plots.series import is_wide
 from swftools.plots.several import LOGGED, OF
 from swftools.plots.style import count_axis, duration_axis, look_of, name_of

@@ -15,8 +15,7 @@ from .change_points import rare_events as rare_events
 from .change_points import register_rare_events as register_rare_events
 from .clusters import cluster as cluster
 from .evaluation import evaluate as evaluate
-from .figures import prediction_figures as prediction_figures
-from .logged_estimates import logged_estimates as logged_estimates
+from .log_columns import logged_estimates as logged_estimates
 from .methods import find_method as find_method
 from .methods import list_methods as list_methods
 from .prediction import WaitAnswer as WaitAnswer
@@ -24,6 +23,7 @@ from .prediction import predict_wait as predict_wait
 from .predictor import ReplayParameters as ReplayParameters
 from .predictor import WaitPredictor as WaitPredictor
 from .predictor import replay as replay
+from .published_statistics import prediction_figures as prediction_figures
 from .rivals import Conformal as Conformal
 from .rivals import Rival as Rival
 from .rivals import features_at_submission as features_at_submission

@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 from swftools.by_job import in_one_order
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, kernel, untouched_zeros
 from swftools.parameters import is_whole
-from swftools.qbets.room import room_for
 from swftools.simulator.machine.event_queue import pop, push
 
 MOST = 5
@@ -107,15 +106,19 @@ def cluster(values: npt.ArrayLike, waits: npt.ArrayLike, *, most: int = MOST, le
 
 def no_values(room: int) -> Values:
     """Return room for so many distinct values, of which none is known."""
-    return Values(room_for(room + 1), room_for(room + 1), room_for(room + 1), np.zeros(1, np.int64))
+    return Values(
+        untouched_zeros(room + 1), untouched_zeros(room + 1), untouched_zeros(room + 1), np.zeros(1, np.int64)
+    )
 
 
 def no_merging(room: int) -> Merging:
     """Return room for merging so many values."""
     heap = 3 * room + 3  # each merging brings two costs, and leaves what they replace in the heap
-    jobs, waits, cost = (room_for(room + 1) for _ in range(3))
-    before, behind, merged = (room_for(room + 1).view(np.int64) for _ in range(3))
-    return Merging(room_for(heap), room_for(heap).view(np.int64), jobs, waits, cost, before, behind, merged)
+    jobs, waits, cost = (untouched_zeros(room + 1) for _ in range(3))
+    before, behind, merged = (untouched_zeros(room + 1).view(np.int64) for _ in range(3))
+    return Merging(
+        untouched_zeros(heap), untouched_zeros(heap).view(np.int64), jobs, waits, cost, before, behind, merged
+    )
 
 
 @kernel(allocates=False)

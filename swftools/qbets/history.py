@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
+from swftools.kernel import BoolArray, FloatArray, IntArray, kernel, untouched_zeros
 from swftools.qbets.change_points import RECENT, RareEvents, correlation_of_neighbours, misses_in_a_row, normal_scores
-from swftools.qbets.room import room_for
 
 NOTHING = -1
 """Stands for a value where there is none."""
@@ -89,7 +88,8 @@ def empty_history(values: int, clusters: int, places: int) -> History:
     whole = np.zeros((7, clusters), np.int64)
     whole[1] = NOTHING
     since, last, known, kept, misses, calm, draining = whole
-    end, first_time, states = np.full(clusters, np.inf), np.full(clusters, np.nan), room_for(clusters, places)
+    end, first_time = np.full(clusters, np.inf), np.full(clusters, np.nan)
+    states = untouched_zeros(clusters * places).reshape(clusters, places)
     value, time, x = (np.zeros(values) for _ in range(3))
     before, is_missed, counts = np.zeros(values, np.int32), np.zeros(values, np.bool_), np.array([0, 1])
     of_values, of_clusters = (value, time, is_missed, x, before), (known, kept, misses, calm, draining)

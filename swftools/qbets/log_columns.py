@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the replay reads of a log, and the table of what it says."""
+"""What the replay reads of a log, and the table of what it says; what the batch system said itself, as predictions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from swftools.errors import ParameterError
 from swftools.fields.dictionary import known_later, table_fields
 from swftools.header import SwfHeader
 from swftools.kernel import FloatArray, IntArray
-from swftools.qbets.queue_state import TOLD, Answers, Submissions
+from swftools.qbets.queue_state import TOLD, TOO_FEW, TRAINING, Answers, Submissions, no_answers
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace, integer_series, submit_timestamps
 
@@ -142,3 +142,45 @@ def prediction_table(
 def _text(codes: npt.NDArray[Any], words: Iterable[str]) -> Any:
     """Return words by code, of which -1 is missing, without an object in Python for each."""
     return pa.array(words, pa.large_string()).take(pa.array(codes, mask=codes < 0)).to_pandas()
+
+
+COLUMN = "estimated_wait_time"
+METHOD = "batch-system"
+
+
+def logged_estimates(log: Trace, by: str | None = "queue", *, like: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the waits that the batch system itself predicted at submission, as a table of predictions.
+
+    Parameters
+    ----------
+    log : Trace
+        Jobs with a column ``estimated_wait_time`` (s).
+    by : str or None
+        What jobs are grouped by, as in ``replay``.
+    like : pandas.DataFrame, optional
+        Predictions of the same log: jobs of their training do not count here either, so that methods are compared on
+        the same jobs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table ``wait_predictions`` of the column dictionary, with the method ``batch-system``, for ``evaluate``. A
+        job without an estimate has no prediction (``too-few-waits``). An estimate is a guess of the wait, not a bound.
+
+    Raises
+    ------
+    ParameterError
+        The log has no such column, no waits, or ``like`` is of other jobs.
+    """
+    jobs = log.jobs
+    if COLUMN not in jobs:
+        raise ParameterError(f"the log has no column {COLUMN!r}: what its batch system said of waits is not known")
+    answers = no_answers(len(jobs))
+    answers.bound[:] = read_column(jobs, COLUMN)
+    answers.reason[np.isnan(answers.bound)] = TOO_FEW
+    if like is not None:
+        if len(like) != len(jobs) or not (like["job_number"].to_numpy() == jobs["job_number"].to_numpy()).all():
+            raise ParameterError("the predictions of like= are of other jobs than the log's")
+        answers.reason[like["no_prediction"].eq("training").fillna(False).to_numpy(bool)] = TRAINING
+    labels = group_labels(jobs, () if by is None else tuple(each.strip() for each in by.split(",")))
+    return prediction_table(log, labels, METHOD, read_submissions(jobs, "requested_time"), answers)

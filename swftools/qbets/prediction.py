@@ -17,9 +17,9 @@ from swftools.errors import ParameterError
 from swftools.output.amounts import counted, duration, percent
 from swftools.output.shown_html import ShowsItself
 from swftools.parameters import is_number, is_whole
-from swftools.qbets.asked_cluster import AskedCluster
-from swftools.qbets.asked_method import ToldBound, ToldDeadline
-from swftools.qbets.asked_state import (
+from swftools.qbets.change_points import rare_events
+from swftools.qbets.live_methods import LiveCluster, ToldBound, ToldDeadline
+from swftools.qbets.live_state import (
     check_state,
     date_of,
     explanatory_of,
@@ -29,7 +29,6 @@ from swftools.qbets.asked_state import (
     start_until,
     starts_of,
 )
-from swftools.qbets.change_points import rare_events
 from swftools.qbets.order_statistics import needed_waits
 from swftools.qbets.saved_state import SavedState, read_state
 
@@ -183,7 +182,7 @@ def predict_wait(
     value = explanatory_of(saved, chosen["explanatory"], processors, requested_time, is_needed=clusters > 1)
     time = math.inf if now is None else _checked_time(now, known.last)
     least = needed_waits(chosen["quantile"], chosen["confidence"]) if chosen["trimming"] else 0
-    cluster = AskedCluster(known.history, -1.0 if value is None else value, least, rare_events(chosen["rare_events"]))
+    cluster = LiveCluster(known.history, -1.0 if value is None else value, least, rare_events(chosen["rare_events"]))
     started = start_until(known, cluster, time)
     asks = method_of(saved, known, cluster, method)
     bounds = asks.bounds(quantiles)

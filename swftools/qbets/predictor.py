@@ -30,15 +30,15 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.named import NO_NAMES, Known, names_within
 from swftools.parameters import Parameters, choice, number, truth, whole
-from swftools.qbets.asked_state import check_parameters, known_of
 from swftools.qbets.bounds.binomial import BinomialBound, bound_ranks, least_waits
 from swftools.qbets.bounds.registry import UPPER, Bound, check_fraction
 from swftools.qbets.change_points import RareEvents, rare_events
 from swftools.qbets.history import newest_needed, trimming_by
-from swftools.qbets.in_python import Asked, ListedWaits
 from swftools.qbets.known_queue import KnownQueue
+from swftools.qbets.live_state import check_parameters, known_of
 from swftools.qbets.log_columns import group_labels, occurrences, prediction_table, read_submissions
 from swftools.qbets.methods import check_given, find_method, registered_method
+from swftools.qbets.python_bounds import ListedWaits, PythonBounds
 from swftools.qbets.queue_state import (
     BOTH,
     EITHER,
@@ -50,10 +50,10 @@ from swftools.qbets.queue_state import (
     empty_queue,
     no_answers,
 )
-from swftools.qbets.resumed import check_states, known_after, nobody_waits, resume
+from swftools.qbets.replay_checkpoint import check_states, known_after, nobody_waits, resume
 from swftools.qbets.rivals.at_submission import read_submitted
 from swftools.qbets.rivals.registry import Rival
-from swftools.qbets.rivals.replaying import check_submitted, nothing_submitted, replay_rival
+from swftools.qbets.rivals.replay import check_submitted, nothing_submitted, replay_rival
 from swftools.qbets.saved_state import NAMES, read_state, write_state
 from swftools.simulator.run.interruptible_thread import run_aside
 from swftools.simulator.schedule import Schedule
@@ -377,7 +377,7 @@ class WaitPredictor:
     def _submitter(self, queue: QueueState) -> tuple[Callable[..., None], Callable[[], None]]:
         """Return what submits jobs to a queue, and what makes that end early."""
         if self.method is not self.bound:
-            asked = Asked(self.method, queue)
+            asked = PythonBounds(self.method, queue)
             return asked.replay, asked.stop
         kind, series = type(self.bound), BinomialBound
         called = kind.compiled_add(), kind.compiled_bound(), series.compiled_add()

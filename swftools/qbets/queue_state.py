@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, kernel, untouched_zeros
 from swftools.qbets.bounds.binomial import HEAP, largest_below
 from swftools.qbets.bounds.registry import add_signature, bound_signature
 from swftools.qbets.change_points import RareEvents
@@ -27,7 +27,6 @@ from swftools.qbets.history import (
     regroup,
     trimming_by,
 )
-from swftools.qbets.room import room_for
 from swftools.simulator.machine.event_queue import pop, push
 
 TOLD, TRAINING, TOO_FEW, UNAVAILABLE = range(4)
@@ -120,8 +119,8 @@ def empty_queue(jobs: int, clusters: int, places: int, *, newest: int, newest_of
         no_regrouping(clusters),
         empty_history(newest_of_series, 1, series),
         empty_history(newest_of_series, 1, series),
-        room_for(jobs),
-        room_for(jobs).view(np.int64),
+        untouched_zeros(jobs),
+        untouched_zeros(jobs).view(np.int64),
         np.full(1, -np.inf),
         np.zeros(IS_DOWN + 1, np.int64),
     )

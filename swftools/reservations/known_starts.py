@@ -12,8 +12,10 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
-from swftools.qbets.asked_cluster import AskedCluster
-from swftools.qbets.asked_state import (
+from swftools.qbets.change_points import rare_events
+from swftools.qbets.known_queue import KnownQueue
+from swftools.qbets.live_methods import LiveCluster
+from swftools.qbets.live_state import (
     check_state,
     date_of,
     explanatory_of,
@@ -23,8 +25,6 @@ from swftools.qbets.asked_state import (
     start_until,
     starts_of,
 )
-from swftools.qbets.change_points import rare_events
-from swftools.qbets.known_queue import KnownQueue
 from swftools.qbets.order_statistics import needed_waits
 from swftools.qbets.saved_state import SavedState, read_state
 from swftools.reservations.start_table import MOST, StartTable, rising
@@ -113,7 +113,7 @@ class KnownStarts:
         """Return the bounds of the cluster that a value belongs to."""
         chosen = self.chosen
         least = needed_waits(chosen["quantile"], chosen["confidence"]) if chosen["trimming"] else 0
-        cluster = AskedCluster(known.history, x, least, rare_events(chosen["rare_events"]))
+        cluster = LiveCluster(known.history, x, least, rare_events(chosen["rare_events"]))
         start_until(known, cluster, time)
         self.kept.append(cluster.kept)
         return method_of(self.saved, known, cluster, method).percentiles()

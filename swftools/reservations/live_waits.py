@@ -22,7 +22,7 @@ import numpy as np
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.kernel.layout import Layout
-from swftools.kernel.outside import Lent, at_address
+from swftools.kernel.pointers import Lent, at_address
 from swftools.qbets.bounds.binomial import BELOW, COUNT, HEAP, BinomialBound
 from swftools.qbets.bounds.registry import Bound, add_signature, bound_signature
 from swftools.qbets.change_points import RareEvents

@@ -15,7 +15,7 @@ from swftools.reservations.varq import VarqRun
 from swftools.reservations.varq_parameters import VarqParameters
 from swftools.simulator.engine.replay import COMING
 from swftools.simulator.machine.state import HELD, NOW, OVER, RUNNING, SUBMITTED, WAKE
-from swftools.simulator.run.taking_out import take_out
+from swftools.simulator.run.job_removal import take_out
 from swftools.trace import Trace
 
 

@@ -7,8 +7,7 @@ Register a policy of your own by ``@policy``; it uses what this package exports.
 
 import swftools.simulator.policies
 import swftools.simulator.predictors  # noqa: F401 (imported for what they register)
-from swftools.simulator.carrying import carry_nothing, renumber
-from swftools.simulator.comparing import compare
+from swftools.simulator.entry_points import compare, simulate
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import CHECKPOINT, ENDED, KILL, RUNNING, STARTED, STOPPED, SUSPEND, WAITING
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start, start_on, wake_at
@@ -28,13 +27,13 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.machine.work import stretch_on, work_done
+from swftools.simulator.memory_transfer import carry_nothing, renumber
 from swftools.simulator.metrics.heads import find_heads
 from swftools.simulator.metrics.measures import measure, summarize
 from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
-from swftools.simulator.one_call import simulate
 from swftools.simulator.policies.easy import start_heads
 from swftools.simulator.policies.ordered_easy import backfill_in_turn
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
@@ -47,14 +46,14 @@ from swftools.simulator.predictors.registry import (
     python_predictor,
 )
 from swftools.simulator.questions.fairness import delays_at_heads, delays_from_submission
-from swftools.simulator.questions.fitting import fit_semantics
-from swftools.simulator.questions.watching import find_worse, watch_policies
+from swftools.simulator.questions.fit_semantics import fit_semantics
+from swftools.simulator.questions.policy_watch import find_worse, watch_policies
 from swftools.simulator.questions.what_if import free_windows, what_if
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.explaining import explain_decision
+from swftools.simulator.search.decision import explain_decision
 from swftools.simulator.search.measures import planned_measure
-from swftools.simulator.search.recorded import recorded_search
+from swftools.simulator.search.notes import recorded_search
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.python_policies import python_policy
 from swftools.simulator.stepping.stepper import Stepper

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError, PolicyWarning
 from swftools.kernel import Kernel, kernel
-from swftools.kernel.outside import Lent, place_of
+from swftools.kernel.pointers import Lent, place_of
 from swftools.simulator.machine.state import empty_machine, no_requests
 
 OPTIONAL = ("parameters", "memory", "rng")

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.carrying import check_sound
 from swftools.simulator.instants import instant
+from swftools.simulator.memory_transfer import check_sound
 
 BLOCK = 64
 """Steps of a block at most. Two neighbours have more than half as many together, or they would be one."""

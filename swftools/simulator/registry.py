@@ -14,7 +14,7 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel
-from swftools.kernel.outside import Lent
+from swftools.kernel.pointers import Lent
 from swftools.parameters import Parameters, is_whole, refuse_unknown
 from swftools.parameters.names import Names
 from swftools.parameters.run_option_table import RunOptions
@@ -79,8 +79,8 @@ class Policy:
         ``Schedule.notes``. A column ``job`` is replaced by the keys of the jobs.
     carry : callable, optional
         Takes its memory, an empty memory, and jobs; writes into the empty one what it knows of these jobs, which have
-        new numbers there (``swftools.simulator.carrying``). Without it, a policy with a memory, or one that draws,
-        cannot be forked.
+        new numbers there (``swftools.simulator.memory_transfer``). Without it, a policy with a memory, or one that
+        draws, cannot be forked.
     restore : callable, optional
         For the memory that a saved state holds, of which nothing but the lengths of its arrays was looked at: takes it,
         an empty memory, and the machine; writes into the empty one what is sound, and raises ValueError about the rest.

@@ -23,7 +23,6 @@ from swftools.kernel import IntArray
 from swftools.keyed_random import count_occurrences
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
-from swftools.simulator.beginning import begin
 from swftools.simulator.engine.dependents import leave, ready_times
 from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Coming, Replay
 from swftools.simulator.job_table import JobTable
@@ -38,15 +37,16 @@ from swftools.simulator.machine.state import (
     Requests,
 )
 from swftools.simulator.machine.views import waiting_jobs
-from swftools.simulator.outcome import schedule_of, what_was_done
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
-from swftools.simulator.requested import Logged
+from swftools.simulator.requested_times import Logged
 from swftools.simulator.restart import Column, Uniform
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run.interruptible_thread import PAUSE
-from swftools.simulator.run.taking_out import chosen_rows, let_fewer_come, take_out
+from swftools.simulator.run.job_removal import chosen_rows, let_fewer_come, take_out
+from swftools.simulator.run_setup import begin
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule_columns import schedule_of, what_was_done
 from swftools.simulator.state.columns import PER_JOB, names_per
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace

@@ -22,7 +22,7 @@ import swftools
 from swftools.models import lublin_feitelson
 from swftools.simulator import Schedule, find_heads, list_policies, simulate, validate
 from swftools.simulator import measure as measure_schedule
-from swftools.simulator.search.searching import Searching
+from swftools.simulator.search.search_parameters import Searching
 from tests.benchmark.conftest import BLUE, measure
 
 pytestmark = pytest.mark.benchmark(group="simulate")

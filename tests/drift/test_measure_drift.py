@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
-from swftools.drift import JOB_COLUMNS, list_drift_aspects, list_drift_statistics, measure_drift, measuring
+from swftools.drift import JOB_COLUMNS, list_drift_aspects, list_drift_statistics, measure_drift, measurement
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import table_fields
 from swftools.offered_work import offered_load
@@ -93,7 +93,7 @@ def test_as_the_slow_twin(
     """Every aspect by every statistic that fits it, over windows with any jobs and gaps in them."""
     table = frame({name: [job[name] for job in jobs] for name in JOB_COLUMNS})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measuring, "NEEDED_JOBS", needed)
+        patch.setattr(measurement, "NEEDED_JOBS", needed)
         drift = measure_drift(
             table, processors, now=now, recent_days=recent, reference_days=reference, thresholds=EVERY
         )

@@ -33,7 +33,7 @@ from swftools.models.arrivals import generate_arrivals
 from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.models.requested_times import generate_requested_times
 from swftools.qbets import WaitPredictor, evaluate, replay
-from swftools.qbets.coverage import count_coverage
+from swftools.qbets.evaluation import count_coverage
 from swftools.reservations import simulate_reservations
 from swftools.selection import select_jobs
 from swftools.simulator import measure, simulate, watch_policies

@@ -11,7 +11,7 @@ import pytest
 
 from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
-from swftools.kernel.outside import Lent
+from swftools.kernel.pointers import Lent
 
 pytestmark = pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")
 

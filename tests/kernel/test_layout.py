@@ -10,7 +10,7 @@ import pytest
 
 from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
-from swftools.kernel.outside import Lent, call_kernel, place_of
+from swftools.kernel.pointers import Lent, call_kernel, place_of
 
 compiles = pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")
 

@@ -23,7 +23,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import KernelError, PolicyError
 from swftools.kernel import Kernel, kernel
-from swftools.kernel.outside import Lent, Outside
+from swftools.kernel.pointers import Lent, Outside
 from swftools.kernel.sources import kernel_modules
 from swftools.models import lublin_feitelson
 from swftools.simulator import (

@@ -31,7 +31,7 @@ from swftools.errors import KernelError, KernelWarning
 from swftools.kernel import cache, fallback, kernel, layout, numba_adapter
 from swftools.kernel.layout import Layout
 from swftools.kernel.numba_adapter import probe
-from swftools.kernel.outside import Lent, address_of, call_by_address, call_kernel, place_of
+from swftools.kernel.pointers import Lent, address_of, call_by_address, call_kernel, place_of
 from tests.folders import ROOT
 
 compiles = pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")

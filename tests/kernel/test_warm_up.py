@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from swftools.kernel import Kernel, ahead, kernel, warm_up
+from swftools.kernel import Kernel, kernel, rehearsals, warm_up
 from swftools.kernel.compiling import _KERNELS
 from swftools.kernel.sources import kernel_modules
 from tests.folders import ROOT
@@ -118,7 +118,7 @@ def test_several_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     steps = [(f"step {number}", partial(step, number)) for number in range(8)]
     for module in kernel_modules():
         importlib.import_module(module)  # some have rehearsals of their own
-    monkeypatch.setattr(ahead, "_REHEARSALS", [lambda: steps])
+    monkeypatch.setattr(rehearsals, "_REHEARSALS", [lambda: steps])
     told: list[tuple[int, int, str]] = []
     assert warm_up(lambda *each: told.append(each), workers=2) == 1
     assert [(done, total) for done, total, _ in told] == [(done, 8) for done in range(9)]

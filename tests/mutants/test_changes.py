@@ -125,7 +125,7 @@ def test_which_tests_are_nearest() -> None:
     assert "tests/simulator/search/test_is_better.py" in by_import
     assert "tests/simulator/search/test_tree_of_orders.py" in room
     assert room_of(ROOT, "swftools/simulator/machine/verbs.py") == "tests/simulator"
-    assert room_of(ROOT, "pipelines/history/watching.py") == "tests/pipelines/history"
+    assert room_of(ROOT, "pipelines/history/policy_watch.py") == "tests/pipelines/history"
     assert room_of(ROOT, "swftools/errors.py") == "tests"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.history import months, night
+from pipelines.history import months, reevaluation_run
 from pipelines.history.waits import waits_key
 from pipelines.keys import canonical_json, schema_of
 from pipelines.tasks.augmentations.checkpoints import AddCheckpoints
@@ -58,7 +58,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     for task in PUBLISHING:
         monkeypatch.setattr(task, "code_version", 1)
     monkeypatch.setattr(months, "CODE_VERSION", 1)
-    monkeypatch.setattr(night, "CODE_VERSION", 1)
+    monkeypatch.setattr(reevaluation_run, "CODE_VERSION", 1)
     for module in (
         "build",
         "compare",
@@ -74,7 +74,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(AddCheckpoints, "key", "key of AddCheckpoints")
     monkeypatch.setattr(ReproducePaper, "tables", [])
     monkeypatch.setattr(ReproducePaper, "check_values", lambda _: None)
-    monkeypatch.setattr(night, "to_arrow", lambda *_: pa.table({"file": ["a.swf"]}))
+    monkeypatch.setattr(reevaluation_run, "to_arrow", lambda *_: pa.table({"file": ["a.swf"]}))
     return str(path)
 
 
@@ -94,7 +94,7 @@ def key_of_night(_: str) -> str:
         book=SimpleNamespace(names=[1]),
         state=SimpleNamespace(records_version=1, manifest={}),
     )
-    run = night.Run(settings, came, Path(), print)  # type: ignore[arg-type]
+    run = reevaluation_run.Run(settings, came, Path(), print)  # type: ignore[arg-type]
     vars(run).update(making=SimpleNamespace(key="key of months"), terms={"licence": "none"}, privacy={})
     return run.version
 

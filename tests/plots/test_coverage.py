@@ -12,7 +12,7 @@ from swftools.errors import ParameterError
 from swftools.plots import caption, data, plot
 from swftools.plots.series import share_interval
 from swftools.qbets import evaluate, replay
-from swftools.qbets.coverage import add_coverage, count_coverage
+from swftools.qbets.evaluation import add_coverage, count_coverage
 from tests.plots.odd import ODD, drawn_at_both_sizes, legend_of, words_on
 from tests.qbets.test_replay_twin import drawn_log
 

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from swftools.plots import caption, compare_jobs, data, plot
-from swftools.plots.parts import step_of, time_edges
+from swftools.plots.primitives import step_of, time_edges
 from swftools.trace import Trace
 from tests.drawn import draw_schedule
 

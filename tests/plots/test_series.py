@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from swftools.plots.series import legend_above, look_at, queue_axis, share_interval
 from swftools.plots.style import SIZES, count_axis, style
-from swftools.simulator.search.drawing import draw_search
+from swftools.simulator.search.explanation import draw_search
 
 
 def test_looks_differ() -> None:

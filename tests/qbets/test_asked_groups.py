@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from swftools.errors import ParameterError
-from swftools.qbets.asked_state import label_of
+from swftools.qbets.live_state import label_of
 from swftools.qbets.saved_state import SavedState
 
 QUEUES = {3: "batch", 4: "night", 5: "night", 6: "a/b", 7: "3", 8: "unknown", 9: "gone", 10: "12", 11: "13"}

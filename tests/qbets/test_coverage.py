@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from swftools.errors import ParameterError
 from swftools.qbets import evaluate
-from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage
+from swftools.qbets.evaluation import NEEDED, add_coverage, count_coverage
 from swftools.tables import to_arrow, to_pandas
 from swftools.trace import Trace
 from tests.examples import examples

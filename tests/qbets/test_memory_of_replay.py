@@ -15,9 +15,9 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import StateError
+from swftools.kernel.arrays import MANY_BYTES, untouched_zeros
 from swftools.qbets import WaitPredictor, replay
 from swftools.qbets.log_columns import group_labels
-from swftools.qbets.room import LARGE, room_for
 from swftools.tables import to_arrow, to_pandas
 from tests.qbets.test_replay_twin import drawn_log
 
@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 from swftools import Trace
 from swftools.qbets import replay
-from swftools.qbets.room import room_for
+from swftools.kernel import untouched_zeros
 
 def has(which):
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -75,7 +75,7 @@ used = [np.ones(100_000) for _ in range(300)]
 used = used[::10]
 give_back()
 before = has("VmRSS")
-rooms = [room_for(5, 20_000) for _ in range(250)] + [room_for(5, 4_000_000)]
+rooms = [untouched_zeros(100_000).reshape(5, -1) for _ in range(250)] + [untouched_zeros(20_000_000).reshape(5, -1)]
 for one in rooms:
     assert not one[2, :9].any()
     one[4, -1] = 2.0
@@ -104,10 +104,10 @@ def test_room_takes_nothing() -> None:
     assert measured(ROOM) < 10e6
 
 
-@pytest.mark.parametrize("numbers", [0, 1, LARGE // 8 - 1, LARGE // 8, LARGE])
+@pytest.mark.parametrize("numbers", [0, 1, MANY_BYTES // 16 - 1, MANY_BYTES // 16, MANY_BYTES])
 def test_room_is_as_zeros(numbers: int) -> None:
     """Of any size it is what ``np.zeros`` returns, to be written to."""
-    room = room_for(2, numbers)
+    room = untouched_zeros(2 * numbers).reshape(2, numbers)
     np.testing.assert_array_equal(room, np.zeros((2, numbers)))
     assert (room.dtype, room.flags.c_contiguous, room.flags.writeable) == (np.float64, True, True)
     room[1, -1:] = 3.0
@@ -118,7 +118,7 @@ def test_room_is_as_zeros(numbers: int) -> None:
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_room_is_not_shared_with_a_forked_process() -> None:
     """What a child writes its parent does not see."""
-    room = room_for(LARGE)
+    room = untouched_zeros(MANY_BYTES)
     child = os.fork()
     if child == 0:
         room[:] = 1.0

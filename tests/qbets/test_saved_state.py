@@ -19,10 +19,10 @@ from swftools.errors import ParameterError, StateError, StateNotFoundError
 from swftools.header import SwfHeader
 from swftools.named import named_groups, names_within
 from swftools.qbets import WaitPredictor
-from swftools.qbets.asked_state import label_of
 from swftools.qbets.bounds import BinomialBound, TrailingQuantile, list_bounds
-from swftools.qbets.in_python import SHOWN, ListedWaits
 from swftools.qbets.known_queue import KnownQueue, StillWaiting, nothing_known
+from swftools.qbets.live_state import label_of
+from swftools.qbets.python_bounds import SHOWN, ListedWaits
 from swftools.qbets.saved_state import read_state, write_state
 from tests.qbets.test_replay import log_of
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from swftools.qbets import WaitAnswer
-from swftools.qbets.asked_method import ToldBound, ToldDeadline
+from swftools.qbets.live_methods import ToldBound, ToldDeadline
 
 ANSWER = WaitAnswer(
     method="binomial",

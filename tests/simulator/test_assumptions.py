@@ -3,7 +3,7 @@
 
 import pytest
 
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.simulator.validation.report import validate
 from swftools.trace import Trace

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.simulator.dependent import Dependent, find_dependent
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace

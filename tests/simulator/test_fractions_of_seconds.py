@@ -16,7 +16,7 @@ from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import Simulation, simulate, validate
 from swftools.simulator.instants import instant, ratio, time_since, time_until, whole_times
-from swftools.simulator.stepping.opening import check_queue
+from swftools.simulator.stepping.from_queue import check_queue
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.utility.functions import UtilityFunctions
 from tests.drawn import draw_trace

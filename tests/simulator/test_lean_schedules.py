@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from swftools.kernel import arrays, untouched_zeros
-from swftools.simulator import Simulation, outcome, simulate
+from swftools.simulator import Simulation, schedule_columns, simulate
 from tests.strategies import crowded_trace
 
 
@@ -86,8 +86,8 @@ def test_the_log_is_long_enough_from_the_beginning(policy: str) -> None:
 def test_words_of_blocks(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """How runs ended is said in the same words, whatever the portions; portions that say the same share them."""
     how = np.array([4, 4, 4, 4, 4, 4, 0, 4, 5, 3, 4, 4], np.int8)
-    monkeypatch.setattr(outcome, "MANY", many)
-    words = outcome._words(how)
-    assert [outcome.ENDED_BY[int(number)] for number in how] == list(words)
+    monkeypatch.setattr(schedule_columns, "MANY", many)
+    words = schedule_columns._words(how)
+    assert [schedule_columns.ENDED_BY[int(number)] for number in how] == list(words)
     assert words.dtype == "str"
-    assert len(outcome._words(how[:0])) == 0
+    assert len(schedule_columns._words(how[:0])) == 0

@@ -8,12 +8,12 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import PolicyError
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.machine.state import FREE
 from swftools.simulator.machine.verbs import start_on
 from swftools.simulator.machine.views import first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.machine.work import stretch_on
-from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace

@@ -15,13 +15,13 @@ from pipelines.tasks.simulation_parameters import MetricsParameter, PoliciesPara
 from swftools.errors import ParameterError, PolicyError
 from swftools.parameters import Parameters, choice, number, truth, whole
 from swftools.simulator import registry
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.machine.faults import FAULTS
 from swftools.simulator.machine.verbs import start_on
 from swftools.simulator.machine.views import first_waiting
-from swftools.simulator.one_call import simulate
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import OPTIONS, Policy, find_policy, list_policies, policy, read_policy
-from swftools.simulator.requested import Factor, Logged, Tsafrir, find_requests
+from swftools.simulator.requested_times import Factor, Logged, Tsafrir, find_requests
 from swftools.simulator.simulation import Simulation
 from tests.drawn import draw_trace
 from tests.simulator.test_moldable import moldable_trace

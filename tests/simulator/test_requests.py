@@ -16,7 +16,7 @@ from swftools.models.requested_times import (
     generate_requested_times,
 )
 from swftools.simulator import simulate
-from swftools.simulator.requested import find_requests
+from swftools.simulator.requested_times import find_requests
 from tests.strategies import crowded_trace
 
 

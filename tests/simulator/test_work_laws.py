@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.parameters import Parameters, number, whole
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.machine.state import CHECKPOINT, KILL, RUNNING, SUBMITTED, SUSPEND
 from swftools.simulator.machine.verbs import preempt, start, wake_at
 from swftools.simulator.machine.views import first_waiting, free, next_waiting, now, width
 from swftools.simulator.machine.waiting_queue import NOBODY
-from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from tests.examples import examples

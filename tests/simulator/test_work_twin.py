@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.predictors.registry import find_predictor
 from tests.examples import by_day, examples
 from tests.naive.simulator import STRICTEST, TWINS, Run

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.kernel.outside import Lent, call_kernel
+from swftools.kernel.pointers import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
 from swftools.simulator.engine.dependents import CAME, COMES, GONE
 from swftools.simulator.engine.replay import (

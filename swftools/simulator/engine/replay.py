@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, ShortArray, TinyArray
-from swftools.kernel.outside import Lent
+from swftools.kernel.pointers import Lent
 from swftools.simulator.machine.state import (
     CAPACITY,
     FREE,

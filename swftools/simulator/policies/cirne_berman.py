@@ -38,10 +38,10 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import choice, number
-from swftools.simulator.carrying import check_sound
 from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import FREE, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start_on
+from swftools.simulator.memory_transfer import check_sound
 from swftools.simulator.planning import LEAST_TIME, Plan, empty_plan, hold_running, place, planned_length
 from swftools.simulator.policies.class_line import (
     ClassParameters,

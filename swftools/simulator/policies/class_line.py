@@ -18,12 +18,12 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.models.speedup import DOWNEY, NO_CURVE, downey_optimum_at, downey_speedup_at
 from swftools.parameters import Parameters, number
-from swftools.simulator.carrying import check_sound, renumber, renumber_count
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, DISTURBED, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.views import first_waiting, next_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.machine.work import stretch_on
+from swftools.simulator.memory_transfer import check_sound, renumber, renumber_count
 
 SHORT, MEDIUM, LONG = range(3)
 CLASSES = 3

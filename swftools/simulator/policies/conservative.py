@@ -50,7 +50,6 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.simulator.carrying import carry_nothing, check_sound, renumber, renumber_count
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import (
@@ -78,6 +77,7 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
+from swftools.simulator.memory_transfer import carry_nothing, check_sound, renumber, renumber_count
 from swftools.simulator.planning import (
     LEAST_TIME,
     Plan,

@@ -41,7 +41,6 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.parameters import Parameters, choice, whole
-from swftools.simulator.carrying import carry_nothing
 from swftools.simulator.instants import instant
 from swftools.simulator.job_orders import FCFS, ORDERS, in_order, simple_order
 from swftools.simulator.machine.state import Machine
@@ -57,6 +56,7 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.memory_transfer import carry_nothing
 from swftools.simulator.planning import hold_running, planned_time
 from swftools.simulator.policies.job_shelves import JobShelves, empty_shelves
 from swftools.simulator.policies.ordered_easy import backfill_among_many, backfill_in_turn

@@ -38,7 +38,6 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.parameters import Parameters, choice
-from swftools.simulator.carrying import renumber
 from swftools.simulator.instants import instant, time_until
 from swftools.simulator.machine.state import FREE, RUNNING, Machine
 from swftools.simulator.machine.verbs import start
@@ -52,6 +51,7 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.memory_transfer import renumber
 from swftools.simulator.policies.easy import start_heads
 from swftools.simulator.registry import policy
 

@@ -4,7 +4,7 @@
 ``genetic``
     At each decision orders of the waiting jobs are bred, generation after generation
     (``swftools.simulator.search.population``). The worth of an order is what EASY, or conservative backfilling, makes
-    of it (``swftools.simulator.search.building``). EASY then decides on the best order as if the jobs had come in it.
+    of it (``swftools.simulator.search.easy_builder``). EASY then decides on the best order as if jobs had come in it.
 
 Objective
     ``aggregate-utility``: the sum of what the planned jobs are worth by their utility functions. Or any objective of
@@ -46,9 +46,8 @@ import numpy as np
 import pandas as pd
 
 from swftools.kernel import IntArray, kernel
-from swftools.kernel.outside import monotonic_seconds
+from swftools.kernel.pointers import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
-from swftools.simulator.carrying import check_sound, renumber
 from swftools.simulator.instants import instant, time_since, time_until
 from swftools.simulator.machine.faults import WRONG_COST, fail
 from swftools.simulator.machine.state import SUBMITTED, Machine
@@ -63,9 +62,11 @@ from swftools.simulator.machine.views import (
     waiting_jobs,
     width,
 )
+from swftools.simulator.memory_transfer import check_sound, renumber
 from swftools.simulator.planning import planned_length, planned_time
 from swftools.simulator.registry import policy
-from swftools.simulator.search.building import (
+from swftools.simulator.search.costs import TRADEOFF_C
+from swftools.simulator.search.easy_builder import (
     COMPETITORS,
     Ground,
     compete,
@@ -74,14 +75,13 @@ from swftools.simulator.search.building import (
     hold_ground,
     worth,
 )
-from swftools.simulator.search.costs import TRADEOFF_C
-from swftools.simulator.search.gathering import gather, room_for
+from swftools.simulator.search.forward_easy import write_references
+from swftools.simulator.search.initial_orders import worth_for_work, write_last_best, write_seeds
 from swftools.simulator.search.notes import empty_notes, note_decision, restore_search, tables_of
 from swftools.simulator.search.objectives import Objective, read_objective
-from swftools.simulator.search.playing import write_references
 from swftools.simulator.search.population import BUILDERS, EASY, Population, Rules, build, empty_population, evolve
-from swftools.simulator.search.searching import AGGREGATE_UTILITY, Searching
-from swftools.simulator.search.seeding import worth_for_work, write_last_best, write_seeds
+from swftools.simulator.search.problem import gather, room_for
+from swftools.simulator.search.search_parameters import AGGREGATE_UTILITY, Searching
 from swftools.simulator.search.state import DECISION, MEASURES, MODEL, SIZE, WRONG, Search
 from swftools.simulator.search.steps import find_place, take_place
 

@@ -36,13 +36,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
-from swftools.kernel.outside import monotonic_seconds
+from swftools.kernel.pointers import monotonic_seconds
 from swftools.parameters import choice
-from swftools.simulator.carrying import check_sound
 from swftools.simulator.machine.state import CHECKPOINT, RUNNING, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.verbs import preempt, start
 from swftools.simulator.machine.views import can_start_any, free, now, waiting_jobs, width
 from swftools.simulator.machine.work import time_if_stopped
+from swftools.simulator.memory_transfer import check_sound
 from swftools.simulator.policies.genetic import (
     REQUESTED,
     GeneticMemory,
@@ -58,9 +58,9 @@ from swftools.simulator.policies.genetic import (
     start_by_easy,
 )
 from swftools.simulator.registry import policy
-from swftools.simulator.search.building import Ground, compete, compete_again, hold_ground
-from swftools.simulator.search.gathering import gather
+from swftools.simulator.search.easy_builder import Ground, compete, compete_again, hold_ground
 from swftools.simulator.search.notes import note_decision
+from swftools.simulator.search.problem import gather
 from swftools.simulator.search.state import DECISION
 
 

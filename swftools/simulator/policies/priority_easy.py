@@ -49,12 +49,12 @@ import numpy as np
 
 from swftools.kernel import IntArray
 from swftools.parameters import Parameters, number
-from swftools.simulator.carrying import carry_nothing, renumber_count
 from swftools.simulator.job_orders import LXF, WEIGHTED, Order, rank_of, rank_order, simple_order
 from swftools.simulator.machine.state import SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.memory_transfer import carry_nothing, renumber_count
 from swftools.simulator.policies.job_heap import JobHeap, empty_heap, first_of_heap
 from swftools.simulator.policies.job_shelves import JobShelves, empty_shelves
 from swftools.simulator.policies.ordered_easy import backfill_among_many, easy_in_order

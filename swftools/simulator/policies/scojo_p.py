@@ -52,10 +52,10 @@ import numpy as np
 
 from swftools.kernel import IntArray, kernel
 from swftools.parameters import choice, number, truth, whole
-from swftools.simulator.carrying import check_sound
 from swftools.simulator.instants import instant, time_until
 from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, SUBMITTED, WAITING, Machine
 from swftools.simulator.machine.verbs import start_on
+from swftools.simulator.memory_transfer import check_sound
 from swftools.simulator.policies.class_line import (
     SEEN,
     ClassParameters,

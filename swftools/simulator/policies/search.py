@@ -43,7 +43,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.kernel import IntArray
-from swftools.kernel.outside import monotonic_seconds
+from swftools.kernel.pointers import monotonic_seconds
 from swftools.parameters import Parameters, choice, number, text, truth, whole
 from swftools.simulator.job_orders import ORDERS, in_order
 from swftools.simulator.machine.faults import WRONG_COST, fail
@@ -52,11 +52,11 @@ from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits, now, waiting_jobs
 from swftools.simulator.registry import policy
 from swftools.simulator.search.costs import TRADEOFF_C
-from swftools.simulator.search.gathering import gather, room_for
+from swftools.simulator.search.forward_easy import write_references
 from swftools.simulator.search.notes import empty_notes, note_decision, restore_search, tables_of
 from swftools.simulator.search.objectives import Objective, read_objective
-from swftools.simulator.search.playing import write_references
-from swftools.simulator.search.searching import Searching
+from swftools.simulator.search.problem import gather, room_for
+from swftools.simulator.search.search_parameters import Searching
 from swftools.simulator.search.state import DECISION, JOBS, MODEL, WRONG, Search
 from swftools.simulator.search.tree import TRAVERSALS, search_tree
 

@@ -29,12 +29,12 @@ Feitelson, Rudolph and Schwiegelshohn 2005, "Parallel job scheduling - a status 
 from __future__ import annotations
 
 from swftools.kernel import kernel
-from swftools.simulator.carrying import carry_nothing
 from swftools.simulator.job_orders import LJF, LXF, NARROWEST, SJF, WIDEST, first_in_order, simple_order
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import first_waiting, fits, next_waiting
 from swftools.simulator.machine.waiting_queue import ANY
+from swftools.simulator.memory_transfer import carry_nothing
 from swftools.simulator.policies.job_heap import JobHeap, empty_heap, first_of_heap
 from swftools.simulator.registry import policy
 

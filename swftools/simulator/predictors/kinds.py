@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError, PolicyError
 from swftools.kernel import Kernel
-from swftools.kernel.outside import Lent
+from swftools.kernel.pointers import Lent
 from swftools.keyed_random import generator
 from swftools.parameters import Parameters
 from swftools.parameters.as_text import write_entry

@@ -25,7 +25,7 @@ from swftools.parameters.spelling import as_known, respelled
 from swftools.simulator.policy_abi import Memory
 from swftools.simulator.predictors.kinds import EVENTS, FloatArray, Predictor, PythonPredictor
 from swftools.simulator.registry import checked_class
-from swftools.simulator.requested import REQUESTS
+from swftools.simulator.requested_times import REQUESTS
 
 
 def _check_version(name: str, version: object) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.parameters import is_whole
-from swftools.simulator.stepping.opening import check_queue, time_left
+from swftools.simulator.stepping.from_queue import check_queue, time_left
 from swftools.simulator.stepping.stepper import Stepper
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from swftools.errors import PolicyError
 from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
-from swftools.kernel.outside import Lent, place_of
+from swftools.kernel.pointers import Lent, place_of
 from swftools.parameters import Parameters
 from swftools.simulator.engine.dependents import follow, follow_kernel
 from swftools.simulator.engine.loop import simulate_events

@@ -36,9 +36,9 @@ from swftools.simulator.policy_abi import Own
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.run.compiled_calls import Called
+from swftools.simulator.run.fork_arena import Rooms, Seat
 from swftools.simulator.run.interruptible_thread import run_aside
-from swftools.simulator.run.python_predictor_adapter import Asked
-from swftools.simulator.run.rooms import Rooms, Seat
+from swftools.simulator.run.python_predictor_adapter import PredictorAdapter
 from swftools.simulator.run.slow_runs import SlowRun
 from swftools.simulator.state.arena import Arena, Lease
 
@@ -64,7 +64,7 @@ class Driver:
         The state; it is replaced where there is no room.
     observer, decider : Own
         What predictor and policy have of their own.
-    asked : Asked, optional
+    asked : PredictorAdapter, optional
         A predictor in Python.
     remembers : tuple of str
         Which of memory and draws the policy has, as it is carried out.
@@ -82,7 +82,7 @@ class Driver:
         arena: Arena[State],
         observer: Own,
         decider: Own,
-        asked: Asked | None,
+        asked: PredictorAdapter | None,
         remembers: tuple[str, ...],
         number_of: Callable[[int], object],
     ) -> None:

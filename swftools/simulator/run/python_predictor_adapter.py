@@ -31,7 +31,7 @@ AT_ONCE = 4096
 """Jobs whose rows are made together: one by one they would take most of the time."""
 
 
-class Asked:
+class PredictorAdapter:
     """A predictor in Python beside a simulation.
 
     Parameters
@@ -89,7 +89,7 @@ class Asked:
         number = self._row(job).get("job_number")
         return f"predictor {self.predictor.name!r}, at {now:g} s, job {number} (which is being submitted)"
 
-    def copy(self) -> Asked:
+    def copy(self) -> PredictorAdapter:
         """Return a copy that learns by itself."""
         other = copy.copy(self)
         other.predictor = copy.deepcopy(self.predictor)

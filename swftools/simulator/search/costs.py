@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import kernel
-from swftools.kernel.outside import call_by_address
+from swftools.kernel.pointers import call_by_address
 from swftools.simulator.instants import instant, time_since
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.views import width

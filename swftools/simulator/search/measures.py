@@ -33,7 +33,7 @@ from functools import cached_property
 
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel, kernel
-from swftools.kernel.outside import address_of
+from swftools.kernel.pointers import address_of
 from swftools.parameters import did_you_mean
 from swftools.parameters.names import Names
 

@@ -31,9 +31,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
-from swftools.kernel.outside import monotonic_seconds
-from swftools.simulator.search.building import COMPETITORS, Ground, place_all, play_easy
+from swftools.kernel.pointers import monotonic_seconds
 from swftools.simulator.search.costs import Points, add_costs, is_better, take_for_best
+from swftools.simulator.search.easy_builder import COMPETITORS, Ground, place_all, play_easy
 from swftools.simulator.search.notes import note_generation, note_improvement
 from swftools.simulator.search.state import (
     BEST,

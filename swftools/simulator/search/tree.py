@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.kernel.outside import monotonic_seconds
+from swftools.kernel.pointers import monotonic_seconds
 from swftools.simulator.search.costs import Points, add_costs, is_better, set_best, take_for_best
 from swftools.simulator.search.notes import note_improvement
 from swftools.simulator.search.state import (

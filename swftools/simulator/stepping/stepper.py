@@ -14,18 +14,18 @@ import pandas as pd
 
 from swftools.errors import DecisionWarning, ParameterError, PolicyError
 from swftools.kernel import IntArray
-from swftools.simulator.carrying import renumber
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
 from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
+from swftools.simulator.memory_transfer import renumber
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.acts import act_kernel, note_waiting_kernel
-from swftools.simulator.stepping.following import Follows, without_away
-from swftools.simulator.stepping.forking import fork
-from swftools.simulator.stepping.opening import trace_of_queue
-from swftools.simulator.stepping.saved import simulation_of, state_of
+from swftools.simulator.stepping.actions import act_kernel, note_waiting_kernel
+from swftools.simulator.stepping.forks import fork
+from swftools.simulator.stepping.from_queue import trace_of_queue
+from swftools.simulator.stepping.live_queue import Follows, without_away
+from swftools.simulator.stepping.serialize import simulation_of, state_of
 from swftools.trace import Trace
 
 

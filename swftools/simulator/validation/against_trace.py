@@ -11,7 +11,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.requested import find_requests
+from swftools.simulator.requested_times import find_requests
 from swftools.simulator.schedule import Schedule, rows_by_number
 from swftools.simulator.validation.runs import (
     BoolArray,

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
-from pipelines.store.comparing import compare_versions
+from pipelines.store.comparison import compare_versions
 from pipelines.store.data_root import DataRoot
 from pipelines.store.difference_text import difference_lines
 from tests.pipelines.luigi_runs import SWFTOOLS, environment, run

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import swftools.rehearsal  # noqa: F401 (or it would come when a test has put its own rehearsals in place)
+import swftools.kernel_warm_up  # noqa: F401 (or it would come when a test has put its own rehearsals in place)
 from pipelines.cli import progress
 from pipelines.cli.main import main
-from swftools.kernel import ahead, kernel
+from swftools.kernel import kernel, rehearsals
 from swftools.simulator import simulation
 from swftools.simulator.run import driver
 
@@ -124,7 +124,7 @@ def test_warm_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     )
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("kernel_of_a_rehearsal")
-    monkeypatch.setattr(ahead, "_REHEARSALS", [lambda: [("two", module.two), ("nothing", lambda: None)]])
+    monkeypatch.setattr(rehearsals, "_REHEARSALS", [lambda: [("two", module.two), ("nothing", lambda: None)]])
     for expected in ("kernels compiled: 2\n", "every kernel is in the cache already\n"):
         result = CliRunner().invoke(main, ["warm-up"])
         assert result.exit_code == 0, result.output

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pipelines.history.damage import damage_of
-from pipelines.history.mending import mend
+from pipelines.history.repair import mend
 from pipelines.store.prune import plan_prune
 from swftools.history import provisional
 from swftools.history.book import HistoryBook

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
-from pipelines.history import months, night
+from pipelines.history import months, reevaluation_run
 from pipelines.history.task import Outcome, ReevaluateLogs
 from pipelines.store.manifest import version_of_table
 from pipelines.tasks.replay_predictor import ReplayPredictor
@@ -126,7 +126,7 @@ SMALL = {"ingested", "waiting", "wait_coverage", "workload_drift", "policy_watch
 @pytest.mark.parametrize(
     ("owner", "name", "made_anew"),
     [
-        pytest.param(night, "CODE_VERSION", set(), marks=pytest.mark.slow),
+        pytest.param(reevaluation_run, "CODE_VERSION", set(), marks=pytest.mark.slow),
         pytest.param(ReplayPredictor, "code_version", {"wait_predictions"}, marks=pytest.mark.slow),
         (
             months,

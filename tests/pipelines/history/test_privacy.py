@@ -74,7 +74,7 @@ def test_nothing_withheld_is_kept_of_a_night_that_failed(tmp_path: Path, monkeyp
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("as planned")
 
-    monkeypatch.setattr("pipelines.history.publishing.summary_text", fail)
+    monkeypatch.setattr("pipelines.history.publication.summary_text", fail)
     with pytest.raises(RuntimeError, match="as planned"):
         site.night()
     assert [] == found_below(tmp_path / "data")

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pipelines.history import watching
+from pipelines.history import policy_watch
+from pipelines.history.policy_watch import DAY, policies_of
 from pipelines.history.settings import read_settings
-from pipelines.history.watching import DAY, policies_of
 from swftools.trace import Trace
 
 UNTIL = 10 * DAY
@@ -31,8 +31,8 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         (late,), (early,) = (each["place"].unique() for each in (now, before))
         return pd.DataFrame([{"now": late, "before": early, "policies": list(now["policy"]), "beside": beside}])
 
-    monkeypatch.setattr(watching, "watch_policies", watch)
-    monkeypatch.setattr(watching, "find_worse", worse)
+    monkeypatch.setattr(policy_watch, "watch_policies", watch)
+    monkeypatch.setattr(policy_watch, "find_worse", worse)
     return found
 
 

@@ -18,11 +18,11 @@ from pyarrow import fs
 from scipy import stats
 
 from pipelines.names import MANIFEST
-from pipelines.store import comparing as module
+from pipelines.store import comparison as module
 from pipelines.store.compare_facts import compare_facts
 from pipelines.store.compare_metrics import compare_metrics
 from pipelines.store.compared_tables import COMPARED_TABLES, ComparedTable, Value
-from pipelines.store.comparing import compare_versions
+from pipelines.store.comparison import compare_versions
 from pipelines.store.data_root import DataRoot
 from swftools.errors import SchemaError, StorageError, VersionNotFoundError
 from swftools.fields.dictionary import SWF_NAMES, arrow_schema, table_fields

@@ -20,11 +20,11 @@ from pipelines.tasks.compare import ComparePolicies
 from pipelines.tasks.notes import read_notes, write_notes
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools.errors import ParameterError, SchemaError, StorageError
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search import measures
-from swftools.simulator.search.explaining import explain_decision
-from swftools.simulator.search.recorded import recorded_search
+from swftools.simulator.search.decision import explain_decision
+from swftools.simulator.search.notes import recorded_search
 from swftools.tables import read_table
 
 LOG = "lublin-feitelson:jobs=300,processors=64,load=0.9,seed=3"

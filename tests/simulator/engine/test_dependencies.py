@@ -15,7 +15,7 @@ from swftools.simulator import Simulation, Stepper, simulate, validate
 from swftools.simulator.engine.dependents import COMES
 from swftools.simulator.engine.replay import DEPENDENT
 from swftools.simulator.machine.waiting_queue import NOBODY
-from swftools.simulator.stepping.sound import check_parts
+from swftools.simulator.stepping.state_checks import check_parts
 from tests.naive.simulator import KEYS, Policy, conservative, easy, strict
 from tests.simulator.twin import naive_runs
 from tests.strategies import crowded_trace

@@ -17,11 +17,11 @@ from swftools import Trace
 from swftools.errors import ParameterError, PolicyError, PolicyWarning
 from swftools.parameters import Parameters, number
 from swftools.simulator.engine import loop
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.machine.state import FREE, KILL, RUNNING
 from swftools.simulator.machine.verbs import preempt, start, wake_at
 from swftools.simulator.machine.views import first_waiting, next_waiting, now, waiting_jobs, waiting_that_fit
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
-from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.simulation import Simulation
 from tests.drawn import draw_trace

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import clean, read_swf
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.metrics.job_classes import Sample, classify
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.of_jobs import choose_jobs, measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import mean_over_time, over_time
-from swftools.simulator.one_call import simulate
 from swftools.simulator.schedule import Schedule
 from tests.drawn import schedule_of
 from tests.examples import examples

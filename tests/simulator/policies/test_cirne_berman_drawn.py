@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from swftools.errors import ParameterError
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace
 from tests.simulator.policies.moldable_crowds import with_curves

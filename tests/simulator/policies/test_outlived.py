@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from swftools import Trace
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from tests.naive.simulator import TWINS
 from tests.simulator.twin import naive_starts
 

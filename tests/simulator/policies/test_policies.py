@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.job_orders import ORDERS
-from swftools.simulator.one_call import simulate
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.registry import find_policy, list_policies
 from swftools.simulator.schedule import Schedule
@@ -125,7 +125,7 @@ def test_compiled_equals_interpreted(name: str, predictor: str) -> None:
 
 _WITHOUT_NUMBA = """
 import sys
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from tests.strategies import crowded_trace
 trace = crowded_trace(20)
 for name in sys.argv[1:]:

@@ -12,7 +12,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.models.moldability import SpeedupParameters, generate_speedup
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace
 from tests.simulator.policies.moldable_crowds import with_curves

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from swftools.simulator import Simulation, simulate
-from swftools.simulator.questions.ended import ends_so_far
+from swftools.simulator.questions.ended_jobs import ends_so_far
 from tests.drawn import draw_trace
 
 TRACE = draw_trace(

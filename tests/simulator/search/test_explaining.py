@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 from swftools.errors import MissingLibraryError, ParameterError
 from swftools.simulator.placement import on_processors
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.explaining import explain_decision
+from swftools.simulator.search.decision import explain_decision
 from swftools.simulator.simulation import Simulation
 from tests.drawn import draw_schedule, draw_trace, rows_of
 from tests.examples import examples

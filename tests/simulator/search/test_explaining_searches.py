@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from swftools.errors import ParameterError
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.placement import on_processors
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.explaining import KEYS, explain_decision
+from swftools.simulator.search.decision import KEYS, explain_decision
 from swftools.simulator.simulation import Simulation
 from swftools.trace import Trace
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.keyed_random import generator
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.restart import find_restart_overhead
 from tests.every_policy import with_all_columns
 from tests.examples import examples

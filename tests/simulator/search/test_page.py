@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.metrics.measures import measure
-from swftools.simulator.one_call import simulate
 from swftools.simulator.policies.search import SearchParameters
 from swftools.simulator.search.measures import PlannedMeasure, list_measures
 from swftools.simulator.search.objectives import MODELS, read_objective

@@ -12,7 +12,7 @@ from swftools import Trace
 from swftools.simulator import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search import notes
-from swftools.simulator.search.recorded import recorded_search
+from swftools.simulator.search.notes import recorded_search
 
 
 def outlived_again_and_again(users: int) -> Trace:

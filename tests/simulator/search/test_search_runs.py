@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import Simulation, simulate
-from swftools.simulator.search.recorded import recorded_search
+from swftools.simulator.search.notes import recorded_search
 from swftools.simulator.validation.report import validate
 from tests.examples import examples
 from tests.simulator.search.compared import crowds, objectives

@@ -29,11 +29,10 @@ from swftools.simulator.state.columns import (
     array_at,
     columns_of,
 )
-from swftools.simulator.stepping.arriving import make_room
-from swftools.simulator.stepping.packed import unpack
-from swftools.simulator.stepping.saved import VERSION
-from swftools.simulator.stepping.state_arrays import arena_of
-from swftools.simulator.stepping.state_arrays import state_in as state_in_bytes
+from swftools.simulator.stepping.packed_arrays import arena_of, unpack
+from swftools.simulator.stepping.packed_arrays import state_in as state_in_bytes
+from swftools.simulator.stepping.serialize import VERSION
+from swftools.simulator.stepping.submissions import make_room
 from tests.every_policy import with_all_columns
 from tests.interpreted import BY_ITSELF
 from tests.strategies import crowded_trace

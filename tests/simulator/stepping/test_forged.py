@@ -24,8 +24,8 @@ from swftools.simulator.engine.replay import DECIDING, STALE
 from swftools.simulator.machine.state import CAPACITY, RUNNING, STOPPED, SUBMITTED
 from swftools.simulator.policies.class_line import SEEN, empty_line, restore_line
 from swftools.simulator.policies.scojo_p import ScojoParameters, restore_scojo, scojo_memory
-from swftools.simulator.stepping import packed
-from swftools.simulator.stepping.sound import check_parts
+from swftools.simulator.stepping import packed_arrays
+from swftools.simulator.stepping.state_checks import check_parts
 from tests.every_policy import OURS, light, with_all_columns
 from tests.examples import by_day
 from tests.forged import changed_array, changed_bytes, changed_words, tried
@@ -59,17 +59,17 @@ def state_of(policy: str, kind: int) -> bytes:
 def forged(policy: str, draw: random.Random) -> bytes:
     """Return such a state, changed in one place or a few."""
     state = state_of(policy, draw.randrange(4))
-    arrays = packed.unpack(state)
+    arrays = packed_arrays.unpack(state)
     way = draw.randrange(10)
     if way == 0:
-        return packed.WORD + _hashed(changed_bytes(state[len(packed.WORD) + 32 :], draw))
+        return packed_arrays.WORD + _hashed(changed_bytes(state[len(packed_arrays.WORD) + 32 :], draw))
     if way == 1:
         raw = io.BytesIO()
         np.savez(raw, allow_pickle=False, **arrays)  # type: ignore[arg-type]
         content = changed_bytes(raw.getvalue(), draw)
         size = draw.choice((len(content), len(content), 2**20, 2**62))
-        squeezed = packed.pa.Codec("zstd").compress(content, asbytes=True)
-        return packed.WORD + _hashed(size.to_bytes(8, "little") + squeezed)
+        squeezed = packed_arrays.pa.Codec("zstd").compress(content, asbytes=True)
+        return packed_arrays.WORD + _hashed(size.to_bytes(8, "little") + squeezed)
     if way == 2:
         head = changed_words(json.loads(arrays["head"].tobytes()), draw)
         arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
@@ -81,11 +81,11 @@ def forged(policy: str, draw: random.Random) -> bytes:
         arrays[name] = changed_array(arrays[name], draw)
         if way == 9:
             arrays.pop(draw.choice(list(arrays)))
-    return packed.pack(arrays)
+    return packed_arrays.pack(arrays)
 
 
 def _hashed(rest: bytes) -> bytes:
-    return packed.hashlib.sha256(rest).digest() + rest
+    return packed_arrays.hashlib.sha256(rest).digest() + rest
 
 
 def use(state: bytes) -> None:
@@ -151,13 +151,13 @@ def test_one_beyond(what: str) -> None:
 
 def test_one_beyond_in_what_stands_beside() -> None:
     """Times for all jobs but one, and draws beyond the end of what was drawn."""
-    arrays = packed.unpack(state_of("easy", 0))
+    arrays = packed_arrays.unpack(state_of("easy", 0))
     head = json.loads(arrays["head"].tobytes())
     with pytest.raises(StateError, match="fewer than there are jobs"):
-        Stepper.from_bytes(packed.pack({**arrays, "taken_out.0": np.zeros(head["jobs"] - 1)}))
+        Stepper.from_bytes(packed_arrays.pack({**arrays, "taken_out.0": np.zeros(head["jobs"] - 1)}))
     head["draws"][0]["buffer_pos"] = 5
     with pytest.raises(StateError, match="buffer_pos is not from 0 to 4"):
-        Stepper.from_bytes(packed.pack({**arrays, "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}))
+        Stepper.from_bytes(packed_arrays.pack({**arrays, "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}))
 
 
 LAST_START = 134.0
@@ -169,7 +169,7 @@ def stopping() -> dict[str, np.ndarray[Any, Any]]:
     stepper = Stepper.from_bytes(state_of("easy", 0))
     for job in stepper.running.tolist()[:2]:
         stepper.preempt(job, CHECKPOINT)
-    return packed.unpack(stepper.to_bytes())
+    return packed_arrays.unpack(stepper.to_bytes())
 
 
 @pytest.mark.parametrize(
@@ -187,21 +187,21 @@ def stopping() -> dict[str, np.ndarray[Any, Any]]:
 def test_what_contradicts_the_runs_so_far(name: str, change: Callable[[Any], list[Any]], said: str) -> None:
     """A time before them, and stops that were not made, are another job's, or are over."""
     arrays = stopping()
-    Stepper.from_bytes(packed.pack(arrays)).decide().finish()
+    Stepper.from_bytes(packed_arrays.pack(arrays)).decide().finish()
     array = arrays[f"state.{name}"]
     forged = {**arrays, f"state.{name}": np.array(change(array.tolist()), array.dtype)}
     with pytest.raises(StateError, match=said):
-        Stepper.from_bytes(packed.pack(forged))
+        Stepper.from_bytes(packed_arrays.pack(forged))
 
 
 def test_another_predictor_among_the_options() -> None:
     """It is named twice: as what learns, and as an option of the run."""
-    arrays = packed.unpack(state_of("easy", 1))
+    arrays = packed_arrays.unpack(state_of("easy", 1))
     head = json.loads(arrays["head"].tobytes())
     assert head["predictor"][0] == head["options"]["predictor"] != "last-model"
     head["options"]["predictor"] = "last-model"
     with pytest.raises(StateError, match="other parameters than its simulation"):
-        Stepper.from_bytes(packed.pack({**arrays, "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}))
+        Stepper.from_bytes(packed_arrays.pack({**arrays, "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}))
 
 
 @pytest.mark.parametrize(
@@ -245,13 +245,13 @@ def test_no_module_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     trace = Trace.from_columns(
         machine_processors=4, job_number=[7], submit_time=[0], run_time=[10], requested_processors=[1]
     )
-    arrays = packed.unpack(Stepper(trace, "easy").to_bytes())
+    arrays = packed_arrays.unpack(Stepper(trace, "easy").to_bytes())
     for before, after in ((b'["easy", ', b'["evilmod:f", '), (b'["request", ', b'["evilmod:f", ')):
         content = arrays["head"].tobytes()
         assert before in content
         changed = np.frombuffer(content.replace(before, after), np.uint8)
         with pytest.raises(StateError, match="'evilmod:f' is registered here, and nothing is imported because a file"):
-            Stepper.from_bytes(packed.pack({**arrays, "head": changed}))
+            Stepper.from_bytes(packed_arrays.pack({**arrays, "head": changed}))
     assert not (tmp_path / "ran").exists()
     assert "evilmod" not in sys.modules
 

@@ -16,7 +16,7 @@ from swftools import Trace
 from swftools.errors import StateError
 from swftools.simulator import CHECKPOINT, KILL, SUSPEND, Simulation, Stepper, simulate
 from swftools.simulator.machine.state import STOPPED
-from swftools.simulator.stepping import packed, saved
+from swftools.simulator.stepping import packed_arrays, serialize
 from tests.every_policy import OURS, light, with_all_columns
 from tests.examples import by_day
 from tests.forked import NUMBA
@@ -150,7 +150,7 @@ def test_bytes_that_are_none(trace: Trace) -> None:
     for wrong in (b"", b"nothing", b"PK\x03\x04", state[1:]):
         with pytest.raises(StateError, match="these bytes are not the state of a simulation"):
             Stepper.from_bytes(wrong)
-    for i in (len(packed.WORD), len(packed.WORD) + 40, len(state) // 2, len(state) - 1):
+    for i in (len(packed_arrays.WORD), len(packed_arrays.WORD) + 40, len(state) // 2, len(state) - 1):
         with pytest.raises(StateError, match="damaged, or was cut off"):
             Stepper.from_bytes(state[:i] + bytes([state[i] ^ 1]) + state[i + 1 :])
     with pytest.raises(StateError, match="damaged, or was cut off"):
@@ -165,7 +165,7 @@ def test_states_of_other_versions(trace: Trace, monkeypatch: pytest.MonkeyPatch)
     stepper = Stepper(trace.with_jobs(trace.jobs.iloc[:5]), "easy")
     state = stepper.to_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr(saved, "VERSION", 3)
+        patched.setattr(serialize, "VERSION", 3)
         with pytest.raises(StateError, match="has the form of version 2, and this is 3: save it anew"):
             Stepper.from_bytes(state)
     for before, after, message in (
@@ -174,12 +174,12 @@ def test_states_of_other_versions(trace: Trace, monkeypatch: pytest.MonkeyPatch)
         (b'"request", 1', b'"request", 7', "version 7 of its predictor"),
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(saved.json, "dumps", changed(before, after))
+            patched.setattr(serialize.json, "dumps", changed(before, after))
             other = stepper.to_bytes()
         with pytest.raises(StateError, match=message):
             Stepper.from_bytes(other)
     with monkeypatch.context() as patched:
-        patched.setattr(saved, "_leaves", lambda part, leaves=saved._leaves: list(leaves(part))[:-1])
+        patched.setattr(serialize, "_leaves", lambda part, leaves=serialize._leaves: list(leaves(part))[:-1])
         other = stepper.to_bytes()
     with pytest.raises(StateError, match="has another number of arrays than here"):
         Stepper.from_bytes(other)
@@ -192,14 +192,14 @@ def test_states_of_version_1(kind: int) -> None:
     old, new = Stepper.from_bytes(state), Stepper.from_bytes(state_of("easy", kind))
     assert old.now == new.now
     pd.testing.assert_frame_equal(old.finish().jobs, new.finish().jobs, check_exact=True)
-    arrays = {**packed.unpack(state), "machine.99": packed.unpack(state)["machine.1"]}
+    arrays = {**packed_arrays.unpack(state), "machine.99": packed_arrays.unpack(state)["machine.1"]}
     with pytest.raises(StateError, match="machine has another number of arrays than here"):
-        Stepper.from_bytes(packed.pack(arrays))
+        Stepper.from_bytes(packed_arrays.pack(arrays))
 
 
 def changed(before: bytes, after: bytes) -> Any:
     """Return a writer of JSON that writes something else."""
-    dumps = saved.json.dumps
+    dumps = serialize.json.dumps
 
     def write(what: Any) -> str:
         text = dumps(what)

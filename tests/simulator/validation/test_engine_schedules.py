@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.validation.report import validate
 from tests.every_policy import light, with_all_columns
 from tests.examples import examples

@@ -14,7 +14,7 @@ import pytest
 
 from swftools import Trace, read_swf
 from swftools.errors import ParameterError, UnreadableLogError
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.validation.foreign_schedules import read_schedule
 from swftools.simulator.validation.report import validate
 from tests.drawn import draw_trace

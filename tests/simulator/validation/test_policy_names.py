@@ -15,7 +15,7 @@ from pipelines.cli.main import main
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.formats.swf.writer import write_swf
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.validation.report import validate
 from tests.simulator.validation.faults import PROMISES
 

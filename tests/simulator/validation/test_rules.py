@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from swftools import Trace
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.report import EXAMPLES, validate
 from swftools.simulator.validation.rules import RULES

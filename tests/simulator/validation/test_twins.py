@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools import Trace
-from swftools.simulator.one_call import simulate
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import promises, reservations
 from swftools.simulator.validation.in_use import most_in_use, processors_in_use

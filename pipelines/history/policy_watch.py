@@ -15,7 +15,7 @@ from pipelines.tasks.simulate import SimulatePolicy, source_hash
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.drift import measure_drift
 from swftools.parameters.as_text import write_entry
-from swftools.simulator.questions.watching import find_worse, watch_policies
+from swftools.simulator.questions.policy_watch import find_worse, watch_policies
 from swftools.simulator.registry import find_policy
 from swftools.tables import empty_frame
 from swftools.trace import Trace

@@ -9,8 +9,8 @@ import pandas as pd
 
 from swftools.estimates import is_studied, used_shares
 from swftools.output.amounts import percent
-from swftools.plots.parts import jobs_in_words
 from swftools.plots.picture import Picture, register_picture
+from swftools.plots.primitives import jobs_in_words
 from swftools.plots.style import COLORS
 from swftools.trace import Trace
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_dates, of_drift, of_machines, of_policies
-from pipelines.history.night import DAY, Run, last_days
+from pipelines.history.reevaluation_run import DAY, Run, last_days
 from pipelines.history.summary import shown_text, summary_text
 from pipelines.history.waits import state_file
 from pipelines.store.croissant import CROISSANT, writes_croissant

@@ -18,8 +18,8 @@ from pipelines.history.damage import COUNTED, PLACE, damage_in, keys_of
 from pipelines.history.ingest import Night
 from pipelines.history.lock import one_at_a_time
 from pipelines.history.monthly_files import MonthlyFiles
-from pipelines.history.night import Run
-from pipelines.history.publishing import publish
+from pipelines.history.publication import publish
+from pipelines.history.reevaluation_run import Run
 from pipelines.history.settings import privacy_of, settings_of
 from pipelines.history.state import State
 from pipelines.store.data_root import DataRoot

@@ -19,10 +19,10 @@ from swftools.fields.dictionary import table_fields
 from swftools.models.shaking import shake_submissions
 from swftools.parameters import is_number, is_whole, refuse_unknown
 from swftools.selection import select_jobs
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.measure_definitions import HIGHER, LOWER, MEASURES, NEITHER
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
-from swftools.simulator.one_call import simulate
 from swftools.simulator.registry import OPTIONS, Policy, read_policy
 from swftools.trace import Trace
 

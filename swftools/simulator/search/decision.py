@@ -19,7 +19,7 @@ from swftools.simulator.machine.state import SUBMITTED
 from swftools.simulator.registry import find_policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.explanation import Explanation
-from swftools.simulator.search.searching import Searching
+from swftools.simulator.search.search_parameters import Searching
 from swftools.simulator.simulation import Simulation
 
 KEYS = ["job_number", "job_occurrence"]

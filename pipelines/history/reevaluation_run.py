@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 
 from pipelines.catalog.cards import LogCard
 from pipelines.history.findings import Finding
-from pipelines.history.fitting import fit_augmentations, told_of
+from pipelines.history.fitted_augmentations import fit_augmentations, told_of
 from pipelines.history.horizon import Horizon, Month, horizon_of
 from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
+from pipelines.history.policy_watch import code_of_policies, drift_of, policies_of
 from pipelines.history.settings import Settings, privacy_of
 from pipelines.history.state import MADE_BY, State, block_of
 from pipelines.history.waits import Waits, options_of, part_of, replay_months, state_file, waits_key
-from pipelines.history.watching import code_of_policies, drift_of, policies_of
 from pipelines.keys import content_key, schema_of
 from pipelines.logs.find import catalog_in_use
 from pipelines.store.order import key_of_files
@@ -35,7 +35,7 @@ from swftools.fields.dictionary import arrow_schema
 from swftools.header import SwfHeader
 from swftools.history.months import begin_of
 from swftools.named import Known, named_group, names_by_kind
-from swftools.qbets.coverage import NEEDED, add_coverage, count_coverage, judge_coverage
+from swftools.qbets.evaluation import NEEDED, add_coverage, count_coverage, judge_coverage
 from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 

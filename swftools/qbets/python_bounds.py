@@ -61,7 +61,7 @@ class ListedWaits(Bound):
         return other
 
 
-class Asked:
+class PythonBounds:
     """Bounds in Python beside the replay of a queue: a copy of an object for each cluster.
 
     Parameters

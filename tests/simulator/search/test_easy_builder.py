@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from swftools.simulator.policy_abi import pack
-from swftools.simulator.search.building import (
+from swftools.simulator.search.easy_builder import (
     COMPETITORS,
     GOING,
     HORIZON,
@@ -18,9 +18,9 @@ from swftools.simulator.search.building import (
     empty_ground,
     play_easy,
 )
-from swftools.simulator.search.gathering import room_for
 from swftools.simulator.search.notes import empty_notes
 from swftools.simulator.search.population import DECIDED, EASY, Rules, empty_population, known_worth
+from swftools.simulator.search.problem import room_for
 from swftools.simulator.search.state import PATHS
 from tests.examples import by_day
 from tests.naive import genetic as naive

@@ -7,13 +7,16 @@ has changed something, that there is no room for another act in this decision, i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from operator import index
+from typing import Any, Self
 
+from swftools.errors import ParameterError, PolicyError
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.instants import time_until
 from swftools.simulator.machine.faults import TOO_MANY, fail
-from swftools.simulator.machine.state import DISTURBED, STARTED, STOPPED, WAITING, Machine
+from swftools.simulator.machine.state import DISTURBED, STARTED, STOPPED, SUSPEND, WAITING, Machine
 from swftools.simulator.machine.verbs import hold, preempt, resize, start, start_on, wake_at
 from swftools.simulator.machine.views import (
     can_start_any,
@@ -29,6 +32,7 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.policy_abi import machine_at
+from swftools.simulator.stepping.views import Views
 
 START, START_ON, PREEMPT, RESIZED, HOLD, FILL, WAKE = range(7)
 """The acts; ``FILL`` starts a job, or lets others go ahead that do not delay it."""
@@ -114,3 +118,69 @@ def note_waiting_kernel() -> Any:
     from numba import types  # noqa: PLC0415 (as above)
 
     return kernel(types.int64(types.int64, types.int64[::1]), allocates=False)(note_waiting)
+
+
+class Acts(Views):
+    """What a ``Stepper`` can be told at a decision."""
+
+    _act: Callable[..., None]
+    _acts: int
+
+    def start(self, job: int) -> Self:
+        """Start a waiting job now, on the processors that it asks for.
+
+        Returns
+        -------
+        Stepper
+            Itself, as all acts.
+
+        Raises
+        ------
+        PolicyError
+            It stands before no decision; or that cannot be. Nothing is changed then, as of all acts.
+        """
+        return self._do(START, job)
+
+    def start_on(self, job: int, processors: int) -> Self:
+        """Start a waiting job now on another number of processors, which its speedup curve must allow."""
+        return self._do(START_ON, job, processors)
+
+    def preempt(self, job: int, how: int = SUSPEND) -> Self:
+        """Stop a running job now; ``how`` is ``KILL``, ``CHECKPOINT`` or ``SUSPEND`` of ``swftools.simulator``."""
+        return self._do(PREEMPT, job, how)
+
+    def resize(self, job: int, processors: int) -> Self:
+        """Let a running job go on on another number of processors."""
+        return self._do(RESIZED, job, processors)
+
+    def hold(self, job: int, until: float) -> Self:
+        """Keep a waiting job out of the queue until a time, s."""
+        return self._do(HOLD, job, 0, until)
+
+    def wake_at(self, time: float) -> Self:
+        """Ask for a decision at a time, s, if no event comes before it."""
+        return self._do(WAKE, NOBODY, 0, time)
+
+    def start_or_fill(self, job: int) -> Self:
+        """Start a waiting job if it fits; else let others go ahead that do not delay it, as EASY does.
+
+        The job has the reservation then, whoever stands before it in the queue, at this decision.
+        """
+        return self._do(FILL, job)
+
+    def _do(self, what: int, job: int, number: int = 0, time: float = 0.0) -> Self:
+        """Act on the machine; what cannot be is told, and changes nothing."""
+        self._simulation._check_whole()
+        if not self.is_deciding:
+            raise PolicyError("no decision is due now: call advance(), and act while it returns True")
+        try:
+            whole = index(job), index(number)
+        except TypeError:
+            raise ParameterError(f"job={job!r}, {number!r}: give whole numbers; jobs are those of waiting") from None
+        driver = self._simulation._driver
+        try:
+            self._act(driver.seat.places[1], what, *whole, float(time))
+        except ValueError:
+            raise PolicyError(f"not done, {driver.acted_wrongly()}") from None
+        self._acts += 1
+        return self

@@ -2,7 +2,7 @@
 """A light copy of a simulation: of the jobs that wait, run or are held back, and of as many to come as are asked for.
 
 It costs what there is now, not what the log has. Jobs get new numbers, in the same order: those that are over are not
-in it. What a policy remembers is taken along by the policy (``swftools.simulator.carrying``).
+in it. What a policy remembers is taken along by the policy (``swftools.simulator.memory_transfer``).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from swftools.simulator.machine.state import (
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
 from swftools.simulator.policy_abi import Memory, machine_at, pack
 from swftools.simulator.run.driver import Driver
-from swftools.simulator.run.rooms import Room, take_draws
+from swftools.simulator.run.fork_arena import Room, take_draws
 from swftools.simulator.simulation import Simulation
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.qbets.asked_cluster import AskedCluster, kept_waits
 from swftools.qbets.bounds import BinomialBound
 from swftools.qbets.change_points import rare_events
 from swftools.qbets.history import History, empty_history, learn, newest_needed, trimming_by
 from swftools.qbets.known_queue import KnownHistory
-from swftools.qbets.resumed import _known_history
+from swftools.qbets.live_methods import LiveCluster, kept_waits
+from swftools.qbets.replay_checkpoint import _known_history
 from tests.examples import examples
 
 BOUND = BinomialBound(0.5)
@@ -57,7 +57,7 @@ def test_as_the_kernel_learns(is_whole: bool, seed: int, least: int, runs: int, 
     for time, (wait, told, x) in enumerate(jobs[:first]):
         learn(history, trimming, FACTS, BinomialBound.compiled_add(), wait, told, x, float(time))
     known = known_of(history, is_whole=is_whole)
-    cluster = AskedCluster(known, 9.0, least, table)
+    cluster = LiveCluster(known, 9.0, least, table)
     begin = int(known.places[: cluster.place].sum())
     state = known.states[begin + 2 : begin + int(known.places[cluster.place])]
     for time, (wait, told, x) in enumerate(jobs[first:], first):
@@ -83,7 +83,7 @@ def test_the_first_wait_tells_a_change(least: int) -> None:
     history, trimming = empty_history(newest_needed(least), 1, BOUND.places(303)), trimming_by(least, table)
     for time, (wait, told) in enumerate(jobs[:302]):
         learn(history, trimming, FACTS, BinomialBound.compiled_add(), wait, told, 9.0, float(time))
-    cluster = AskedCluster(known_of(history, is_whole=False), 9.0, least, table)
+    cluster = LiveCluster(known_of(history, is_whole=False), 9.0, least, table)
     assert cluster.kept == 302
     learn(history, trimming, FACTS, BinomialBound.compiled_add(), *jobs[302], 9.0, 302.0)
     cluster.learn(*jobs[302], 302.0)

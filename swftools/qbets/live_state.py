@@ -19,10 +19,19 @@ from swftools.kernel import FloatArray
 from swftools.named import kind_of, named_groups
 from swftools.parameters import did_you_mean, is_number, is_whole
 from swftools.parameters.as_text import read_entry
-from swftools.qbets.asked_cluster import AskedCluster, kept_waits
-from swftools.qbets.asked_method import FIRST_WAIT, AskedBinomial, AskedBound, AskedMethod, AskedObject
-from swftools.qbets.change_points import rare_events
+from swftools.qbets.change_points import (
+    rare_events,
+)
 from swftools.qbets.known_queue import KnownQueue, check_numbers, nothing_known
+from swftools.qbets.live_methods import (
+    FIRST_WAIT,
+    LiveBinomial,
+    LiveBound,
+    LiveCluster,
+    LiveMethod,
+    LiveObject,
+    kept_waits,
+)
 from swftools.qbets.saved_state import SavedState
 
 SHOWN = 20
@@ -189,7 +198,7 @@ def starts_of(known: KnownQueue) -> FloatArray:
     return known.waiting.submit + known.waiting.wait
 
 
-def start_until(known: KnownQueue, cluster: AskedCluster, time: float) -> int:
+def start_until(known: KnownQueue, cluster: LiveCluster, time: float) -> int:
     """Let the jobs start that do by a time, and a cluster learn the waits of its own; return how many start."""
     start = starts_of(known)
     order = np.lexsort((np.arange(len(start)), start))
@@ -200,19 +209,19 @@ def start_until(known: KnownQueue, cluster: AskedCluster, time: float) -> int:
     return len(started)
 
 
-def method_of(saved: SavedState, known: KnownQueue, cluster: AskedCluster, method: Any) -> AskedMethod:
+def method_of(saved: SavedState, known: KnownQueue, cluster: LiveCluster, method: Any) -> LiveMethod:
     """Return the method of a state, with the waits that a cluster keeps."""
     begin = int(known.history.places[: cluster.place].sum())
     state = known.history.states[begin : begin + int(known.history.places[cluster.place])]
     quantile = saved.about["parameters"]["quantile"]
     if saved.about["method"] is None:
         kept = cluster.newest() if cluster.is_renewed else [*state[FIRST_WAIT:].tolist(), *cluster.new]
-        return AskedObject(method, kept, quantile)
+        return LiveObject(method, kept, quantile)
     with saved.refusing():
         name, given = read_entry(saved.about["method"])
         if name == "binomial":
-            return AskedBinomial(kept_waits(cluster, state[FIRST_WAIT:]), given)
-        return AskedBound(saved.about["method"], state, cluster, quantile)
+            return LiveBinomial(kept_waits(cluster, state[FIRST_WAIT:]), given)
+        return LiveBound(saved.about["method"], state, cluster, quantile)
 
 
 def date_of(saved: SavedState, seconds: float) -> str | None:

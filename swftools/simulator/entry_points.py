@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""simulate(): replay a trace under a policy, in one call.
+"""simulate() and compare(): replay a trace under a policy, or several, in one call.
 
 The options of a run in signature and docstring are written by ``make run-options``.
 """
@@ -7,12 +7,20 @@ The options of a run in signature and docstring are written by ``make run-option
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.formats.as_trace import as_trace
 from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.measures_table import Measures
+from swftools.simulator.metrics.measures import measure
+from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
-from swftools.simulator.requested import Logged
+from swftools.simulator.requested_times import Logged
 from swftools.simulator.restart import Column, Uniform
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Progress, Simulation
@@ -102,3 +110,53 @@ def simulate(  # noqa: PLR0913 (options by name)
     run = RunOptions.among(locals()).to_mapping()
     simulation = Simulation(trace, policy, processors, **run, compiled=compiled, **parameters)
     return simulation.finish(progress=progress)
+
+
+def compare(
+    trace: Trace | str | os.PathLike[str],
+    policies: Sequence[str | Policy],
+    parameters: MetricParameters | None = None,
+    **options: Any,
+) -> Measures:
+    """Simulate a trace under each of several policies, and measure the schedules.
+
+    Parameters
+    ----------
+    trace : Trace, or path
+        As ``simulate`` takes it.
+    policies : sequence of str or Policy
+        At least one, each once: ``["fcfs", "easy:reservations=2"]``.
+    parameters : MetricParameters, optional
+        How it is measured; defaults if not given.
+    **options
+        Of ``simulate``, the same for all policies: processors, predictor, seed.
+
+    Returns
+    -------
+    Measures
+        The rows of ``measure`` of each policy, one below the other, the column policy as they were given;
+        ``compare(...).summary()`` shows the dozen most important numbers side by side.
+
+    Raises
+    ------
+    ParameterError, PolicyError
+        As ``simulate`` raises them; also without policies, or if one stands twice.
+
+    Examples
+    --------
+    >>> trace = Trace.from_columns(machine_processors=4, job_number=[1, 2, 3], submit_time=[0, 1, 2],
+    ...     run_time=[10, 10, 5], requested_time=[10, 10, 5], requested_processors=[3, 4, 1])
+    >>> compare(trace, ["fcfs", "easy"]).summary().loc["mean wait", ["fcfs", "easy"]].tolist()
+    [9.0, 3.0]
+    """
+    if isinstance(policies, str | Policy):
+        raise ParameterError(f"policies={policies!r}: give a list, such as ['fcfs', 'easy']")
+    labels = [policy if isinstance(policy, str) else policy.name for policy in policies]
+    if not labels or len(set(labels)) < len(labels):
+        raise ParameterError(f"policies={labels}: give at least one policy, and each only once")
+    read = as_trace(trace)
+    tables = [
+        measure(simulate(read, policy, **options), parameters, label=label)
+        for policy, label in zip(policies, labels, strict=True)
+    ]
+    return Measures(pd.concat(tables, ignore_index=True))

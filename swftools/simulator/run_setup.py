@@ -22,7 +22,7 @@ from swftools.simulator.predictors.registry import find_predictor, list_predicto
 from swftools.simulator.registry import Policy, read_policy
 from swftools.simulator.run.compiled_calls import CHECKED, called_for, remembered_by
 from swftools.simulator.run.driver import Driver
-from swftools.simulator.run.python_predictor_adapter import Asked
+from swftools.simulator.run.python_predictor_adapter import PredictorAdapter
 from swftools.simulator.run_options import check_needs, check_semantics, options_in_words, restated
 from swftools.simulator.workload import Workload, prepare
 from swftools.trace import Trace
@@ -93,7 +93,7 @@ def begin(
     if len(dependent.pending):
         note_edges(arena.state.replay.dependents, dependent)
     arena.state.machine.counts[PLANS_BY_LIMIT] = order == CQSIM
-    learning = Asked(learner, trace, workload.coming) if learner else None
+    learning = PredictorAdapter(learner, trace, workload.coming) if learner else None
     chosen = rule.chosen(given)
     memory, observed = rule.empty_memory(jobs, size, chosen), told.empty_memory(jobs, size)
     driver = Driver(

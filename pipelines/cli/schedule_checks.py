@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.completing import complete_policy
+from pipelines.cli.completion import complete_policy
 from pipelines.cli.options import Number, load, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
@@ -84,7 +84,7 @@ def check_schedule(
     report = validate(schedule, trace=trace, policy=policy, **options)
     fitted = None
     if fit:
-        from swftools.simulator.questions.fitting import fit_semantics
+        from swftools.simulator.questions.fit_semantics import fit_semantics
 
         policies = None if policy is None else [policy]
         chosen = {name: options[name] for name in ("overrun", "requests", "tolerance")}

@@ -22,13 +22,13 @@ from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
-from swftools.simulator.carrying import carry_nothing, restore_by
 from swftools.simulator.dependent import none_wait
 from swftools.simulator.engine.loop import Options
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import CAPACITY, Machine
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.memory_transfer import carry_nothing, restore_by
 from swftools.simulator.policy_abi import Own
 from swftools.simulator.policy_abi import pack as own_of
 from swftools.simulator.predictors.kinds import Predictor
@@ -38,15 +38,24 @@ from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.packed import Arrays, json_in, pack, table_as_bytes, table_of_bytes, unpack
-from swftools.simulator.stepping.sound import (
+from swftools.simulator.stepping.packed_arrays import (
+    Arrays,
+    arena_of,
+    arrays_of,
+    json_in,
+    pack,
+    state_in,
+    table_as_bytes,
+    table_of_bytes,
+    unpack,
+)
+from swftools.simulator.stepping.state_checks import (
     check_between,
     check_parts,
     check_same_shape,
     check_users,
     refuse,
 )
-from swftools.simulator.stepping.state_arrays import arena_of, arrays_of, state_in
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace
 

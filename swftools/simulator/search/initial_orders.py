@@ -9,7 +9,7 @@ from swftools.kernel import IntArray, kernel
 from swftools.simulator.job_orders import LXF, SJF, order_key, rank_of
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.planning import planned_length
-from swftools.simulator.search.building import COMPETITORS, Ground
+from swftools.simulator.search.easy_builder import COMPETITORS, Ground
 from swftools.simulator.search.population import CHILD, Population
 from swftools.simulator.search.state import MEASURES, Search
 

@@ -27,8 +27,8 @@ from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.stepping.acting import Acts
-from swftools.simulator.stepping.arriving import add_job
+from swftools.simulator.stepping.actions import Acts
+from swftools.simulator.stepping.submissions import add_job
 
 FOR_GOOD = 100 * 365.25 * 86_400.0
 """How long processors are away that do not come back, s."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every kernel called once, on next to nothing, the way it is called in earnest: what ``swftools.kernel.warm_up`` runs.
+"""Every kernel called once, on next to nothing, as it is called in earnest: what ``swftools.kernel.rehearsals`` runs.
 
 A new kernel that nothing here calls gets its step; ``tests/kernel/test_warm_up.py`` finds it out.
 """
@@ -25,7 +25,7 @@ from swftools.formats.slurm.reader import Slurm
 from swftools.formats.swf.reader import read_swf
 from swftools.formats.swf.writer import write_swf
 from swftools.kernel import rehearsed
-from swftools.kernel.outside import Lent, place_of
+from swftools.kernel.pointers import Lent, place_of
 from swftools.keyed_random import next_gamma, next_normal, next_uniform, stream
 from swftools.learning.agents import Eye
 from swftools.learning.costs import find_cost
@@ -55,12 +55,12 @@ from swftools.qbets.predictor import WaitPredictor, replay
 from swftools.qbets.rivals import features_at_submission
 from swftools.reservations.bids import Bids, latest_submissions
 from swftools.reservations.live_waits import LiveWaits
+from swftools.simulator.entry_points import simulate
 from swftools.simulator.machine.state import SUSPEND, Machine
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
 from swftools.simulator.machine.work import work_done
 from swftools.simulator.metrics.measures import measure
-from swftools.simulator.one_call import simulate
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.policies.pv_easy import by_key
 from swftools.simulator.policy_abi import compiled_entry, pack
