@@ -18,9 +18,8 @@ import luigi
 from pipelines.keys import canonical_json
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
-from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_assignments, read_entries, write_entry
-from swftools.parameters.spelling import as_known, with_known_name
+from swftools.parameters.spelling import as_known, require_known, with_known_name
 from swftools.parameters.strict_yaml import read_yaml_file
 
 AUGMENTATIONS: dict[str, type[Any]] = {}
@@ -38,11 +37,7 @@ def find_augmentation(name: str) -> type[Any]:
     ParameterError
         There is none of that name.
     """
-    name = as_known(name, AUGMENTATIONS)
-    if name not in AUGMENTATIONS:
-        known = ", ".join(AUGMENTATIONS)
-        raise ParameterError(f"no augmentation {name!r}; there are: {known}{did_you_mean([name], AUGMENTATIONS)}")
-    return AUGMENTATIONS[name]
+    return AUGMENTATIONS[require_known(f"no augmentation {name!r}", name, AUGMENTATIONS)]
 
 
 class RulesParameter(luigi.Parameter):

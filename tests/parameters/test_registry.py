@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from swftools.errors import ParameterError
-from swftools.parameters.names import Names, import_own
+from swftools.parameters.registry import Registry, import_own
 
 
 def test_a_module_of_the_current_folder(tmp_path, monkeypatch):
@@ -32,6 +32,6 @@ def test_the_error_says_where_it_was_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ParameterError) as caught:
-        Names("policy").find("not_here_at_all:mine")
+        Registry("policy").find("not_here_at_all:mine")
     assert str(tmp_path) in str(caught.value)
     assert "PYTHONPATH" in str(caught.value)
