@@ -18,6 +18,7 @@ import luigi
 from pipelines.keys import canonical_json
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
+from swftools.parameters import Parameters
 from swftools.parameters.as_text import read_assignments, read_entries, write_entry
 from swftools.parameters.spelling import as_known, require_known, with_known_name
 from swftools.parameters.strict_yaml import read_yaml_file
@@ -86,20 +87,22 @@ class MethodsParameter(luigi.Parameter):
         return canonical_json(listed)
 
 
-class ReplayOptionsParameter(luigi.Parameter):
-    """Parameters of the replay as text, such as ``quantile=0.9,clustering=false``, or as JSON."""
+class MappingParameter(luigi.Parameter):
+    """Parameters of a kind, as text such as ``quantile=0.9,clustering=false``, or as JSON; ``what`` is in messages."""
+
+    def __init__(self, what: str, kind: type[Parameters], **known: Any) -> None:
+        self._what, self._kind = what, kind
+        super().__init__(**known)
 
     def normalize(self, value: Any) -> str:
-        """Return the parameters as canonical JSON.
+        """Return all parameters as canonical JSON.
 
         Raises
         ------
         ParameterError
             One is unknown or outside its domain.
         """
-        from swftools.qbets.predictor import ReplayParameters  # noqa: PLC0415 (as above)
-
-        return canonical_json(ReplayParameters.from_mapping(assignments("options", value)).to_mapping())
+        return canonical_json(self._kind.from_mapping(assignments(self._what, value)).to_mapping())
 
 
 class AugmentParameter(luigi.Parameter):
