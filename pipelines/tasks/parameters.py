@@ -54,13 +54,12 @@ class RulesParameter(luigi.Parameter):
         """
         if not value:
             return ""
-        rules = value
-        if isinstance(value, str):
-            known = {*list_rules(), "default"}
-            entries = from_json("rules", value, "[")
-            rules = [_named("rule", *entry) for entry in read_entries(value, known)] if entries is None else entries
+        known = {*list_rules(), "default"}
+        rules = from_json("rules", value, "[")
+        if rules is None:
+            rules = [{"rule": name, **given} if given else name for name, given in read_entries(value, known)]
         resolve_rules(rules)
-        return canonical_json([_rule_as_known(rule, {*list_rules(), "default"}) for rule in rules])
+        return canonical_json([_rule_as_known(rule, known) for rule in rules])
 
 
 class MethodsParameter(luigi.Parameter):
@@ -76,7 +75,7 @@ class MethodsParameter(luigi.Parameter):
         """
         from swftools.qbets.methods import find_method, list_methods  # noqa: PLC0415 (imports scikit-learn: a second)
 
-        listed = from_json("methods", value, "[") if isinstance(value, str) else list(value)
+        listed = from_json("methods", value, "[")
         if listed is None:
             listed = [write_entry(name, given) for name, given in read_entries(value, list_methods())]
         listed = [with_known_name(text, list_methods()) if isinstance(text, str) else text for text in listed]
@@ -151,8 +150,10 @@ class ParametersParameter(luigi.Parameter):
         return canonical_json(chosen)
 
 
-def from_json(what: str, text: str, opening: str) -> Any:
-    """Return what a text says that is JSON by its first character; None if it is not."""
+def from_json(what: str, text: Any, opening: str) -> Any:
+    """Return what a text says that is JSON by its first character; None if it is not; what is no text, as it is."""
+    if not isinstance(text, str):
+        return text
     if not text.lstrip().startswith(tuple(opening)):
         return None
     try:
@@ -163,8 +164,6 @@ def from_json(what: str, text: str, opening: str) -> Any:
 
 def assignments(what: str, value: Any) -> Any:
     """Return parameters that are given as ``KEY=VALUE,KEY=VALUE``, as JSON, or as a mapping."""
-    if not isinstance(value, str):
-        return value
     mapping = from_json(what, value, "{")
     return read_assignments(value) if mapping is None else mapping
 
@@ -174,11 +173,6 @@ def _rule_as_known(rule: Any, known: Collection[str]) -> Any:
     if isinstance(rule, str):
         return with_known_name(rule, known)
     return {**rule, "rule": as_known(rule["rule"], known)}
-
-
-def _named(kind: str, name: str, parameters: Mapping[str, Any]) -> str | dict[str, Any]:
-    """Return an entry of a list as JSON has it: a name alone, or a mapping with the parameters."""
-    return {kind: name, **parameters} if parameters else name
 
 
 def _load_parameters(text: str) -> Any:

@@ -38,7 +38,7 @@ class PoliciesParameter(luigi.Parameter):
         ParameterError
             A policy or a parameter is unknown, or none is given.
         """
-        listed = from_json("policies", value, "[{") if isinstance(value, str) else value
+        listed = from_json("policies", value, "[{")
         if listed is None:
             listed = [{"policy": name, **given} for name, given in read_entries(value, list_policies())]
         chosen = [_policy_entry(entry) for entry in (listed if isinstance(listed, list | tuple) else [listed])]

@@ -66,11 +66,11 @@ def mechanism(
     ()
     """
 
-    def made(set_prices: Pricing) -> Mechanism:
+    def make(set_prices: Pricing) -> Mechanism:
         kind = Parameters if parameters is None else parameters.named(name)
         return Mechanism(name, set_prices, kind, needs, version)
 
-    return MECHANISMS.decorator(name, made, version=version)
+    return MECHANISMS.decorator(name, make, version=version)
 
 
 def find_mechanism(text: str, parameters: Mapping[str, Any] | None = None) -> tuple[Mechanism, Parameters]:

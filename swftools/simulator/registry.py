@@ -272,14 +272,14 @@ def policy(  # noqa: PLR0913 (facts by name)
     if usual is not None and variants is not None:
         raise ParameterError(f"policy {name!r}: usual= is the old name of what variants= says; give variants= alone")
 
-    def made(decide: Callable[..., None]) -> Policy:
+    def make(decide: Callable[..., None]) -> Policy:
         kind = checked_class("policy", name, parameters)
         of_old = {} if usual is None else {"variants": _where_default(name, usual, decide, kind)}
         made = Policy(**{**facts, **of_old, "decide": decide, "parameters": kind})
         made.own  # noqa: B018 (refuses wrong arguments)
         return made
 
-    return POLICIES.decorator(name, made, version=version)
+    return POLICIES.decorator(name, make, version=version)
 
 
 policy.renamed = {"usual": "2.0"}  # type: ignore[attr-defined]

@@ -100,13 +100,13 @@ def _decorator(
 ) -> Callable[[Source], Source]:
     """Return what registers the function or class behind it as a predictor: as its ``kind``, a field of that."""
 
-    def made(source: Source) -> Predictor:
+    def make(source: Source) -> Predictor:
         own = checked_class("predictor", name, parameters)
         made = Predictor(name, parameters=own, given=own(), version=version, **{**facts, kind: source})
         _ = made.own, made.foretells_with  # which refuse wrong arguments
         return made
 
-    return PREDICTORS.decorator(name, made, version=version)
+    return PREDICTORS.decorator(name, make, version=version)
 
 
 def find_predictor(predictor: str | Predictor | PythonPredictor) -> Predictor | PythonPredictor:

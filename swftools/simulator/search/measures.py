@@ -142,7 +142,7 @@ def planned_measure(
         wanted = f"fold one of {', '.join(FOLDS)}, reference one of {', '.join(REFERENCES)}"
         raise ParameterError(f"measure {name!r}: fold={fold!r}, reference={reference!r}; {wanted}")
 
-    def made(function: Callable[..., float]) -> PlannedMeasure:
+    def make(function: Callable[..., float]) -> PlannedMeasure:
         taken = list(inspect.signature(function).parameters)
         if unknown := [each for each in taken if each not in GIVEN]:
             raise ParameterError(
@@ -152,7 +152,7 @@ def planned_measure(
         of_all = _of_all(function, taken)
         return PlannedMeasure(name, OWN, fold, reference=reference, is_often_zero=is_often_zero, function=of_all)
 
-    return PLANNED_MEASURES.decorator(name, made)
+    return PLANNED_MEASURES.decorator(name, make)
 
 
 def _of_all(function: Callable[..., float], taken: list[str]) -> Kernel[..., float]:

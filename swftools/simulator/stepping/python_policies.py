@@ -66,7 +66,7 @@ def python_policy(
     """
     facts = dict(locals())
 
-    def made(decide: Decide) -> Policy:
+    def make(decide: Decide) -> Policy:
         try:
             inspect.signature(decide).bind(None)
         except TypeError:
@@ -74,7 +74,7 @@ def python_policy(
         facts["made_in"] = made_in or decide.__module__
         return Policy(**facts, decide=wait, in_python=partial(_decide, decide))
 
-    return POLICIES.decorator(name, made, version=version)
+    return POLICIES.decorator(name, make, version=version)
 
 
 def wait(machine: Machine) -> None:
