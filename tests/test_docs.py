@@ -87,14 +87,14 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(cleaning_registry, "_RULES", list_rules())  # what a page registers is gone with it
-    registries = (policy_registry._POLICIES, predictor_registry._PREDICTORS, bound_registry._BOUNDS)
-    registries = (*registries, rival_registry._RIVALS, format_registry._FORMATS, drift_registry._STATISTICS)
+    registries = (policy_registry.POLICIES, predictor_registry.PREDICTORS, bound_registry.BOUNDS)
+    registries = (*registries, rival_registry.RIVALS, format_registry.FORMATS, drift_registry.STATISTICS)
     registries = (
         *registries,
-        market_registry._MECHANISMS,
-        search_measures._MEASURES,
-        papers._PAPERS,
-        *pictures._PICTURES.values(),
+        market_registry.MECHANISMS,
+        search_measures.PLANNED_MEASURES,
+        papers.PAPERS,
+        *pictures.PICTURES.values(),
     )
     for names in registries:
         monkeypatch.setattr(names, "known", dict(names.known))

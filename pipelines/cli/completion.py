@@ -7,6 +7,7 @@ Of a value that has parameters (``easy:reservations=2``), and of a list (``fcfs,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -42,16 +43,17 @@ def _logs(_: click.Context) -> Iterable[str]:
     return [*catalog_in_use().logs, *MODELS]
 
 
-def _policies(_: click.Context) -> Iterable[str]:
-    from swftools.simulator.registry import list_policies
+def _registered(where: str, listing: str) -> Callable[[click.Context], Iterable[str]]:
+    """Return what names all of a registry, whose module is imported when a word is completed, and not before."""
 
-    return list_policies()
+    def names(_: click.Context) -> Iterable[str]:
+        found: Iterable[str] = getattr(import_module(where), listing)()
+        return found
+
+    return names
 
 
-def _predictors(_: click.Context) -> Iterable[str]:
-    from swftools.simulator.predictors.registry import list_predictors
-
-    return list_predictors()
+_papers = _registered("pipelines.papers", "list_papers")
 
 
 def _pictures(ctx: click.Context) -> Iterable[str]:
@@ -62,12 +64,6 @@ def _pictures(ctx: click.Context) -> Iterable[str]:
 
     drawn = [Schedule if ctx.params.get("policy") else Trace] if ctx.info_name == "plot" else kinds_of_pictures()
     return dict.fromkeys(name for kind in drawn for name in plots.list_pictures(kind))
-
-
-def _mechanisms(_: click.Context) -> Iterable[str]:
-    from swftools.market import list_mechanisms
-
-    return list_mechanisms()
 
 
 def _formats(_: click.Context) -> Iterable[str]:
@@ -81,12 +77,6 @@ def _rules(_: click.Context) -> Iterable[str]:
     from swftools.cleaning.registry import list_rules
 
     return ["default", *list_rules()]
-
-
-def _papers(_: click.Context) -> Iterable[str]:
-    from pipelines.papers import list_papers
-
-    return list_papers()
 
 
 def _data_sets(ctx: click.Context) -> Iterable[str]:
@@ -112,8 +102,8 @@ def _root(ctx: click.Context) -> DataRoot:
 
 
 complete_log = _offering(_logs, files=True)
-complete_policy = _offering(_policies)
-complete_predictor = _offering(_predictors)
+complete_policy = _offering(_registered("swftools.simulator.registry", "list_policies"))
+complete_predictor = _offering(_registered("swftools.simulator.predictors.registry", "list_predictors"))
 complete_picture = _offering(_pictures)
 complete_format = _offering(_formats)
 complete_rules = _offering(_rules)
@@ -121,4 +111,4 @@ complete_paper = _offering(_papers)
 complete_data_set = _offering(_data_sets)
 complete_cited = _offering(_cited)
 complete_version = _offering(_versions)
-complete_mechanism = _offering(_mechanisms)
+complete_mechanism = _offering(_registered("swftools.market", "list_mechanisms"))

@@ -7,6 +7,7 @@ import json
 import logging
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -35,6 +36,17 @@ class Number(click.FloatRange):
         return number
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return several options as one decorator; help lists them in their order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
 LOAD = Number(0, min_open=True)
 
 data_root = click.option(
@@ -49,7 +61,7 @@ def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     ctx.meta[f"swftools.{parameter.name}"] = value
 
 
-_engine = [
+runs_cells = together(
     click.option("--workers", type=click.IntRange(1), help="Cells to run at a time; default: one per core."),
     click.option("--cluster", help="tcp://HOST:PORT of a Dask scheduler, or slurm:FILE.yaml; default: this machine."),
     click.option(
@@ -60,14 +72,8 @@ _engine = [
         help="With slurm:FILE.yaml: submit the command itself as a job; swftools status says how far it is.",
     ),
     click.option("--cell-lines", metavar="FILE", help="Append a JSON line for each cell: its seconds or its error."),
-]
-
-
-def runs_cells(command: Command) -> Command:
-    """Add the options of commands that run many cells: how many at a time, and where."""
-    for option in reversed(_engine):
-        command = option(command)
-    return command
+)
+"""The options of commands that run many cells: how many at a time, and where."""
 
 
 def flags_of_engine(workers: int | None, cluster: str | None) -> list[str]:
@@ -80,22 +86,21 @@ def flags_of_engine(workers: int | None, cluster: str | None) -> list[str]:
 dry_run = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 
 
-def format_of_task(command: Command) -> Command:
-    """Add the options of tasks that say how a log is read."""
-    command = click.option(
-        "--anonymise",
-        type=click.Choice(ANONYMISE, case_sensitive=False),
-        help="Names as they are, numbers only, or keyed hashes; default no.",
-    )(command)
-    command = click.option("--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own.")(
-        command
-    )
-    return click.option(
-        "--format",
-        shell_complete=complete_format,
-        help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. See swftools formats.",
-    )(command)
+_format = partial(
+    click.option,
+    "--format",
+    shell_complete=complete_format,
+    help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. See swftools formats.",
+)
+_processors = partial(
+    click.option, "--processors", type=PROCESSORS, help="Processors of the machine; default: the log's own."
+)
+_anonymise = partial(click.option, "--anonymise", type=click.Choice(ANONYMISE, case_sensitive=False))
 
+format_of_task = together(
+    _format(), _processors(), _anonymise(help="Names as they are, numbers only, or keyed hashes; default no.")
+)
+"""The options of tasks that say how a log is read."""
 
 LOG_HELP = "Path of a log, name of a card, or model:parameters"
 
@@ -113,10 +118,8 @@ def _log_meant(ctx: click.Context, parameter: click.Parameter, value: str | None
     return value if other is None else other
 
 
-def takes_a_log(command: Command) -> Command:
-    """Let the log of a command be its argument LOG, or the option ``--log``, which is read first."""
-    command = click.argument("log", required=False, callback=_log_meant, shell_complete=complete_log)(command)
-    return click.option(
+takes_a_log = together(
+    click.option(
         "--log",
         "_",
         is_eager=True,
@@ -124,8 +127,10 @@ def takes_a_log(command: Command) -> Command:
         callback=_log_meant,
         help=f"{LOG_HELP}; the same as LOG.",
         shell_complete=complete_log,
-    )(command)
-
+    ),
+    click.argument("log", required=False, callback=_log_meant, shell_complete=complete_log),
+)
+"""The log of a command: its argument LOG, or the option ``--log``, which is read first."""
 
 log_of_task = click.option(
     "--log", shell_complete=complete_log, help=f"{LOG_HELP}; also as the first word; default: the shipped log."
@@ -141,40 +146,27 @@ def log_first(words: list[str], log: str | None) -> tuple[str | None, list[str]]
     return words[0], words[1:]
 
 
-def reads_a_log(command: Command) -> Command:
-    """Add the options that say how a log is read, whether it is cleaned, and by which rules."""
-    command = click.option(
-        "--anonymise",
-        type=click.Choice(ANONYMISE, case_sensitive=False),
+reads_a_log = together(
+    click.option(
+        "--clean/--raw", "cleaned", default=True, show_default=True, help="Clean the log, or take it as it is."
+    ),
+    click.option(
+        "--rules",
+        default="",
+        shell_complete=complete_rules,
+        help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.",
+    ),
+    _format(expose_value=False, callback=_keep),
+    _processors(expose_value=False, callback=_keep),
+    _anonymise(
         default="no",
         show_default=True,
         expose_value=False,
         callback=_keep,
         help="Names in accounting logs: as they are, numbers only, or keyed hashes.",
-    )(command)
-    command = click.option(
-        "--processors",
-        type=PROCESSORS,
-        expose_value=False,
-        callback=_keep,
-        help="Processors of the machine; default: the log's own.",
-    )(command)
-    command = click.option(
-        "--format",
-        shell_complete=complete_format,
-        expose_value=False,
-        callback=_keep,
-        help="Format with options, as slurm:time_zone=Europe/Berlin; default: recognised. See swftools formats.",
-    )(command)
-    command = click.option(
-        "--rules",
-        default="",
-        shell_complete=complete_rules,
-        help="Cleaning rules, as default,cancelled:action=quarantine; default: the card's.",
-    )(command)
-    return click.option(
-        "--clean/--raw", "cleaned", default=True, show_default=True, help="Clean the log, or take it as it is."
-    )(command)
+    ),
+)
+"""The options that say how a log is read, whether it is cleaned, and by which rules."""
 
 
 def load(log: str, cleaned: bool, rules: str, *, strict: bool = False, says_odd: bool = True) -> LoadedLog:
@@ -211,11 +203,13 @@ def _say(level: int) -> Callable[[click.Context, click.Parameter, bool], None]:
     return apply
 
 
-def says_its_progress(command: Command) -> Command:
-    """Add the options that say how much is said on the way; answers and errors are always said."""
-    for level, names, text in (
-        (logging.WARNING, ("-q", "--quiet"), "Say nothing on the way."),
-        (logging.DEBUG, ("-v", "--verbose"), "Say every step, in plain lines."),
-    ):
-        command = click.option(*names, is_flag=True, expose_value=False, callback=_say(level), help=text)(command)
-    return command
+says_its_progress = together(
+    *(
+        click.option(*names, is_flag=True, expose_value=False, callback=_say(level), help=text)
+        for level, names, text in (
+            (logging.DEBUG, ("-v", "--verbose"), "Say every step, in plain lines."),
+            (logging.WARNING, ("-q", "--quiet"), "Say nothing on the way."),
+        )
+    )
+)
+"""The options that say how much is said on the way; answers and errors are always said."""

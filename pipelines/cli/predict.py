@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from pipelines.cli.durations import Duration, clock, in_words
-from pipelines.cli.options import PROCESSORS, data_root_of_task
+from pipelines.cli.options import PROCESSORS, data_root_of_task, together
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
 from swftools.named import named_groups
@@ -26,14 +26,23 @@ GROUPED_BY = ("queue", "user", "partition")
 """What a state may be grouped by that has an option of its own."""
 
 
+asks_a_state = together(
+    click.option("--state", type=click.Path(), help="File with the state of a wait predictor."),
+    click.option(
+        "--history", help="Name of a history: asks its newest state, by names of queues; default: the only one."
+    ),
+    click.option("--method", help="Method, of those that the history follows; default: its first."),
+    data_root_of_task,
+    *(
+        click.option(f"--{name}", help=f"{name.capitalize()} of the job, if the state is by {name}.")
+        for name in GROUPED_BY
+    ),
+)
+"""The options that say which state is asked, and of which group: those that ``state_and_group`` takes."""
+
+
 @click.command(short_help="Predict the wait of a job submitted now.", name="predict")
-@click.option("--state", type=click.Path(), help="File with the state of a wait predictor.")
-@click.option("--history", help="Name of a history: asks its newest state, by names of queues; default: the only one.")
-@click.option("--method", help="Method, of those that the history follows; default: its first.")
-@data_root_of_task
-@click.option("--queue", help="Queue of the job, if the state is by queue.")
-@click.option("--user", help="User of the job, if the state is by user.")
-@click.option("--partition", help="Partition of the job, if the state is by partition.")
+@asks_a_state
 @click.option(
     "--group", help="Group of the job, as in tables of predictions: 3, or 3/17 by queue and user; or by names."
 )

@@ -14,9 +14,9 @@ import click
 
 from pipelines.cli.durations import Duration, clock
 from pipelines.cli.moments import at_command, moment_of, shown_moment, zone_of
-from pipelines.cli.options import PROCESSORS, data_root_of_task
+from pipelines.cli.options import PROCESSORS
 from pipelines.cli.output import check_picture, draws, json_option, print_json
-from pipelines.cli.predict import state_and_group
+from pipelines.cli.predict import asks_a_state, state_and_group
 from pipelines.exit_statuses import CANNOT_SAY
 from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
@@ -32,13 +32,7 @@ OLD = 86_400.0
 
 
 @click.command(short_help="Plan when to submit a job so that it runs at a time.", name="reserve")
-@click.option("--state", type=click.Path(), help="File with the state of a wait predictor.")
-@click.option("--history", help="Name of a history: asks its newest state, by names of queues; default: the only one.")
-@click.option("--method", help="Method, of those that the history follows; default: its first.")
-@data_root_of_task
-@click.option("--queue", help="Queue of the job, if the state is by queue.")
-@click.option("--user", help="User of the job, if the state is by user.")
-@click.option("--partition", help="Partition of the job, if the state is by partition.")
+@asks_a_state
 @click.option("--group", help="Group of the job, as in tables of predictions: 3, or 3/17 by queue and user.")
 @click.option("--processors", type=PROCESSORS, default=1, show_default=True, help="Processors of the job.")
 @click.option("--requested-time", type=Duration(), required=True, help="How long it needs to run: 30m, 4h, 04:00:00.")

@@ -26,6 +26,7 @@ from pipelines.cli.options import (
     runs_cells,
     says_its_progress,
     takes_a_log,
+    together,
 )
 from pipelines.cli.output import check_folder, check_output, figure_line, json_option, print_json
 from pipelines.cli.schedule_checks import print_report, report_as_mapping
@@ -84,24 +85,17 @@ def _option_of(name: str) -> Callable[[Any], Any]:
     )
 
 
-_options = [
+simulates = together(
     *(_option_of(name) for name, option in RUN_OPTIONS.items() if not option.is_repetition),
     click.option("--load", type=LOAD, help="Offered load, by scaling the times between submissions."),
-]
-"""What simulate and compare have in common."""
+)
+"""The options that simulations have in common."""
 
 seed_option = _option_of("seed")
 
 synthetic_option = click.option(
     "--synthetic", is_flag=True, help="Also show measures of made-up utility functions, if jobs have them."
 )
-
-
-def simulates(command: Any) -> Any:
-    """Add the options that simulations have in common."""
-    for option in reversed(_options):
-        command = option(command)
-    return command
 
 
 @click.command(short_help="Replay a log under one policy.", name="simulate")

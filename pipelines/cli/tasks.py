@@ -24,6 +24,7 @@ from pipelines.cli.options import (
     log_of_task,
     report_of_task,
     says_its_progress,
+    together,
 )
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import MISSING_INPUT
@@ -64,7 +65,7 @@ def flags_of(options: Mapping[str, Any]) -> list[str]:
 
 def _publishes(short_help: str, *options: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], click.Command]:
     """Return what makes a command of a function that publishes a log; its own options stand among the common ones."""
-    every: tuple[Callable[[Any], Any], ...] = (
+    every = together(
         log_of_task,
         format_of_task,
         *options,
@@ -80,13 +81,11 @@ def _publishes(short_help: str, *options: Callable[[Any], Any]) -> Callable[[Cal
     )
 
     def command_of(function: Callable[..., Any]) -> click.Command:
-        for option in reversed(every):
-            function = option(function)
         return click.command(
             short_help=short_help,
             options_metavar="[LOG] [OPTIONS]",
             context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-        )(function)
+        )(every(function))
 
     return command_of
 

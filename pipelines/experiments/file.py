@@ -8,7 +8,7 @@ for all cells. The same as a dict is taken in Python.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
@@ -20,7 +20,7 @@ from pipelines.names import check_name
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.parameters.run_option_table import RUN_OPTIONS
-from swftools.parameters.strict_yaml import read_yaml_file
+from swftools.parameters.strict_yaml import check_keys, read_yaml_file
 
 COMMON = ("augment", "parameters", "rules", "metrics", "unmeasured_queues", "shake_seconds")
 """Parameters of a simulation, or of its measurement, that all cells of an experiment share."""
@@ -115,7 +115,7 @@ def read_experiment(source: Any) -> Experiment:
     content, where = _content_of(source)
     if not isinstance(content, Mapping):
         raise ParameterError(f"{where}: it must be a mapping with the keys name, logs and policies")
-    _check_keys(content, KEYS, where)
+    check_keys(content, KEYS, where)
     for key in ("name", "logs", "policies"):
         if key not in content:
             raise ParameterError(f"{where}: {key} is missing; give name, logs and policies")
@@ -190,15 +190,6 @@ def _check_only_one(path: Path, name: str) -> None:
             raise ParameterError(f"{path}: {other} is called {name!r} too; give one of them another name")
 
 
-def _check_keys(content: Mapping[Any, Any], known: Collection[str], where: str) -> None:
-    """Raise ParameterError at a key that is none of those known."""
-    for key in content:
-        if key not in known:
-            raise ParameterError(
-                f"{where}: unknown key {key!r}{did_you_mean([str(key)], known)}; there are: {', '.join(known)}"
-            )
-
-
 def _mapping(content: Mapping[str, Any], key: str, where: str) -> Mapping[Any, Any]:
     """Return a mapping, empty where the key is not there."""
     found = content.get(key, {})
@@ -211,7 +202,7 @@ def _part(part: Any, axes: Mapping[str, list[Any]], where: str) -> dict[str, lis
     """Return some values of some axes; each must be on its axis."""
     if not isinstance(part, Mapping) or not part:
         raise ParameterError(f"{where}: it is not a mapping of axes to values")
-    _check_keys(part, list(axes), where)
+    check_keys(part, list(axes), where)
     chosen = {str(axis): _values(values, str(axis), where) for axis, values in part.items()}
     for axis, values in chosen.items():
         for value in values:

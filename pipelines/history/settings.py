@@ -18,8 +18,8 @@ from pipelines.catalog.cards import Count, Name, Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
-from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter, ReplayOptionsParameter
-from pipelines.tasks.replay_predictor import groups_of
+from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter
+from pipelines.tasks.replay_predictor import ReplayOptionsParameter, groups_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.cleaning import resolve_rules
 from swftools.errors import ParameterError, SwfToolsError

@@ -23,8 +23,7 @@ from pipelines.history.settings import Settings
 from pipelines.history.state import State
 from pipelines.keys import content_key, schema_of
 from pipelines.store.parts import Shared
-from pipelines.tasks.parameters import ReplayOptionsParameter
-from pipelines.tasks.replay_predictor import ReplayPredictor, groups_of
+from pipelines.tasks.replay_predictor import ReplayOptionsParameter, ReplayPredictor, groups_of
 from pipelines.tasks.simulate import hash_of_module
 from swftools.errors import StateError, StorageError
 from swftools.fields.dictionary import COMMON_VERSION

@@ -19,7 +19,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, did_you_mean
 from swftools.parameters.as_text import write_entry
-from swftools.parameters.names import Names
+from swftools.parameters.registry import Registry
 from swftools.trace import Trace
 
 if TYPE_CHECKING:
@@ -272,12 +272,12 @@ def measured(rows: Iterable[tuple[str, str, str, float | None]]) -> pd.DataFrame
     return table.astype({"subject": "str", "x": "str", "measure": "str", "value": "float64"})
 
 
-_PAPERS: Names[Paper] = Names("paper")
+PAPERS: Registry[Paper] = Registry("paper")
 
 
 def register_paper(paper: Paper) -> Paper:
     """Register a paper by its name."""
-    _PAPERS.add(paper.name, paper, paper.tables[0].plan)
+    PAPERS.add(paper.name, paper, paper.tables[0].plan)
     return paper
 
 
@@ -289,9 +289,9 @@ def find_paper(name: str) -> Paper:
     ParameterError
         There is none of that name.
     """
-    return _PAPERS.find(name)
+    return PAPERS.find(name)
 
 
 def list_papers() -> dict[str, Paper]:
     """Return the registered papers by name."""
-    return dict(_PAPERS.known)
+    return PAPERS.list()

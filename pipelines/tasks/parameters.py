@@ -18,9 +18,9 @@ import luigi
 from pipelines.keys import canonical_json
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
-from swftools.parameters import did_you_mean
+from swftools.parameters import Parameters
 from swftools.parameters.as_text import read_assignments, read_entries, write_entry
-from swftools.parameters.spelling import as_known, with_known_name
+from swftools.parameters.spelling import as_known, require_known, with_known_name
 from swftools.parameters.strict_yaml import read_yaml_file
 
 AUGMENTATIONS: dict[str, type[Any]] = {}
@@ -38,11 +38,7 @@ def find_augmentation(name: str) -> type[Any]:
     ParameterError
         There is none of that name.
     """
-    name = as_known(name, AUGMENTATIONS)
-    if name not in AUGMENTATIONS:
-        known = ", ".join(AUGMENTATIONS)
-        raise ParameterError(f"no augmentation {name!r}; there are: {known}{did_you_mean([name], AUGMENTATIONS)}")
-    return AUGMENTATIONS[name]
+    return AUGMENTATIONS[require_known(f"no augmentation {name!r}", name, AUGMENTATIONS)]
 
 
 class RulesParameter(luigi.Parameter):
@@ -58,13 +54,12 @@ class RulesParameter(luigi.Parameter):
         """
         if not value:
             return ""
-        rules = value
-        if isinstance(value, str):
-            known = {*list_rules(), "default"}
-            entries = from_json("rules", value, "[")
-            rules = [_named("rule", *entry) for entry in read_entries(value, known)] if entries is None else entries
+        known = {*list_rules(), "default"}
+        rules = from_json("rules", value, "[")
+        if rules is None:
+            rules = [{"rule": name, **given} if given else name for name, given in read_entries(value, known)]
         resolve_rules(rules)
-        return canonical_json([_rule_as_known(rule, {*list_rules(), "default"}) for rule in rules])
+        return canonical_json([_rule_as_known(rule, known) for rule in rules])
 
 
 class MethodsParameter(luigi.Parameter):
@@ -80,7 +75,7 @@ class MethodsParameter(luigi.Parameter):
         """
         from swftools.qbets.methods import find_method, list_methods  # noqa: PLC0415 (imports scikit-learn: a second)
 
-        listed = from_json("methods", value, "[") if isinstance(value, str) else list(value)
+        listed = from_json("methods", value, "[")
         if listed is None:
             listed = [write_entry(name, given) for name, given in read_entries(value, list_methods())]
         listed = [with_known_name(text, list_methods()) if isinstance(text, str) else text for text in listed]
@@ -91,20 +86,22 @@ class MethodsParameter(luigi.Parameter):
         return canonical_json(listed)
 
 
-class ReplayOptionsParameter(luigi.Parameter):
-    """Parameters of the replay as text, such as ``quantile=0.9,clustering=false``, or as JSON."""
+class MappingParameter(luigi.Parameter):
+    """Parameters of a kind, as text such as ``quantile=0.9,clustering=false``, or as JSON; ``what`` is in messages."""
+
+    def __init__(self, what: str, kind: type[Parameters], **known: Any) -> None:
+        self._what, self._kind = what, kind
+        super().__init__(**known)
 
     def normalize(self, value: Any) -> str:
-        """Return the parameters as canonical JSON.
+        """Return all parameters as canonical JSON.
 
         Raises
         ------
         ParameterError
             One is unknown or outside its domain.
         """
-        from swftools.qbets.predictor import ReplayParameters  # noqa: PLC0415 (as above)
-
-        return canonical_json(ReplayParameters.from_mapping(assignments("options", value)).to_mapping())
+        return canonical_json(self._kind.from_mapping(assignments(self._what, value)).to_mapping())
 
 
 class AugmentParameter(luigi.Parameter):
@@ -153,8 +150,10 @@ class ParametersParameter(luigi.Parameter):
         return canonical_json(chosen)
 
 
-def from_json(what: str, text: str, opening: str) -> Any:
-    """Return what a text says that is JSON by its first character; None if it is not."""
+def from_json(what: str, text: Any, opening: str) -> Any:
+    """Return what a text says that is JSON by its first character; None if it is not; what is no text, as it is."""
+    if not isinstance(text, str):
+        return text
     if not text.lstrip().startswith(tuple(opening)):
         return None
     try:
@@ -165,8 +164,6 @@ def from_json(what: str, text: str, opening: str) -> Any:
 
 def assignments(what: str, value: Any) -> Any:
     """Return parameters that are given as ``KEY=VALUE,KEY=VALUE``, as JSON, or as a mapping."""
-    if not isinstance(value, str):
-        return value
     mapping = from_json(what, value, "{")
     return read_assignments(value) if mapping is None else mapping
 
@@ -176,11 +173,6 @@ def _rule_as_known(rule: Any, known: Collection[str]) -> Any:
     if isinstance(rule, str):
         return with_known_name(rule, known)
     return {**rule, "rule": as_known(rule["rule"], known)}
-
-
-def _named(kind: str, name: str, parameters: Mapping[str, Any]) -> str | dict[str, Any]:
-    """Return an entry of a list as JSON has it: a name alone, or a mapping with the parameters."""
-    return {kind: name, **parameters} if parameters else name
 
 
 def _load_parameters(text: str) -> Any:

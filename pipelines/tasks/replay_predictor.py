@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import luigi
@@ -12,7 +13,7 @@ import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace, RulesTask
-from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter
+from pipelines.tasks.parameters import MappingParameter, MethodsParameter
 from pipelines.tasks.simulate import hash_of_module
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
@@ -20,8 +21,10 @@ from swftools.fields.dictionary import JOBS, known_at_submission
 from swftools.parameters import did_you_mean
 from swftools.qbets.log_columns import GROUPS, group_labels, read_submissions
 from swftools.qbets.methods import find_method
-from swftools.qbets.predictor import WaitPredictor, replay
+from swftools.qbets.predictor import ReplayParameters, WaitPredictor, replay
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, to_pandas, write_table
+
+ReplayOptionsParameter = partial(MappingParameter, "options", ReplayParameters)
 
 
 def groups_of(by: str) -> tuple[str, ...] | None:

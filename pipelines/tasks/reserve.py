@@ -14,10 +14,10 @@ import pyarrow as pa
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, names_table
-from pipelines.tasks.parameters import MethodsParameter, ReplayOptionsParameter, assignments
+from pipelines.tasks.parameters import MappingParameter, MethodsParameter
 from pipelines.tasks.publish_schedule import simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
-from pipelines.tasks.replay_predictor import groups_of
+from pipelines.tasks.replay_predictor import ReplayOptionsParameter, groups_of
 from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
@@ -32,24 +32,15 @@ from swftools.simulator.registry import find_policy
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, write_frame, write_table
 
 
-class VarqParameter(luigi.Parameter):
-    """Who asks for reservations, as text such as ``share=0.1,probability=0.75``, or as JSON."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the parameters as canonical JSON.
-
-        Raises
-        ------
-        ParameterError
-            One is unknown or outside its domain.
-        """
-        return canonical_json(VarqParameters.from_mapping(assignments("varq", value)).to_mapping())
-
-
 class ReservationTask(ScheduleTask):
     """What tasks of reservations have in common: who asks for what, and how waits are bounded."""
 
-    varq = VarqParameter(default="", description="who asks: share=.1,probability=.95,every=21600,... or JSON")
+    varq = MappingParameter(
+        "varq",
+        VarqParameters,
+        default="",
+        description="who asks: share=.1,probability=.95,every=21600,... or JSON",
+    )
     waits = MethodsParameter(default="binomial", description="a bound of waits, such as binomial or lognormal")
     by = luigi.Parameter(default="queue", description="groups of waits: queue, partition, user, ...; all")
     wait_options = ReplayOptionsParameter(

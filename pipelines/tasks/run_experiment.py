@@ -14,9 +14,8 @@ from pipelines.papers.paper import Run
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.targets import DirectoryTarget
-from swftools.errors import ParameterError
-from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entry
+from swftools.parameters.spelling import require_known
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 
 
@@ -67,11 +66,7 @@ class RunExperiment(RulesTask):
         """The experiment with its parameters."""
         known = self.about.experiments
         name, given = read_entry(self.experiment, known)
-        if name not in known:
-            raise ParameterError(
-                f"paper {self.paper} has no experiment {name!r}; there are: {', '.join(known)}"
-                f"{did_you_mean([name], known)}"
-            )
+        name = require_known(f"paper {self.paper} has no experiment {name!r}", name, known)
         return Run(name, known[name].parameters.from_mapping(given), self.seed)
 
     @property

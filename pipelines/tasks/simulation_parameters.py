@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import luigi
 
 from pipelines.keys import canonical_json
-from pipelines.tasks.parameters import assignments, from_json
+from pipelines.tasks.parameters import MappingParameter, assignments, from_json
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entries, read_entry, write_entry
 from swftools.parameters.run_option_table import RUN_OPTIONS, RunOption
-from swftools.parameters.spelling import as_known
+from swftools.parameters.spelling import respelled
 from swftools.selection import select_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.predictors.kinds import Predictor
@@ -38,7 +38,7 @@ class PoliciesParameter(luigi.Parameter):
         ParameterError
             A policy or a parameter is unknown, or none is given.
         """
-        listed = from_json("policies", value, "[{") if isinstance(value, str) else value
+        listed = from_json("policies", value, "[{")
         if listed is None:
             listed = [{"policy": name, **given} for name, given in read_entries(value, list_policies())]
         chosen = [_policy_entry(entry) for entry in (listed if isinstance(listed, list | tuple) else [listed])]
@@ -78,8 +78,8 @@ class PredictorParameter(luigi.Parameter):
         """
         found = find_predictor(value)
         name, given = read_entry(value, list_predictors())
-        # One in Python is named by its class, which may be any name of its module.
-        registered = _as_registered(name, found) if isinstance(found, Predictor) else name
+        # Keys hold the name as it is registered; one in Python is named by its class, which may be any.
+        registered = respelled(name, [found.name]) if isinstance(found, Predictor) else name
         return write_entry(registered, dict(sorted(given.items())))
 
 
@@ -106,19 +106,7 @@ class WindowParameter(luigi.Parameter):
         return canonical_json(chosen)
 
 
-class MetricsParameter(luigi.Parameter):
-    """Parameters of the metrics as text, such as ``bound=60,trimmed=true``, or as JSON."""
-
-    def normalize(self, value: Any) -> str:
-        """Return the parameters as canonical JSON.
-
-        Raises
-        ------
-        ParameterError
-            One is unknown or outside its domain.
-        """
-        return canonical_json(MetricParameters.from_mapping(assignments("metrics", value)).to_mapping())
-
+MetricsParameter = partial(MappingParameter, "metrics", MetricParameters)
 
 _BY_TYPE: dict[type, Callable[..., Any]] = {
     str: luigi.Parameter,
@@ -152,12 +140,6 @@ def takes_run_options(*, repetitions: bool) -> Callable[[type[Task]], type[Task]
     return give
 
 
-def _as_registered(name: str, found: Any) -> str:
-    """Return a name as it is registered, with ``module:`` if that is given: keys and published names hold this one."""
-    module, colon, inner = name.rpartition(":")
-    return f"{module}{colon}{as_known(inner, [found.name])}"
-
-
 def _policy_entry(entry: Any) -> dict[str, Any]:
     """Return a policy, given as text or as a mapping, with the parameters that are given, checked."""
     given = {"policy": entry} if isinstance(entry, str) else entry
@@ -166,4 +148,4 @@ def _policy_entry(entry: Any) -> dict[str, Any]:
     name, _ = read_entry(given["policy"], list_policies())
     policy, parameters = read_policy(given["policy"], {key: given[key] for key in given if key != "policy"})
     values = policy.chosen(parameters).to_mapping()  # texts in their one form
-    return {"policy": _as_registered(name, policy), **{key: values[key] for key in parameters}}
+    return {"policy": respelled(name, [policy.name]), **{key: values[key] for key in parameters}}

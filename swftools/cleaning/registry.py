@@ -23,7 +23,7 @@ from swftools.kernel import untouched_zeros
 from swftools.keyed_random import count_occurrences
 from swftools.parameters import Parameters, did_you_mean, refuse_unknown
 from swftools.parameters.as_text import read_entry
-from swftools.parameters.names import import_own
+from swftools.parameters.registry import import_own
 from swftools.parameters.spelling import as_known, folded
 from swftools.trace import Trace
 

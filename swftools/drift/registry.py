@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from swftools.drift.sample import Sample
 from swftools.errors import ParameterError
-from swftools.parameters.names import Names
+from swftools.parameters.registry import Registry
 
 NUMBERS, CATEGORIES = "numbers", "categories"
 """What a statistic compares: samples of numbers, or of things that have no order, such as users."""
@@ -60,7 +60,7 @@ class DriftStatistic:
         return _IS_FAR[self.form](drift, threshold)
 
 
-_STATISTICS: Names[DriftStatistic] = Names("statistic of drift")
+STATISTICS: Registry[DriftStatistic] = Registry("statistic of drift")
 
 
 def drift_statistic(
@@ -77,25 +77,12 @@ def drift_statistic(
         raise ParameterError(f"statistic of drift {name!r}: of={of!r} is not one of {NUMBERS}, {CATEGORIES}")
     if form not in _IS_FAR:
         raise ParameterError(f"statistic of drift {name!r}: form={form!r} is not one of {', '.join(_IS_FAR)}")
-
-    def register(compare: Callable[[Sample, Sample], float]) -> Callable[[Sample, Sample], float]:
-        _STATISTICS.add(name, DriftStatistic(name, compare, figure, of, form), compare)
-        return compare
-
-    return register
+    return STATISTICS.decorator(name, lambda compare: DriftStatistic(name, compare, figure, of, form))
 
 
-def find_drift_statistic(name: str) -> DriftStatistic:
-    """Return a statistic of drift by name; ``module:name`` imports the module that registers it first.
-
-    Raises
-    ------
-    ParameterError
-        There is none of that name, or no such module.
-    """
-    return _STATISTICS.find(name)
+find_drift_statistic = STATISTICS.find
 
 
 def list_drift_statistics() -> dict[str, DriftStatistic]:
     """Return the statistics of drift by name."""
-    return dict(_STATISTICS.known)
+    return STATISTICS.list()

@@ -17,7 +17,7 @@ from swftools.formats.compression import TEXT_LIMIT, Progress
 from swftools.formats.privacy import Privacy
 from swftools.formats.several import LogFiles
 from swftools.parameters import Parameters, refuse_unknown
-from swftools.parameters.names import Names
+from swftools.parameters.registry import Registry
 from swftools.trace import Trace
 
 F = TypeVar("F", bound="type[LogFormat]")
@@ -140,7 +140,7 @@ class LogFormat(Parameters):
         return None
 
 
-_FORMATS: Names[type[LogFormat]] = Names("log format")
+FORMATS: Registry[type[LogFormat]] = Registry("log format")
 
 
 def register_format(kind: F) -> F:
@@ -151,13 +151,13 @@ def register_format(kind: F) -> F:
     ParameterError
         The name is taken, or cannot be one.
     """
-    _FORMATS.add(kind.NAME, kind, kind)
+    FORMATS.add(kind.NAME, kind, kind)
     return kind
 
 
 def list_formats() -> dict[str, type[LogFormat]]:
     """Return the registered formats by name."""
-    return dict(_FORMATS.known)
+    return FORMATS.list()
 
 
 def find_format(name: str) -> tuple[type[LogFormat], dict[str, Any]]:
@@ -173,6 +173,6 @@ def find_format(name: str) -> tuple[type[LogFormat], dict[str, Any]]:
     ParameterError
         There is none of that name, or it has no such option.
     """
-    kind, given = _FORMATS.read(name)
+    kind, given = FORMATS.read(name)
     refuse_unknown(kind.NAME, given, kind.names())
     return kind, given

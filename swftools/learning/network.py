@@ -23,7 +23,7 @@ from swftools.parameters import is_whole
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any
-from swftools.simulator.registry import Policy, add_policy
+from swftools.simulator.registry import POLICIES, Policy
 
 INPUTS = FEATURES + FEATURES - 1
 """Numbers that a score is made of: those of the row, and those of the machine."""
@@ -149,7 +149,7 @@ def network_policy(name: str, network: Network, *, k: int = 128, version: int = 
         The name is taken, or cannot be one; weights have other shapes, or are not numbers.
     """
     made = policy_of(name, network, k=k, version=version)
-    add_policy(replace(made, made_in=calling_module(), stamp=network.stamp), network_policy)
+    POLICIES.add(name, replace(made, made_in=calling_module(), stamp=network.stamp), network_policy)
 
 
 def policy_of(name: str, network: Network, *, k: int = 128, version: int = 1) -> Policy:

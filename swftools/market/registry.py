@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.market.sale import Sale
-from swftools.parameters import Parameters, is_whole
-from swftools.parameters.names import Names
+from swftools.parameters import Parameters
+from swftools.parameters.registry import Registry
 
 Pricing = Callable[[Sale, Any], npt.ArrayLike]
 
@@ -43,7 +43,7 @@ class Mechanism:
     version: int = 1
 
 
-_MECHANISMS: Names[Mechanism] = Names("price mechanism")
+MECHANISMS: Registry[Mechanism] = Registry("price mechanism")
 
 
 def mechanism(
@@ -65,15 +65,12 @@ def mechanism(
     >>> find_mechanism("example-flat")[0].needs
     ()
     """
-    if not is_whole(version, 1):
-        raise ParameterError(f"price mechanism {name!r}: version={version!r} is not an integer of 1 or more")
 
-    def register(set_prices: Pricing) -> Pricing:
+    def make(set_prices: Pricing) -> Mechanism:
         kind = Parameters if parameters is None else parameters.named(name)
-        _MECHANISMS.add(name, Mechanism(name, set_prices, kind, needs, version), set_prices)
-        return set_prices
+        return Mechanism(name, set_prices, kind, needs, version)
 
-    return register
+    return MECHANISMS.decorator(name, make, version=version)
 
 
 def find_mechanism(text: str, parameters: Mapping[str, Any] | None = None) -> tuple[Mechanism, Parameters]:
@@ -96,15 +93,12 @@ def find_mechanism(text: str, parameters: Mapping[str, Any] | None = None) -> tu
     >>> find_mechanism("fixed:rate=2")[1].to_text()
     'fixed:rate=2'
     """
-    found, given = _MECHANISMS.read(text)
-    more = dict(parameters or {})
-    if twice := sorted(set(given) & set(more)):
-        raise ParameterError(f"{found.name}: {', '.join(twice)} is given twice, in {text!r} and beside it")
-    if found.parameters is Parameters and given | more:
-        raise ParameterError(f"{found.name}: it takes no parameters; leave {', '.join(given | more)} out")
-    return found, found.parameters.from_mapping(given | more)
+    found, given = MECHANISMS.read(text, parameters)
+    if found.parameters is Parameters and given:
+        raise ParameterError(f"{found.name}: it takes no parameters; leave {', '.join(given)} out")
+    return found, found.parameters.from_mapping(given)
 
 
 def list_mechanisms() -> dict[str, Mechanism]:
     """Return the mechanisms by name."""
-    return dict(_MECHANISMS.known)
+    return MECHANISMS.list()

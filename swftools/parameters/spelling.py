@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from swftools.errors import ParameterError
 
 
 def folded(name: str) -> str:
@@ -32,6 +34,29 @@ def as_known(name: str, known: Iterable[str]) -> str:
         return name
     alike = [each for each in known if folded(each) == folded(name)]
     return alike[0] if len(alike) == 1 else name
+
+
+def require_known(told: str, name: str, known: Collection[str]) -> str:
+    """Return the known name that is meant, as ``as_known``; if none is, refuse it by a message that begins as told.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name; the message lists those that there are.
+
+    Examples
+    --------
+    >>> require_known("no colour 'Red'", "Red", ["red"])
+    'red'
+    >>> require_known("no colour 'rad'", "rad", ["red", "blue"])
+    Traceback (most recent call last):
+        ...
+    swftools.errors.ParameterError: no colour 'rad'; there are: red, blue; did you mean red?
+    """
+    found = as_known(name, known)
+    if found not in known:
+        raise ParameterError(f"{told}; there are: {', '.join(known)}{did_you_mean([name], known)}")
+    return found
 
 
 def respelled(text: str, known: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from yaml.events import (
 
 from swftools.errors import ParameterError, SwfToolsError
 from swftools.parameters.small_files import SIZE_LIMIT, read_small_file
+from swftools.parameters.spelling import did_you_mean
 
 KeyPath = tuple[Any, ...]
 """The keys and list positions that lead to a value."""
@@ -146,6 +147,14 @@ def read_yaml_file(path: str | Path | Traversable, refused: type[SwfToolsError],
         if isinstance(error, NotYamlError):
             raise refused(f"{path}, {error}") from error
         raise refused(f"{path}: {getattr(error, 'strerror', None) or error}; {remedy}") from error
+
+
+def check_keys(content: Iterable[Any], known: Collection[str], where: str) -> None:
+    """Raise ParameterError at a key of a mapping that is not known; the message begins with ``where``."""
+    for key in content:
+        if key not in known:
+            near = did_you_mean([str(key)], known)
+            raise ParameterError(f"{where}: unknown key {key!r}{near}; there are: {', '.join(known)}")
 
 
 def read_yaml(data: bytes | str) -> Any:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
-from swftools.parameters.names import Names
+from swftools.parameters.registry import Registry
 from swftools.plots.panels import panels, say, set_heading
 from swftools.plots.several import OF, labelled, measures_of, tables_of
 from swftools.plots.style import SIZES, style
@@ -80,14 +80,14 @@ class Picture:
         raise NotImplementedError
 
 
-_PICTURES: dict[type, Names[Picture]] = {}
+PICTURES: dict[type, Registry[Picture]] = {}
 
 
-def _pictures_of(kind: type) -> Names[Picture]:
+def _pictures_of(kind: type) -> Registry[Picture]:
     """Return the pictures of a kind of thing by name, those of what it is a special case of among them."""
-    known = next((of for of in _PICTURES if issubclass(kind, of)), kind)
+    known = next((of for of in PICTURES if issubclass(kind, of)), kind)
     what = "table" if issubclass(kind, pd.DataFrame) else known.__name__
-    return _PICTURES.get(known, Names(f"picture of a {what}"))
+    return PICTURES.get(known, Registry(f"picture of a {what}"))
 
 
 def register_picture(kind: type[Picture]) -> type[Picture]:
@@ -100,7 +100,7 @@ def register_picture(kind: type[Picture]) -> type[Picture]:
     """
     if kind.parameters is not NoParameters:
         kind.parameters.named(kind.name)
-    names = _PICTURES.setdefault(kind.of, _pictures_of(kind.of))
+    names = PICTURES.setdefault(kind.of, _pictures_of(kind.of))
     names.add(kind.name, kind(), kind)
     return kind
 
@@ -112,7 +112,7 @@ def list_pictures(of: type) -> dict[str, Picture]:
 
 def kinds_of_pictures() -> list[type]:
     """Return the kinds of things that can be drawn."""
-    return list(_PICTURES)
+    return list(PICTURES)
 
 
 def find_picture(subject: object, name: str) -> Picture:

@@ -6,12 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entry
-from swftools.parameters.names import Names
-from swftools.parameters.spelling import as_known
+from swftools.parameters.registry import Registry
+from swftools.parameters.spelling import require_known
 from swftools.qbets.bounds import Bound, find_bound, list_bounds
 from swftools.qbets.rivals import Rival, find_rival, list_rivals
+
+_METHODS: Registry[Any] = Registry("method")
+"""In whose words methods are refused; each is registered as a bound or as a rival."""
 
 
 def list_methods() -> dict[str, type[Bound] | type[Rival]]:
@@ -46,13 +48,9 @@ def find_method(method: Any, **parameters: Any) -> Any:
         if not is_ours and not all(callable(getattr(method, name, None)) for name in ("fit", "update", "predict")):
             raise ParameterError(f"method={method!r} is neither a bound nor an object with fit, update and predict")
         return method
-    names: Names[Any] = Names("method")
     name, _ = read_entry(method, list_methods())
-    _, inner = names.module_of(name)
-    inner = as_known(inner, list_methods())
-    if inner not in list_methods():
-        there_are = ", ".join(list_methods())
-        raise ParameterError(f"no method {inner!r}; there are: {there_are}{did_you_mean([inner], list_methods())}")
+    _, inner = _METHODS.module_of(name)
+    inner = require_known(f"no method {inner!r}", inner, list_methods())
     return (find_rival if inner in list_rivals() else find_bound)(method, **parameters)
 
 
@@ -66,10 +64,7 @@ def registered_method(text: str) -> Any:
     """
     name, _ = read_entry(text, list_methods())
     if name not in list_methods():
-        raise ParameterError(
-            f"no method {name!r} is registered here, and nothing is imported because a file names it; import the "
-            "module that registers it first, or pass method="
-        )
+        raise _METHODS.not_registered(name)
     return find_method(text)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel
 from swftools.kernel.pointers import Lent
-from swftools.parameters import Parameters, is_whole, refuse_unknown
-from swftools.parameters.names import Names
+from swftools.parameters import Parameters, refuse_unknown
+from swftools.parameters.registry import Registry
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.policy_abi import (
     Memory,
@@ -223,7 +223,7 @@ class Policy:
         return self.memory(jobs, processors, chosen) if takes_parameters else self.memory(jobs, processors)
 
 
-_POLICIES: Names[Policy] = Names("policy", ("policy", "python_policy"))
+POLICIES: Registry[Policy] = Registry("policy", ("policy", "python_policy"))
 
 
 def policy(  # noqa: PLR0913 (facts by name)
@@ -268,38 +268,18 @@ def policy(  # noqa: PLR0913 (facts by name)
     >>> find_policy("example-idle").chosen({"patience": 5}).values()
     Values(patience=5.0)
     """
-    if not is_whole(version, 1):
-        raise ParameterError(f"policy {name!r}: version={version!r} is not an integer of 1 or more")
+    facts = {fact: given for fact, given in locals().items() if given is not None and fact != "usual"}
     if usual is not None and variants is not None:
         raise ParameterError(f"policy {name!r}: usual= is the old name of what variants= says; give variants= alone")
 
-    def register(decide: Callable[..., None]) -> Callable[..., None]:
+    def make(decide: Callable[..., None]) -> Policy:
         kind = checked_class("policy", name, parameters)
-        made = Policy(
-            name,
-            decide,
-            parameters=kind,
-            memory=memory,
-            variants=variants if usual is None else _where_default(name, usual, decide, kind),
-            rests=rests,
-            needs=needs,
-            needs_where=needs_where or {},
-            promises=promises,
-            promises_where=promises_where or {},
-            restates=restates,
-            restated_by=restated_by or {},
-            notes=notes,
-            carry=carry,
-            restore=restore,
-            allocates=allocates,
-            takes_long=takes_long,
-            version=version,
-        )
+        of_old = {} if usual is None else {"variants": _where_default(name, usual, decide, kind)}
+        made = Policy(**{**facts, **of_old, "decide": decide, "parameters": kind})
         made.own  # noqa: B018 (refuses wrong arguments)
-        _POLICIES.add(name, made, decide)
-        return decide
+        return made
 
-    return register
+    return POLICIES.decorator(name, make, version=version)
 
 
 policy.renamed = {"usual": "2.0"}  # type: ignore[attr-defined]
@@ -309,19 +289,8 @@ def _where_default(
     name: str, usual: Callable[..., None], decide: Callable[..., None], kind: type[Parameters]
 ) -> Variants:
     """Return what ``usual`` means: one function where all parameters have their defaults, the other one elsewhere."""
-    warnings.warn(f"policy({name!r}, usual=): use variants=; 2.0 removes it", DeprecationWarning, stacklevel=3)
+    warnings.warn(f"policy({name!r}, usual=): use variants=; 2.0 removes it", DeprecationWarning, stacklevel=4)
     return lambda values: usual if values == kind().values() else decide
-
-
-def add_policy(made: Policy, source: Callable[..., Any]) -> None:
-    """Register a policy that is there already, under its name; ``source`` is the function that it comes from.
-
-    Raises
-    ------
-    ParameterError
-        The name is taken by another function, or cannot be one.
-    """
-    _POLICIES.add(made.name, made, source)
 
 
 def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: Any) -> None:
@@ -334,7 +303,7 @@ def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: An
     """
     made = replace(find_policy(policy), name=name, restates=restates, restated_by={}, fixed=fixed)
     made.chosen({})
-    _POLICIES.add(name, made, made.decide)
+    POLICIES.add(name, made, made.decide)
 
 
 def checked_class(what: str, name: str, parameters: type[Parameters] | None) -> type[Parameters]:
@@ -364,18 +333,7 @@ def find_policy(name: str | Policy) -> Policy:
     ParameterError
         There is none of that name, or no such module.
     """
-    return name if isinstance(name, Policy) else _POLICIES.find(name)
-
-
-def registered_policy(name: str) -> Policy:
-    """Return a policy that is registered already, by name or ``module:name``; nothing is imported.
-
-    Raises
-    ------
-    ParameterError
-        None is registered under that name.
-    """
-    return _POLICIES.registered(name)
+    return name if isinstance(name, Policy) else POLICIES.find(name)
 
 
 def read_policy(policy: str | Policy, parameters: Mapping[str, Any] | None = None) -> tuple[Policy, dict[str, Any]]:
@@ -399,15 +357,11 @@ def read_policy(policy: str | Policy, parameters: Mapping[str, Any] | None = Non
     >>> chosen.name, given
     ('easy', {'reservations': 2, 'backfill_order': 'sjf'})
     """
-    chosen, given = _POLICIES.read(policy) if isinstance(policy, str) else (policy, {})
-    more = dict(parameters or {})
-    if twice := sorted(set(given) & set(more)):
-        raise ParameterError(f"{chosen.name}: {', '.join(twice)} is given twice, in {policy!r} and beside it")
-    given |= more
+    chosen, given = POLICIES.read(policy, parameters) if isinstance(policy, str) else (policy, dict(parameters or {}))
     chosen.chosen(given)
     return chosen, given
 
 
 def list_policies() -> dict[str, Policy]:
     """Return the policies by name."""
-    return _POLICIES.known
+    return POLICIES.known

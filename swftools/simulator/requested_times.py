@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.models.requested_times import RequestedTimeParameters, generate_requested_times
-from swftools.parameters import Parameters, did_you_mean, number
+from swftools.parameters import Parameters, number
 from swftools.parameters.as_text import read_entry
+from swftools.parameters.spelling import require_known
 from swftools.trace import Trace
 
 FloatArray = npt.NDArray[np.float64]
@@ -91,6 +92,4 @@ def find_requests(requests: str | Logged) -> Logged:
     if not isinstance(requests, str):
         raise ParameterError(f"requests={requests!r} is neither a name nor one of {', '.join(REQUESTS)}")
     name, given = read_entry(requests, REQUESTS)
-    if name not in REQUESTS:
-        raise ParameterError(f"no requests {name!r}; there are: {', '.join(REQUESTS)}{did_you_mean([name], REQUESTS)}")
-    return REQUESTS[name].from_mapping(given)
+    return REQUESTS[require_known(f"no requests {name!r}", name, REQUESTS)].from_mapping(given)

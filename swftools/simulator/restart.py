@@ -16,6 +16,7 @@ import numpy.typing as npt
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, did_you_mean, is_number, number
 from swftools.parameters.as_text import read_entry, read_scalar
+from swftools.parameters.spelling import require_known
 from swftools.trace import Trace
 
 
@@ -113,7 +114,4 @@ def find_restart_overhead(overhead: float | str | Uniform | Column) -> Uniform |
     if not isinstance(overhead, str):
         raise ParameterError(f"restart_overhead={overhead!r} is neither seconds nor one of {', '.join(OVERHEADS)}")
     name, given = read_entry(overhead, OVERHEADS)
-    if name not in OVERHEADS:
-        known = ", ".join(OVERHEADS)
-        raise ParameterError(f"no restart_overhead {name!r}; there are: {known}{did_you_mean([name], OVERHEADS)}")
-    return OVERHEADS[name].from_mapping(given)
+    return OVERHEADS[require_known(f"no restart_overhead {name!r}", name, OVERHEADS)].from_mapping(given)

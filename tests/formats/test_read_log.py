@@ -27,8 +27,8 @@ SAMPLES = Path(__file__).parent / "loadleveler" / "samples"
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the format of the tests, for one of them."""
-    monkeypatch.setattr(registry._FORMATS, "known", dict(registry._FORMATS.known))
-    monkeypatch.setattr(registry._FORMATS, "_sources", dict(registry._FORMATS._sources))
+    monkeypatch.setattr(registry.FORMATS, "known", dict(registry.FORMATS.known))
+    monkeypatch.setattr(registry.FORMATS, "_sources", dict(registry.FORMATS._sources))
     register_format(Plain)
 
 

@@ -15,7 +15,7 @@ from swftools.simulator import registry
 @contextmanager
 def policies_of_a_test() -> Iterator[None]:
     """Forget afterwards what was registered within."""
-    names = registry._POLICIES
+    names = registry.POLICIES
     known, sources = dict(names.known), dict(names._sources)
     try:
         yield

@@ -25,7 +25,7 @@ SCHEDULE = swftools.simulate(TRACE, "easy")
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test registers."""
-    names = registry._MECHANISMS
+    names = registry.MECHANISMS
     monkeypatch.setattr(names, "known", dict(names.known))
     monkeypatch.setattr(names, "_sources", dict(names._sources))
 

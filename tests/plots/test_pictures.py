@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from swftools.errors import MissingLibraryError, ParameterError
 from swftools.output.amounts import duration
 from swftools.plots import Picture, caption, data, find_picture, list_pictures, look_of, plot, register_picture
-from swftools.plots.picture import _PICTURES, kinds_of_pictures
+from swftools.plots.picture import PICTURES, kinds_of_pictures
 from swftools.simulator import list_policies
 from swftools.trace import Trace
 
@@ -36,8 +36,8 @@ def own() -> Iterator[type[Picture]]:
             return f"up to {table['x'].max()}"
 
     yield register_picture(Numbers)
-    del _PICTURES[pd.DataFrame].known["numbers-of-a-test"]
-    del _PICTURES[pd.DataFrame]._sources["numbers-of-a-test"]
+    del PICTURES[pd.DataFrame].known["numbers-of-a-test"]
+    del PICTURES[pd.DataFrame]._sources["numbers-of-a-test"]
 
 
 def test_one_of_ones_own(own: type[Picture]) -> None:

@@ -32,7 +32,7 @@ from tests.strategies import crowded_trace
 def registry_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is gone with it."""
     for part in ("known", "_sources"):
-        monkeypatch.setattr(registry._POLICIES, part, dict(getattr(registry._POLICIES, part)))
+        monkeypatch.setattr(registry.POLICIES, part, dict(getattr(registry.POLICIES, part)))
 
 
 def idle(machine):  # type: ignore[no-untyped-def]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a policy's decorator may say beside a name: a memory made by parameters, columns by a function, notes."""
+"""What a policy's decorator may say: a memory made by parameters, columns by a function, notes; and all at once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
 from swftools.parameters import Parameters, truth, whole
-from swftools.simulator import Simulation, find_policy, first_waiting, fits, now, policy, simulate, start
+from swftools.simulator import Policy, Simulation, find_policy, first_waiting, fits, now, policy, simulate, start
+from swftools.simulator.registry import POLICIES
 
 TRACE = Trace.from_columns(
     machine_processors=4,
@@ -114,3 +116,46 @@ def test_columns_by_a_function() -> None:
     assert find_policy("test-diary").needed({"by_queue": True}) == ("priority_rank",)
     with pytest.raises(ParameterError, match="policy 'test-diary' needs priority_rank, which the trace lacks"):
         simulate(TRACE, "test-diary", by_queue=True)
+
+
+FACTS: dict[str, Any] = {
+    "parameters": DiaryParameters,
+    "memory": diary_memory,
+    "variants": lambda values: diary,
+    "rests": True,
+    "needs": ("user_id",),
+    "needs_where": {("by_queue", True): ("queue_id",)},
+    "promises": ("one promise",),
+    "promises_where": {"another": {"by_queue": True}},
+    "restates": ("pyss",),
+    "restated_by": {"pyss": ("fcfs", {})},
+    "notes": diary_notes,
+    "carry": lambda old, new, jobs: None,
+    "restore": lambda old, new, machine: None,
+    "allocates": False,
+    "takes_long": "it looks at all",
+    "version": 3,
+}
+"""Another value than the default for everything that the decorator says."""
+
+
+def test_every_fact_reaches_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under its own name, and with the default that the policy has itself."""
+    for part in ("known", "_sources"):
+        monkeypatch.setattr(POLICIES, part, dict(getattr(POLICIES, part)))
+    monkeypatch.setattr(DiaryParameters, "NAME", "test-all-facts")
+    taken = inspect.signature(policy).parameters
+    assert list(taken) == ["name", *(fact for fact in taken if fact in FACTS or fact == "usual")]
+    assert set(FACTS) == set(taken) - {"name", "usual"}
+    policy("test-all-facts", **FACTS)(diary)
+    made = find_policy("test-all-facts")
+    assert {fact: getattr(made, fact) for fact in FACTS} == FACTS
+    assert made.decide is diary
+    usual = {each.name: each.default for each in fields(Policy)}
+    assert {fact for fact in FACTS if taken[fact].default not in (None, usual[fact])} == set()
+    policy("test-no-facts")(diary_of_nothing)
+    assert find_policy("test-no-facts") == Policy("test-no-facts", diary_of_nothing)
+
+
+def diary_of_nothing(machine: Any) -> None:
+    """Decide nothing."""

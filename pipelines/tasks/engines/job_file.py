@@ -21,7 +21,7 @@ from pipelines.config import work_root
 from pipelines.tasks.engines.job_kinds import KINDS, Kind
 from swftools.errors import MissingLibraryError, ParameterError
 from swftools.parameters.spelling import did_you_mean
-from swftools.parameters.strict_yaml import read_yaml_file
+from swftools.parameters.strict_yaml import check_keys, read_yaml_file
 
 _HANDLER = signal.getsignal(signal.SIGINT)
 try:
@@ -129,7 +129,9 @@ def read_job_file(path: str, prefix: str) -> JobFile:
         )
     kind = KINDS[name]
     texts = (*TEXTS, *kind.own_texts)
-    _check_keys(path, content, ("kind", *NEEDED, *texts, *LISTS, *kind.own_numbers))
+    if "processes" in content:
+        raise ParameterError(f"{path}: processes is always as many as cores; leave it out")
+    check_keys(content, ("kind", *NEEDED, *texts, *LISTS, *kind.own_numbers), path)
     for key, (form, told) in NEEDED.items():
         value = content.get(key)
         if not isinstance(value, form) or isinstance(value, bool) or value in (0, "") or str(value).startswith("-"):
@@ -148,13 +150,3 @@ def read_job_file(path: str, prefix: str) -> JobFile:
         raise ParameterError(f"{path}: {problem}")
     settings = {key: value for key, value in content.items() if key not in ("kind", "jobs")}
     return JobFile(path, kind, content["jobs"], content["cores"], settings)
-
-
-def _check_keys(path: str, content: Mapping[Any, Any], known: tuple[str, ...]) -> None:
-    """Raise ParameterError for a key that no job has."""
-    for key in content:
-        if key == "processes":
-            raise ParameterError(f"{path}: processes is always as many as cores; leave it out")
-        if key not in known:
-            near = did_you_mean([str(key)], known)
-            raise ParameterError(f"{path}: unknown key {key!r}{near}; there are: {', '.join(known)}")

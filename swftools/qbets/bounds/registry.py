@@ -20,7 +20,7 @@ from swftools.errors import NotFittedError, ParameterError
 from swftools.kernel import FloatArray, Kernel, kernel
 from swftools.parameters import refuse_unknown
 from swftools.parameters.as_text import write_entry
-from swftools.parameters.names import Names
+from swftools.parameters.registry import Registry
 
 UPPER, LOWER, TWO_SIDED = SIDES = ("upper", "lower", "two-sided")
 
@@ -253,18 +253,18 @@ def check_side(side: object) -> None:
         raise ParameterError(f"side={side!r} is not one of: {', '.join(SIDES)}")
 
 
-_BOUNDS: Names[type[Bound]] = Names("bound")
+BOUNDS: Registry[type[Bound]] = Registry("bound")
 
 
 def register_bound(kind: B) -> B:
     """Register a class of bounds by its ``name``."""
-    _BOUNDS.add(kind.name, kind, kind)
+    BOUNDS.add(kind.name, kind, kind)
     return kind
 
 
 def list_bounds() -> dict[str, type[Bound]]:
     """Return the registered classes of bounds by name."""
-    return dict(_BOUNDS.known)
+    return BOUNDS.list()
 
 
 def find_bound(bound: str | Bound, **parameters: Any) -> Bound:
@@ -285,8 +285,8 @@ def find_bound(bound: str | Bound, **parameters: Any) -> Bound:
     if isinstance(bound, Bound):
         return bound
     if not isinstance(bound, str):
-        raise ParameterError(f"bound {bound!r} is neither a name nor a Bound; there are: {', '.join(_BOUNDS.known)}")
-    kind, given = _BOUNDS.read(bound)
+        raise ParameterError(f"bound {bound!r} is neither a name nor a Bound; there are: {', '.join(BOUNDS.known)}")
+    kind, given = BOUNDS.read(bound)
     takes = kind.parameter_names()
     for name in given:
         if name not in takes:

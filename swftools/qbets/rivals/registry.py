@@ -15,7 +15,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import Parameters, number, refuse_unknown, whole
 from swftools.parameters.as_text import write_entry
-from swftools.parameters.names import Names
+from swftools.parameters.registry import Registry
 from swftools.qbets.bounds.registry import check_fraction, list_bounds
 
 R = TypeVar("R", bound="type[Rival]")
@@ -101,7 +101,7 @@ class Rival(Parameters):
         return write_entry(self.NAME, {key: value for key, value in self.to_mapping().items() if value != usual[key]})
 
 
-_RIVALS: Names[type[Rival]] = Names("rival")
+RIVALS: Registry[type[Rival]] = Registry("rival")
 
 
 def register_rival(kind: R) -> R:
@@ -114,13 +114,13 @@ def register_rival(kind: R) -> R:
     """
     if kind.NAME in list_bounds():
         raise ParameterError(f"rival {kind.NAME!r}: a bound has that name")
-    _RIVALS.add(kind.NAME, kind, kind)
+    RIVALS.add(kind.NAME, kind, kind)
     return kind
 
 
 def list_rivals() -> dict[str, type[Rival]]:
     """Return the registered classes of rivals by name."""
-    return dict(_RIVALS.known)
+    return RIVALS.list()
 
 
 def find_rival(rival: str | Rival, **parameters: Any) -> Rival:
@@ -145,6 +145,6 @@ def find_rival(rival: str | Rival, **parameters: Any) -> Rival:
     """
     if isinstance(rival, Rival):
         return rival
-    kind, given = _RIVALS.read(rival)
+    kind, given = RIVALS.read(rival)
     refuse_unknown(kind.NAME, given, kind.names())
     return kind(**{name: value for name, value in parameters.items() if name in kind.names()} | given)

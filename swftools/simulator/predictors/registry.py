@@ -15,26 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from swftools.errors import ParameterError
-from swftools.parameters import Parameters, is_whole, refuse_unknown
+from swftools.parameters import Parameters, refuse_unknown
 from swftools.parameters.as_text import read_entry, write_entry
-from swftools.parameters.names import Names
+from swftools.parameters.registry import Registry, Source
 from swftools.parameters.spelling import as_known, respelled
 from swftools.simulator.policy_abi import Memory
 from swftools.simulator.predictors.kinds import EVENTS, FloatArray, Predictor, PythonPredictor
 from swftools.simulator.registry import checked_class
 from swftools.simulator.requested_times import REQUESTS
 
-
-def _check_version(name: str, version: object) -> None:
-    """Refuse a version that tells no predictions apart."""
-    if not is_whole(version, 1):
-        raise ParameterError(f"predictor {name!r}: version={version!r} is not an integer of 1 or more")
-
-
-_PREDICTORS: Names[Predictor] = Names("predictor", ("predictor", "foretold", "python_predictor"))
+PREDICTORS: Registry[Predictor] = Registry("predictor", ("predictor", "foretold", "python_predictor"))
 
 
 def predictor(
@@ -53,20 +46,10 @@ def predictor(
     ParameterError
         The name is taken, its arguments are not those of a predictor, or the version is not a whole number from 1 on.
     """
-    _check_version(name, version)
-
-    def register(observe: Callable[..., None]) -> Callable[..., None]:
-        kind = checked_class("predictor", name, parameters)
-        made = Predictor(name, observe, None, kind, memory, version, kind(), events=events, allocates=allocates)
-        made.own  # noqa: B018 (refuses wrong arguments)
-        if not set(events) <= set(EVENTS):
-            raise ParameterError(
-                f"predictor {name!r}: events={events!r} are not of SUBMISSION, START, STOP, OUTLIVED, END"
-            )
-        _PREDICTORS.add(name, made, observe)
-        return observe
-
-    return register
+    if not set(events) <= set(EVENTS):
+        raise ParameterError(f"predictor {name!r}: events={events!r} are not of SUBMISSION, START, STOP, OUTLIVED, END")
+    facts = {"memory": memory, "events": events, "allocates": allocates}
+    return _decorator(name, "observe", parameters, version, **facts)
 
 
 def foretold(
@@ -80,16 +63,7 @@ def foretold(
         The name is taken, its arguments are not those of such a predictor, or the version is not a whole number from 1
         on.
     """
-    _check_version(name, version)
-
-    def register(foretell: Callable[..., FloatArray]) -> Callable[..., FloatArray]:
-        kind = checked_class("predictor", name, parameters)
-        made = Predictor(name, None, foretell, kind, None, version, kind())
-        made.foretells_with  # noqa: B018 (refuses wrong arguments)
-        _PREDICTORS.add(name, made, foretell)
-        return foretell
-
-    return register
+    return _decorator(name, "foretell", parameters, version)
 
 
 Learner = TypeVar("Learner", bound=type)
@@ -110,17 +84,29 @@ def python_predictor(
         The name is taken, or cannot be one; what it stands before is no class with ``learn`` and ``predict``; or the
         version is not a whole number from 1 on.
     """
-    _check_version(name, version)
+    decorator: Callable[[Learner], Learner] = _decorator(name, "learner", parameters, version)
 
     def register(learner: Learner) -> Learner:
         if not isinstance(learner, type) or not all(callable(getattr(learner, each, None)) for each in _METHODS):
             raise ParameterError(f"predictor {name!r}: {learner!r} is not a class with {' and '.join(_METHODS)}")
-        kind = checked_class("predictor", name, parameters)
-        _PREDICTORS.add(name, Predictor(name, parameters=kind, version=version, given=kind(), learner=learner), learner)
-        learner.name = name  # type: ignore[attr-defined]
+        decorator(learner).name = name  # type: ignore[attr-defined]
         return learner
 
     return register
+
+
+def _decorator(
+    name: str, kind: str, parameters: type[Parameters] | None, version: int, **facts: Any
+) -> Callable[[Source], Source]:
+    """Return what registers the function or class behind it as a predictor: as its ``kind``, a field of that."""
+
+    def make(source: Source) -> Predictor:
+        own = checked_class("predictor", name, parameters)
+        made = Predictor(name, parameters=own, given=own(), version=version, **{**facts, kind: source})
+        _ = made.own, made.foretells_with  # which refuse wrong arguments
+        return made
+
+    return PREDICTORS.decorator(name, make, version=version)
 
 
 def find_predictor(predictor: str | Predictor | PythonPredictor) -> Predictor | PythonPredictor:
@@ -156,28 +142,30 @@ def registered_predictor(text: str) -> Predictor:
     ParameterError
         None is registered under that name, or it takes no such parameter.
     """
-    name, given = read_entry(text, _PREDICTORS.known)
-    found = _PREDICTORS.registered(name)
+    name, given = read_entry(text, PREDICTORS.known)
+    return _with(PREDICTORS.registered(name), given)
+
+
+def _with(found: Predictor, given: dict[str, Any]) -> Predictor:
+    """Return a predictor with the parameters that are given."""
     refuse_unknown(found.name, given, found.parameters.names())
     return replace(found, given=found.parameters.from_mapping(given)) if given else found
 
 
 def _read(text: str) -> Predictor | PythonPredictor:
     """Return a predictor by its text."""
-    name, given = read_entry(text, {*_PREDICTORS.known, *REQUESTS})
-    if name in REQUESTS and name not in _PREDICTORS.known:
+    name, given = read_entry(text, {*PREDICTORS.known, *REQUESTS})
+    if name in REQUESTS and name not in PREDICTORS.known:
         raise ParameterError(
             f"predictor {text!r}: this is about what users request, not a predictor: requests={text!r}, "
             f"on a command line --requests {text}"
         )
-    module, inner = _PREDICTORS.module_of(name)
-    if module is None or inner in _PREDICTORS.known:
-        found = _PREDICTORS.find(name)
-        refuse_unknown(found.name, given, found.parameters.names())
-        return replace(found, given=found.parameters.from_mapping(given)) if given else found
+    module, inner = PREDICTORS.module_of(name)
+    if module is None or inner in PREDICTORS.known:
+        return _with(PREDICTORS.find(name), given)
     made = getattr(module, inner, None)
-    if made is None and as_known(inner, _PREDICTORS.known) != inner:
-        return _read(write_entry(respelled(name, _PREDICTORS.known), given))
+    if made is None and as_known(inner, PREDICTORS.known) != inner:
+        return _read(write_entry(respelled(name, PREDICTORS.known), given))
     if isinstance(made, type):
         try:
             made = made(**given)
@@ -217,4 +205,4 @@ def text_of(predictor: str | Predictor | PythonPredictor) -> str:
 
 def list_predictors() -> dict[str, Predictor]:
     """Return the predictors by name."""
-    return _PREDICTORS.known
+    return PREDICTORS.known

@@ -35,7 +35,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import Kernel, kernel
 from swftools.kernel.pointers import address_of
 from swftools.parameters import did_you_mean
-from swftools.parameters.names import Names
+from swftools.parameters.registry import Registry
 
 WAIT, SLOWDOWN, LOST_UTILITY, OWN = range(4)
 """What a job costs: its wait, its slowdown, the utility that it loses, or what a function of one's own says."""
@@ -104,7 +104,8 @@ class PlannedMeasure:
 _COMPILED: list[Kernel[..., float]] = []
 """What is called by its address must be there as long as the process."""
 
-_MEASURES: Names[PlannedMeasure] = Names("measure")
+PLANNED_MEASURES: Registry[PlannedMeasure] = Registry("measure")
+find_measure, list_measures = PLANNED_MEASURES.find, PLANNED_MEASURES.list
 
 
 def planned_measure(
@@ -141,20 +142,17 @@ def planned_measure(
         wanted = f"fold one of {', '.join(FOLDS)}, reference one of {', '.join(REFERENCES)}"
         raise ParameterError(f"measure {name!r}: fold={fold!r}, reference={reference!r}; {wanted}")
 
-    def register(function: Callable[..., float]) -> Callable[..., float]:
+    def make(function: Callable[..., float]) -> PlannedMeasure:
         taken = list(inspect.signature(function).parameters)
         if unknown := [each for each in taken if each not in GIVEN]:
             raise ParameterError(
                 f"measure {name!r} takes {', '.join(unknown)}; there are {', '.join(GIVEN)}"
                 f"{did_you_mean(unknown, GIVEN)}"
             )
-        made = PlannedMeasure(
-            name, OWN, fold, reference=reference, is_often_zero=is_often_zero, function=_of_all(function, taken)
-        )
-        _MEASURES.add(name, made, function)
-        return function
+        of_all = _of_all(function, taken)
+        return PlannedMeasure(name, OWN, fold, reference=reference, is_often_zero=is_often_zero, function=of_all)
 
-    return register
+    return PLANNED_MEASURES.decorator(name, make)
 
 
 def _of_all(function: Callable[..., float], taken: list[str]) -> Kernel[..., float]:
@@ -168,22 +166,6 @@ def _of_all(function: Callable[..., float], taken: list[str]) -> Kernel[..., flo
     return kernel(allocates=False)(made)  # type: ignore[arg-type]
 
 
-def find_measure(name: str) -> PlannedMeasure:
-    """Return a measure by name.
-
-    Raises
-    ------
-    ParameterError
-        There is none.
-    """
-    return _MEASURES.find(name)
-
-
-def list_measures() -> dict[str, PlannedMeasure]:
-    """Return the measures by name."""
-    return _MEASURES.known
-
-
 for _measure in (
     PlannedMeasure("T_w", WAIT, "sum", takes_threshold=True, is_often_zero=True),
     PlannedMeasure("maxW", WAIT, "max"),
@@ -192,4 +174,4 @@ for _measure in (
     PlannedMeasure("maxE", WAIT, "max", takes_threshold=True, is_often_zero=True),
     PlannedMeasure("lost-utility", LOST_UTILITY, "sum", reference="lxf", needs=("utility",)),
 ):
-    _MEASURES.add(_measure.name, _measure, PlannedMeasure)
+    PLANNED_MEASURES.add(_measure.name, _measure, PlannedMeasure)

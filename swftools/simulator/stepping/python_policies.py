@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from swftools.errors import ParameterError, PolicyError
-from swftools.parameters import is_whole
 from swftools.simulator.machine.state import Machine
-from swftools.simulator.registry import Policy, add_policy
+from swftools.simulator.registry import POLICIES, Policy
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.stepper import Stepper
 
@@ -65,29 +64,17 @@ def python_policy(
     >>> simulate(trace, "example-widest").jobs["start_time"].tolist()
     [5.0, 5.0, 0.0]
     """
-    if not is_whole(version, 1):
-        raise ParameterError(f"policy {name!r}: version={version!r} is not an integer of 1 or more")
+    facts = dict(locals())
 
-    def register(decide: Decide) -> Decide:
+    def make(decide: Decide) -> Policy:
         try:
             inspect.signature(decide).bind(None)
         except TypeError:
             raise ParameterError(f"policy {name!r}: the function must take one argument, the stepper") from None
-        made = Policy(
-            name,
-            wait,
-            rests=rests,
-            needs=needs,
-            promises=promises,
-            version=version,
-            in_python=partial(_decide, decide),
-            made_in=made_in or decide.__module__,
-            stamp=stamp,
-        )
-        add_policy(made, decide)
-        return decide
+        facts["made_in"] = made_in or decide.__module__
+        return Policy(**facts, decide=wait, in_python=partial(_decide, decide))
 
-    return register
+    return POLICIES.decorator(name, make, version=version)
 
 
 def wait(machine: Machine) -> None:

@@ -33,7 +33,7 @@ from swftools.simulator.policy_abi import Own
 from swftools.simulator.policy_abi import pack as own_of
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, registered_predictor
-from swftools.simulator.registry import Policy, find_policy, registered_policy
+from swftools.simulator.registry import POLICIES, Policy, find_policy
 from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
@@ -169,7 +169,7 @@ def _found(
     told, told_version = head["predictor"]
     if not isinstance(text, str) or not isinstance(told, str):
         raise StateError("the state names no policy or predictor")
-    decides = registered_policy(text) if policy is None else find_policy(policy)
+    decides = POLICIES.registered(text) if policy is None else find_policy(policy)
     foretells = registered_predictor(told) if predictor is None else find_predictor(predictor)
     if not isinstance(foretells, Predictor) or foretells.learner is not None:
         raise StateError(f"predictor {told!r} is one in Python")

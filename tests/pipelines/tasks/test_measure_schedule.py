@@ -143,7 +143,7 @@ def test_the_version_of_a_policy_is_that_of_its_simulations_only(
     """Raising it leaves the simulations of other policies as they are."""
     tasks = [SimulatePolicy(log=LOG, data_root=str(tmp_path), augment="", policy=name) for name in ("easy", "fcfs")]
     before = [task.key for task in tasks]
-    monkeypatch.setitem(registry._POLICIES.known, "easy", replace(find_policy("easy"), version=7))
+    monkeypatch.setitem(registry.POLICIES.known, "easy", replace(find_policy("easy"), version=7))
     after = [task.key for task in tasks]
     assert before[0] != after[0]
     assert before[1] == after[1]

@@ -138,7 +138,7 @@ def test_another_version_is_another_key(tmp_path: Path, monkeypatch: pytest.Monk
     about = find_paper("nurmi2009")
     printed = replace(about, tables=[replace(about.tables[0], printed={}), *about.tables[1:]])
     for other in (replace(about, version=about.version + 1), printed):
-        monkeypatch.setitem(paper._PAPERS.known, "nurmi2009", other)
+        monkeypatch.setitem(paper.PAPERS.known, "nurmi2009", other)
         assert ReproducePaper(quick=True, **given).version != version
 
 

@@ -13,7 +13,7 @@ from pipelines import SimulatePolicy
 from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.tasks.simulate import version_of_predictor
-from swftools.simulator.predictors.registry import _PREDICTORS
+from swftools.simulator.predictors.registry import PREDICTORS
 from tests.pipelines.small_logs import small_log
 
 OF_ONES_OWN = """
@@ -40,15 +40,15 @@ def test_version_and_parameters_are_in_the_key(tmp_path: Path, monkeypatch: pyte
     before = key_of(tmp_path, "gradient-boosting:every=500,trees=10")
     assert before == key_of(tmp_path, " gradient-boosting: trees = 10, every = 500")
     assert before != key_of(tmp_path, "gradient-boosting:every=500")
-    found = _PREDICTORS.known["gradient-boosting"]
+    found = PREDICTORS.known["gradient-boosting"]
     assert {"version": found.version, "own": None} == version_of_predictor("gradient-boosting:every=500")
-    monkeypatch.setitem(_PREDICTORS.known, "gradient-boosting", replace(found, version=found.version + 1))
+    monkeypatch.setitem(PREDICTORS.known, "gradient-boosting", replace(found, version=found.version + 1))
     assert before != key_of(tmp_path, "gradient-boosting:every=500,trees=10")
 
 
 def test_one_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The version that it declares, and its source."""
-    monkeypatch.setattr(_PREDICTORS, "known", dict(_PREDICTORS.known))
+    monkeypatch.setattr(PREDICTORS, "known", dict(PREDICTORS.known))
     monkeypatch.syspath_prepend(tmp_path)
     name = "own_predictor_by_name"
     (tmp_path / f"{name}.py").write_text(OF_ONES_OWN.replace("{module}", name))

@@ -47,7 +47,7 @@ def test_its_key_is_that_of_its_text(tmp_path: Path, monkeypatch: pytest.MonkeyP
     module = tmp_path / "keyed_rivals.py"
     module.write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry_of_rivals._RIVALS, "known", list_rivals())
+    monkeypatch.setattr(registry_of_rivals.RIVALS, "known", list_rivals())
     method, root = "keyed_rivals:nothing", str(tmp_path)
     before = ReplayPredictor(method=method, data_root=root).key
     assert ReplayPredictor(method="gradient-boosting", data_root=root).key != before

@@ -52,8 +52,8 @@ def built(task: luigi.Task) -> Any:
 @pytest.fixture
 def own_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A module with a measure of one's own, which is forgotten afterwards."""
-    monkeypatch.setattr(measures._MEASURES, "known", dict(measures.list_measures()))
-    monkeypatch.setattr(measures._MEASURES, "_sources", dict(measures._MEASURES._sources))
+    monkeypatch.setattr(measures.PLANNED_MEASURES, "known", dict(measures.list_measures()))
+    monkeypatch.setattr(measures.PLANNED_MEASURES, "_sources", dict(measures.PLANNED_MEASURES._sources))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "my_measures", raising=False)
     path = tmp_path / "my_measures.py"

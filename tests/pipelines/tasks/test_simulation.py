@@ -160,7 +160,7 @@ def test_another_simulators_rule_counts_by_its_version(tmp_path: Path, monkeypat
     keys = []
     for version in (1, 2):
         changed = replace(find_policy("easy-in-time"), version=version)
-        monkeypatch.setitem(policy_registry._POLICIES.known, "easy-in-time", changed)
+        monkeypatch.setitem(policy_registry.POLICIES.known, "easy-in-time", changed)
         root = str(tmp_path / str(version))  # else it would be the same task
         keys.append([MeasureSchedule(log=LOG, data_root=root, semantics=name).key for name in ("instant", "raps")])
     assert keys[0][0] == keys[1][0]

@@ -50,8 +50,8 @@ every_bound = pytest.mark.parametrize("bound", BOUNDS, ids=Bound.to_text)
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget afterwards what a test registers."""
-    monkeypatch.setattr(bound_registry._BOUNDS, "known", dict(bound_registry._BOUNDS.known))
-    monkeypatch.setattr(bound_registry._BOUNDS, "_sources", dict(bound_registry._BOUNDS._sources))
+    monkeypatch.setattr(bound_registry.BOUNDS, "known", dict(bound_registry.BOUNDS.known))
+    monkeypatch.setattr(bound_registry.BOUNDS, "_sources", dict(bound_registry.BOUNDS._sources))
 
 
 def longest_so_far(state: FloatArray, facts: FloatArray, wait: float) -> None:

@@ -51,8 +51,8 @@ class ConformalPerJob(Conformal, PerJob):
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is gone with it."""
-    monkeypatch.setattr(registry_of_rivals._RIVALS, "known", list_rivals())
-    monkeypatch.setattr(registry_of_rivals._RIVALS, "_sources", dict(registry_of_rivals._RIVALS._sources))
+    monkeypatch.setattr(registry_of_rivals.RIVALS, "known", list_rivals())
+    monkeypatch.setattr(registry_of_rivals.RIVALS, "_sources", dict(registry_of_rivals.RIVALS._sources))
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from tests.strategies import crowded_trace
 @pytest.fixture(autouse=True)
 def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is gone with it."""
-    monkeypatch.setattr(registry._PREDICTORS, "known", dict(registry._PREDICTORS.known))
-    monkeypatch.setattr(registry._PREDICTORS, "_sources", dict(registry._PREDICTORS._sources))
+    monkeypatch.setattr(registry.PREDICTORS, "known", dict(registry.PREDICTORS.known))
+    monkeypatch.setattr(registry.PREDICTORS, "_sources", dict(registry.PREDICTORS._sources))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.simulator import simulate
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.search.measures import _MEASURES, planned_measure
+from swftools.simulator.search.measures import PLANNED_MEASURES, planned_measure
 from swftools.simulator.workload import Workload
 from swftools.utility.functions import UtilityFunctions
 from tests.naive.search import Decision, decide_by, row_of
@@ -116,7 +116,7 @@ def registered(measures: Mapping[str, tuple[Callable[..., float], Mapping[str, A
     """Register measures of one's own, by name a function and how it is registered, for a while."""
     with pytest.MonkeyPatch.context() as patch:
         for part in ("known", "_sources"):
-            patch.setattr(_MEASURES, part, dict(getattr(_MEASURES, part)))
+            patch.setattr(PLANNED_MEASURES, part, dict(getattr(PLANNED_MEASURES, part)))
         for name, (function, facts) in measures.items():
             planned_measure(name, **facts)(function)
         yield

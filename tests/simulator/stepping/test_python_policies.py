@@ -26,8 +26,8 @@ PAIRS: list[tuple[Callable[[Stepper], None], str]] = [(in_order, "fcfs"), (short
 @pytest.fixture(autouse=True)
 def own_policies(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What is registered in a test is gone with it."""
-    monkeypatch.setattr(policies._POLICIES, "known", dict(policies._POLICIES.known))
-    monkeypatch.setattr(policies._POLICIES, "_sources", dict(policies._POLICIES._sources))
+    monkeypatch.setattr(policies.POLICIES, "known", dict(policies.POLICIES.known))
+    monkeypatch.setattr(policies.POLICIES, "_sources", dict(policies.POLICIES._sources))
     return
 
 

@@ -6,17 +6,19 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from swftools.errors import ParameterError, SwfToolsError
 from swftools.parameters.as_text import read_entry
+from swftools.parameters.declared import is_whole
 from swftools.parameters.own_files import registered_here
 from swftools.parameters.spelling import as_known, did_you_mean
 
 T = TypeVar("T")
+Source = TypeVar("Source", bound=Callable[..., Any])
 
 
 def import_own(module: str) -> ModuleType:
@@ -36,7 +38,7 @@ def import_own(module: str) -> ModuleType:
     return importlib.import_module(module)
 
 
-class Names(Generic[T]):
+class Registry(Generic[T]):
     """Things by name, however it is spelled: case does not matter, ``_`` and ``-`` are one (``spelling.as_known``).
 
     Parameters
@@ -46,6 +48,19 @@ class Names(Generic[T]):
     decorators : tuple of str
         What registers things of a user's, by name: a message about an unknown name looks for them in the files of the
         current folder.
+
+    Examples
+    --------
+    >>> tools: Registry[float] = Registry("tool")
+    >>> @tools.decorator("saw", lambda function: function(2.0))
+    ... def cut(width):
+    ...     return width / 2
+    >>> tools.find("Saw"), tools.read("saw:teeth=24"), tools.list()
+    (1.0, (1.0, {'teeth': 24}), {'saw': 1.0})
+    >>> tools.find("sew")
+    Traceback (most recent call last):
+        ...
+    swftools.errors.ParameterError: no tool 'sew'; there are: saw; did you mean saw?
     """
 
     def __init__(self, one: str, decorators: tuple[str, ...] = ()) -> None:
@@ -69,6 +84,27 @@ class Names(Generic[T]):
             raise ParameterError(f"{self.one} {name!r} is registered already, by {other.__module__}")
         self.known[name], self._sources[name] = thing, source
 
+    def decorator(self, name: str, make: Callable[[Source], T], *, version: int = 1) -> Callable[[Source], Source]:
+        """Return what stands before a function or class, and registers what ``make`` makes of it.
+
+        Raises
+        ------
+        ParameterError
+            The version is not a whole number from 1 on. Of what is returned: as ``add``, and as ``make``.
+        """
+        if not is_whole(version, 1):
+            raise ParameterError(f"{self.one} {name!r}: version={version!r} is not an integer of 1 or more")
+
+        def register(source: Source) -> Source:
+            self.add(name, make(source), source)
+            return source
+
+        return register
+
+    def list(self) -> dict[str, T]:
+        """Return all that is registered by name, in the order of registration."""
+        return dict(self.known)
+
     def find(self, name: str) -> T:
         """Return a thing by name; ``module:name`` imports the module that registers it first.
 
@@ -77,12 +113,16 @@ class Names(Generic[T]):
         ParameterError
             There is none of that name, or no such module.
         """
+        return self.known[self.name_of(name)]
+
+    def name_of(self, name: str) -> str:
+        """Return the name under which a thing is registered that is meant by ``name``; errors are those of ``find``."""
         module, rest = self.module_of(name)
         known = as_known(rest, self.known)
         if known not in self.known:
             there_are = ", ".join(sorted(self.known))
             raise ParameterError(f"no {self.one} {rest!r}; there are: {there_are}{self._meant(module, rest)}")
-        return self.known[known]
+        return known
 
     def _meant(self, module: ModuleType | None, name: str) -> str:
         """Return the end of a message about a name that is not known: what may be meant by it."""
@@ -107,7 +147,11 @@ class Names(Generic[T]):
         module, _, rest = name.rpartition(":")
         if rest in self.known and module in ("", self._sources[rest].__module__):
             return self.known[rest]
-        raise ParameterError(
+        raise self.not_registered(name)
+
+    def not_registered(self, name: str) -> ParameterError:
+        """Return the error about a thing that a file names, and nobody has registered."""
+        return ParameterError(
             f"no {self.one} {name!r} is registered here, and nothing is imported because a file names it; import the "
             f"module that registers it first, or pass {self.one}="
         )
@@ -138,13 +182,16 @@ class Names(Generic[T]):
                 f"looks (PYTHONPATH), and then in the current folder, {Path.cwd()}"
             ) from error
 
-    def read(self, text: str) -> tuple[T, dict[str, Any]]:
-        """Return a thing and the parameters behind its name.
+    def read(self, text: str, beside: Mapping[str, Any] | None = None) -> tuple[T, dict[str, Any]]:
+        """Return a thing and the parameters that are given, behind its name and beside it.
 
         Raises
         ------
         ParameterError
-            As ``find``, or the text has another form.
+            As ``find``, the text has another form, or a parameter is given twice.
         """
-        name, given = read_entry(text, self.known)
-        return self.find(name), given
+        text_name, given = read_entry(text, self.known)
+        name = self.name_of(text_name)
+        if twice := sorted(given.keys() & (beside or {})):
+            raise ParameterError(f"{name}: {', '.join(twice)} is given twice, in {text!r} and beside it")
+        return self.known[name], {**given, **(beside or {})}
