@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from swftools.errors import LogFormatError
 from swftools.formats.accounting.endings import CUT_OFF, is_unfinished
 from swftools.formats.accounting.kernel import label_table
-from swftools.formats.accounting.records import Records, Reject, Stretch
+from swftools.formats.accounting.lines import rejects_of
+from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import in_order, read_times, require_zones
 from swftools.formats.accounting.written_dates import WrittenDates
@@ -162,10 +163,7 @@ class _Listing:
             text, stretch.first_line, _TABLE, _IS_INHERITED, _NODE_TABLE, LABELS.index("Cmd")
         )
         self.steps = steps
-        self.strays = [
-            Reject(int(strays.line[row]), int(strays.begin[row]), int(strays.end[row]), "a message, not a record")
-            for row in range(found_strays)
-        ]
+        self.strays = rejects_of(strays, found_strays, kernel.REASONS)
 
     def labels_until(self, row: int) -> BoolArray | None:
         """Return which labels every step before a row has, and which have a value in every one.

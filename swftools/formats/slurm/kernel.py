@@ -13,17 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.formats.accounting.kernel import Labels, begins_with, find_label, is_same
-from swftools.formats.slurm.lines import (
-    ALL,
-    find_header,
-    is_id,
-    join_lines,
-    mark_fields,
-    mark_line,
-    trimmed,
-    unquoted,
-    whole_line,
-)
+from swftools.formats.accounting.lines import is_digit, mark_line, past_digits, read_digits, trimmed
+from swftools.formats.slurm.lines import ALL, find_header, is_id, join_lines, mark_fields, unquoted, whole_line
 from swftools.kernel import IntArray, kernel
 
 END, HEADER, DOCUMENT = 0, 1, 2
@@ -42,8 +33,9 @@ NO_LINES, SOME_LINES, LAST_LINES = 0, 1, 2
 """Whether values may hold line ends: none, some, the last one of a row too."""
 
 _NOTHING, _JOB, _STEP, _LOOSE = range(4)
-_TAB, _NEWLINE, _BLANK, _PLUS, _POINT, _UNDERSCORE, _OPEN, _BRACE = 9, 10, 32, 43, 46, 95, 91, 123
+_TAB, _PLUS, _POINT, _UNDERSCORE, _OPEN, _BRACE = 9, 43, 46, 95, 91, 123
 _LONGEST_WORD = 16
+_MOST_DIGITS = 18
 
 
 class Rows(NamedTuple):
@@ -138,7 +130,7 @@ def scan(
         if fields > 0 and position[0] <= bars:
             first, last = _value(text, begin, end, position[0], bars + 1, width, is_csv, marks)
         why, lines = -1, 1
-        is_row = first < last and 48 <= text[first] <= 57
+        is_row = first < last and is_digit(text[first])
         if is_row and takes_lines == LAST_LINES and before != _NOTHING:
             is_row = bars > position[0] and is_id(text, first, last)
         if not is_row:
@@ -310,7 +302,7 @@ def _take_fields(
             first >= 0
             and takes_none[column]
             and last - first <= _LONGEST_WORD
-            and not 48 <= text[first] <= 57
+            and not is_digit(text[first])
             and find_label(text, first, last, none_words) >= 0
         ):
             first = NO_VALUE
@@ -329,25 +321,15 @@ def _leave_out(position: IntArray, begin: int, end: int, out: Rows) -> None:
 @kernel(allocates=False)
 def _array_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
     """Return the array that an id ``N_k`` is of, and the index; ELEMENTS for ``N_[...]``, -1 for ids of no array."""
-    number = 0
-    at = begin
-    while at < end and 48 <= text[at] <= 57 and at - begin < 18:
-        number = number * 10 + (text[at] - 48)
-        at += 1
+    number, at = read_digits(text, begin, end, _MOST_DIGITS)
     if at + 1 >= end or text[at] != _UNDERSCORE:
         return -1, -1
     at += 1
     if text[at] == _OPEN:
         return number, ELEMENTS
-    index = 0
-    first = at
-    while at < end and 48 <= text[at] <= 57 and at - first < 18:
-        index = index * 10 + (text[at] - 48)
-        at += 1
+    index, at = read_digits(text, at, end, _MOST_DIGITS)
     if at + 1 < end and text[at] == _PLUS:  # a component of a heterogeneous job of that element
-        at += 1
-        while at < end and 48 <= text[at] <= 57:
-            at += 1
-    if at < end or first == at:
+        at = past_digits(text, at + 1, end)
+    if at < end or index < 0:
         return -1, -1
     return number, index

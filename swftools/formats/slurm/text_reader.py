@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from swftools.errors import LogFormatError
-from swftools.formats.accounting.records import Loose, Records, Reject, Stretch
+from swftools.formats.accounting.lines import Strays, rejects_of
+from swftools.formats.accounting.records import Loose, Records, Stretch
 from swftools.formats.accounting.spans import Read, Spans, durations, line_ends, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
 from swftools.formats.slurm import kernel
@@ -138,18 +139,14 @@ class _Found:
     def records(self) -> Records:
         """Return the records, without what stands in them."""
         rows, jobs, steps = self.rows, self.jobs, self.steps
-        strays = zip(
-            *(each[: self.strays].tolist() for each in (rows.stray_line, rows.stray_begin, rows.stray_end)),
-            rows.stray_why[: self.strays].tolist(),
-            strict=True,
-        )
+        strays = Strays(rows.stray_line, rows.stray_begin, rows.stray_end, rows.stray_why)
         self._records = Records(
             rows.line[:jobs].copy(),
             rows.begin[:jobs].copy(),
             rows.end[:jobs].copy(),
             merged_line=rows.step_line[:steps].copy(),
             merged_into=rows.step_into[:steps].copy(),
-            rejects=[Reject(line, begin, end, _WHY[why]) for line, begin, end, why in strays],
+            rejects=rejects_of(strays, self.strays, _WHY),
             wait_holds_restarts=False,
         )
         return self._records
