@@ -289,12 +289,10 @@ def scan(
                     out.hosts_begin[row] = value
                 out.hosts_end[row] = end
                 continue
-            if which >= 0 and not (which == TASKS and place == MASTER_TASK):
-                amount, state = read_number(text, value, end)
-                if state == PLAIN:
-                    out.counts[which, row] = max(out.counts[which, row], 0) + int(amount)
-                continue
             if which >= 0:
+                amount, state = read_number(text, value, end)
+                if state == PLAIN and not (which == TASKS and place == MASTER_TASK):
+                    out.counts[which, row] = max(out.counts[which, row], 0) + int(amount)
                 continue
         label = find_label(text, begin, name_end, labels)
         if label < 0:

@@ -45,17 +45,8 @@ LABELS = (
 _INHERITED = ("Owner", "Unix Group", "Job Name")
 _NEEDED = ("Queue Date", "Status", "Class")
 _ALWAYS = (
-    *(
-        "Queue Date",
-        "Status",
-        "Dispatch Time",
-        "Completion Date",
-        "Completion Code",
-        "Step Type",
-        "Node Usage",
-        "Class",
-    ),
-    *("Wall Clk Hard Limit", "Wall Clk Soft Limit"),
+    *("Queue Date", "Status", "Dispatch Time", "Completion Date", "Completion Code", "Step Type", "Node Usage"),
+    *("Class", "Wall Clk Hard Limit", "Wall Clk Soft Limit"),
 )
 """Labels that stand in every step, if in any, with or without a value."""
 

@@ -43,25 +43,13 @@ _MOST_DIGITS = 10  # of how many there are of something
 _RUN_LIMIT = 22
 
 
-def _columns_of_fields() -> npt.NDArray[np.int64]:
-    """Return which column each field of a JOB_FINISH is, counted without the lists of hosts; -1 for none."""
-    fields = [2, 3, 6, 7, 8, 10, 11, 12, 14, 24, 26, 27, 28, 29, 48, 49, 50, 53, 54, 62, 65, 67]
-    table = np.full(_LISTS, -1, np.int64)
-    table[fields] = np.arange(len(fields))
-    return table
+COLUMN_OF_FIELD = np.full(_LISTS, -1)
+"""Which column each field of a JOB_FINISH is, counted without the lists of hosts; -1 for none."""
 
-
-def _strings() -> npt.NDArray[np.bool_]:
-    """Return which fields are strings; the others are numbers."""
-    table = np.zeros(_LISTS, bool)
-    table[
-        [0, 1, *range(11, 22), 26, 27, 47, 48, 51, 52, *range(56, 60), 61, 63, *range(65, 69), 70, 71, 73, 75, 76]
-    ] = True
-    return table
-
-
-COLUMN_OF_FIELD = _columns_of_fields()
-IS_STRING = _strings()
+COLUMN_OF_FIELD[[2, 3, 6, 7, 8, 10, 11, 12, 14, 24, 26, 27, 28, 29, 48, 49, 50, 53, 54, 62, 65, 67]] = np.arange(22)
+_STRINGS = [0, 1, *range(11, 22), 26, 27, 47, 48, 51, 52, *range(56, 60), 61, 63, *range(65, 69), 70, 71, 73, 75, 76]
+IS_STRING = np.isin(np.arange(_LISTS), _STRINGS)
+"""Which fields are strings; the others are numbers."""
 
 
 class Lines(NamedTuple):

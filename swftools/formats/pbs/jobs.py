@@ -337,10 +337,8 @@ class Jobs(Columns):
 
 def _largest(*columns: FloatArray) -> FloatArray:
     """Return the largest value of each row that is known."""
-    result = columns[0]
-    for column in columns[1:]:
-        result = np.fmax(result, column)
-    return result
+    largest: FloatArray = np.fmax.reduce(columns)
+    return largest
 
 
 def _counted(values: FloatArray) -> FloatArray:

@@ -19,6 +19,9 @@ from swftools.kernel import IntArray, kernel
 
 _TAB, _RETURN, _BLANK, _QUOTE, _COMMA, _POINT, _COLON, _EQUAL = 9, 13, 32, 34, 44, 46, 58, 61
 _UNDERSCORE, _OPEN, _CLOSE, _BRACE = 95, 91, 93, 123
+NO_COLUMN, NO_VALUE = -2, -1
+"""In place of where a value begins: the text has no such column; the row has none there."""
+
 ALL = 1 << 62
 """As many separators as there are."""
 
@@ -221,6 +224,20 @@ def join_lines(
 
 
 @kernel(allocates=False)
+def value_of(
+    text: bytes, begin: int, end: int, field: int, fields: int, width: int, is_csv: bool, marks: IntArray
+) -> tuple[int, int]:
+    """Return where the value of a field stands, in a line whose separators are known."""
+    if field < 0:
+        return NO_COLUMN, NO_COLUMN
+    first = begin if field == 0 else marks[field - 1] + width
+    first, last = trimmed(text, first, end if field == fields - 1 else marks[field])
+    if is_csv:
+        first, last = unquoted(text, first, last)
+    return first, last
+
+
+@kernel(allocates=False)
 def last_start(
     text: bytes, begin_at: int, id_field: int, separator: bytes, is_csv: bool, marks: IntArray
 ) -> tuple[int, int, bool]:
@@ -257,10 +274,7 @@ def last_start(
             if mark < 0:
                 count = mark_fields(text, begin, end, separator, is_csv, marks, id_field + 1)
             if count >= id_field:
-                first = begin if id_field == 0 else marks[id_field - 1] + width
-                first, stop = trimmed(text, first, marks[id_field] if id_field < count else end)
-                if is_csv:
-                    first, stop = unquoted(text, first, stop)
+                first, stop = value_of(text, begin, end, id_field, count + 1, width, is_csv, marks)
         if first == stop or not 48 <= text[first] <= 57:
             if find_header(text, begin, end)[0] >= 0:
                 return last, start, False

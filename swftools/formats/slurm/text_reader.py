@@ -28,6 +28,7 @@ from swftools.formats.slurm.columns import (
     layout_of_header,
     with_tail,
 )
+from swftools.formats.slurm.lines import NO_COLUMN
 from swftools.formats.slurm.lives import Lives
 from swftools.formats.slurm.values import (
     MEGABYTE,
@@ -271,7 +272,7 @@ class _Found(Columns):
     def _had_no_nodes(self, processors: FloatArray) -> BoolArray:
         """Return which jobs were on no nodes: by their list of nodes, or else their processors."""
         nodes, given = (self.spans(column).start for column in ("NodeList", "AllocTRES"))
-        says = (nodes != kernel.NO_COLUMN) | (given != kernel.NO_COLUMN)
+        says = (nodes != NO_COLUMN) | (given != NO_COLUMN)
         return np.where(says, (nodes < 0) & (given < 0), processors == 0)
 
     def _energy(self, of_tres: FloatArray) -> FloatArray:
