@@ -29,20 +29,10 @@ USUAL = "mdy"
 _NUMBERS = re.compile(r"(\d+)[/-](\d+)[/-](\d+)")
 _SHOWN_BY = {"dmy": DAY_FIRST, "mdy": MONTH_FIRST}
 _IN_WORDS = {"dmy": "the day first", "mdy": "the month first", "ymd": "the year first"}
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 
 class Dated(NamedTuple):

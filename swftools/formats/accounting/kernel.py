@@ -22,6 +22,8 @@ StateArray = npt.NDArray[np.int8]
 _BLANK, _PLUS, _COMMA, _MINUS, _POINT, _COLON = 32, 43, 44, 45, 46, 58
 _OPEN, _CLOSE = 40, 41
 _MOST_DIGITS = 18
+_UNITS = b"bkmgtp"
+"""Letters of units of size, each of 1024 of those before."""
 
 
 class Labels(NamedTuple):
@@ -230,20 +232,10 @@ def _size(text: bytes, start: int, end: int, unit: float) -> tuple[float, int, i
         at += 1
     scale = unit
     if at < end:
-        letter = text[at] | 32
         power = -1
-        if letter == 98:  # b
-            power = 0
-        elif letter == 107:  # k
-            power = 1
-        elif letter == 109:  # m
-            power = 2
-        elif letter == 103:  # g
-            power = 3
-        elif letter == 116:  # t
-            power = 4
-        elif letter == 112:  # p
-            power = 5
+        for place in range(len(_UNITS)):
+            if text[at] | 32 == _UNITS[place]:
+                power = place
         if power >= 0:
             scale = 1.0
             for _ in range(power):

@@ -249,11 +249,15 @@ class Records:
         if mask.any():
             self._doubts.append((mask, told))
 
+    def note(self, told: str, odd: npt.NDArray[Any]) -> None:
+        """Count what is odd among the anomalies: by a mask, or by how often it is in each record."""
+        if count := int(odd.sum()):
+            self.anomalies[told] += count
+
     def count_doubts(self) -> None:
         """Count among the anomalies what ``doubt`` was told, of records that can be jobs."""
         for mask, told in self._doubts:
-            if count := int((mask & ~self.is_faulty).sum()):
-                self.anomalies[f"{told}: taken for missing"] += count
+            self.note(f"{told}: taken for missing", mask & ~self.is_faulty)
         self._doubts.clear()
 
     @property

@@ -42,8 +42,8 @@ class Spans:
     def __len__(self) -> int:
         return len(self.start)
 
-    def rows(self, chosen: npt.NDArray[Any]) -> Spans:
-        """Return the values of some rows, by a mask or by their numbers."""
+    def rows(self, chosen: npt.NDArray[Any] | slice) -> Spans:
+        """Return the values of some rows: by a mask, by their numbers, or by where they begin and end."""
         return Spans(self.text, self.start[chosen], self.end[chosen])
 
     def or_else(self, other: Spans) -> Spans:

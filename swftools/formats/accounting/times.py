@@ -28,39 +28,26 @@ from swftools.formats.accounting.kernel import DOUBTFUL, PLAIN, StateArray
 from swftools.formats.accounting.spans import Spans, texts
 from swftools.kernel import BoolArray, FloatArray
 
-ZONES = {
-    "UTC": 0,
-    "GMT": 0,
-    "WET": 0,
-    "WEST": 1,
-    "CET": 1,
-    "MET": 1,
-    "MEZ": 1,
-    "CEST": 2,
-    "MEST": 2,
-    "MESZ": 2,
-    "EET": 2,
-    "EEST": 3,
-    "MSK": 3,
-    "JST": 9,
-    "KST": 9,
-    "HKT": 8,
-    "NZST": 12,
-    "NZDT": 13,
-    "EST": -5,
-    "EDT": -4,
-    "CDT": -5,
-    "MST": -7,
-    "MDT": -6,
-    "PST": -8,
-    "PDT": -7,
-    "AKST": -9,
-    "AKDT": -8,
-    "HST": -10,
-    "AEST": 10,
-    "AEDT": 11,
-    "AWST": 8,
+_ZONES_OF_HOUR = {
+    0: "UTC GMT WET",
+    1: "WEST CET MET MEZ",
+    2: "CEST MEST MESZ EET",
+    3: "EEST MSK",
+    8: "HKT AWST",
+    9: "JST KST",
+    10: "AEST",
+    11: "AEDT",
+    12: "NZST",
+    13: "NZDT",
+    -4: "EDT",
+    -5: "EST CDT",
+    -6: "MDT",
+    -7: "MST PDT",
+    -8: "PST AKDT",
+    -9: "AKST",
+    -10: "HST",
 }
+ZONES = {word: hour for hour, words in _ZONES_OF_HOUR.items() for word in words.split()}
 """Hours from UTC of abbreviations that batch systems print and that mean one zone alone; CST, IST and BST do not."""
 
 ORDERS = {"dmy": DAY_MONTH_YEAR, "mdy": MONTH_DAY_YEAR, "ymd": YEAR_MONTH_DAY}

@@ -13,6 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.formats.accounting.kernel import PLAIN, Labels, begins_with, find_label, is_same, is_word, read_number
+from swftools.formats.accounting.lines import (
+    Strays,
+    find_byte,
+    is_digit,
+    line_end,
+    note_stray,
+    past_digits,
+    room_for,
+    trimmed,
+    without_blanks,
+)
 from swftools.kernel import IntArray, kernel
 
 JOB, STEP, DETAIL, RULE, OTHER = 1, 2, 3, 4, 0
@@ -35,7 +46,11 @@ COUNTS = 6
 """Columns of the counts that the scanner makes: those of ``NODE_LABELS`` but the last."""
 
 NO_NODES, NODES, MASTER_TASK, TASK = 0, 1, 2, 3
-_BLANK, _TAB, _PLUS, _MINUS, _COLON, _EQUALS, _RETURN, _NEWLINE = 32, 9, 43, 45, 58, 61, 13, 10
+MESSAGE = 0
+REASONS = {MESSAGE: "a message, not a record"}
+"""Why a line belongs to no step."""
+
+_BLANK, _NEWLINE, _PLUS, _MINUS, _COLON, _EQUALS = 32, 10, 43, 45, 58, 61
 
 
 class Steps(NamedTuple):
@@ -54,14 +69,6 @@ class Steps(NamedTuple):
     hosts_end: IntArray
     host_lines: IntArray
     details: IntArray  # blocks of use by machine and event
-
-
-class Strays(NamedTuple):
-    """Lines that belong to nothing."""
-
-    line: IntArray
-    begin: IntArray
-    end: IntArray
 
 
 def find_steps(
@@ -91,29 +98,9 @@ def find_steps(
     """
     rows, lines = count_steps(text)
     wanted = len(labels.begin)
-
-    def zeros() -> IntArray:
-        return np.zeros(rows, np.int64)
-
-    def absent(columns: int) -> IntArray:
-        return np.full((columns, rows), -1, np.int64)
-
-    steps = Steps(
-        line=zeros(),
-        begin=zeros(),
-        end=zeros(),
-        id_begin=zeros(),
-        id_end=zeros(),
-        value_begin=absent(wanted),
-        value_end=absent(wanted),
-        repeated=zeros(),
-        counts=absent(COUNTS),
-        hosts_begin=zeros(),
-        hosts_end=zeros(),
-        host_lines=zeros(),
-        details=zeros(),
-    )
-    strays = Strays(*(np.zeros(lines, np.int64) for _ in range(3)))
+    places = (wanted,)
+    steps = room_for(Steps, rows, value_begin=places, value_end=places, counts=(COUNTS,))
+    strays = room_for(Strays, lines)
     job_begin, job_end = np.full(wanted, -1, np.int64), np.full(wanted, -1, np.int64)
     found, stray = scan(text, first_line, labels, inherited, node_labels, executable, steps, strays, job_begin, job_end)
     return steps, strays, found, stray
@@ -136,10 +123,7 @@ def header_of(text: bytes, begin: int, end: int) -> tuple[int, int, int]:
         right -= 1
     if left - begin < 3 or end - right < 3 or text[left] != _BLANK:
         return OTHER, left, right
-    while left < right and text[left] == _BLANK:
-        left += 1
-    while right > left and text[right - 1] == _BLANK:
-        right -= 1
+    left, right = without_blanks(text, left, right)
     kind = OTHER
     if begins_with(text, left, right, b"Job Step "):
         kind, left = STEP, left + 9
@@ -149,8 +133,7 @@ def header_of(text: bytes, begin: int, end: int) -> tuple[int, int, int]:
         kind, left = JOB, left + 4
     elif begins_with(text, left, right, b"Detail "):
         kind = DETAIL
-    while left < right and text[left] == _BLANK:
-        left += 1
+    left, right = without_blanks(text, left, right)
     return kind, left, right
 
 
@@ -166,18 +149,9 @@ def last_header(text: bytes) -> int:
         start = stop - 1  # the last byte of a line: its end, or at the end of the text any
         while start > 0 and text[start - 1] != _NEWLINE:
             start -= 1
-        begin = start
-        while begin < stop and (text[begin] == _BLANK or text[begin] == _TAB):
-            begin += 1
-        if begin < stop and (text[begin] == _EQUALS or text[begin] == _MINUS):
-            end = stop
-            while end > begin and (
-                text[end - 1] == _BLANK
-                or text[end - 1] == _TAB
-                or text[end - 1] == _RETURN
-                or text[end - 1] == _NEWLINE
-            ):
-                end -= 1
+        # A stretch of this pass holds its line end, unless the text ends without one.
+        begin, end = trimmed(text, start, stop - (text[stop - 1] == _NEWLINE))
+        if begin < end and (text[begin] == _EQUALS or text[begin] == _MINUS):
             kind, _left, _right = header_of(text, begin, end)
             if kind == JOB:
                 return start
@@ -195,8 +169,7 @@ def count_steps(text: bytes) -> tuple[int, int]:
     at = 0
     while at < len(text):
         begin = at
-        while at < len(text) and text[at] != _NEWLINE:
-            at += 1
+        at = line_end(text, begin)
         headers += (
             at - begin > 8 and (text[begin] == _EQUALS or text[begin] == _MINUS) and text[begin + 2] == text[begin]
         )
@@ -231,20 +204,12 @@ def scan(
     lists_hosts = False
     line = first_line - 1
     at = 0
-    size = len(text)
-    while at < size:
+    while at < len(text):
         start = at
-        while at < size and text[at] != _NEWLINE:
-            at += 1
-        stop = at
-        at += 1
+        stop = line_end(text, start)
+        at = stop + 1
         line += 1
-        begin = start
-        while begin < stop and (text[begin] == _BLANK or text[begin] == _TAB):
-            begin += 1
-        end = stop
-        while end > begin and (text[end - 1] == _BLANK or text[end - 1] == _TAB or text[end - 1] == _RETURN):
-            end -= 1
+        begin, end = trimmed(text, start, stop)
         if begin == end:
             continue
         byte = text[begin]
@@ -280,19 +245,18 @@ def scan(
         if (row < 0 and not in_job) or in_detail:
             continue
         if in_job:
-            colon = begin
-            while colon < end and text[colon] != _COLON:
-                colon += 1
+            colon = find_byte(text, begin, end, _COLON)
             if colon < end:
-                _take_label(text, begin, colon, end, labels, job_begin, job_end)
+                left, right = without_blanks(text, begin, colon)
+                label = find_label(text, left, right, labels)
+                if label >= 0:
+                    job_begin[label], job_end[label] = without_blanks(text, colon + 1, end)
             continue
         if byte == _PLUS and lists_hosts:
             out.counts[HOSTS, row] += 1
             out.hosts_end[row] = end
             continue
-        colon = begin
-        while colon < end and text[colon] != _COLON:
-            colon += 1
+        colon = find_byte(text, begin, end, _COLON)
         if colon == end:
             if is_word(text, begin, end, b"Node"):
                 place, lists_hosts = NODES, False
@@ -304,18 +268,12 @@ def scan(
                 out.host_lines[row] += 1
                 out.hosts_end[row] = end
             elif not _is_footer(text, begin, end):
-                strays.line[found_strays], strays.begin[found_strays], strays.end[found_strays] = line, start, stop
-                found_strays += 1
+                found_strays = note_stray(strays, found_strays, line, start, stop, MESSAGE)
             continue
-        name_end = colon
-        while name_end > begin and text[name_end - 1] == _BLANK:
-            name_end -= 1
-        value = colon + 1
-        while value < end and text[value] == _BLANK:
-            value += 1
+        name_end = without_blanks(text, begin, colon)[1]
+        value = without_blanks(text, colon + 1, end)[0]
         if begin == start and _is_message(text, begin, name_end, value, end):
-            strays.line[found_strays], strays.begin[found_strays], strays.end[found_strays] = line, start, stop
-            found_strays += 1
+            found_strays = note_stray(strays, found_strays, line, start, stop, MESSAGE)
             continue
         lists_hosts = False
         if place != NO_NODES:
@@ -331,12 +289,10 @@ def scan(
                     out.hosts_begin[row] = value
                 out.hosts_end[row] = end
                 continue
-            if which >= 0 and not (which == TASKS and place == MASTER_TASK):
-                amount, state = read_number(text, value, end)
-                if state == PLAIN:
-                    out.counts[which, row] = max(out.counts[which, row], 0) + int(amount)
-                continue
             if which >= 0:
+                amount, state = read_number(text, value, end)
+                if state == PLAIN and not (which == TASKS and place == MASTER_TASK):
+                    out.counts[which, row] = max(out.counts[which, row], 0) + int(amount)
                 continue
         label = find_label(text, begin, name_end, labels)
         if label < 0:
@@ -353,24 +309,8 @@ def scan(
             out.hosts_begin[row], out.hosts_end[row] = value, end
     if row >= 0 and out.end[row] < 0:
         _inherit(out, row, inherited, job_begin, job_end)
-        out.end[row] = size
+        out.end[row] = len(text)
     return row + 1, found_strays
-
-
-@kernel(allocates=False)
-def _take_label(
-    text: bytes, begin: int, colon: int, end: int, labels: Labels, value_begin: IntArray, value_end: IntArray
-) -> None:
-    """Note the value of a label of a job."""
-    name_end = colon
-    while name_end > begin and text[name_end - 1] == _BLANK:
-        name_end -= 1
-    label = find_label(text, begin, name_end, labels)
-    if label >= 0:
-        value = colon + 1
-        while value < end and text[value] == _BLANK:
-            value += 1
-        value_begin[label], value_end[label] = value, end
 
 
 @kernel(allocates=False)
@@ -389,13 +329,11 @@ def _is_message(text: bytes, begin: int, name_end: int, value: int, end: int) ->
     for at in range(begin, name_end):
         if not (97 <= text[at] <= 122 or text[at] == 95):
             return False
-    return end - value > 4 and 48 <= text[value] <= 57 and text[value + 4] == _MINUS
+    return end - value > 4 and is_digit(text[value]) and text[value + 4] == _MINUS
 
 
 @kernel(allocates=False)
 def _is_footer(text: bytes, begin: int, end: int) -> bool:
     """Whether a line is the sum at the end of a listing: ``4 job step(s) in query, 1 waiting, ...``."""
-    at = begin
-    while at < end and 48 <= text[at] <= 57:
-        at += 1
+    at = past_digits(text, begin, end)
     return at > begin and begins_with(text, at, end, b" job step(s) in q")

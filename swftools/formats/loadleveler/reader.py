@@ -18,11 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.errors import LogFormatError
+from swftools.formats.accounting.columns import Columns, first_known
 from swftools.formats.accounting.endings import CUT_OFF, is_unfinished
 from swftools.formats.accounting.kernel import label_table
-from swftools.formats.accounting.records import Records, Reject, Stretch
-from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
-from swftools.formats.accounting.times import in_order, read_times, require_zones
+from swftools.formats.accounting.lines import rejects_of
+from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.accounting.spans import Spans, sizes, texts
+from swftools.formats.accounting.times import in_order, read_times
 from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.loadleveler import kernel
 from swftools.formats.loadleveler.states import COMPLETED, NOT_RUN, OPEN, REJECTED, UNKNOWN, kinds_of, swf_status
@@ -43,17 +45,8 @@ LABELS = (
 _INHERITED = ("Owner", "Unix Group", "Job Name")
 _NEEDED = ("Queue Date", "Status", "Class")
 _ALWAYS = (
-    *(
-        "Queue Date",
-        "Status",
-        "Dispatch Time",
-        "Completion Date",
-        "Completion Code",
-        "Step Type",
-        "Node Usage",
-        "Class",
-    ),
-    *("Wall Clk Hard Limit", "Wall Clk Soft Limit"),
+    *("Queue Date", "Status", "Dispatch Time", "Completion Date", "Completion Code", "Step Type", "Node Usage"),
+    *("Class", "Wall Clk Hard Limit", "Wall Clk Soft Limit"),
 )
 """Labels that stand in every step, if in any, with or without a value."""
 
@@ -152,8 +145,10 @@ class LoadLeveler(WrittenDates):
                 raise LogFormatError(f"this is {what}; run {command} and read what that prints")
 
 
-class _Listing:
+class _Listing(Columns):
     """The steps of a stretch, column by column; ``usual`` are the labels of every step before them."""
+
+    NAMES, NO_LIMIT = LABELS, _NO_LIMIT
 
     def __init__(self, options: LoadLeveler, stretch: Stretch, usual: BoolArray | None) -> None:
         self.options, self.stretch, self.usual = options, stretch, usual
@@ -161,11 +156,9 @@ class _Listing:
         steps, strays, self.rows, found_strays = kernel.find_steps(
             text, stretch.first_line, _TABLE, _IS_INHERITED, _NODE_TABLE, LABELS.index("Cmd")
         )
+        super().__init__(text, steps.value_begin, steps.value_end, slice(self.rows))
         self.steps = steps
-        self.strays = [
-            Reject(int(strays.line[row]), int(strays.begin[row]), int(strays.end[row]), "a message, not a record")
-            for row in range(found_strays)
-        ]
+        self.strays = rejects_of(strays, found_strays, kernel.REASONS)
 
     def labels_until(self, row: int) -> BoolArray | None:
         """Return which labels every step before a row has, and which have a value in every one.
@@ -177,13 +170,6 @@ class _Listing:
         begin, end = self.steps.value_begin[:, :row], self.steps.value_end[:, :row]
         has: BoolArray = np.stack([(begin >= 0).all(axis=1), (begin >= 0).all(axis=1) & (begin < end).all(axis=1)])
         return has if self.usual is None else has & self.usual
-
-    def spans(self, label: str) -> Spans:
-        """Return the values of a label."""
-        row = LABELS.index(label)
-        return Spans(
-            self.stretch.text, self.steps.value_begin[row, : self.rows], self.steps.value_end[row, : self.rows]
-        )
 
     def count(self, which: int) -> FloatArray:
         """Return a count that the scanner made, NaN where nothing says it."""
@@ -228,8 +214,7 @@ class _Listing:
         records.fault(self.steps.repeated[:rows] > 0, "a label stands twice, with two values")
         records.fault(kinds == OPEN, "not ended", self.spans("Status"))
         records.fault(kinds == UNKNOWN, "a state that LoadLeveler does not have", self.spans("Status"))
-        if details := int(steps.details[:rows].sum()):
-            records.anomalies["blocks of use by machine and event (-x) not read"] += details
+        records.note("blocks of use by machine and event (-x) not read", steps.details[:rows])
 
     def _is_cut_off(self) -> bool:
         """Return whether the last step is cut off: it lacks labels that every step before it has.
@@ -258,17 +243,9 @@ class _Listing:
         zone = self.options.time_zone
         labels = ("Queue Date", "Eligibility Time", "Dispatch Time", "Start Time", "Completion Date")
         moments = {label: read_times(self.spans(label), zone, dates=self.options.dates) for label in labels}
-        require_zones(*moments.values())
-        records.note_dates(*moments.values())
+        self.judge_times(records, moments, "" if self.options.submit == "eligible" else "Eligibility Time")
         for label, each in moments.items():
-            if label == "Eligibility Time" and self.options.submit != "eligible":
-                records.doubt(each.is_bad, f"{label} is no time")
-            else:
-                records.fault(each.is_bad, f"{label} is no time", self.spans(label))
-            if skipped := int(each.is_skipped.sum()):
-                records.anomalies[f"{label} in an hour that the zone skips"] += skipped
-            if contradicted := int(each.is_contradicted.sum()):
-                records.anomalies[f"{label} printed with another zone than time_zone says"] += contradicted
+            records.note(f"{label} printed with another zone than time_zone says", each.is_contradicted)
         (submit, eligible, dispatch, start, end), ambiguous = in_order(*moments.values())
         # Where a listing has starts, a step without one did not start, though it was dispatched.
         start = np.where(self.spans("Start Time").start >= 0, start, dispatch)
@@ -281,38 +258,23 @@ class _Listing:
         records.numbers |= {"submit": submit, "eligible": eligible, "start": start, "end": end}
         records.is_ambiguous = ambiguous
 
-    def _number(self, records: Records, label: str) -> FloatArray:
-        """Return the numbers of a label; one that cannot be read is missing, and told."""
-        read = numbers(self.spans(label))
-        records.doubt(read.is_bad, f"{label} is no number")
-        return read.value
-
-    def _duration(self, records: Records, label: str) -> FloatArray:
-        """Return the durations of a label, s; NaN where there is no limit."""
-        read: Read = durations(self.spans(label), none=_NO_LIMIT)
-        records.doubt(read.is_bad, f"{label} is no duration")
-        return read.value
-
     def _read_processors(self, records: Records) -> None:
         """Read nodes, tasks and processors."""
         counted = np.maximum(self.steps.host_lines[: self.rows].astype(np.float64), 0.0)
         counted[counted == 0] = np.nan
         by_nodes = self.count(kernel.HOSTS)
-        told = self._number(records, "Alloc. Host Count")
-        hosts = _first_known(by_nodes, told, counted, self.count(kernel.NODE_ACTUAL))
+        told = self.number(records, "Alloc. Host Count")
+        hosts = first_known(by_nodes, told, counted, self.count(kernel.NODE_ACTUAL))
         hosts[hosts == 0] = np.nan
         differs = np.isfinite(counted) & np.isfinite(told) & (counted != told)
-        if differs.any():
-            records.anomalies["the hosts that are listed are not as many as Alloc. Host Count says"] += int(
-                differs.sum()
-            )
+        records.note("the hosts that are listed are not as many as Alloc. Host Count says", differs)
         serial = _equal(texts(self.spans("Step Type")), "Serial")
         dedicated = _equal(texts(self.spans("Node Usage")), "not_shared")
         geometry = counted_tasks(texts(self.spans("Task_geometry")))
         total = self.count(kernel.TOTAL_TASKS)
         started_tasks = self.count(kernel.TASKS)
         started_tasks[started_tasks == 0] = np.nan
-        tasks = _first_known(started_tasks, geometry, total)
+        tasks = first_known(started_tasks, geometry, total)
         ran = np.isfinite(self.start)
         per_node, self.partitions = self._per_node(records)
         whole_nodes = hosts * per_node
@@ -325,22 +287,21 @@ class _Listing:
                 "processors_per_node=8 (--format loadleveler:processors_per_node=8), or processors_per_node.p655=8,"
                 "processors_per_node.p690=32 where hosts whose names begin so differ; 1 schedules whole nodes"
             )
-        processors = np.where(dedicated, _first_known(whole_nodes, tasks), _first_known(tasks, whole_nodes))
+        processors = np.where(dedicated, first_known(whole_nodes, tasks), first_known(tasks, whole_nodes))
         processors = np.where(serial & ~np.isfinite(tasks), 1.0, processors)
         records.fault(ran & ~np.isfinite(processors), "no hosts and no tasks of a step that ran")
         self.processors = np.where(ran, processors, np.nan)
         with np.errstate(invalid="ignore"):
             crowded = ran & (tasks > whole_nodes)
-        if crowded.any():
-            records.anomalies["more tasks than processors of its nodes"] += int(crowded.sum())
-        least, most = self._number(records, "Min Processors"), self._number(records, "Max Processors")
+        records.note("more tasks than processors of its nodes", crowded)
+        least, most = self.number(records, "Min Processors"), self.number(records, "Max Processors")
         of_nodes = self.count(kernel.NODE_MAXIMUM) * per_node
         fewest = self.count(kernel.NODE_MINIMUM) * per_node
         wants_nodes = np.where(dedicated, of_nodes, np.nan)
         records.numbers |= {
             "allocated_processors": self.processors,
-            "requested_processors": _first_known(total, geometry, most, wants_nodes, np.where(serial, 1.0, np.nan)),
-            "fewest_processors": _first_known(least, np.where(dedicated, fewest, np.nan)),
+            "requested_processors": first_known(total, geometry, most, wants_nodes, np.where(serial, 1.0, np.nan)),
+            "fewest_processors": first_known(least, np.where(dedicated, fewest, np.nan)),
             "allocated_nodes": np.where(ran, hosts, np.nan),
             "requested_nodes": self.count(kernel.NODE_MAXIMUM),
         }
@@ -371,17 +332,16 @@ class _Listing:
 
     def _read_usage(self, records: Records) -> None:
         """Read limits, CPU time and memory."""
-        soft, hard = (self._duration(records, f"Wall Clk {each} Limit") for each in ("Soft", "Hard"))
+        soft, hard = (self.duration(records, f"Wall Clk {each} Limit") for each in ("Soft", "Hard"))
         self.hard = hard
         wanted = (soft, hard) if self.options.requested_time == "soft" else (hard, soft)
-        user, system = self._duration(records, "Step User Time"), self._duration(records, "Step System Time")
-        cpu = _first_known(user + system, self._duration(records, "Step Total Time"), user)
+        user, system = self.duration(records, "Step User Time"), self.duration(records, "Step System Time")
+        cpu = first_known(user + system, self.duration(records, "Step Total Time"), user)
         run = self.end - self.start
         idle = (cpu == 0) & (run > _SOME_SECONDS)
-        if idle.any():
-            records.anomalies["no CPU time in a run of more than 10 s: taken for not recorded"] += int(idle.sum())
+        records.note("no CPU time in a run of more than 10 s: taken for not recorded", idle)
         cpu[idle | ~np.isfinite(self.start)] = np.nan
-        memory = self._number(records, "Step maxrss")
+        memory = self.number(records, "Step maxrss")
         memory[(memory == 0) | ~np.isfinite(self.start)] = np.nan
         real, _ = sizes(self.spans("Step Real Memory"))
         records.doubt(real.is_bad, "Step Real Memory is no size")
@@ -390,14 +350,14 @@ class _Listing:
         records.numbers |= {
             "cpu_time": cpu,
             "used_memory": memory,
-            "requested_time": _first_known(*wanted),
-            "requested_memory": _first_known(consumable, wished),
+            "requested_time": first_known(*wanted),
+            "requested_memory": first_known(consumable, wished),
         }
 
     def _read_status(self, records: Records, kinds: IntArray) -> None:
         """Read how each step ended."""
-        code = self._number(records, "Completion Code")
-        starts = self._number(records, "Start Count")
+        code = self.number(records, "Completion Code")
+        starts = self.number(records, "Start Count")
         plain = self.options.completion_code == "plain"
         whole = np.where(np.isfinite(code), code, 0.0).astype(np.int64)
         known = np.isfinite(code)
@@ -407,14 +367,6 @@ class _Listing:
             "exit_signal": np.where(known, 0 if plain else whole & 127, np.nan),
             "restarts": np.where(starts >= 1, starts - 1, np.nan),
         }
-
-
-def _first_known(*columns: FloatArray) -> FloatArray:
-    """Return the first value of each row that is known."""
-    result = np.array(columns[0], np.float64)
-    for column in columns[1:]:
-        result = np.where(np.isfinite(result), result, column)
-    return result
 
 
 def _equal(words: pa.LargeStringArray, word: str) -> BoolArray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from swftools.formats.accounting.meanings import by_word
 from swftools.kernel import FloatArray, IntArray
 
 UNKNOWN, OPEN, COMPLETED, FAILED, REJECTED, REMOVED, NOT_RUN, VACATED = range(8)
@@ -50,11 +51,7 @@ _SHORT |= {"SX": REJECTED} | dict.fromkeys(
 
 def kinds_of(states: pa.LargeStringArray) -> IntArray:
     """Return what each state says; UNKNOWN where there is none."""
-    found = states.dictionary_encode()
-    kinds = [STATES.get(word.lower(), _SHORT.get(word, UNKNOWN)) for word in found.dictionary.to_pylist()]
-    table = np.array([*kinds, UNKNOWN], np.int64)
-    of_each: IntArray = table[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-    return of_each
+    return by_word(states, lambda word: STATES.get(word.lower(), _SHORT.get(word, UNKNOWN)), UNKNOWN)
 
 
 def swf_status(kinds: IntArray, code: FloatArray, run_time: FloatArray, hard_limit: FloatArray) -> FloatArray:

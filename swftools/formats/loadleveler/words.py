@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 
+from swftools.formats.accounting.meanings import by_word
 from swftools.kernel import FloatArray
 
 _TASK = re.compile(r"[0-9]+")
@@ -18,17 +18,9 @@ _TERMS = re.compile(r"&&|\|\|")
 _KB = {"": 1024.0, "b": 1 / 1024, "k": 1.0, "m": 1024.0, "g": 1024.0**2, "t": 1024.0**3}
 
 
-def _by_word(words: pa.LargeStringArray, value: Callable[[str], float]) -> FloatArray:
-    """Return a value of each text, worked out once for each different one; NaN where there is none."""
-    found = words.dictionary_encode()
-    table = np.array([*(value(word) for word in found.dictionary.to_pylist()), np.nan])
-    of_each: FloatArray = table[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-    return of_each
-
-
 def counted_tasks(geometries: pa.LargeStringArray) -> FloatArray:
     """Return how many tasks a Task_geometry such as ``{(0,1)(2,3)}`` has."""
-    return _by_word(geometries, lambda word: float(len(_TASK.findall(word))) or np.nan)
+    return by_word(geometries, lambda word: float(len(_TASK.findall(word))) or np.nan, np.nan)
 
 
 def memory_of_resources(resources: pa.LargeStringArray) -> FloatArray:
@@ -38,7 +30,7 @@ def memory_of_resources(resources: pa.LargeStringArray) -> FloatArray:
         found = _MEMORY.search(word)
         return float(found[1]) * _KB[found[2].lower()[:1]] if found else np.nan
 
-    return _by_word(resources, kilobytes)
+    return by_word(resources, kilobytes, np.nan)
 
 
 def preceding_steps(

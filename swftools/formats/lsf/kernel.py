@@ -12,7 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.formats.accounting.kernel import is_word
+from swftools.formats.accounting.kernel import is_same, is_word
+from swftools.formats.accounting.lines import (
+    line_end,
+    past_digits,
+    room_for,
+    trimmed,
+    whole_number,
+)
 from swftools.formats.accounting.spans import line_ends
 from swftools.kernel import IntArray, kernel
 
@@ -31,29 +38,18 @@ _BEFORE_HOSTS = 22
 _LAST_NEEDED = 54  # maxRMem, the last field that all versions have
 _LISTS = 77
 
-_BLANK, _QUOTE, _NEWLINE, _RETURN, _TAB, _STAR = 32, 34, 10, 13, 9, 42
+_TAB, _BLANK, _QUOTE, _STAR, _PLUS, _MINUS, _POINT = 9, 32, 34, 42, 43, 45, 46
+_MOST_DIGITS = 10  # of how many there are of something
 _RUN_LIMIT = 22
 
 
-def _columns_of_fields() -> npt.NDArray[np.int64]:
-    """Return which column each field of a JOB_FINISH is, counted without the lists of hosts; -1 for none."""
-    fields = [2, 3, 6, 7, 8, 10, 11, 12, 14, 24, 26, 27, 28, 29, 48, 49, 50, 53, 54, 62, 65, 67]
-    table = np.full(_LISTS, -1, np.int64)
-    table[fields] = np.arange(len(fields))
-    return table
+COLUMN_OF_FIELD = np.full(_LISTS, -1)
+"""Which column each field of a JOB_FINISH is, counted without the lists of hosts; -1 for none."""
 
-
-def _strings() -> npt.NDArray[np.bool_]:
-    """Return which fields are strings; the others are numbers."""
-    table = np.zeros(_LISTS, bool)
-    table[
-        [0, 1, *range(11, 22), 26, 27, 47, 48, 51, 52, *range(56, 60), 61, 63, *range(65, 69), 70, 71, 73, 75, 76]
-    ] = True
-    return table
-
-
-COLUMN_OF_FIELD = _columns_of_fields()
-IS_STRING = _strings()
+COLUMN_OF_FIELD[[2, 3, 6, 7, 8, 10, 11, 12, 14, 24, 26, 27, 28, 29, 48, 49, 50, 53, 54, 62, 65, 67]] = np.arange(22)
+_STRINGS = [0, 1, *range(11, 22), 26, 27, 47, 48, 51, 52, *range(56, 60), 61, 63, *range(65, 69), 70, 71, 73, 75, 76]
+IS_STRING = np.isin(np.arange(_LISTS), _STRINGS)
+"""Which fields are strings; the others are numbers."""
 
 
 class Lines(NamedTuple):
@@ -81,11 +77,8 @@ def find_lines(text: bytes, first_line: int) -> tuple[Lines, int]:
     first_line : int
         Number of the first.
     """
-    rows = line_ends(text) + 1
-    zeros = (np.zeros(rows, np.int64) for _ in range(4))
-    absent = (np.full((len(COLUMNS), rows), -1, np.int64) for _ in range(2))
-    counts = (np.zeros(rows, np.int64) for _ in range(4))
-    lines = Lines(*zeros, *absent, *counts)
+    lists = (len(COLUMNS),)
+    lines = room_for(Lines, line_ends(text) + 1, value_begin=lists, value_end=lists)
     return lines, scan(text, first_line, COLUMN_OF_FIELD, IS_STRING, lines)
 
 
@@ -100,16 +93,10 @@ def scan(text: bytes, first_line: int, column_of_field: IntArray, is_string: npt
     at = 0
     size = len(text)
     while at < size:
-        begin = at
-        while at < size and text[at] != _NEWLINE:
-            at += 1
-        end = at
-        at += 1
+        stop = line_end(text, at)
+        begin, end = trimmed(text, at, stop)
+        at = stop + 1
         line += 1
-        while end > begin and (text[end - 1] == _RETURN or text[end - 1] == _BLANK or text[end - 1] == _TAB):
-            end -= 1
-        while begin < end and (text[begin] == _BLANK or text[begin] == _TAB):
-            begin += 1
         if begin == end:
             continue
         out.line[row], out.begin[row], out.end[row] = line, begin, end
@@ -145,9 +132,9 @@ def _read_line(
                 return UNENDED
             return FINISH if field > _LAST_NEEDED else SHORT
         if field == _BEFORE_HOSTS:
-            at = _skip(text, at, end, _whole(text, left, right))
+            at = _skip(text, at, end, whole_number(text, left, right, _MOST_DIGITS))
         elif field == _BEFORE_HOSTS + 1:
-            at = _count_hosts(text, at, end, _whole(text, left, right), out, row)
+            at = _count_hosts(text, at, end, whole_number(text, left, right, _MOST_DIGITS), out, row)
         elif (at > right) != is_string[field] or (
             column_of_field[field] < 0 and at == right and not _is_number(text, left, right)
         ):
@@ -174,7 +161,7 @@ def _read_resize(text: bytes, at: int, end: int, out: Lines, row: int) -> int:
         if left < 0:
             return SHORT if at >= 0 else UNENDED
         if field >= 3:
-            if _whole(text, left, right) < 0:
+            if whole_number(text, left, right, _MOST_DIGITS) < 0:
                 return OTHER
             column = _JOB_ID if field == 3 else _IDX
             out.value_begin[column, row], out.value_end[column, row] = left, right
@@ -210,19 +197,6 @@ def _next(text: bytes, at: int, end: int) -> tuple[int, int, int]:
 
 
 @kernel(allocates=False)
-def _whole(text: bytes, left: int, right: int) -> int:
-    """Return the whole number that a field is, of ten digits and fewer; -1 if it is none."""
-    if right == left or right - left > 10:
-        return -1
-    value = 0
-    for at in range(left, right):
-        if not 48 <= text[at] <= 57:
-            return -1
-        value = value * 10 + text[at] - 48
-    return value
-
-
-@kernel(allocates=False)
 def _skip(text: bytes, at: int, end: int, count: int) -> int:
     """Return the place behind so many fields; -1 if there are not as many, or no number says how many."""
     if count < 0:
@@ -244,23 +218,15 @@ def _count_hosts(text: bytes, at: int, end: int, count: int, out: Lines, row: in
         left, right, at = _next(text, at, end)
         if left < 0:
             return -1
-        star = left
-        while star < right and 48 <= text[star] <= 57:
-            star += 1
+        star = past_digits(text, left, right)
         slots = 1
         if left < star < right and text[star] == _STAR:
-            slots = _whole(text, left, star)
+            slots = whole_number(text, left, star, _MOST_DIGITS)
             if slots < 0:
                 return -1
             left = star + 1
         out.slots[row] += slots
-        same = last >= 0 and right - left == last_end - last
-        if same:
-            for offset in range(right - left):
-                if text[left + offset] != text[last + offset]:
-                    same = False
-                    break
-        if not same:
+        if last < 0 or not is_same(text, left, right, last, last_end):
             out.hosts[row] += 1
         last, last_end = left, right
     return at
@@ -275,13 +241,13 @@ def _read_limit(text: bytes, at: int, end: int, out: Lines, row: int) -> None:
     left, right, at = _next(text, at, end)
     if left < 0:
         return
-    at = _skip(text, at, end, 2 * _whole(text, left, right))
+    at = _skip(text, at, end, 2 * whole_number(text, left, right, _MOST_DIGITS))
     if at < 0:
         return
     left, right, at = _next(text, at, end)
     if left < 0:
         return
-    hosts = _whole(text, left, right)
+    hosts = whole_number(text, left, right, _MOST_DIGITS)
     if hosts < 0:
         return
     for fields in range(2):  # a host has five fields, and behind them mostly a list of keys with values
@@ -290,7 +256,7 @@ def _read_limit(text: bytes, at: int, end: int, out: Lines, row: int) -> None:
             place = _skip(text, place, end, 5)
             if place >= 0 and fields == 0:
                 left, right, place = _next(text, place, end)
-                place = _skip(text, place, end, 2 * _whole(text, left, right)) if left >= 0 else -1
+                place = _skip(text, place, end, 2 * whole_number(text, left, right, _MOST_DIGITS)) if left >= 0 else -1
             if place < 0:
                 break
         if place >= 0:
@@ -316,7 +282,7 @@ def _is_number(text: bytes, left: int, right: int) -> bool:
     """Whether a field looks like a number: digits, perhaps with a sign, a point, an exponent."""
     for at in range(left, right):
         byte = text[at]
-        if not (48 <= byte <= 57 or byte == 45 or byte == 46 or byte == 43 or (byte | 32) == 101):
+        if not (48 <= byte <= 57 or byte == _MINUS or byte == _POINT or byte == _PLUS or (byte | 32) == 101):
             return False
     return True
 
@@ -324,11 +290,6 @@ def _is_number(text: bytes, left: int, right: int) -> bool:
 @kernel(allocates=False)
 def _is_whole(text: bytes, left: int, right: int) -> bool:
     """Whether a field is a whole number, perhaps with a minus."""
-    if left < right and text[left] == 45:
+    if left < right and text[left] == _MINUS:
         left += 1
-    if left == right:
-        return False
-    for at in range(left, right):
-        if not 48 <= text[at] <= 57:
-            return False
-    return True
+    return left < right and past_digits(text, left, right) == right

@@ -15,15 +15,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.formats.accounting.columns import Columns, elements
 from swftools.formats.accounting.endings import CUT_OFF, UNKNOWN, Endings
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.joining import EarlierRuns, KeyArray, PartsOfJobs, job_key
+from swftools.formats.accounting.lines import Strays, rejects_of
+from swftools.formats.accounting.meanings import said_by_word
 from swftools.formats.accounting.records import Records, Reject, Stretch
-from swftools.formats.accounting.spans import Spans, numbers, texts
+from swftools.formats.accounting.spans import numbers, texts
 from swftools.formats.lsf import kernel
 from swftools.formats.lsf.states import FOLLOWED, status_bits, swf_status, words_of_states
 from swftools.formats.registry import Fit, register_format
-from swftools.kernel import FloatArray
 from swftools.parameters import choice
 
 _RECORD = re.compile(
@@ -33,6 +35,7 @@ _DEPENDENCY = re.compile(r"\s*\(*\s*(?:(done|ended|exit)\s*\(\s*)?([0-9]+(?:\[[0
 _GROUPS = {"project": "projectName", "charged-account": "chargedSAAP"}
 _NEEDED = ("jobId", "idx", "submitTime", "startTime", "event time", "jStatus")
 """Numbers without which a record is not a job."""
+_NO_JOB = {kernel.RESERVATION: "an advance reservation, not a job", kernel.OTHER: "no JOB_FINISH"}
 _EXECUTABLES = {"command": "command", "app": "app", "job-name": "jobName"}
 
 
@@ -76,35 +79,22 @@ class Lsf(AccountingFormat):
             yield _Lines(self, stretch).records(resizes, earlier, endings)
 
 
-class _Lines:
+class _Lines(Columns):
     """The lines of a stretch, column by column."""
+
+    NAMES, NEEDED = kernel.COLUMNS, _NEEDED
 
     def __init__(self, options: Lsf, stretch: Stretch) -> None:
         self.options, self.stretch = options, stretch
-        self.lines, rows = kernel.find_lines(stretch.text, stretch.first_line)
-        self.rows = rows
-        kind = self.lines.kind[:rows]
+        self.lines, self.rows = kernel.find_lines(stretch.text, stretch.first_line)
+        kind = self.lines.kind[: self.rows]
         self.is_job = np.isin(kind, (kernel.FINISH, kernel.SHORT, kernel.UNENDED, kernel.LISTS, kernel.ASTRAY))
         self.jobs, self.resizes = np.flatnonzero(self.is_job), np.flatnonzero(kind == kernel.RESIZE)
-
-    def spans(self, column: str, rows: npt.NDArray[np.intp] | None = None) -> Spans:
-        """Return the values of a column, of jobs unless other lines are named."""
-        place = kernel.COLUMNS.index(column)
-        every = Spans(self.stretch.text, self.lines.value_begin[place], self.lines.value_end[place])
-        return every.rows(self.jobs if rows is None else rows)
+        super().__init__(stretch.text, self.lines.value_begin, self.lines.value_end, self.jobs)
 
     def words(self, column: str) -> pa.LargeStringArray:
         """Return the strings of a column, each quotation mark in them once."""
         return pc.replace_substring(texts(self.spans(column)), '""', '"')
-
-    def number(self, records: Records, column: str) -> FloatArray:
-        """Return the numbers of a column; one that cannot be read is missing, and told, unless a job needs it."""
-        read = numbers(self.spans(column))
-        if column in _NEEDED:
-            records.fault(read.is_bad, f"{column} is no number", self.spans(column))
-        else:
-            records.doubt(read.is_bad, f"{column} is no number")
-        return read.value
 
     def records(self, resizes: PartsOfJobs, earlier: EarlierRuns, endings: Endings) -> Records:
         """Return the jobs as records, and what became of other lines."""
@@ -142,17 +132,16 @@ class _Lines:
         records.fault(kind == kernel.UNENDED, "a string that does not end")
         records.fault(kind == kernel.LISTS, "a list of hosts that is not as long as it says")
         records.fault(kind == kernel.ASTRAY, "strings and numbers do not stand where a JOB_FINISH has them")
-        if unread := int(self.lines.unread[self.jobs].sum()):
-            records.anomalies["fields behind the memory are not those that are known: not read"] += unread
+        unread = self.lines.unread[self.jobs]
+        records.note("fields behind the memory are not those that are known: not read", unread)
         records.fault(kind == kernel.SHORT, "fewer fields than a JOB_FINISH has")
 
     def _reject(self, records: Records, resizes: PartsOfJobs) -> None:
         """Say which lines are not jobs."""
         lines = self.lines
-        for row in np.flatnonzero(~self.is_job & (lines.kind[: self.rows] != kernel.RESIZE)).tolist():
-            is_reservation = lines.kind[row] == kernel.RESERVATION
-            why = "an advance reservation, not a job" if is_reservation else "no JOB_FINISH"
-            records.rejects.append(Reject(int(lines.line[row]), int(lines.begin[row]), int(lines.end[row]), why))
+        rows = np.flatnonzero(~self.is_job & (lines.kind[: self.rows] != kernel.RESIZE))
+        strays = Strays(lines.line[rows], lines.begin[rows], lines.end[rows], lines.kind[rows])
+        records.rejects = rejects_of(strays, len(rows), _NO_JOB)
         if self.stretch.is_last:
             why = "JOB_RESIZE of a job that does not finish behind it"
             records.rejects += [Reject(line, 0, 0, why) for line in resizes.lines_left()]
@@ -179,10 +168,7 @@ class _Lines:
         asked = np.fmax(least, most)
         ran = np.isfinite(self.start)
         unlisted = ran & (listed == 0) & ~records.is_faulty
-        if unlisted.any():
-            records.anomalies["no hosts of a job that ran: the slots that it asked for are taken"] += int(
-                unlisted.sum()
-            )
+        records.note("no hosts of a job that ran: the slots that it asked for are taken", unlisted)
         records.fault(ran & (listed == 0) & np.isnan(asked), "no hosts and no slots of a job that ran")
         records.numbers |= {
             "allocated_processors": np.where(ran, np.where(listed > 0, listed, asked), np.nan),
@@ -228,11 +214,8 @@ class _Lines:
         """Read names, ids and what jobs waited for."""
         number, index = self.number(records, "jobId"), self.number(records, "idx")
         records.fault(~(number >= 0) | (number != np.trunc(number)), "jobId is no job number", self.spans("jobId"))
+        records.numbers |= elements(number, index)
         is_element = index > 0
-        records.numbers |= {
-            "array_number": np.where(is_element, number, np.nan),
-            "array_index": np.where(is_element, index, np.nan),
-        }
         job, element = texts(self.spans("jobId")), texts(self.spans("idx"))
         nothing = pa.scalar("", pa.large_string())
         bracketed = pc.binary_join_element_wise(
@@ -265,9 +248,7 @@ def preceding_jobs(conditions: pa.LargeStringArray) -> pa.LargeStringArray:
     >>> preceding_jobs(pa.array(['done("a")', "started(1)", "done(1) || started(2)"])).to_pylist()
     [None, None, None]
     """
-    found = conditions.dictionary_encode()
-    ids = pa.array([_preceding_of(word) for word in found.dictionary.to_pylist()], pa.large_string())
-    return ids.take(found.indices)
+    return said_by_word(conditions, _preceding_of)
 
 
 def _preceding_of(condition: str) -> str | None:

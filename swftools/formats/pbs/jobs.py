@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.formats.accounting.columns import Columns, first_known
 from swftools.formats.accounting.kernel import DOUBTFUL, PLAIN, label_table
 from swftools.formats.accounting.records import Records
-from swftools.formats.accounting.spans import Read, Spans, durations, numbers, sizes, texts
+from swftools.formats.accounting.spans import Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
 from swftools.formats.pbs.lines import Lines
 from swftools.formats.pbs.lives import CAME_AGAIN, ENDED, IN_QUEUE, NOT_ENDED, Lives
@@ -73,7 +74,7 @@ class Requests(NamedTuple):
     nodect: FloatArray
 
 
-class Jobs:
+class Jobs(Columns):
     """The jobs of a piece of a log of which it is decided what became of them, a row each.
 
     Parameters
@@ -88,8 +89,10 @@ class Jobs:
         Which records are of one job.
     """
 
+    NAMES, NO_LIMIT = KEYS, _NO_LIMIT
+
     def __init__(self, options: Choices, text: bytes, lines: Lines, lives: Lives) -> None:
-        self.options, self.text, self.lines = options, text, lines
+        self.options, self.lines = options, lines
         chosen = lives.chosen(lines)
         self.record, self.queued = lives.record[chosen], lives.queued[chosen]
         self.outcome, self.restarts = lives.outcome[chosen], lives.restarts[chosen].astype(np.float64)
@@ -98,17 +101,13 @@ class Jobs:
         # What is known of a job that never started stands in its Q record.
         source = np.where(self.in_queue & (self.queued >= 0), self.queued, self.record)
         rows = len(source)
-        self.begin_of, self.end_of = (np.full((len(KEYS), rows), -1, np.int64) for _ in range(2))
+        begin_of, end_of = (np.full((len(KEYS), rows), -1, np.int64) for _ in range(2))
+        super().__init__(text, begin_of, end_of, slice(None))
         self.repeated = np.zeros(rows, np.int64)
         message, end = lines.message[source], lines.end[source]
-        find_values(text, message, end, _TABLE, _IS_FREE, self.begin_of, self.end_of, self.repeated)
+        find_values(text, message, end, _TABLE, _IS_FREE, begin_of, end_of, self.repeated)
         # Cobalt writes logs as PBS does, of nodes that have other names than hosts.
         self.is_cobalt = self.spans("resources_used.location").start >= 0
-
-    def spans(self, key: str) -> Spans:
-        """Return the values of a key."""
-        row = KEYS.index(key)
-        return Spans(self.text, self.begin_of[row], self.end_of[row])
 
     def describe(self, records: Records) -> None:
         """Say of each job what its records say."""
@@ -160,18 +159,6 @@ class Jobs:
         records.fault(self.in_queue & (self.queued < 0), "deleted or aborted, and no Q record is in the log", kinds)
         records.fault(self.repeated > 0, "a key stands twice, with two values")
 
-    def _number(self, records: Records, key: str) -> FloatArray:
-        """Return the numbers of a key; one that cannot be read is missing, and told."""
-        read = numbers(self.spans(key))
-        records.doubt(read.is_bad, f"{key} is no number")
-        return read.value
-
-    def _duration(self, records: Records, key: str) -> FloatArray:
-        """Return the durations of a key, s; NaN where there is no limit."""
-        read: Read = durations(self.spans(key), none=_NO_LIMIT)
-        records.doubt(read.is_bad, f"{key} is no duration")
-        return read.value
-
     def _kilobytes(self, records: Records, key: str) -> FloatArray:
         """Return the sizes of a key, KB; plain numbers are bytes, and a word (w) is of eight."""
         read, suffix = sizes(self.spans(key))
@@ -182,13 +169,9 @@ class Jobs:
 
     def _moment(self, records: Records, key: str, *, is_needed: bool) -> FloatArray:
         """Return the times of a key, which are seconds since 1970; 0 is one that never came."""
-        read = numbers(self.spans(key))
-        if is_needed:
-            records.fault(read.is_bad, f"{key} is no number", self.spans(key))
-        else:
-            records.doubt(read.is_bad, f"{key} is no number")
-        read.value[read.value == 0] = np.nan
-        return read.value
+        seconds = self.number(records, key, needed=is_needed)
+        seconds[seconds == 0] = np.nan
+        return seconds
 
     def _read_times(self, records: Records) -> None:
         """Read when each job was submitted, could start, started and ended."""
@@ -198,7 +181,7 @@ class Jobs:
             for key in ("ctime", "qtime", "etime", "start", "end")
         )
         first = {"created": created, "queued": queued, "eligible": eligible}[self.options.submit]
-        submit = _first_known(first, created, queued, eligible)
+        submit = first_known(first, created, queued, eligible)
         records.fault(self.has_ended & np.isnan(submit), "no ctime, qtime or etime")
         records.fault(self.has_ended & np.isnan(end), "no end")
         has_no_start = self.has_ended & np.isnan(start)
@@ -215,12 +198,11 @@ class Jobs:
             is_bad[waited] = came.is_bad & need
             records.fault(is_bad, "the date of the Q record is no time")
             (from_date, to_date), had_two = in_order(came, left)
-            submit[waited] = _first_known(submit[waited], from_date)
+            submit[waited] = first_known(submit[waited], from_date)
             end[waited] = np.where(left.needs_zone, np.nan, to_date)
             records.is_ambiguous[waited] = had_two
-            skipped = int(came.is_skipped.sum() + left.is_skipped.sum())
-            if skipped:
-                records.anomalies["dates of Q, D or A records in an hour that the zone skips"] += skipped
+            for each in (came, left):
+                records.note("dates of Q, D or A records in an hour that the zone skips", each.is_skipped)
         self.start, self.end = start, end
         records.numbers |= {"submit": submit, "eligible": eligible, "start": start, "end": end}
 
@@ -249,27 +231,27 @@ class Jobs:
         fill_hosts(self.text, hosts.start, hosts.end, slots, nodes, state, seen, seen_row)
         records.fault(state == DOUBTFUL, "exec_host cannot be read", hosts)
         _, by_vnode, given_gpus = self._chunks(records, "exec_vnode", is_counted=False)
-        used = _counted(self._number(records, "resources_used.ncpus"))
-        total = _counted(self._number(records, "total_execution_slots"))
+        used = _counted(self.number(records, "resources_used.ncpus"))
+        total = _counted(self.number(records, "total_execution_slots"))
         slots, by_vnode = _counted(slots), _counted(by_vnode)
         asked = self._requests(records, slots)
         ran = np.isfinite(self.start)
         sound = ran & ~records.is_faulty
         takes_hosts = np.isfinite(slots)
         if self.options.allocation == "slots":
-            processors = _first_known(np.where(takes_hosts, np.fmax(slots, by_vnode), by_vnode), used)
+            processors = first_known(np.where(takes_hosts, np.fmax(slots, by_vnode), by_vnode), used)
         else:
-            processors = _first_known(by_vnode, used, slots)
+            processors = first_known(by_vnode, used, slots)
             takes_hosts &= np.isnan(by_vnode) & np.isnan(used)
         told = _largest(used, asked.ncpus, asked.procs, asked.mpp, asked.nodect)
         is_short = takes_hosts & (processors < told)
         has_none = (state == PLAIN) & np.isnan(processors)  # n/0*0, and no exec_vnode beside it
-        _count(records, _SHORT, sound & is_short & ~self.is_cobalt)
+        records.note(_SHORT, sound & is_short & ~self.is_cobalt)
         nodes = np.where(takes_hosts & (slots < asked.nodect), asked.nodect, nodes)
-        processors = _first_known(np.where(is_short | has_none, told, processors), total)
+        processors = first_known(np.where(is_short | has_none, told, processors), total)
         self.processors = np.where(ran, processors, np.nan)
-        _count(records, "started, and nothing says on how many processors", sound & np.isnan(processors))
-        _count(records, "the slots of exec_host are not as many as resources_used.ncpus", sound & (slots > used))
+        records.note("started, and nothing says on how many processors", sound & np.isnan(processors))
+        records.note("the slots of exec_host are not as many as resources_used.ncpus", sound & (slots > used))
         gpus = texts(self.spans("exec_gpus")).to_pylist() if (self.spans("exec_gpus").start >= 0).any() else []
         listed = np.array([np.nan if not each else each.count("+") + 1.0 for each in gpus] or np.full(rows, np.nan))
         records.numbers |= {
@@ -277,7 +259,7 @@ class Jobs:
             "requested_processors": asked.processors,
             "allocated_nodes": np.where(ran, nodes, np.nan),
             "requested_nodes": asked.nodes,
-            "allocated_gpus": np.where(ran, _first_known(given_gpus, listed), np.nan),
+            "allocated_gpus": np.where(ran, first_known(given_gpus, listed), np.nan),
             "requested_gpus": asked.gpus,
         }
 
@@ -290,24 +272,24 @@ class Jobs:
         select_nodes, select, select_gpus = self._chunks(records, "Resource_List.select", is_counted=True)
         torque_nodes, torque, torque_gpus = self._chunks(records, "Resource_List.nodes", is_counted=True)
         ncpus, procs, width, size, depth, nodect = (
-            _counted(self._number(records, f"Resource_List.{key}"))
+            _counted(self.number(records, f"Resource_List.{key}"))
             for key in ("ncpus", "procs", "mppwidth", "size", "mppdepth", "nodect")
         )
-        mpp = _first_known(width, size) * _first_known(depth, np.ones(len(depth)))
+        mpp = first_known(width, size) * first_known(depth, np.ones(len(depth)))
         # PBS Professional sums up a selection in ncpus; Torque sets ncpus to 1 where nodes are asked for.
-        of_select = np.where(np.isfinite(select), _first_known(ncpus, select), np.nan)
+        of_select = np.where(np.isfinite(select), first_known(ncpus, select), np.nan)
         both = torque + procs
         others = np.where(both == slots, both, _largest(torque, procs, ncpus))
-        used_nodes = _counted(self._number(records, "resources_used.nodect"))
-        of_cobalt = np.where(self.is_cobalt, _first_known(nodect, used_nodes), np.nan)
+        used_nodes = _counted(self.number(records, "resources_used.nodect"))
+        of_cobalt = np.where(self.is_cobalt, first_known(nodect, used_nodes), np.nan)
         return Requests(
-            processors=_counted(_largest(_first_known(of_select, others), mpp, of_cobalt)),
-            nodes=_first_known(nodect, select_nodes, torque_nodes),
-            gpus=_first_known(self._number(records, "Resource_List.ngpus"), select_gpus, torque_gpus),
+            processors=_counted(_largest(first_known(of_select, others), mpp, of_cobalt)),
+            nodes=first_known(nodect, select_nodes, torque_nodes),
+            gpus=first_known(self.number(records, "Resource_List.ngpus"), select_gpus, torque_gpus),
             ncpus=ncpus,
             procs=procs,
             mpp=mpp,
-            nodect=_first_known(used_nodes, nodect),
+            nodect=first_known(used_nodes, nodect),
         )
 
     def _chunks(self, records: Records, key: str, *, is_counted: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -317,15 +299,15 @@ class Jobs:
         state = np.zeros(len(spans), np.int8)
         usual = 1 if is_counted else 0
         fill_chunks(self.text, spans.start, spans.end, is_counted, usual, chunks, processors, gpus, state)
-        _count(records, f"{key} cannot be read", (state == DOUBTFUL) & ~records.is_faulty)
+        records.note(f"{key} cannot be read", (state == DOUBTFUL) & ~records.is_faulty)
         return chunks, processors, gpus
 
     def _read_usage(self, records: Records) -> None:
         """Read limits, times and memory."""
         ran = np.isfinite(self.start)
-        walltime = self._duration(records, "resources_used.walltime")
-        self.requested = self._duration(records, "Resource_List.walltime")
-        cpu = self._duration(records, "resources_used.cput")
+        walltime = self.duration(records, "resources_used.walltime")
+        self.requested = self.duration(records, "Resource_List.walltime")
+        cpu = self.duration(records, "resources_used.cput")
         used = _nonzero(self._kilobytes(records, "resources_used.mem"))
         whole, each = self._kilobytes(records, "Resource_List.mem"), self._kilobytes(records, "Resource_List.pmem")
         wanted = records.number("requested_processors")
@@ -333,15 +315,15 @@ class Jobs:
             "cpu_time": np.where(ran, cpu, np.nan),
             "requested_time": self.requested,
             "used_memory": np.where(ran, used, np.nan) / self.processors,
-            "requested_memory": _first_known(each, whole / wanted),
+            "requested_memory": first_known(each, whole / wanted),
         }
         if self.options.run_time == "walltime":
             records.numbers["run_time"] = np.where(ran, walltime, np.nan)
 
     def _read_end(self, records: Records) -> None:
         """Read how each job ended."""
-        exit_status, runs = self._number(records, "Exit_status"), self._number(records, "run_count")
-        run_time = _first_known(records.number("run_time"), self.end - self.start)
+        exit_status, runs = self.number(records, "Exit_status"), self.number(records, "run_count")
+        run_time = first_known(records.number("run_time"), self.end - self.start)
         status = swf_status(exit_status, self.was_deleted, run_time, self.requested)
         status[self.in_queue] = np.where(self.was_deleted, 5.0, 0.0)[self.in_queue]
         code, signal = exit_of(exit_status)
@@ -353,20 +335,10 @@ class Jobs:
         }
 
 
-def _first_known(*columns: FloatArray) -> FloatArray:
-    """Return the first value of each row that is known."""
-    result = np.array(columns[0], np.float64)
-    for column in columns[1:]:
-        result = np.where(np.isnan(result), column, result)
-    return result
-
-
 def _largest(*columns: FloatArray) -> FloatArray:
     """Return the largest value of each row that is known."""
-    result = columns[0]
-    for column in columns[1:]:
-        result = np.fmax(result, column)
-    return result
+    largest: FloatArray = np.fmax.reduce(columns)
+    return largest
 
 
 def _counted(values: FloatArray) -> FloatArray:
@@ -391,9 +363,3 @@ def _preceding(ids: pa.LargeStringArray, dependencies: pa.LargeStringArray) -> p
             jobs += [found[1] + (found[2] or own_server) for found in matches if found]
         preceding[row] = " ".join(jobs) or None
     return pa.array(preceding, pa.large_string())
-
-
-def _count(records: Records, told: str, mask: BoolArray) -> None:
-    """Note how many jobs are odd."""
-    if count := int(mask.sum()):
-        records.anomalies[told] += count

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from swftools.formats.accounting.lines import Strays, has_form, is_digit, line_end, note_stray, past_digits, room_for
 from swftools.formats.accounting.spans import line_ends
 from swftools.kernel import IntArray, kernel
 
@@ -21,8 +22,8 @@ REASONS = {
     CUT: "the log is cut off within this line",
 }
 
-_LONGEST_DATE = 19  # MM/DD/YYYY hh:mm:ss
-_TAB, _NEWLINE, _RETURN, _BLANK, _SLASH, _COLON, _SEMICOLON = 9, 10, 13, 32, 47, 58, 59
+_DATE = b"00/00/0000 00:00:00"
+_TAB, _RETURN, _BLANK, _COLON, _SEMICOLON = 9, 13, 32, 58, 59
 _OPEN, _CLOSE, _POINT, _EQUALS = 91, 93, 46, 61
 _OTHER, _OF_RESERVATION = ord("z"), ord("Y")
 _OF_NO_JOB = b"LUYBFKk"
@@ -57,15 +58,6 @@ class Lines(NamedTuple):
         return Lines(*(np.concatenate([part[column] for part in parts]) for column, _ in enumerate(Lines._fields)))
 
 
-class Strays(NamedTuple):
-    """Lines of no job, and why."""
-
-    line: IntArray
-    begin: IntArray
-    end: IntArray
-    why: IntArray
-
-
 def find_lines(text: bytes, first_line: int, *, is_cut: bool) -> tuple[Lines, Strays]:
     """Return the records of jobs in a text, and its other lines.
 
@@ -79,8 +71,7 @@ def find_lines(text: bytes, first_line: int, *, is_cut: bool) -> tuple[Lines, St
         Whether a last line without an end is one that was cut off.
     """
     rows = line_ends(text) + 1
-    lines = Lines(*(np.empty(rows, np.int64) for _ in Lines._fields))
-    strays = Strays(*(np.empty(rows, np.int64) for _ in Strays._fields))
+    lines, strays = room_for(Lines, rows), room_for(Strays, rows)
     found, stray = scan(text, first_line, is_cut, lines, strays)
     return Lines(*(column[:found] for column in lines)), Strays(*(column[:stray] for column in strays))
 
@@ -95,14 +86,11 @@ def scan(text: bytes, first_line: int, is_cut: bool, lines: Lines, strays: Stray
     stray = 0
     number = first_line - 1
     at = 0
-    size = len(text)
-    while at < size:
+    while at < len(text):
         begin = at
-        while at < size and text[at] != _NEWLINE:
-            at += 1
-        end = at
-        has_end = at < size
-        at += 1
+        end = line_end(text, at)
+        has_end = end < len(text)
+        at = end + 1
         number += 1
         while end > begin and is_empty(text[end - 1]):
             end -= 1
@@ -117,8 +105,7 @@ def scan(text: bytes, first_line: int, is_cut: bool, lines: Lines, strays: Stray
             lines.line[found], lines.begin[found], lines.end[found] = number, begin, end
             found += 1
         else:
-            strays.line[stray], strays.begin[stray], strays.end[stray], strays.why[stray] = number, begin, end, why
-            stray += 1
+            stray = note_stray(strays, stray, number, begin, end, why)
     return found, stray
 
 
@@ -126,12 +113,6 @@ def scan(text: bytes, first_line: int, is_cut: bool, lines: Lines, strays: Stray
 def is_empty(byte: int) -> bool:
     """Whether a byte says nothing: a blank, a tab, a carriage return, or a zero as crashes leave them."""
     return byte == _BLANK or byte == _TAB or byte == _RETURN or byte == 0
-
-
-@kernel(allocates=False)
-def is_digit(byte: int) -> bool:
-    """Whether a byte is a decimal digit."""
-    return 48 <= byte <= 57
 
 
 @kernel(allocates=False)
@@ -157,8 +138,8 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
         kind_end += 1
     if kind_end >= end or text[kind_end] != _SEMICOLON:
         return NO_RECORD
-    date = first - _LONGEST_DATE
-    if date < begin or not _is_date(text, date):
+    date = first - len(_DATE)
+    if date < begin or not has_form(text, date, _DATE):
         return NO_RECORD
     if date > begin and text[date - 1] != _COLON and not is_empty(text[date - 1]):
         return NO_RECORD
@@ -192,9 +173,7 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     if not is_of_job or id_begin == id_end or not is_digit(text[id_begin]):
         return NO_JOB
     if bracket >= 0:
-        at = bracket + 1
-        while at < id_end and is_digit(text[at]):
-            at += 1
+        at = past_digits(text, bracket + 1, id_end)
         if at == bracket + 1 or at >= id_end or text[at] != _CLOSE:
             return ARRAY
     lines.id_begin[row], lines.id_end[row] = id_begin, id_end
@@ -224,22 +203,3 @@ def fill_last_keys(text: bytes, begin: IntArray, end: IntArray, key_begin: IntAr
                 key_begin[row], key[row] = at, hashed(text, at, equals)
                 break
             at -= 1
-
-
-@kernel(allocates=False)
-def _is_date(text: bytes, at: int) -> bool:
-    """Whether ``MM/DD/YYYY hh:mm:ss`` stands at a place, of which the text has 19 bytes."""
-    for offset in range(_LONGEST_DATE):
-        byte = text[at + offset]
-        if offset == 2 or offset == 5:
-            if byte != _SLASH:
-                return False
-        elif offset == 10:
-            if byte != _BLANK:
-                return False
-        elif offset == 13 or offset == 16:
-            if byte != _COLON:
-                return False
-        elif not is_digit(byte):
-            return False
-    return True

@@ -16,6 +16,7 @@ import numpy as np
 from swftools.formats.accounting.endings import CUT_OFF, UNKNOWN, Endings, is_unfinished
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.kernel import gather
+from swftools.formats.accounting.lines import rejects_of
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import Spans, line_ends
 from swftools.formats.accounting.times import read_times
@@ -97,10 +98,7 @@ class Pbs(AccountingFormat):
             lines = Lines.joined([ended, before, new.moved(len(kept))])
             last_line = stretch.first_line + line_ends(stretch.text) - stretch.text.endswith(b"\n")
             lives = follow_lives(text, lines, last_line, is_last=stretch.is_last, window=WINDOW)
-            rejects = [
-                Reject(number, begin + len(kept), end + len(kept), REASONS[why])
-                for number, begin, end, why in zip(*(column.tolist() for column in strays), strict=True)
-            ]
+            rejects = rejects_of(strays, len(strays.line), REASONS, len(kept))
             records = _decided(text, lines, lives, rejects)
             if is_cut:
                 records.fault(records.line == last_line, CUT_OFF)

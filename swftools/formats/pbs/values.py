@@ -16,7 +16,8 @@ from swftools.formats.accounting.kernel import (
     find_label,
     is_same,
 )
-from swftools.formats.pbs.lines import hashed, is_digit
+from swftools.formats.accounting.lines import is_digit, read_digits
+from swftools.formats.pbs.lines import hashed
 from swftools.kernel import FloatArray, IntArray, kernel
 
 _BLANK, _TAB, _QUOTE, _HASH, _APOSTROPHE, _STAR, _PLUS, _COMMA = 32, 9, 34, 35, 39, 42, 43, 44
@@ -126,19 +127,6 @@ def _is_resource(text: bytes, begin: int, end: int) -> bool:
 
 
 @kernel(allocates=False)
-def _whole(text: bytes, at: int, end: int) -> tuple[int, int]:
-    """Return the number that digits at a place make, and the place behind them; -1 if there are none, or too many."""
-    value = 0
-    first = at
-    while at < end and is_digit(text[at]):
-        if at - first == _MOST_DIGITS:
-            return -1, at
-        value = value * 10 + (text[at] - 48)
-        at += 1
-    return (value if at > first else -1), at
-
-
-@kernel(allocates=False)
 def _slots(text: bytes, at: int, end: int) -> int:
     """Return how many slots ``0``, ``0-3``, ``0-1,5`` or ``0*13`` are; -1 if it is none of that.
 
@@ -146,11 +134,11 @@ def _slots(text: bytes, at: int, end: int) -> int:
     """
     slots = 0
     while True:
-        first, at = _whole(text, at, end)
+        first, at = read_digits(text, at, end, _MOST_DIGITS)
         count, least = 1, 1
         if first >= 0 and at < end and (text[at] == _MINUS or text[at] == _STAR):
             is_range = text[at] == _MINUS
-            last, at = _whole(text, at + 1, end)
+            last, at = read_digits(text, at + 1, end, _MOST_DIGITS)
             count = last - first + 1 if is_range else last
             least = 1 if is_range else 0
         if first < 0 or count < least:
@@ -166,9 +154,9 @@ def _slots(text: bytes, at: int, end: int) -> int:
 @kernel(allocates=False)
 def _hosts(text: bytes, at: int, end: int) -> int:
     """Return how many hosts ``n1``, ``n[01-04,7]``, ``r[1-2]n[1-4]`` or ``0-4`` are; 1 where that is not to be seen."""
-    first, behind = _whole(text, at, end)
+    first, behind = read_digits(text, at, end, _MOST_DIGITS)
     if first >= 0 and behind < end and text[behind] == _MINUS:
-        last, behind = _whole(text, behind + 1, end)
+        last, behind = read_digits(text, behind + 1, end, _MOST_DIGITS)
         return last - first + 1 if behind == end and last >= first else 1
     hosts = 1
     while at < end:
@@ -177,10 +165,10 @@ def _hosts(text: bytes, at: int, end: int) -> int:
             continue
         inside = 0
         while at < end and text[at] != _CLOSE:
-            first, at = _whole(text, at + 1, end)
+            first, at = read_digits(text, at + 1, end, _MOST_DIGITS)
             last = first
             if at < end and text[at] == _MINUS:
-                last, at = _whole(text, at + 1, end)
+                last, at = read_digits(text, at + 1, end, _MOST_DIGITS)
             if first < 0 or last < first or at == end or (text[at] != _COMMA and text[at] != _CLOSE):
                 return 1
             inside += last - first + 1
@@ -199,7 +187,7 @@ def _own_processors(text: bytes, at: int, end: int) -> int:
             at += 1
         size = 4 if begins_with(text, begin, at, b"ppn=") else 6 if begins_with(text, begin, at, b"ncpus=") else 0
         if size:
-            own, behind = _whole(text, begin + size, at)
+            own, behind = read_digits(text, begin + size, at, _MOST_DIGITS)
             return own if behind == at else -1
         at += 1
     return 1
@@ -326,16 +314,16 @@ def fill_chunks(
                 if begin == stop:
                     state[row] = DOUBTFUL
                     break
-                number, behind = _whole(text, begin, stop)
+                number, behind = read_digits(text, begin, stop, _MOST_DIGITS)
                 if is_head and is_counted and number >= 0 and (behind == stop or text[behind] == _HASH):
                     count = number
                 elif begins_with(text, begin, stop, b"ncpus=") or begins_with(text, begin, stop, b"ppn="):
-                    own, behind = _whole(text, begin + (6 if text[begin] == 110 else 4), stop)
+                    own, behind = read_digits(text, begin + (6 if text[begin] == 110 else 4), stop, _MOST_DIGITS)
                     if own < 0 or (behind < stop and text[behind] != _HASH):
                         state[row] = DOUBTFUL
                         break
                 elif begins_with(text, begin, stop, b"ngpus=") or begins_with(text, begin, stop, b"gpus="):
-                    own_gpus, behind = _whole(text, begin + (6 if text[begin] == 110 else 5), stop)
+                    own_gpus, behind = read_digits(text, begin + (6 if text[begin] == 110 else 5), stop, _MOST_DIGITS)
                     has_gpus = True
                     if own_gpus < 0 or (behind < stop and text[behind] != _HASH):
                         state[row] = DOUBTFUL
@@ -361,10 +349,10 @@ def fill_ids(text: bytes, start: IntArray, end: IntArray, number: FloatArray, in
     """Read the number and index of each id ``12[3].server`` or ``12-3.server``; NaN for one of no array."""
     for row in range(len(start)):
         number[row], index[row] = np.nan, np.nan
-        first, at = _whole(text, start[row], end[row])
+        first, at = read_digits(text, start[row], end[row], _MOST_DIGITS)
         if first < 0 or at == end[row] or (text[at] != 91 and text[at] != _MINUS):
             continue
         closes = text[at] == 91
-        second, at = _whole(text, at + 1, end[row])
+        second, at = read_digits(text, at + 1, end[row], _MOST_DIGITS)
         if second >= 0 and ((closes and at < end[row] and text[at] == 93) or not closes):
             number[row], index[row] = first, second

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from swftools.formats.accounting.meanings import by_word
 from swftools.kernel import FloatArray
 
 _LIST = re.compile(r"(?<!\S)-l +(\S+)")
@@ -57,10 +58,7 @@ class Wish(NamedTuple):
 
 def wishes(categories: pa.LargeStringArray) -> dict[str, FloatArray]:
     """Return what each category asks for, by the names of ``Wish``."""
-    found = categories.dictionary_encode()
-    table = np.array([*(read_category(word) for word in found.dictionary.to_pylist()), Wish()], np.float64)
-    of_each = table[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-    return {name: np.ascontiguousarray(of_each[:, column]) for column, name in enumerate(Wish._fields)}
+    return dict(zip(Wish._fields, by_word(categories, read_category, Wish()), strict=True))
 
 
 @lru_cache(_REMEMBERED)

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swftools.formats.accounting.kernel import begins_with, is_word
+from swftools.formats.accounting.kernel import begins_with, find_label, is_word, label_table
+from swftools.formats.accounting.lines import find_byte, is_word_of_any_case, mark_line, room_for, whole_number
 from swftools.formats.accounting.spans import line_ends
 from swftools.kernel import IntArray, kernel
 
@@ -33,27 +34,25 @@ in JSON, or one of ``reporting`` that tells of something else."""
 FEWEST_FIELDS = 43
 """Up to maxvmem, which all versions have."""
 
-COLONS = 1024
-"""Colons of a line that are looked at."""
+COLONS = 1024 + 2
+"""Room for the colons of a line that are looked at, and for its beginning and end."""
 
-_NEWLINE, _RETURN, _COLON, _HASH, _EQUALS, _BLANK, _AT, _POINT = 10, 13, 58, 35, 61, 32, 64, 46
+_NO_JOB = label_table(
+    [
+        *(b"new_job", b"job_log", b"queue", b"queue_consumable", b"host", b"host_consumable", b"sharelog"),
+        *(b"new_ar", b"ar_attribute", b"ar_log", b"ar_acct"),
+    ]
+)
+"""Types of records of the file reporting that are not of a job that ended."""
+
+_RETURN, _COLON, _HASH, _EQUALS, _BLANK, _AT, _POINT = 13, 58, 35, 61, 32, 64, 46
 _SLASH, _OPEN, _CLOSE, _BRACE = 47, 91, 93, 123
 _GROUPS = 8  # of an IPv6 address
 _MOST_NUMBER = 7  # digits of job numbers, which begin again at 1 from 10 million on
 _PLAIN_FIELDS = ((0, 0), (1, 2), (2, 3))
-_NUMBERED_FIELDS = (
-    (5, 8),
-    (6, 9),
-    (7, 10),
-    (8, 11),
-    (9, 12),
-    (10, 13),
-    (11, 31),
-    (12, 32),
-    (13, 34),
-    (14, 35),
-    (15, 36),
-)
+_NUMBERED_FIELDS = tuple(zip(range(5, 16), (8, 9, 10, 11, 12, 13, 31, 32, 34, 35, 36), strict=True))
+"""Columns, and the fields that they are."""
+
 _NAME, _JOB_NUMBER, _CATEGORY, _MEMORY, _DELETED = 3, 4, 16, 17, 18
 
 
@@ -79,41 +78,34 @@ def find_lines(text: bytes, first_line: int) -> tuple[Lines, int, int]:
     first_line : int
         Number of the first.
     """
-    rows = line_ends(text) + 1
-    behind = [np.full(rows, -1, np.int64)]
-    absent = (np.full((len(COLUMNS), rows), -1, np.int64) for _ in range(2))
-    lines = Lines(*(np.zeros(rows, np.int64) for _ in range(4)), *behind, *absent)
+    places = (len(COLUMNS),)
+    lines = room_for(Lines, line_ends(text) + 1, behind=(), value_begin=places, value_end=places)
     return lines, *scan(text, first_line, np.empty(COLONS, np.int64), lines)
 
 
 @kernel(allocates=False)
-def scan(text: bytes, first_line: int, colons: IntArray, out: Lines) -> tuple[int, int]:
+def scan(text: bytes, first_line: int, bounds: IntArray, out: Lines) -> tuple[int, int]:
     """Fill ``out`` with the lines of a text, and return how many there are, and how many of reporting tell of no job.
 
-    The caller gives room for every line and ``COLONS`` colons, and ``value_begin`` filled with -1.
+    The caller gives room for every line and ``COLONS`` bounds of fields, and ``value_begin`` filled with -1.
     """
     row = 0
     others = 0
     line = first_line - 1
     at = 0
-    size = len(text)
-    while at < size:
+    while at < len(text):
         begin = at
-        count = 0
-        while at < size and text[at] != _NEWLINE:
-            if text[at] == _COLON and count < len(colons):
-                colons[count] = at
-                count += 1
-            at += 1
-        end = at
-        at += 1
+        end, colons = mark_line(text, begin, _COLON, bounds[1:-1])
+        at = end + 1
         line += 1
         while end > begin and text[end - 1] == _RETURN:
             end -= 1
         # Empty lines and those of one character say nothing, by accounting(5).
         if end - begin <= 1 or text[begin] == _HASH:
             continue
-        kind = _read_line(text, begin, end, colons, count, out, row)
+        fields = min(colons, len(bounds) - 2) + 1
+        bounds[0], bounds[fields] = begin - 1, end
+        kind = JSON if text[begin] == _BRACE else _read_line(text, bounds, fields, out, row)
         if kind == OTHER:
             others += 1
             continue
@@ -123,36 +115,31 @@ def scan(text: bytes, first_line: int, colons: IntArray, out: Lines) -> tuple[in
 
 
 @kernel(allocates=False)
-def _read_line(text: bytes, begin: int, end: int, colons: IntArray, count: int, out: Lines, row: int) -> int:
+def _read_line(text: bytes, bounds: IntArray, fields: int, out: Lines, row: int) -> int:
     """Find the fields of a line, and return what it is."""
-    if text[begin] == _BRACE:
-        return JSON
-    first = _first_field(text, begin, end, colons, count)
+    first = _first_field(text, bounds, fields)
     if first < 0:
         return OTHER
-    kind = _read_fields(text, begin, end, colons, count, first, out, row)
+    kind = _read_fields(text, bounds, fields, first, out, row)
     if kind == ASTRAY and first > 0:
-        kind = _read_fields(text, begin, end, colons, count, 0, out, row)
+        kind = _read_fields(text, bounds, fields, 0, out, row)
     return kind
 
 
 @kernel(allocates=False)
-def _read_fields(
-    text: bytes, begin: int, end: int, colons: IntArray, count: int, first: int, out: Lines, row: int
-) -> int:
+def _read_fields(text: bytes, bounds: IntArray, fields: int, first: int, out: Lines, row: int) -> int:
     """Find the fields of a line whose queue is the field ``first``, and return what it is."""
-    fields = count + 1
     if fields < FEWEST_FIELDS:
         return SHORT
     number = -1
     host = 0
     shift = first
-    most = _address(text, begin, end, colons, count, first)
+    most = _address(text, bounds, fields, first)
     while shift + FEWEST_FIELDS <= fields:
-        if _has_numbers(text, begin, end, colons, count, shift):
+        if _has_numbers(text, bounds, shift):
             host = min(most, shift - first)
             while host >= 0:
-                number = _job_number(text, begin, end, colons, count, first + host + 5, shift + 5)
+                number = _job_number(text, bounds, first + host + 5, shift + 5)
                 if number >= 0:
                     break
                 host -= 1
@@ -162,73 +149,52 @@ def _read_fields(
     if number < 0:
         return ASTRAY
     more = 0
-    while not _ends_category(text, begin, end, colons, count, shift + more):
+    while not _ends_category(text, bounds, fields, shift + more):
         more += 1
         if shift + more + FEWEST_FIELDS > fields:
             return ASTRAY
     for column, field in _PLAIN_FIELDS:
         place = first + field + (host if field > 0 else 0)
-        _note(begin, end, colons, count, place, place, out, row, column)
-    _note(begin, end, colons, count, first + host + 4, number - 1, out, row, _NAME)
-    _note(begin, end, colons, count, number, number, out, row, _JOB_NUMBER)
+        _note(bounds, place, place, out, row, column)
+    _note(bounds, first + host + 4, number - 1, out, row, _NAME)
+    _note(bounds, number, number, out, row, _JOB_NUMBER)
     for column, field in _NUMBERED_FIELDS:
-        _note(begin, end, colons, count, field + shift, field + shift, out, row, column)
-    _note(begin, end, colons, count, 39 + shift, 39 + shift + more, out, row, _CATEGORY)
+        _note(bounds, field + shift, field + shift, out, row, column)
+    _note(bounds, 39 + shift, 39 + shift + more, out, row, _CATEGORY)
     shift += more
-    _note(begin, end, colons, count, 42 + shift, 42 + shift, out, row, _MEMORY)
+    _note(bounds, 42 + shift, 42 + shift, out, row, _MEMORY)
     out.behind[row] = fields - 43 - shift
     if fields > 46 + shift:
-        left, right = _field(begin, end, colons, count, 46 + shift)
-        for at in range(left, right):
-            if text[at] == _AT:
-                _note(begin, end, colons, count, 46 + shift, 46 + shift, out, row, _DELETED)
-                break
-    left, right = _field(begin, end, colons, count, 41 + shift)
-    return JOB if _is_none(text, left, right) else PART
+        left, right = _field(bounds, 46 + shift)
+        if find_byte(text, left, right, _AT) < right:
+            _note(bounds, 46 + shift, 46 + shift, out, row, _DELETED)
+    left, right = _field(bounds, 41 + shift)
+    return JOB if is_word_of_any_case(text, left, right, b"none") else PART
 
 
 @kernel(allocates=False)
-def _first_field(text: bytes, begin: int, end: int, colons: IntArray, count: int) -> int:
+def _first_field(text: bytes, bounds: IntArray, fields: int) -> int:
     """Return the field of the queue: 0, or behind what grep or the file reporting put before it; -1 for no job."""
-    for field in range(min(3, count)):
-        left, right = _field(begin, end, colons, count, field)
-        if right - left >= 9 and _is_count(text, left, right, 17):
-            left, right = _field(begin, end, colons, count, field + 1)
+    for field in range(min(3, fields - 1)):
+        left, right = _field(bounds, field)
+        if right - left >= 9 and whole_number(text, left, right, 17) >= 0:
+            left, right = _field(bounds, field + 1)
             if is_word(text, left, right, b"acct"):
                 return field + 2
-            if _tells_of_no_job(text, left, right):
+            if find_label(text, left, right, _NO_JOB) >= 0:
                 return -1
-    if count < 2:
+    if fields < 3:
         return 0
-    left, right = _field(begin, end, colons, count, 0)
-    after, stop = _field(begin, end, colons, count, 1)
+    left, right = _field(bounds, 0)
+    after, stop = _field(bounds, 1)
     is_path = begins_with(text, left, right, b"accounting") or begins_with(text, left, right, b"reporting")
     is_path |= _ends_queue(text, after, stop)
     is_path &= not _ends_queue(text, left, right)
-    is_path |= _is_count(text, left, right, 17)
-    for at in range(left, right):
-        is_path |= text[at] == _SLASH
+    is_path |= whole_number(text, left, right, 17) >= 0
+    is_path |= find_byte(text, left, right, _SLASH) < right
     if not is_path:
         return 0
-    return 2 if _is_count(text, after, stop, 9) else 1
-
-
-@kernel(allocates=False)
-def _tells_of_no_job(text: bytes, left: int, right: int) -> bool:
-    """Whether a field is a type of record of the file reporting that is not of a job that ended."""
-    return (
-        is_word(text, left, right, b"new_job")
-        or is_word(text, left, right, b"job_log")
-        or is_word(text, left, right, b"queue")
-        or is_word(text, left, right, b"queue_consumable")
-        or is_word(text, left, right, b"host")
-        or is_word(text, left, right, b"host_consumable")
-        or is_word(text, left, right, b"sharelog")
-        or is_word(text, left, right, b"new_ar")
-        or is_word(text, left, right, b"ar_attribute")
-        or is_word(text, left, right, b"ar_log")
-        or is_word(text, left, right, b"ar_acct")
-    )
+    return 2 if whole_number(text, after, stop, 9) >= 0 else 1
 
 
 @kernel(allocates=False)
@@ -238,12 +204,12 @@ def _ends_queue(text: bytes, left: int, right: int) -> bool:
 
 
 @kernel(allocates=False)
-def _address(text: bytes, begin: int, end: int, colons: IntArray, count: int, first: int) -> int:
+def _address(text: bytes, bounds: IntArray, fields: int, first: int) -> int:
     """Return how many fields a host takes beyond the first, at most: 0 unless it is an address of IPv6."""
     groups = 0
     is_short = False  # some groups are left out, by two colons
-    while first + 1 + groups <= count and groups < _GROUPS:
-        left, right = _field(begin, end, colons, count, first + 1 + groups)
+    while first + 1 + groups < fields and groups < _GROUPS:
+        left, right = _field(bounds, first + 1 + groups)
         if left < right and text[left] == _OPEN:
             left += 1
         ends = left < right and text[right - 1] == _CLOSE
@@ -272,44 +238,35 @@ def _is_group(text: bytes, left: int, right: int) -> bool:
 
 
 @kernel(allocates=False)
-def _field(begin: int, end: int, colons: IntArray, count: int, field: int) -> tuple[int, int]:
+def _field(bounds: IntArray, field: int) -> tuple[int, int]:
     """Return where a field of a line stands."""
-    left = begin if field == 0 else colons[field - 1] + 1
-    right = colons[field] if field < count else end
-    return left, right
+    return bounds[field] + 1, bounds[field + 1]
 
 
 @kernel(allocates=False)
-def _note(
-    begin: int, end: int, colons: IntArray, count: int, first: int, last: int, out: Lines, row: int, column: int
-) -> None:
+def _note(bounds: IntArray, first: int, last: int, out: Lines, row: int, column: int) -> None:
     """Note that a column is the text of fields that follow each other."""
-    out.value_begin[column, row] = _field(begin, end, colons, count, first)[0]
-    out.value_end[column, row] = _field(begin, end, colons, count, last)[1]
+    out.value_begin[column, row], out.value_end[column, row] = bounds[first] + 1, bounds[last + 1]
 
 
 @kernel(allocates=False)
-def _has_numbers(text: bytes, begin: int, end: int, colons: IntArray, count: int, shift: int) -> bool:
+def _has_numbers(text: bytes, bounds: IntArray, shift: int) -> bool:
     """Whether the numbers of a line stand so many fields further right."""
     for field in range(7, 31):
-        left, right = _field(begin, end, colons, count, field + shift)
-        if field == 11 or field == 12:
-            if not _is_count(text, left, right, 6):
-                return False
-        elif not _is_number(text, left, right):
+        if not (
+            _is_count(text, bounds, field + shift, 6) if 11 <= field <= 12 else _is_number(text, bounds, field + shift)
+        ):
             return False
-    left, right = _field(begin, end, colons, count, 33 + shift)
-    if _is_number(text, left, right):
+    if _is_number(text, bounds, 33 + shift):
         return False
     for field in range(34, 39):
-        left, right = _field(begin, end, colons, count, field + shift)
-        if not (_is_count(text, left, right, 9) if field < 36 else _is_number(text, left, right)):
+        if not (_is_count(text, bounds, field + shift, 9) if field < 36 else _is_number(text, bounds, field + shift)):
             return False
     return True
 
 
 @kernel(allocates=False)
-def _job_number(text: bytes, begin: int, end: int, colons: IntArray, count: int, least: int, most: int) -> int:
+def _job_number(text: bytes, bounds: IntArray, least: int, most: int) -> int:
     """Return which of some fields is the job number; -1 if none is a number.
 
     Of several numbers one is the job's, the others are parts of its name or account: ``run:4`` or ``7:proj``. It is
@@ -318,44 +275,35 @@ def _job_number(text: bytes, begin: int, end: int, colons: IntArray, count: int,
     found = -1
     largest = 0
     for field in range(most, least - 1, -1):
-        left, right = _field(begin, end, colons, count, field)
-        if not _is_count(text, left, right, 10):
-            continue
-        value = 0
-        for at in range(left, right):
-            value = value * 10 + (text[at] - 48)
-        if found < 0 or (value > largest and right - left <= _MOST_NUMBER):
+        left, right = _field(bounds, field)
+        value = whole_number(text, left, right, 10)
+        if value >= 0 and (found < 0 or (value > largest and right - left <= _MOST_NUMBER)):
             found, largest = field, value
     return found
 
 
 @kernel(allocates=False)
-def _ends_category(text: bytes, begin: int, end: int, colons: IntArray, count: int, shift: int) -> bool:
+def _ends_category(text: bytes, bounds: IntArray, fields: int, shift: int) -> bool:
     """Whether behind field 39 + shift the fields are those behind a category."""
-    left, right = _field(begin, end, colons, count, 40 + shift)
-    if not _is_number(text, left, right):
+    if not _is_number(text, bounds, 40 + shift) or not _is_number(text, bounds, 42 + shift):
         return False
-    left, right = _field(begin, end, colons, count, 41 + shift)
+    left, right = _field(bounds, 41 + shift)
     if left == right:
         return False
     for at in range(left, right):
         if text[at] == _EQUALS or text[at] == _BLANK:
             return False
-    left, right = _field(begin, end, colons, count, 42 + shift)
-    if not _is_number(text, left, right):
-        return False
-    for field in range(43 + shift, min(45 + shift, count + 1)):
-        left, right = _field(begin, end, colons, count, field)
-        if not _is_count(text, left, right, 18):
+    for field in range(43 + shift, min(45 + shift, fields)):
+        if not _is_count(text, bounds, field, 18):
             return False
     return True
 
 
 @kernel(allocates=False)
-def _is_number(text: bytes, left: int, right: int) -> bool:
+def _is_number(text: bytes, bounds: IntArray, field: int) -> bool:
     """Whether a field looks like a number: digits, perhaps with a sign, a point, an exponent."""
     digits = 0
-    for at in range(left, right):
+    for at in range(bounds[field] + 1, bounds[field + 1]):
         byte = text[at]
         if 48 <= byte <= 57:
             digits += 1
@@ -365,24 +313,6 @@ def _is_number(text: bytes, left: int, right: int) -> bool:
 
 
 @kernel(allocates=False)
-def _is_count(text: bytes, left: int, right: int, most: int) -> bool:
+def _is_count(text: bytes, bounds: IntArray, field: int, most: int) -> bool:
     """Whether a field is some digits, and no more than ``most``."""
-    if right == left or right - left > most:
-        return False
-    for at in range(left, right):
-        if not 48 <= text[at] <= 57:
-            return False
-    return True
-
-
-@kernel(allocates=False)
-def _is_none(text: bytes, left: int, right: int) -> bool:
-    """Whether a field is NONE, in letters of any size."""
-    if right - left != 4:
-        return False
-    return (
-        (text[left] | 32) == 110
-        and (text[left + 1] | 32) == 111
-        and (text[left + 2] | 32) == 110
-        and (text[left + 3] | 32) == 101
-    )
+    return whole_number(text, bounds[field] + 1, bounds[field + 1], most) >= 0

@@ -17,11 +17,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.formats.accounting.columns import Columns, elements
 from swftools.formats.accounting.endings import CUT_OFF, Endings
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.joining import KeyArray, PartsOfJobs, job_key
 from swftools.formats.accounting.records import Records, Reject, Stretch
-from swftools.formats.accounting.spans import Spans, line_ends, numbers, texts
+from swftools.formats.accounting.spans import line_ends, numbers, texts
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.sge import attempts, kernel
 from swftools.formats.sge.attempts import Followed, Reruns, follow_attempts, no_attempts
@@ -104,8 +105,10 @@ class _Held(NamedTuple):
     line: IntArray
 
 
-class _Lines:
+class _Lines(Columns):
     """The lines of a stretch and those held back before it, column by column; ``held`` is what is held back now."""
+
+    NAMES, NEEDED = kernel.COLUMNS, _NEEDED
 
     def __init__(self, options: Sge, stretch: Stretch, before: _Held, endings: Endings) -> None:
         self.options, self.stretch = options, stretch
@@ -113,7 +116,7 @@ class _Lines:
         many = len(before.line)
         lines, rows, self.others = kernel.find_lines(self.source, stretch.first_line - many)
         found = rows
-        self.text, self.lines, rows = read_json(self.source, lines, rows)
+        text, self.lines, rows = read_json(self.source, lines, rows)
         self.others += found - rows
         self.lines.line[:many] = before.line
         kind = self.lines.kind[:rows]
@@ -123,9 +126,10 @@ class _Lines:
         self.last = rows - 1
         self.parts = np.flatnonzero(kind == kernel.PART)
         every = np.flatnonzero(kind != kernel.PART)
+        super().__init__(text, self.lines.value_begin, self.lines.value_end, every)
         self.keys, self.every = self._keys(every), every
         self.followed = self._follow(every)
-        self.jobs = every[self.followed.order]
+        self.jobs = self._chosen = every[self.followed.order]
         stays = every[self.followed.waits]
         self.held = _Held(
             b"".join(self.source[b:e] + b"\n" for b, e in zip(lines.begin[stays], lines.end[stays], strict=True)),
@@ -148,12 +152,6 @@ class _Lines:
             is_last=stretch.is_last,
             window=attempts.WINDOW,
         )
-
-    def spans(self, column: str, rows: npt.NDArray[np.intp] | None = None) -> Spans:
-        """Return the values of a column, of the lines of jobs unless others are named."""
-        place = kernel.COLUMNS.index(column)
-        every = Spans(self.text, self.lines.value_begin[place], self.lines.value_end[place])
-        return every.rows(self.jobs if rows is None else rows)
 
     def records(self, parts: PartsOfJobs, reruns: Reruns) -> Records:
         """Return the lines of jobs as records, with what the lines of their tasks add to them."""
@@ -195,21 +193,12 @@ class _Lines:
         records.fault(kind == kernel.SHORT, f"fewer fields than {kernel.FEWEST_FIELDS}")
         records.fault(kind == kernel.ASTRAY, "no numbers where a line of accounting has them")
 
-    def _number(self, records: Records, column: str) -> FloatArray:
-        """Return the numbers of a column; one that cannot be read is missing, and told, unless a job needs it."""
-        read = numbers(self.spans(column))
-        if column in _NEEDED:
-            records.fault(read.is_bad, f"{column} is no number", self.spans(column))
-        else:
-            records.doubt(read.is_bad, f"{column} is no number")
-        return read.value
-
     def _read_times(self, records: Records) -> None:
         """Read when a job was submitted, started and ended, and for how long it ran."""
-        self.failed, self.exit_status = self._number(records, "failed"), self._number(records, "exit_status")
+        self.failed, self.exit_status = self.number(records, "failed"), self.number(records, "exit_status")
         times = []
         for column in ("submission_time", "start_time", "end_time"):
-            seconds = self._number(records, column)
+            seconds = self.number(records, column)
             scale = np.where(np.abs(seconds) >= _MICROSECONDS, 1e6, 1000.0)
             seconds = np.where(np.abs(seconds) >= _MILLISECONDS, seconds / scale, seconds)
             times.append(np.where(seconds == 0, np.nan, seconds))
@@ -222,26 +211,24 @@ class _Lines:
         records.numbers |= {"submit": submit, "start": start, "end": end}
         self.submit, self.has_run = submit, np.isfinite(start)
         self.elapsed = end - start
-        wallclock = self._number(records, "ru_wallclock")
+        wallclock = self.number(records, "ru_wallclock")
         wallclock[~self.has_run | (wallclock == 0)] = np.nan
         with np.errstate(invalid="ignore"):
             differs = (np.abs(wallclock - self.elapsed) > 2.0) & ~records.is_faulty
-        if differs.any():
-            records.anomalies["ru_wallclock is not end_time - start_time"] += int(differs.sum())
+        records.note("ru_wallclock is not end_time - start_time", differs)
         if self.options.run_time == "wallclock":
             records.numbers["run_time"] = wallclock
             self.elapsed = np.where(np.isfinite(wallclock), wallclock, self.elapsed)
 
     def _read_usage(self, records: Records, more_cpu: FloatArray, more_memory: FloatArray) -> None:
         """Read slots, what was asked for, CPU time and memory."""
-        slots = self._number(records, "slots")
+        slots = self.number(records, "slots")
         slots[slots == 0] = np.nan
-        cpu, memory = self._number(records, "cpu") + more_cpu, self._number(records, "maxvmem") + more_memory
+        cpu, memory = self.number(records, "cpu") + more_cpu, self.number(records, "maxvmem") + more_memory
         memory[memory == 0] = np.nan
         cpu[~self.has_run], memory[~self.has_run] = np.nan, np.nan
         wish = wishes(texts(self.spans("category")))
-        if unreadable := int(wish["unreadable"].sum()):
-            records.anomalies["a limit or a number of slots in the category that cannot be read"] += unreadable
+        records.note("a limit or a number of slots in the category that cannot be read", wish["unreadable"])
         hard, soft = wish["hard_limit"], wish["soft_limit"]
         first, second = (hard, soft) if self.options.requested_time == "hard" else (soft, hard)
         self.limit = np.fmin(hard, soft)
@@ -273,22 +260,17 @@ class _Lines:
         restarts, holds_runs = reruns.count(key, self.submit, records.number("end"), again)
         records.numbers["restarts"] = restarts
         records.wait_holds_restarts = False  # each run is a record; most have a submission of their own
-        if count := int((holds_runs & ~records.is_faulty).sum()):
-            records.anomalies["started more than once: the wait holds earlier runs"] += count
+        records.note("started more than once: the wait holds earlier runs", holds_runs & ~records.is_faulty)
 
     def _read_words(self, records: Records) -> None:
         """Read names and ids."""
         job, task = texts(self.spans("job_number")), texts(self.spans("task_number"))
-        number, index = self._number(records, "job_number"), self._number(records, "task_number")
-        is_element = index > 0
-        records.numbers |= {
-            "array_number": np.where(is_element, number, np.nan),
-            "array_index": np.where(is_element, index, np.nan),
-        }
+        number, index = self.number(records, "job_number"), self.number(records, "task_number")
+        records.numbers |= elements(number, index)
         element = pc.binary_join_element_wise(job, task, pa.scalar(".", pa.large_string()))
         group = texts(self.spans(self.options.group))
         records.words = {
-            "log_id": pc.if_else(pa.array(is_element), element, job),
+            "log_id": pc.if_else(pa.array(index > 0), element, job),
             "user": texts(self.spans("owner")),
             "group": pc.if_else(pc.equal(pc.utf8_upper(group), "NONE"), pa.scalar(None, pa.large_string()), group),
             "executable": texts(self.spans("job_name")),

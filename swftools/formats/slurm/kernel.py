@@ -13,15 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.formats.accounting.kernel import Labels, begins_with, find_label, is_same
+from swftools.formats.accounting.lines import is_digit, mark_line, past_digits, read_digits
 from swftools.formats.slurm.lines import (
     ALL,
+    NO_COLUMN,
+    NO_VALUE,
     find_header,
     is_id,
     join_lines,
     mark_fields,
-    mark_line,
-    trimmed,
-    unquoted,
+    value_of,
     whole_line,
 )
 from swftools.kernel import IntArray, kernel
@@ -32,9 +33,6 @@ END, HEADER, DOCUMENT = 0, 1, 2
 TOO_FEW, TOO_MANY, NO_ROW, NO_HEADER = range(4)
 """Why a line is no part of a record."""
 
-NO_COLUMN, NO_VALUE = -2, -1
-"""In place of where a value begins: the text has no such column; the row has none there."""
-
 ELEMENTS = -2
 """In place of an array index: several elements, in brackets."""
 
@@ -42,8 +40,9 @@ NO_LINES, SOME_LINES, LAST_LINES = 0, 1, 2
 """Whether values may hold line ends: none, some, the last one of a row too."""
 
 _NOTHING, _JOB, _STEP, _LOOSE = range(4)
-_TAB, _NEWLINE, _BLANK, _PLUS, _POINT, _UNDERSCORE, _OPEN, _BRACE = 9, 10, 32, 43, 46, 95, 91, 123
+_TAB, _PLUS, _POINT, _UNDERSCORE, _OPEN, _BRACE = 9, 43, 46, 95, 91, 123
 _LONGEST_WORD = 16
+_MOST_DIGITS = 18
 
 
 class Rows(NamedTuple):
@@ -136,9 +135,9 @@ def scan(
             bars = mark_fields(text, begin, end, separator, is_csv, marks, ALL)
         first, last = begin, begin
         if fields > 0 and position[0] <= bars:
-            first, last = _value(text, begin, end, position[0], bars + 1, width, is_csv, marks)
+            first, last = value_of(text, begin, end, position[0], bars + 1, width, is_csv, marks)
         why, lines = -1, 1
-        is_row = first < last and 48 <= text[first] <= 57
+        is_row = first < last and is_digit(text[first])
         if is_row and takes_lines == LAST_LINES and before != _NOTHING:
             is_row = bars > position[0] and is_id(text, first, last)
         if not is_row:
@@ -204,14 +203,18 @@ def scan(
         ):
             before = _STEP
             out.step_line[step], out.step_into[step], out.end[row] = line, row, stop
-            out.rss_begin[step], out.rss_end[step] = _value(text, begin, end, position[1], fields, width, is_csv, marks)
-            out.cpu_begin[step], out.cpu_end[step] = _value(text, begin, end, position[2], fields, width, is_csv, marks)
+            out.rss_begin[step], out.rss_end[step] = value_of(
+                text, begin, end, position[1], fields, width, is_csv, marks
+            )
+            out.cpu_begin[step], out.cpu_end[step] = value_of(
+                text, begin, end, position[2], fields, width, is_csv, marks
+            )
             step += 1
         else:
             before = _LOOSE
             out.loose_line[loose], out.loose_begin[loose], out.loose_end[loose] = line, start, stop
             for each in range(len(of_loose)):
-                out.loose_value_begin[each, loose], out.loose_value_end[each, loose] = _value(
+                out.loose_value_begin[each, loose], out.loose_value_end[each, loose] = value_of(
                     text, begin, end, position[of_loose[each]], fields, width, is_csv, marks
                 )
             out.loose_value_end[0, loose] = point
@@ -250,7 +253,7 @@ def _is_step_of(
     """Whether a step is one of the job before it: by the id, and by the cluster where both tell it."""
     if not is_same(text, first, point, out.value_begin[0, row], out.value_end[0, row]):
         return False
-    at, stop = _value(text, begin, end, field, fields, width, is_csv, marks)
+    at, stop = value_of(text, begin, end, field, fields, width, is_csv, marks)
     if at < 0 or at == stop or out.value_begin[column, row] < 0:
         return True
     return is_same(text, at, stop, out.value_begin[column, row], out.value_end[column, row])
@@ -273,20 +276,6 @@ def _go_on(out: Rows, of_loose: IntArray, loose: int, line: int, begin: int, end
 
 
 @kernel(allocates=False)
-def _value(
-    text: bytes, begin: int, end: int, field: int, fields: int, width: int, is_csv: bool, marks: IntArray
-) -> tuple[int, int]:
-    """Return where the value of a field stands, in a line whose separators are known."""
-    if field < 0:
-        return NO_COLUMN, NO_COLUMN
-    first = begin if field == 0 else marks[field - 1] + width
-    first, last = trimmed(text, first, end if field == fields - 1 else marks[field])
-    if is_csv:
-        first, last = unquoted(text, first, last)
-    return first, last
-
-
-@kernel(allocates=False)
 def _take_fields(
     text: bytes,
     begin: int,
@@ -305,12 +294,12 @@ def _take_fields(
     for column in range(len(position)):
         if position[column] < 0:
             continue
-        first, last = _value(text, begin, end, position[column], fields, width, is_csv, marks)
+        first, last = value_of(text, begin, end, position[column], fields, width, is_csv, marks)
         if (first >= 0 and first == last) or (
             first >= 0
             and takes_none[column]
             and last - first <= _LONGEST_WORD
-            and not 48 <= text[first] <= 57
+            and not is_digit(text[first])
             and find_label(text, first, last, none_words) >= 0
         ):
             first = NO_VALUE
@@ -329,25 +318,15 @@ def _leave_out(position: IntArray, begin: int, end: int, out: Rows) -> None:
 @kernel(allocates=False)
 def _array_of(text: bytes, begin: int, end: int) -> tuple[int, int]:
     """Return the array that an id ``N_k`` is of, and the index; ELEMENTS for ``N_[...]``, -1 for ids of no array."""
-    number = 0
-    at = begin
-    while at < end and 48 <= text[at] <= 57 and at - begin < 18:
-        number = number * 10 + (text[at] - 48)
-        at += 1
+    number, at = read_digits(text, begin, end, _MOST_DIGITS)
     if at + 1 >= end or text[at] != _UNDERSCORE:
         return -1, -1
     at += 1
     if text[at] == _OPEN:
         return number, ELEMENTS
-    index = 0
-    first = at
-    while at < end and 48 <= text[at] <= 57 and at - first < 18:
-        index = index * 10 + (text[at] - 48)
-        at += 1
+    index, at = read_digits(text, at, end, _MOST_DIGITS)
     if at + 1 < end and text[at] == _PLUS:  # a component of a heterogeneous job of that element
-        at += 1
-        while at < end and 48 <= text[at] <= 57:
-            at += 1
-    if at < end or first == at:
+        at = past_digits(text, at + 1, end)
+    if at < end or index < 0:
         return -1, -1
     return number, index

@@ -7,25 +7,26 @@ The separator is a bar, or whatever ``--delimiter`` named: the header shows it.
 from __future__ import annotations
 
 from swftools.formats.accounting.kernel import begins_with, is_same
+from swftools.formats.accounting.lines import (
+    find_byte,
+    is_word_of_any_case,
+    line_end,
+    mark_line,
+    trimmed,
+    without_blanks,
+)
 from swftools.kernel import IntArray, kernel
 
-_TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE, _COMMA, _POINT, _COLON, _EQUAL = 9, 10, 13, 32, 34, 44, 46, 58, 61
+_TAB, _RETURN, _BLANK, _QUOTE, _COMMA, _POINT, _COLON, _EQUAL = 9, 13, 32, 34, 44, 46, 58, 61
 _UNDERSCORE, _OPEN, _CLOSE, _BRACE = 95, 91, 93, 123
+NO_COLUMN, NO_VALUE = -2, -1
+"""In place of where a value begins: the text has no such column; the row has none there."""
+
 ALL = 1 << 62
 """As many separators as there are."""
 
 _MOST_LINES = 64
 """Lines that one row may take."""
-
-
-@kernel(allocates=False)
-def trimmed(text: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Return where a stretch of text begins and ends without blanks around it."""
-    while begin < end and (text[begin] == _BLANK or text[begin] == _TAB):
-        begin += 1
-    while end > begin and (text[end - 1] == _BLANK or text[end - 1] == _TAB or text[end - 1] == _RETURN):
-        end -= 1
-    return begin, end
 
 
 @kernel(allocates=False)
@@ -41,17 +42,6 @@ def whole_line(text: bytes, begin: int, end: int, has_tabs: bool) -> tuple[int, 
     while end > begin and text[end - 1] == _RETURN:
         end -= 1
     return begin, end
-
-
-@kernel(allocates=False)
-def _is_word(text: bytes, begin: int, end: int, word: bytes) -> bool:
-    """Whether a stretch of text is a word, which is given in small letters."""
-    if end - begin != len(word):
-        return False
-    for offset in range(len(word)):
-        if text[begin + offset] | 32 != word[offset]:
-            return False
-    return True
 
 
 @kernel(allocates=False)
@@ -77,7 +67,7 @@ def find_header(text: bytes, begin: int, end: int) -> tuple[int, int, int]:
         mark_end += 1
     if mark == begin:
         return nothing
-    mark, mark_end = _separator(text, mark, mark_end)
+    mark, mark_end = without_blanks(text, mark, mark_end)  # what is left is the separator, perhaps a tab
     width = mark_end - mark
     field = 0
     number, raw = -1, -1
@@ -90,27 +80,16 @@ def find_header(text: bytes, begin: int, end: int) -> tuple[int, int, int]:
         if first < last:
             if not 97 <= text[first] | 32 <= 122:
                 return nothing
-            if number < 0 and _is_word(text, first, last, b"jobid"):
+            if number < 0 and is_word_of_any_case(text, first, last, b"jobid"):
                 number = field
-            if raw < 0 and _is_word(text, first, last, b"jobidraw"):
+            if raw < 0 and is_word_of_any_case(text, first, last, b"jobidraw"):
                 raw = field
-            has_state = has_state or _is_word(text, first, last, b"state")
+            has_state = has_state or is_word_of_any_case(text, first, last, b"state")
         field += 1
         begin = stop + max(width, 1)
     if not has_state:
         return nothing
     return (number if number >= 0 else raw), mark, mark_end
-
-
-@kernel(allocates=False)
-def _separator(text: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Return where the separator stands in what stands between two names: without blanks, or one tab."""
-    first, last = begin, end
-    while first < last and text[first] == _BLANK:
-        first += 1
-    while last > first and text[last - 1] == _BLANK:
-        last -= 1
-    return first, last
 
 
 @kernel(allocates=False)
@@ -174,27 +153,6 @@ def mark_fields(text: bytes, begin: int, end: int, separator: bytes, is_csv: boo
 
 
 @kernel(allocates=False)
-def mark_line(text: bytes, at: int, mark: int, marks: IntArray) -> tuple[int, int]:
-    """Note where a byte stands in the line that begins at a place; return where the line ends, and how often it does.
-
-    Nearly always one byte separates fields, in no quotation marks: then this one pass over the bytes is enough.
-    """
-    count = 0
-    size = len(text)
-    room = len(marks)
-    while at < size:
-        byte = text[at]
-        if byte == mark:
-            if count < room:
-                marks[count] = at
-            count += 1
-        elif byte == _NEWLINE:
-            break
-        at += 1
-    return at, count
-
-
-@kernel(allocates=False)
 def _goes_on(text: bytes, begin: int, comma: int, end: int) -> bool:
     """Whether a comma stands between two items of a list of TRES."""
     last = comma - 1
@@ -247,9 +205,7 @@ def join_lines(
     lines = 1
     while stop < len(text) and lines < _MOST_LINES:
         start = stop + 1
-        stop = start
-        while stop < len(text) and text[stop] != _NEWLINE:
-            stop += 1
+        stop = line_end(text, start)
         lines += 1
         first, last = whole_line(text, start, stop, has_tabs)
         if first == last:
@@ -265,6 +221,20 @@ def join_lines(
         if count + 1 >= fields:
             return count, stop, lines
     return -1, stop, lines
+
+
+@kernel(allocates=False)
+def value_of(
+    text: bytes, begin: int, end: int, field: int, fields: int, width: int, is_csv: bool, marks: IntArray
+) -> tuple[int, int]:
+    """Return where the value of a field stands, in a line whose separators are known."""
+    if field < 0:
+        return NO_COLUMN, NO_COLUMN
+    first = begin if field == 0 else marks[field - 1] + width
+    first, last = trimmed(text, first, end if field == fields - 1 else marks[field])
+    if is_csv:
+        first, last = unquoted(text, first, last)
+    return first, last
 
 
 @kernel(allocates=False)
@@ -304,10 +274,7 @@ def last_start(
             if mark < 0:
                 count = mark_fields(text, begin, end, separator, is_csv, marks, id_field + 1)
             if count >= id_field:
-                first = begin if id_field == 0 else marks[id_field - 1] + width
-                first, stop = trimmed(text, first, marks[id_field] if id_field < count else end)
-                if is_csv:
-                    first, stop = unquoted(text, first, stop)
+                first, stop = value_of(text, begin, end, id_field, count + 1, width, is_csv, marks)
         if first == stop or not 48 <= text[first] <= 57:
             if find_header(text, begin, end)[0] >= 0:
                 return last, start, False
@@ -318,8 +285,6 @@ def last_start(
             continue
         if not is_id(text, first, stop):
             continue
-        while first < stop and text[first] != _POINT:
-            first += 1
-        if first == stop:
+        if find_byte(text, first, stop, _POINT) == stop:
             last = start
     return last, -1, False

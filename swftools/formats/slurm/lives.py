@@ -6,7 +6,6 @@ A job that is queued again begins another life, with the same id and another sub
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.formats.accounting.meanings import said_by_word
 from swftools.formats.accounting.records import Records, plain_words
 from swftools.formats.slurm.dependency import preceding_jobs
 from swftools.formats.slurm.pieces import QUEUED_AGAIN, RESIZED
@@ -198,14 +198,14 @@ def _dependency(told: pa.LargeStringArray, commands: pa.LargeStringArray) -> pa.
     """Return what each job waited for: as told, else as the command that submitted it says."""
     if commands.null_count == len(commands):
         return told
-    return pc.coalesce(told, _of_each(commands, dependency_of))
+    return pc.coalesce(told, said_by_word(commands, dependency_of))
 
 
 def _preceding(dependencies: pa.LargeStringArray, ids: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return what each waited for, as ``accounting.waits`` has it."""
     if dependencies.null_count == len(dependencies):
         return dependencies
-    preceding = _of_each(dependencies, preceding_jobs)
+    preceding = said_by_word(dependencies, preceding_jobs)
     rows = np.flatnonzero(pc.match_substring(dependencies, "aftercorr").fill_null(False).to_numpy(zero_copy_only=False))
     if len(rows):  # an element waits for the one of the same index
         found = preceding.to_pylist()
@@ -221,9 +221,3 @@ def _groups(words: dict[str, pa.LargeStringArray]) -> dict[str, pa.LargeStringAr
     array = pc.if_else(is_element, pc.replace_substring_regex(words["id"], "_.*", ""), None)
     who, what = (plain_words(words[name]) for name in ("user", "name"))
     return {"array": array, "namesake": pc.binary_join_element_wise(who, what, pa.scalar("\n", pa.large_string()))}
-
-
-def _of_each(words: pa.LargeStringArray, say: Callable[[str], str | None]) -> pa.LargeStringArray:
-    """Return what is said of each text, worked out once for each different one."""
-    found = words.dictionary_encode()
-    return pa.array([say(word) for word in found.dictionary.to_pylist()], pa.large_string()).take(found.indices)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from swftools.formats.accounting.meanings import by_word
 from swftools.kernel import FloatArray, IntArray
 
 UNKNOWN, OPEN, COMPLETED, FAILED, CANCELLED, PREEMPTED, REVOKED, REQUEUED, RESIZING, NODE_FAIL = range(10)
@@ -58,10 +59,7 @@ def kind_of(state: str) -> int:
 
 def kinds_of(states: pa.LargeStringArray) -> IntArray:
     """Return what each state says; UNKNOWN where there is none."""
-    found = states.dictionary_encode()
-    table = np.array([*(kind_of(word) for word in found.dictionary.to_pylist()), UNKNOWN], np.int64)
-    of_each: IntArray = table[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-    return of_each
+    return by_word(states, kind_of, UNKNOWN)
 
 
 def swf_status(kinds: IntArray, preempted: str) -> FloatArray:

@@ -11,9 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from swftools.errors import LogFormatError
-from swftools.formats.accounting.records import Loose, Records, Reject, Stretch
+from swftools.formats.accounting.columns import Columns, first_known
+from swftools.formats.accounting.lines import Strays, rejects_of
+from swftools.formats.accounting.meanings import by_word
+from swftools.formats.accounting.records import Loose, Records, Stretch
 from swftools.formats.accounting.spans import Read, Spans, durations, line_ends, numbers, sizes, texts
-from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
+from swftools.formats.accounting.times import Moments, in_order, read_times
 from swftools.formats.slurm import kernel
 from swftools.formats.slurm.columns import (
     COLUMNS,
@@ -25,11 +28,12 @@ from swftools.formats.slurm.columns import (
     layout_of_header,
     with_tail,
 )
+from swftools.formats.slurm.lines import NO_COLUMN
 from swftools.formats.slurm.lives import Lives
 from swftools.formats.slurm.values import (
     MEGABYTE,
     SEVERAL_ELEMENTS,
-    by_word,
+    Tres,
     count_elements,
     count_hosts,
     is_no_number,
@@ -125,39 +129,33 @@ class TextReader:
             )
 
 
-class _Found:
+class _Found(Columns):
     """What the scanner found in a stretch, column by column."""
 
+    NAMES = COLUMNS
+
     def __init__(self, text: bytes, rows: kernel.Rows, place: kernel.Place) -> None:
-        self.text, self.rows = text, rows
+        self.rows = rows
         self.jobs, self.steps, self.loose, self.strays = (
             int(each[0]) for each in (place.jobs, place.steps, place.loose, place.strays)
         )
+        super().__init__(text, rows.value_begin, rows.value_end, slice(self.jobs))
         self._records: Records
 
     def records(self) -> Records:
         """Return the records, without what stands in them."""
         rows, jobs, steps = self.rows, self.jobs, self.steps
-        strays = zip(
-            *(each[: self.strays].tolist() for each in (rows.stray_line, rows.stray_begin, rows.stray_end)),
-            rows.stray_why[: self.strays].tolist(),
-            strict=True,
-        )
+        strays = Strays(rows.stray_line, rows.stray_begin, rows.stray_end, rows.stray_why)
         self._records = Records(
             rows.line[:jobs].copy(),
             rows.begin[:jobs].copy(),
             rows.end[:jobs].copy(),
             merged_line=rows.step_line[:steps].copy(),
             merged_into=rows.step_into[:steps].copy(),
-            rejects=[Reject(line, begin, end, _WHY[why]) for line, begin, end, why in strays],
+            rejects=rejects_of(strays, self.strays, _WHY),
             wait_holds_restarts=False,
         )
         return self._records
-
-    def spans(self, column: str) -> Spans:
-        """Return the values of a column."""
-        row = COLUMNS.index(column)
-        return Spans(self.text, self.rows.value_begin[row, : self.jobs], self.rows.value_end[row, : self.jobs])
 
     def words(self, column: str) -> pa.LargeStringArray:
         """Return the values of a column as text."""
@@ -166,7 +164,7 @@ class _Found:
             return pa.nulls(self.jobs, pa.large_string())
         return texts(spans)
 
-    def number(self, column: str) -> FloatArray:
+    def _number(self, column: str) -> FloatArray:
         """Return the values of a column as numbers."""
         return self._read(column, numbers, "no number")
 
@@ -174,7 +172,7 @@ class _Found:
         """Return the values of a column as counts: sacct prints 2048 as ``2K``, in some versions."""
         return self._read(column, _counts, "no number")
 
-    def duration(self, column: str) -> FloatArray:
+    def _duration(self, column: str) -> FloatArray:
         """Return the values of a column as durations, s."""
         return self._read(column, durations, "no duration")
 
@@ -189,10 +187,10 @@ class _Found:
     def lives(self, time_zone: str | None, dates: str | None) -> Lives:
         """Return what sacct says of the jobs; faults go to the records."""
         seconds = {
-            "elapsed": first_known(self.number("ElapsedRaw"), self.duration("Elapsed")),
-            "suspended": self.duration("Suspended"),
-            "limit": first_known(self.duration("Timelimit"), 60.0 * self.number("TimelimitRaw")),
-            "cpu": self.duration("TotalCPU"),
+            "elapsed": first_known(self._number("ElapsedRaw"), self._duration("Elapsed")),
+            "suspended": self._duration("Suspended"),
+            "limit": first_known(self._duration("Timelimit"), 60.0 * self._number("TimelimitRaw")),
+            "cpu": self._duration("TotalCPU"),
         }
         stay = seconds["elapsed"] + np.nan_to_num(seconds["suspended"])
         times = self._times(time_zone, dates, stay)
@@ -205,8 +203,8 @@ class _Found:
             "requested_nodes": first_above_0(self.count("ReqNodes"), wanted[1]),
             "allocated_gpus": given[2],
             "requested_gpus": wanted[2],
-            "restarts": self.number("Restarts"),
-            "priority": is_no_number(self.number("Priority")),
+            "restarts": self._number("Restarts"),
+            "priority": is_no_number(self._number("Priority")),
             **self._exits(),
             **self._arrays(),
         }
@@ -234,26 +232,18 @@ class _Found:
     def _times(self, zone: str | None, dates: str | None, elapsed: FloatArray) -> dict[str, FloatArray]:
         """Return when each job was submitted, could start, started and ended; its run decides a doubled hour."""
         columns = ("Submit", "Eligible", "Start", "End")
-        moments = [_moments(self.spans(column), zone, dates) for column in columns]
-        require_zones(*moments)
-        self._records.note_dates(*moments)
-        for column, each in zip(columns, moments, strict=True):
-            if column == "Eligible":
-                self._records.doubt(each.is_bad, f"{column} is no time")
-            else:
-                self._records.fault(each.is_bad, f"{column} is no time", self.spans(column))
-            if skipped := int(each.is_skipped.sum()):
-                self._records.anomalies[f"{column} in an hour that the zone skips"] += skipped
-        told, self._records.is_ambiguous = in_order(*moments, elapsed=elapsed)
+        moments = {column: _moments(self.spans(column), zone, dates) for column in columns}
+        self.judge_times(self._records, moments, "Eligible")
+        told, self._records.is_ambiguous = in_order(*moments.values(), elapsed=elapsed)
         return dict(zip(("submit", "eligible", "start", "end"), told, strict=True))
 
-    def _tres(self, column: str) -> list[FloatArray]:
+    def _tres(self, column: str) -> FloatArray:
         """Return processors, nodes, GPUs, bytes of memory and joules that a column of TRES names."""
-        return by_word(self.words(column), read_tres, 5)
+        return by_word(self.words(column), read_tres, Tres())
 
     def _exits(self) -> dict[str, FloatArray]:
         """Return how the jobs' programs ended."""
-        code, signal = by_word(self.words("ExitCode"), read_exit, 2)
+        code, signal = by_word(self.words("ExitCode"), read_exit, (np.nan, np.nan))
         spans = self.spans("ExitCode")
         self._records.doubt(~spans.is_absent & np.isnan(code), "ExitCode is not of the form 0:0")
         return {"exit_code": code, "exit_signal": signal}
@@ -275,21 +265,21 @@ class _Found:
         lacking = ~(counts["allocated_nodes"] > 0) & ~self.spans("NodeList").is_absent
         if lacking.any():
             rows = np.flatnonzero(lacking)
-            hosts = by_word(texts(self.spans("NodeList").rows(rows)), count_hosts, 1)[0]
+            hosts = by_word(texts(self.spans("NodeList").rows(rows)), count_hosts, (np.nan,))[0]
             counts["allocated_nodes"] = counts["allocated_nodes"].copy()
             counts["allocated_nodes"][rows] = hosts
 
     def _had_no_nodes(self, processors: FloatArray) -> BoolArray:
         """Return which jobs were on no nodes: by their list of nodes, or else their processors."""
         nodes, given = (self.spans(column).start for column in ("NodeList", "AllocTRES"))
-        says = (nodes != kernel.NO_COLUMN) | (given != kernel.NO_COLUMN)
+        says = (nodes != NO_COLUMN) | (given != NO_COLUMN)
         return np.where(says, (nodes < 0) & (given < 0), processors == 0)
 
     def _energy(self, of_tres: FloatArray) -> FloatArray:
         """Return the energy of each job, J: ConsumedEnergyRaw, ConsumedEnergy with its unit, or that of AllocTRES."""
-        raw = self.number("ConsumedEnergyRaw")
+        raw = self._number("ConsumedEnergyRaw")
         words = self.words("ConsumedEnergy")
-        with_unit = is_no_number(by_word(words, read_energy, 1)[0])
+        with_unit = is_no_number(by_word(words, read_energy, (np.nan,))[0])
         bad = np.isnan(with_unit) & np.asarray(words.is_valid())
         self._records.doubt(bad, "ConsumedEnergy is no energy")
         return first_above_0(raw, with_unit, is_no_number(of_tres))
@@ -299,8 +289,7 @@ class _Found:
         own = self._read("MaxRSS", _plain_sizes, "no size")
         rows, steps = self.rows, self.steps
         of_steps = _plain_sizes(Spans(self.text, rows.rss_begin[:steps], rows.rss_end[:steps]))
-        if bad := int(of_steps.is_bad.sum()):
-            self._records.anomalies["MaxRSS of a step that is no size"] += bad
+        self._records.note("MaxRSS of a step that is no size", of_steps.is_bad)
         most = np.fmax(own, -1.0)
         np.fmax.at(most, rows.step_into[:steps], of_steps.value)
         return np.where(most >= 0, most / 1024.0, np.nan)
@@ -315,12 +304,8 @@ class _Found:
             for begin, end in zip(rows.loose_value_begin, rows.loose_value_end, strict=True)
         )
         used, seconds = _plain_sizes(memory), durations(cpu, none=("INVALID",))
-        for read, told in (
-            (used, "MaxRSS of a step that is no size"),
-            (seconds, "TotalCPU of a step that is no duration"),
-        ):
-            if bad := int(read.is_bad.sum()):
-                self._records.anomalies[told] += bad
+        self._records.note("MaxRSS of a step that is no size", used.is_bad)
+        self._records.note("TotalCPU of a step that is no duration", seconds.is_bad)
         ran = _moments(start, zone, dates).early
         return Loose(
             rows.loose_line[: self.loose].copy(),
@@ -342,8 +327,7 @@ class _Found:
         if wanted.any():
             spans = Spans(self.text, rows.cpu_begin[: self.steps][wanted], rows.cpu_end[: self.steps][wanted])
             cpu = durations(spans, none=("INVALID",))
-            if bad := int(cpu.is_bad.sum()):
-                self._records.anomalies["TotalCPU of a step that is no duration"] += bad
+            self._records.note("TotalCPU of a step that is no duration", cpu.is_bad)
             is_known = np.isfinite(cpu.value)
             total[into[wanted][is_known]] = 0.0
             np.add.at(total, into[wanted][is_known], cpu.value[is_known])
@@ -362,7 +346,7 @@ class _Found:
         each_cpu = memory_per_cpu(size.value / MEGABYTE)
         rows = np.flatnonzero(size.is_bad)
         if len(rows):  # too many digits for the kernel: they may be of the high bit of 64
-            each_cpu[rows] = by_word(texts(spans.rows(rows)), read_marked, 1)[0]
+            each_cpu[rows] = by_word(texts(spans.rows(rows)), read_marked, (np.nan,))[0]
             size.is_bad[rows] = np.isnan(each_cpu[rows])
         is_odd = (letter != 0) & (letter != ord("c")) & (letter != ord("n"))
         is_odd |= size.is_bad
@@ -406,14 +390,6 @@ def _plain_sizes(spans: Spans) -> Read:
     read, letter = sizes(spans)
     is_bad = read.is_bad | (letter != 0)
     return Read(np.where(is_bad, np.nan, read.value), is_bad)
-
-
-def first_known(*columns: FloatArray) -> FloatArray:
-    """Return the first value of each row that is known."""
-    result = columns[0]
-    for column in columns[1:]:
-        result = np.where(np.isfinite(result), result, column)
-    return result
 
 
 def first_above_0(*columns: FloatArray) -> FloatArray:

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from swftools.kernel import FloatArray
 
@@ -35,26 +33,6 @@ class Tres(NamedTuple):
     gpus: float = np.nan
     memory: float = np.nan
     energy: float = np.nan
-
-
-def by_word(words: pa.LargeStringArray, value: Callable[[str], tuple[float, ...]], width: int) -> list[FloatArray]:
-    """Return values of each text, worked out once for each different one; NaN where there is none.
-
-    Parameters
-    ----------
-    words : pyarrow.LargeStringArray
-        The texts.
-    value : callable
-        Returns so many numbers of a text.
-    width : int
-        How many.
-    """
-    found = words.dictionary_encode()
-    table = np.full((len(found.dictionary) + 1, width), np.nan)
-    for place, word in enumerate(found.dictionary.to_pylist()):
-        table[place] = value(word)
-    places = found.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return [table[places, column] for column in range(width)]
 
 
 def is_no_number(values: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from swftools.formats.accounting.dates import plain_date
 from swftools.formats.accounting.kernel import ABSENT, DOUBTFUL, PLAIN, read_number
+from swftools.formats.accounting.lines import line_end
 from swftools.kernel import FloatArray, IntArray, TinyArray, kernel
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE, _BACKSLASH = 9, 10, 13, 32, 34, 92
@@ -27,14 +28,6 @@ WORDS, NUMBERS, DATES = 0, 1, 2
 DEPTH, IN_STRING, ESCAPED, OPENED = range(4)
 """What is known at a byte of JSON: how many objects are open, whether it stands in a string and behind a backslash
 there, and whether anything but blanks has come."""
-
-
-@kernel(allocates=False)
-def _line_end(text: bytes, at: int) -> int:
-    """Return the place behind the line that a place stands in."""
-    while at < len(text) and text[at] != _NEWLINE:
-        at += 1
-    return min(at + 1, len(text))
 
 
 @kernel(allocates=False)
@@ -119,7 +112,7 @@ def scan_rows(
     while at < size:
         begin, begin_line = at, line
         if text[at] == comment:
-            at = _line_end(text, at)
+            at = min(line_end(text, at) + 1, size)
             line += 1
             continue
         for slot in range(len(start)):
@@ -152,7 +145,7 @@ def scan_rows(
                     and not (separator == _BLANK and text[behind] == _TAB)
                 ):
                     state = UNCLOSED
-                    at = _line_end(text, begin)
+                    at = min(line_end(text, begin) + 1, size)
                     line = begin_line + 1
                     break
                 if doubled:
