@@ -65,7 +65,12 @@ PAPER = register_paper(
                 read_printed(__name__, "published/table_4.2.csv"),
             ),
             PaperTable(
-                "statements", "Chapter 4", "What the text says", statements.plan, statements.cells, is_list=True
+                "statements",
+                "Chapter 4",
+                "What the text says",
+                statements.runs_of_statements,
+                statements.cells_of_statements,
+                is_list=True,
             ),
             PaperTable(
                 "figure-5.2",
