@@ -2,9 +2,10 @@
 """What the text of a paper says: statements, a file of them beside its published values, and whether they hold.
 
 The file is ``published/statements.yaml`` of the paper's folder. Its list ``statements`` has an entry a statement, in
-the order in which they are shown; the keys of an entry are those of ``Statement``. ``usual`` has the values of keys
-for all entries that do not give their own. The code of the paper measures: ``by`` names one of its functions, which
-takes what was measured and the values of ``with``, and returns an ``Outcome``.
+the order in which they are shown; the keys of an entry are those of ``Statement``. The code of the paper measures:
+``by`` names one of its functions, which takes what was measured and the values of ``with``, and returns an
+``Outcome``. What entries have in common stands above them: under ``functions`` the keys of all that are measured by
+one, and under ``usual`` those of all.
 """
 
 from __future__ import annotations
@@ -237,25 +238,27 @@ def read_statements(package: str, functions: Iterable[Callable[..., Outcome]], n
     _, content = read_yaml_file(path, ParameterError, "write the statements of the paper")
     if not isinstance(content, dict) or not isinstance(content.get("statements"), list):
         raise ParameterError(f"{path}: no list 'statements'")
-    known = {function.__name__ for function in functions}
-    usual = content.get("usual") or {}
-    return [
-        _statement(f"{path}, statement {number}", entry, usual, known)
-        for number, entry in enumerate(content["statements"], 1)
-    ]
+    known = [function.__name__ for function in functions]
+    usual, common = content.get("usual") or {}, content.get("functions") or {}
+    if unknown := sorted(set(common) - set(known)):
+        raise ParameterError(f"{path}: nothing measures by {unknown[0]!r}{did_you_mean(unknown[:1], known)}")
+    found = []
+    for number, entry in enumerate(content["statements"], 1):
+        if not isinstance(entry, dict):
+            raise ParameterError(f"{path}, statement {number}: it is no mapping")
+        where = f"{path}, statement {number} ({entry.get('says', 'which says nothing')})"
+        shared = usual | common.get(entry.get("by", usual.get("by")), {})
+        found.append(_statement(where, shared | entry, known))
+    return found
 
 
-_KEYS = {"with" if each.name == "given" else each.name: each for each in fields(Statement) if each.name != "where"}
+_KEYS = {"with" if each.name == "given" else each.name: each.name for each in fields(Statement) if each.name != "where"}
 """Keys of an entry, and the fields that they fill."""
 
 
-def _statement(where: str, entry: Any, usual: Mapping[str, Any], functions: set[str]) -> Statement:
+def _statement(where: str, given: Mapping[str, Any], functions: Iterable[str]) -> Statement:
     """Return the statement of an entry."""
-    if not isinstance(entry, dict):
-        raise ParameterError(f"{where}: it is no mapping")
-    where = f"{where} ({entry['says']})" if "says" in entry else where
-    given = {**usual, **entry}
-    if unknown := sorted(set(map(str, given)) - set(_KEYS)):
+    if unknown := [str(key) for key in given if key not in _KEYS]:
         raise ParameterError(f"{where}: unknown key {unknown[0]!r}{did_you_mean(unknown[:1], _KEYS)}")
     if missing := [key for key in ("says", "printed", "by", "holds") if key not in given]:
         raise ParameterError(f"{where}: key {missing[0]!r} is missing")
@@ -266,4 +269,4 @@ def _statement(where: str, entry: Any, usual: Mapping[str, Any], functions: set[
         raise ParameterError(f"{where}: no rule {given['holds']!r}; see Statement.holds for those that there are")
     if given["by"] not in functions:
         raise ParameterError(f"{where}: nothing measures by {given['by']!r}{did_you_mean([given['by']], functions)}")
-    return Statement(where=where, **{_KEYS[key].name: value for key, value in given.items()})
+    return Statement(where=where, **{_KEYS[key]: value for key, value in given.items()})

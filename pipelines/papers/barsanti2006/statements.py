@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pipelines.papers.barsanti2006.comparison import CIRNE_BERMAN, RESPONSE, SCOJO
 from pipelines.papers.barsanti2006.tables import DOWNEY, W1, W2, plan
-from pipelines.papers.barsanti2006.values import Estimate, mean_of, ratio_of, runs_of
+from pipelines.papers.barsanti2006.values import Estimate, Given, mean_of, ratio_of, runs_of
 from pipelines.papers.barsanti2006.workloads import ALL, CLASSES
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
 from pipelines.papers.statements import Outcome, read_statements
 
-RIGID = {**W1, "moldable_share": 0.8}
+RIGID: dict[str, Any] = {**W1, "moldable_share": 0.8}
 """A fifth of the jobs is rigid."""
 
-WORKLOADS = {"W1": W1, "W2": W2, "Downey": DOWNEY, "80 % moldable": RIGID}
+WORKLOADS: dict[str, Given] = {"W1": W1, "W2": W2, "Downey": DOWNEY, "80 % moldable": RIGID}
 
 SMALL = "of small workloads, not those of the paper"
 

@@ -133,8 +133,8 @@ PAPER = register_paper(
                 "statements",
                 "Chapters 3, 4 and 6",
                 "What the text says",
-                statements.plan,
-                statements.cells,
+                statements.runs_of_statements,
+                statements.cells_of_statements,
                 is_list=True,
             ),
             PaperTable(

@@ -128,7 +128,9 @@ def test_statements_on_rigid_jobs(name: str, share: float, holds: bool) -> None:
 def test_slightly_better_is_up_to_a_tenth(ratio: float, holds: bool) -> None:
     """With Downey's curves."""
     rows: Rows = [(SCOJO, "all", "mean response", [ratio]), (CIRNE_BERMAN, "all", "mean response", [1.0])]
-    cells = {cell.row: cell for cell in statements.cells_of_statements(made_up([], (tables.DOWNEY, rows)), {}, quick=False)}
+    cells = {
+        cell.row: cell for cell in statements.cells_of_statements(made_up([], (tables.DOWNEY, rows)), {}, quick=False)
+    }
     assert cells["Downey's curves: SCOJO-P is slightly better than Cirne-Berman"].reproduces is holds
 
 
