@@ -46,6 +46,11 @@ class Outcome(NamedTuple):
     spread: float = nan
 
 
+def listed(cases: Sequence[tuple[bool, str]], between: str = ", ", **told: Any) -> Outcome:
+    """Return in how many cases something is so; each is told in words."""
+    return counted([is_so for is_so, _ in cases], told=between.join(words for _, words in cases), **told)
+
+
 def counted(outcomes: Sequence[bool], **told: Any) -> Outcome:
     """Return in how many cases something is so."""
     return Outcome(sum(outcomes), told, len(outcomes))
@@ -57,6 +62,10 @@ class Share(NamedTuple):
     words: str
     above: float = -1.0
     least: int = 0
+
+    def holds(self, count: float, of: int) -> bool:
+        """Whether so many of so many are enough."""
+        return count > self.above * of and count >= self.least
 
 
 SHARES = {
@@ -119,7 +128,7 @@ class Statement:
         What the function is given.
     definition : str
         What ``ours`` is. Here, and in ``says`` and ``otherwise``, names in braces stand for what the function is given
-        and tells, and ``of`` for ``Outcome.of``.
+        and tells, ``of`` for ``Outcome.of``, and ``share`` for the words of a share.
     missing : str, optional
         The definition where nothing was measured, if that is another.
     unit : str
@@ -155,7 +164,8 @@ class Statement:
         ParameterError
             It names what the function does not tell.
         """
-        told = {**self.given, **outcome.told, "of": outcome.of}
+        share = SHARES.get(self.holds)
+        told = {**self.given, **outcome.told, "of": outcome.of, "share": share.words if share else None}
         is_known = outcome.of != 0 and not isnan(outcome.ours)
         try:
             verdict = self._verdict(outcome, told) if is_known else None
@@ -181,8 +191,7 @@ class Statement:
         """Return whether the rule holds of what was measured; None if the function tells so."""
         ours = outcome.ours
         if share := SHARES.get(self.holds):
-            of = told["of"] or 0
-            return ours > share.above * of and ours >= share.least
+            return share.holds(ours, outcome.of or 0)
         if name := _TRUTH.fullmatch(self.holds):
             truth = told[name[1]]
             return None if truth is None else bool(truth)
