@@ -99,7 +99,6 @@ VERSIONS = {version: Curve(f"tradeoff-{version.lower()}(T_w:avgX)") for version 
 class CurvesOfFigure(NamedTuple):
     """What a figure shows: its curves by name, a kind of month, and measures."""
 
-    title: str
     curves: Mapping[str, Curve]
     kind: str
     measures: tuple[str, ...]
@@ -108,28 +107,22 @@ class CurvesOfFigure(NamedTuple):
 _EFFICIENCY = ("mean bounded slowdown", "max wait")
 FIGURES = {
     "3": CurvesOfFigure(
-        "Search efficiency for Strict Lexical(T_w -> avgX), a typical month",
         STRICT_TW,
         TYPICAL,
         (*_EFFICIENCY, "excess over 98 %"),
     ),
     "4": CurvesOfFigure(
-        "Search efficiency for Strict Lexical(T_w -> avgX), the exceptional month",
         STRICT_TW,
         EXCEPTIONAL,
         (*_EFFICIENCY, "excess over the max"),
     ),
     "5": CurvesOfFigure(
-        "Search efficiency for Strict Lexical(maxW -> avgX), the exceptional month",
         STRICT_MAXW,
         EXCEPTIONAL,
         (*_EFFICIENCY, "excess over the max"),
     ),
-    "7": CurvesOfFigure(
-        "Strict and relaxed Lexical(maxW -> avgX), the exceptional month", RELAXED, EXCEPTIONAL, _EFFICIENCY
-    ),
+    "7": CurvesOfFigure(RELAXED, EXCEPTIONAL, _EFFICIENCY),
     "8d": CurvesOfFigure(
-        "Versions of Tradeoff(T_w:avgX) by nodes visited, the exceptional month",
         VERSIONS,
         EXCEPTIONAL,
         ("max bounded slowdown",),

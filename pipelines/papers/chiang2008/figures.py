@@ -38,7 +38,6 @@ COLUMNS = (
 class Shown(NamedTuple):
     """What a figure shows: the runs by the names of its lines, and the measures of its panels."""
 
-    title: str
     runs: Mapping[str, Run]
     panels: tuple[str, ...]
     by_powers: bool = False  # the scale
@@ -64,19 +63,16 @@ BEST = {**BACKFILL, "Lexical(T_w -> avgX)": policies.LEXICAL, "Tradeoff(T_w:avgX
 
 FIGURES = {
     "2a": Shown(
-        "Strict Lexical(T_w -> avgX) by fixed thresholds of the excessive wait, original load, L = 1,000",
         _at_load(None),
         ("max wait", "mean bounded slowdown"),
         by_powers=True,
     ),
     "2b": Shown(
-        "Strict Lexical(T_w -> avgX) by fixed thresholds of the excessive wait, load 0.9, L = 1,000",
         _at_load(HIGH_LOAD),
         ("max wait", "mean bounded slowdown"),
         by_powers=True,
     ),
     "6": Shown(
-        "Strict and relaxed Lexical(T_w -> avgX), load 0.9, L = 4,000",
         {
             "Strict Lexical(T_w -> avgX)": STRICT["Strict Lexical(T_w -> avgX)"],
             "Lexical(T_w -> avgX)": policies.LEXICAL,
@@ -85,27 +81,22 @@ FIGURES = {
         ("mean bounded slowdown", "max wait"),
     ),
     "8": Shown(
-        "Three versions of Tradeoff(T_w:avgX), load 0.9, L = 4,000",
         {**VERSIONS, **BACKFILL},
         ("max wait", "mean bounded slowdown", "max bounded slowdown"),
     ),
     "9": Shown(
-        "Lexical policies, load 0.9, L = 4,000 (the paper: 64,000, see chiang2008-large)",
         {**_LEXICAL, **BACKFILL},
         ("max wait", "mean bounded slowdown", "jobs beyond 98 %", "excess over 98 %"),
     ),
     "10": Shown(
-        "Trade-offs, load 0.9, L = 4,000",
         {**_TRADEOFF, **BACKFILL},
         ("max wait", "mean wait", "mean bounded slowdown", "max bounded slowdown"),
     ),
     "11": Shown(
-        "Search beside backfilling, load 0.9, L = 4,000",
         BEST,
         ("max wait", "excess over the max", "mean bounded slowdown", "max bounded slowdown"),
     ),
     "9-large": Shown(
-        "Lexical policies, load 0.9, L = 64,000",
         {**{name: large(run) for name, run in _LEXICAL.items()}, **BACKFILL},
         ("max wait", "mean bounded slowdown", "jobs beyond 98 %", "excess over 98 %"),
     ),

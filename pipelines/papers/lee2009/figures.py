@@ -8,7 +8,6 @@ as logged, at twice the logged turnaround. There are many cells, so of fewer gen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from itertools import product
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +28,7 @@ from pipelines.papers.lee2009.values import (
     standard_error,
 )
 from pipelines.papers.lee2009.windows import DECAYS, is_of_utility, short_name
-from pipelines.papers.paper import Cell, Measurements, PaperTable, Printed, Run
+from pipelines.papers.paper import Cell, Measurements, Printed, Run
 from swftools.plots.style import look_of
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ HATCHES = {PRIO: "///"}
 class Shown(NamedTuple):
     """What a figure shows: rows by name, each with the parameters of its runs; and those of a quick run."""
 
-    title: str
     axis: str
     rows: Mapping[str, dict[str, Any]]
     quick: tuple[str, ...]
@@ -50,19 +48,16 @@ class Shown(NamedTuple):
 
 FIGURES = {
     "4.1": Shown(
-        "Aggregate utility by how utility functions fall",
         "decay of utility functions",
         {name: {"decay": name} for name in DECAYS},
         DECAYS,
     ),
     "4.3": Shown(
-        "Aggregate utility by load: times between submissions divided by a factor",
         "times between submissions divided by",
         {f"{load:g}": {"load": load} for load in (0.8, 0.9, 1.0, 1.1, 1.2)},
         ("0.8", "1"),
     ),
     "4.4": Shown(
-        "Aggregate utility by how soon functions end",
         "deadline, times the logged turnaround",
         {f"{factor:g}": {"deadline_factor": factor} for factor in (1.0, 2.0, 3.0)},
         ("1", "2", "3"),
@@ -176,14 +171,3 @@ def _not_quick_first(bars: Bars, found: Measurements, log: str, policy: str) -> 
         if any(not isnan(mean(each)) for each in values):
             break
     return values
-
-
-def figure_table(figure: str) -> PaperTable:
-    """Return the table of a figure."""
-    return PaperTable(
-        f"figure-{figure}",
-        f"Figure {figure}",
-        FIGURES[figure].title,
-        partial(plan, figure),
-        partial(cells, figure),
-    )

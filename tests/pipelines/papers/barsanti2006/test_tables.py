@@ -52,7 +52,7 @@ def test_a_printed_ratio_is_reproduced_within_a_tenth() -> None:
         found = made_up([(SCOJO, "all", "mean response", [ours]), (CIRNE_BERMAN, "all", "mean response", [1.0])])
         cell = next(
             cell
-            for cell in tables.cells_of_ratios(found, tables.PRINTED_RATIOS, quick=False)
+            for cell in tables.cells_of_ratios(found, PAPER.chosen_tables("ratios")[0].printed, quick=False)
             if (cell.row, cell.column, cell.is_chosen) == ("W1", "SCOJO-P / Cirne-Berman", True)
         )
         assert cell.printed == "0.41"
