@@ -40,10 +40,7 @@ PROTOTYPE = read_printed(__package__, "published/other_program.csv")
 
 COMPARED = {**BEST, "Tradeoff(maxW:avgX)": TABLE_6["Tradeoff(maxW:avgX)"]}
 
-READINGS = {
-    STANDARD: "months begin by standard time",
-    SUMMER: "months begin by clocks that are put forward in summer",
-}
+READINGS = {STANDARD: "months begin by standard time", SUMMER: "months begin by clocks that are put forward in summer"}
 
 RUNS = {
     **{(name, STANDARD): run for name, run in COMPARED.items()},

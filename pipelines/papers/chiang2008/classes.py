@@ -17,6 +17,7 @@ from pipelines.papers.chiang2008.months import short_name
 from pipelines.papers.chiang2008.policies import NAMED
 from pipelines.papers.chiang2008.schedules import CLASSES
 from pipelines.papers.chiang2008.values import Values
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
 from pipelines.papers.statements import PAIR_RULES, Outcome, listed
 from swftools.plots.style import SEQUENTIAL
@@ -57,12 +58,9 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
 
 def draw(measurements: pd.DataFrame) -> Figure:
     """Draw Figure 12: mean waits by processors and run time, a panel a log and policy, a scale a log."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     values = Values(Measurements(measurements))
     logs = [log for log in values.logs if any(values.classes(log, run) for run in BEST.values())]
-    picture = Figure(figsize=(11, 0.6 + 2.6 * max(1, len(logs))), layout="constrained")
-    axes = picture.subplots(max(1, len(logs)), len(BEST), squeeze=False)
+    picture, axes = panels((11, 0.6 + 2.6 * max(1, len(logs))), len(logs), len(BEST))
     for line, log in enumerate(logs):
         grids = {name: _grid(values.classes(log, run)) for name, run in BEST.items()}
         most = np.nanmax([grid.to_numpy() for grid in grids.values()])

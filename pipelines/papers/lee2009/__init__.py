@@ -97,10 +97,7 @@ BEYOND = register_paper(
         tables=read_tables(
             __name__,
             "lee2009-beyond",
-            {
-                "elsewhere": (elsewhere.plan, elsewhere.cells),
-                "exaggeration": (exaggeration.plan, exaggeration.cells),
-            },
+            {"elsewhere": (elsewhere.plan, elsewhere.cells), "exaggeration": (exaggeration.plan, exaggeration.cells)},
         ),
     )
 )

@@ -28,6 +28,7 @@ from pipelines.papers.lee2009.values import (
     standard_error,
 )
 from pipelines.papers.lee2009.windows import DECAYS, is_of_utility, short_name
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
 from swftools.plots.style import look_of
 
@@ -47,11 +48,7 @@ class Shown(NamedTuple):
 
 
 FIGURES = {
-    "4.1": Shown(
-        "decay of utility functions",
-        {name: {"decay": name} for name in DECAYS},
-        DECAYS,
-    ),
+    "4.1": Shown("decay of utility functions", {name: {"decay": name} for name in DECAYS}, DECAYS),
     "4.3": Shown(
         "times between submissions divided by",
         {f"{load:g}": {"load": load} for load in (0.8, 0.9, 1.0, 1.1, 1.2)},
@@ -141,12 +138,9 @@ Bars = Callable[[Measurements, str, str, bool], list[list[float]]]
 
 def draw_bars(measurements: pd.DataFrame, labels: list[str], bars: Bars, axis: str, value: str) -> Figure:
     """Draw groups of bars, one a policy in each group."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     logs = logs_of_utility(found)
-    figure = Figure(figsize=(1.5 + 5.5 * max(1, len(logs)), 3.6), layout="constrained")
-    axes = figure.subplots(1, max(1, len(logs)), squeeze=False)[0]
+    figure, (axes,) = panels((1.5 + 5.5 * max(1, len(logs)), 3.6), 1, len(logs))
     for log, place in zip(logs, axes, strict=False):
         for number, policy in enumerate(POLICIES):
             values = _not_quick_first(bars, found, log, policy)

@@ -69,9 +69,7 @@ BEYOND = register_paper(
         citation=CITATION,
         version=1,
         logs=[*LOGS.values(), *OTHER_LOGS.values()],
-        experiments={
-            "reserved": Experiment(beyond.measure_reserved, beyond.ReservedOfLog, beyond.EXPERIMENT_UNITS),
-        },
+        experiments={"reserved": Experiment(beyond.measure_reserved, beyond.ReservedOfLog, beyond.EXPERIMENT_UNITS)},
         tables=read_tables(__name__, "nurmi2009-beyond", beyond.MADE),
         pictures={"reserved": beyond.draw_reserved, "promises": beyond.draw_promises},
     )

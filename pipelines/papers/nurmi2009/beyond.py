@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pipelines.papers.looks import panels
 from pipelines.papers.nurmi2009.reservations import MEASURES, TARGETS, UNITS
 from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run, measured
 from pipelines.papers.yuan2010.populations import short_name
@@ -243,13 +244,10 @@ MADE: dict[str, tuple[Plan, Cells]] = {
 
 def draw_reserved(measurements: pd.DataFrame) -> Figure:
     """Draw what was met, and others' waits, over the share of jobs that ask: a column a log."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     from swftools.plots import plot  # noqa: PLC0415 (so)
 
     found, quick = _measured(measurements)
-    figure = Figure(figsize=(1.0 + 2.4 * max(1, len(found.logs)), 5.4), layout="constrained")
-    axes = figure.subplots(2, max(1, len(found.logs)), squeeze=False, sharex=True, sharey="row")
+    figure, axes = panels((1.0 + 2.4 * max(1, len(found.logs)), 5.4), 2, len(found.logs), sharex=True, sharey="row")
     for column, log in enumerate(found.logs):
         rows = [
             {"share": percent / 100.0, "target": target}
@@ -265,11 +263,8 @@ def draw_reserved(measurements: pd.DataFrame) -> Figure:
 
 def draw_promises(measurements: pd.DataFrame) -> Figure:
     """Draw how often promises were met, a panel a log, a curve a share of jobs that ask."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found, quick = _measured(measurements)
-    figure = Figure(figsize=(1.0 + 2.4 * max(1, len(found.logs)), 3.4), layout="constrained")
-    axes = figure.subplots(1, max(1, len(found.logs)), squeeze=False, sharex=True, sharey="row")
+    figure, axes = panels((1.0 + 2.4 * max(1, len(found.logs)), 3.4), 1, len(found.logs), sharex=True, sharey="row")
     ends = [float(PROMISES[0]), float(PROMISES[-1])]
     for place, log in zip(axes[0], found.logs, strict=False):
         for number_of_share, percent in enumerate(shares_of(quick)[:: 1 if quick else 2]):

@@ -38,10 +38,6 @@ PAPER = register_paper(
             "fairness": Experiment(fairness.measure_fairness, fairness.FairnessOfPaper, fairness.UNITS),
         },
         tables=read_tables(__name__, "yuan2010", MADE),
-        pictures={
-            "blocked": figures.draw_blocked,
-            "errors": errors.draw,
-            "slowdowns": figures.draw_all,
-        },
+        pictures={"blocked": figures.draw_blocked, "errors": errors.draw, "slowdowns": figures.draw_all},
     )
 )
