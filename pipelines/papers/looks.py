@@ -11,6 +11,7 @@ from swftools.plots.style import COLORS, DASHES, MARKERS, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ABBREVIATIONS = {
     "T_w": "T_w: sum of waits beyond the threshold",
@@ -57,6 +58,24 @@ def looks_of(policies: Mapping[str, str]) -> dict[str, dict[str, Any]]:
             looks[label] = look_of(policy)
         seen.add(policy)
     return looks
+
+
+def panels(size: tuple[float, float], lines: int, columns: int, **shared: Any) -> tuple[Figure, Any]:
+    """Return a picture of panels, and these as an array of lines and columns; at least one is there.
+
+    Parameters
+    ----------
+    size : tuple of float
+        Width and height, inches.
+    lines, columns : int
+        Of panels.
+    **shared
+        Of ``Figure.subplots``: which axes panels share.
+    """
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(max(1, lines), max(1, columns), squeeze=False, **shared)
 
 
 def name_months(axes: Axes, months: Sequence[str]) -> None:

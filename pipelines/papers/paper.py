@@ -167,6 +167,12 @@ class Measurements:
 Printed = Mapping[str, Mapping[str, str]]
 """A published table: by row and column, what is printed."""
 
+Plan = Callable[[str, bool], Iterable[Run]]
+"""Takes a log's name and whether to be quick; returns the runs that a table needs on the log."""
+
+Cells = Callable[[Measurements, Printed, bool], Iterable[Cell]]
+"""Takes the measurements, the published table, and whether to be quick; yields cells in order."""
+
 
 @dataclass(frozen=True)
 class PaperTable:
@@ -180,10 +186,10 @@ class PaperTable:
         Its name in the paper; ``OURS`` if the paper has none.
     title : str
         What it shows, in our own words.
-    plan : callable
-        Takes a log's name and whether to be quick; returns the runs that it needs on the log.
-    cells : callable
-        Takes the measurements, the published table, and whether to be quick; yields cells in order.
+    plan : Plan
+        What it needs.
+    cells : Cells
+        What it shows.
     printed : mapping of str to mapping
         The published values, as ``read_printed`` returns them; empty if the paper prints none.
     is_list : bool
@@ -193,8 +199,8 @@ class PaperTable:
     number: str
     place: str
     title: str
-    plan: Callable[[str, bool], Iterable[Run]]
-    cells: Callable[[Measurements, Printed, bool], Iterable[Cell]]
+    plan: Plan
+    cells: Cells
     printed: Printed = field(default_factory=dict)
     is_list: bool = False
 
@@ -264,6 +270,41 @@ def read_printed(package: str, name: str) -> Printed:
     """Return a published table from a CSV file of a package, whose first column is ``row``; each value as printed."""
     text = files(package).joinpath(*name.split("/")).read_text(encoding="utf-8")
     return {row.pop("row"): row for row in csv.DictReader(text.splitlines())}
+
+
+def read_tables(package: str, paper: str, made: Mapping[str, tuple[Plan, Cells]]) -> list[PaperTable]:
+    """Return the tables of a paper, as its package lists them in ``published/tables.csv``.
+
+    Parameters
+    ----------
+    package : str
+        Its folder may have several papers; each row of the list names its paper, then number, place and title, the file
+        of its published values if there are any, and whether it is shown as a grid or a list.
+    paper : str
+        Whose tables are wanted.
+    made : mapping of str to tuple
+        By number, how a table is made.
+
+    Raises
+    ------
+    ParameterError
+        A table is listed and not made, or the other way round.
+    """
+    text = files(package).joinpath("published", "tables.csv").read_text(encoding="utf-8")
+    rows = [row for row in csv.DictReader(text.splitlines()) if row["paper"] == paper]
+    if different := sorted({row["number"] for row in rows} ^ set(made)):
+        raise ParameterError(f"{package}/published/tables.csv: {paper} lists other tables than are made: {different}")
+    return [
+        PaperTable(
+            row["number"],
+            row["place"],
+            row["title"],
+            *made[row["number"]],
+            read_printed(package, f"published/{row['values']}") if row["values"] else {},
+            is_list=row["form"] == "list",
+        )
+        for row in rows
+    ]
 
 
 def measured(rows: Iterable[tuple[str, str, str, float | None]]) -> pd.DataFrame:

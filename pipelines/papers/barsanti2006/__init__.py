@@ -3,7 +3,7 @@
 
 from pipelines.papers.barsanti2006 import beyond, comparison, figures, statements, tables
 from pipelines.papers.barsanti2006.values import LOG
-from pipelines.papers.paper import Experiment, Paper, PaperTable, register_paper
+from pipelines.papers.paper import Experiment, Paper, read_tables, register_paper
 
 CITATION = (
     "L. Barsanti, A. C. Sodan: Adaptive job scheduling via predictive job resource allocation. 12th Workshop on Job "
@@ -23,16 +23,10 @@ PAPER = register_paper(
         logs=[LOG],
         experiments=EXPERIMENTS,
         drawn_on=LOG,
-        tables=(
-            *tables.TABLES,
-            PaperTable(
-                "statements",
-                "Sections 5.3 and 6",
-                "What the text says",
-                statements.plan_statements,
-                statements.cells,
-                is_list=True,
-            ),
+        tables=read_tables(
+            __name__,
+            "barsanti2006",
+            {**tables.MADE, "statements": (statements.runs_of_statements, statements.cells_of_statements)},
         ),
         pictures={
             "means": figures.draw_means,
@@ -51,6 +45,6 @@ BEYOND = register_paper(
         logs=beyond.ALL_LOGS,
         experiments=EXPERIMENTS,
         drawn_on=LOG,
-        tables=beyond.TABLES,
+        tables=read_tables(__name__, "barsanti2006-beyond", beyond.MADE),
     )
 )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from pipelines.papers.barsanti2006.comparison import (
 from pipelines.papers.barsanti2006.tables import MEANINGS, PAIRED, plan
 from pipelines.papers.barsanti2006.values import LOG, mean_of, ratio_of, runs_of, runs_on_log
 from pipelines.papers.barsanti2006.workloads import ALL, CLASSES
-from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run
+from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run
 
 LOGS = {"KTH-SP2": "KTH-SP2-1996-2.1-cln", "SDSC-SP2": "SDSC-SP2-1998-4.2-cln"}
 """Logs whose jobs are given curves, by short names."""
@@ -94,24 +94,11 @@ def _cell(row: str, column: str, told: Any, definition: str, unit: str = "1") ->
     return Cell(row=row, column=column, ours=told.mean, spread=told.error, definition=definition, unit=unit)
 
 
-def _table(number: str, title: str, plan_: Any, cells: Any) -> PaperTable:
-    return PaperTable(number, f"{OURS}: {number}", title, plan_, cells)
-
-
-SETS: Mapping[str, str] = {
-    "rules": "Each rule of SCOJO-P by itself: mean response times over those of SCOJO-P",
-    "malleable": "Running jobs resized: mean response times over those of SCOJO-P",
+MADE: dict[str, tuple[Plan, Cells]] = {
+    **{name: (partial(plan_set, name), partial(cells_of_set, name)) for name in ("rules", "malleable")},
+    "requests": (plan_requests, cells_of_requests),
+    "logs": (plan_logs, cells_of_logs),
 }
-
-TABLES = (
-    *(_table(name, title, partial(plan_set, name), partial(cells_of_set, name)) for name, title in SETS.items()),
-    _table(
-        "requests",
-        "Requests as users make them: mean response times over fixed widths",
-        plan_requests,
-        cells_of_requests,
-    ),
-    _table("logs", "Logs whose jobs are given curves", plan_logs, cells_of_logs),
-)
+"""How each table is made."""
 
 ALL_LOGS = [LOG, *LOGS.values()]

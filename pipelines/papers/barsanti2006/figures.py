@@ -22,7 +22,7 @@ from pipelines.papers.barsanti2006.comparison import (
 from pipelines.papers.barsanti2006.tables import DOWNEY, SHOWN, W1, W2
 from pipelines.papers.barsanti2006.values import LOG
 from pipelines.papers.barsanti2006.workloads import ALPHAS, CLASSES
-from pipelines.papers.looks import looks_of
+from pipelines.papers.looks import looks_of, panels
 from pipelines.papers.paper import Measurements, Run
 
 if TYPE_CHECKING:
@@ -50,11 +50,10 @@ def draw_adaptations(measurements: pd.DataFrame) -> Figure:
 
 def draw_histograms(measurements: pd.DataFrame) -> Figure:
     """Draw Figure 9: response times by class."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
-    found, figure = Measurements(measurements), Figure(figsize=(9, 7.5), layout="constrained")
+    found = Measurements(measurements)
+    figure, grid = panels((9, 7.5), len(CLASSES), 1)
     run = _run(measurements, W1)
-    for axes, kind in zip(figure.subplots(3, 1), CLASSES, strict=True):
+    for axes, kind in zip(grid[:, 0], CLASSES, strict=True):
         edges = [*EDGES[kind], float("inf")]
         values = {name: [found.value(LOG, run, name, JOBS, f"{kind} {edge:g}") for edge in edges] for name in SHOWN}
         _bars(axes, [f"{edge:g}" if edge < float("inf") else "more" for edge in edges], values)
@@ -66,11 +65,8 @@ def draw_histograms(measurements: pd.DataFrame) -> Figure:
 
 def _grid(measurements: pd.DataFrame, rows: dict[str, dict[str, Any]], columns: dict[str, str]) -> Figure:
     """Draw measures by class, a row for each workload and a column for each measure."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
-    figure = Figure(figsize=(3.2 * len(columns), 2.8 * len(rows)), layout="constrained")
-    grid = figure.subplots(len(rows), len(columns), squeeze=False)
+    figure, grid = panels((3.2 * len(columns), 2.8 * len(rows)), len(rows), len(columns))
     for line, (workload, given) in zip(grid, rows.items(), strict=True):
         run = _run(measurements, given)
         for axes, (measure, words) in zip(line, columns.items(), strict=True):

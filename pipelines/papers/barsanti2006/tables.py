@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pipelines.papers.barsanti2006.comparison import (
@@ -29,7 +29,7 @@ from pipelines.papers.barsanti2006.comparison import (
 )
 from pipelines.papers.barsanti2006.values import LOG, Estimate, Given, mean_of, ratio_of, runs_of
 from pipelines.papers.barsanti2006.workloads import ALL, CLASSES
-from pipelines.papers.paper import AS_WRITTEN, Cell, Measurements, PaperTable, Printed, Run, Within
+from pipelines.papers.paper import AS_WRITTEN, Cell, Cells, Measurements, Plan, Printed, Run, Within
 
 SHOWN = (FIXED, SCOJO, NOT_PREDICTIVE, CIRNE_BERMAN)
 
@@ -168,71 +168,35 @@ WHY = {
 """Why a value is not reproduced, by its place, as far as is known."""
 
 
-def _planned(*comparisons: Given) -> Callable[[str, bool], list[Run]]:
-    return partial(_plan_of, comparisons)
-
-
-def _plan_of(comparisons: Sequence[Given], log: str, quick: bool) -> list[Run]:
-    return plan(log, quick, *comparisons)
-
-
-def _figure(number: str, title: str, given: Given, *measures: str) -> PaperTable:
-    """Return a figure that shows means by class."""
-    cells = partial(cells_of_means, given, measures)
-    return PaperTable(f"figure-{number}", f"Figure {number}", title, _planned(given), cells)
-
-
 W1, W2 = ({"workload": workload, "approaches": "paper"} for workload in ("W1", "W2"))
 DOWNEY = {**W1, "curves": "cirne-berman"}
 
-OF_TEXT = [*(given | {"approaches": approaches} for given in (W1, W2) for approaches in ("paper", "tolerance"))]
+OF_TEXT = [{**given, "approaches": approaches} for given in (W1, W2) for approaches in ("paper", "tolerance")]
 
-PRINTED_RATIOS = {
-    "W1": {f"{SCOJO} / {FIXED}": "0.30", f"{SCOJO} / {CIRNE_BERMAN}": "0.41", f"{CIRNE_BERMAN} / {FIXED}": "0.70"}
+
+def _planned(*comparisons: Given) -> Plan:
+    """Return the plan of a table of these comparisons."""
+    return lambda log, quick: plan(log, quick, *comparisons)
+
+
+def _figure(given: Given, *measures: str) -> tuple[Plan, Cells]:
+    """Return how a figure is made that shows means by class."""
+    return _planned(given), partial(cells_of_means, given, measures)
+
+
+MADE: dict[str, tuple[Plan, Cells]] = {
+    "ratios": (_planned(*OF_TEXT), cells_of_ratios),
+    "figure-5": _figure(W1, RESPONSE),
+    "figure-6": _figure(W1, WAIT),
+    "figure-7": _figure(W1, SLOWDOWN),
+    "figure-8": _figure(W1, SHRUNK, WIDENED),
+    "figure-9": (_planned(W1), partial(cells_of_histogram, W1)),
+    "figure-10": _figure(W2, RESPONSE),
+    "figure-11": _figure(W2, WAIT),
+    "figure-12": _figure(W2, SLOWDOWN),
+    "figure-13": _figure(W2, SHRUNK, WIDENED),
+    "figure-14": _figure(DOWNEY, RESPONSE, SLOWDOWN),
+    "utilization": (_planned(W1, W2), cells_of_utilization),
+    "optimal-widths": (_planned(W1, DOWNEY), cells_of_optima),
 }
-"""Abstract and section 6: improved by 70 %, 59 % and 30 %."""
-
-PRINTED_UTILIZATION = {"W1": {SCOJO: "78.6", CIRNE_BERMAN: "89.69"}}
-"""Section 5.3."""
-
-PRINTED_OPTIMA = {
-    ALL: {"simple": "12", "Cirne-Berman-Downey": "69"},
-    "short": {"simple": "8", "Cirne-Berman-Downey": "61"},
-    "medium": {"simple": "9", "Cirne-Berman-Downey": "89"},
-    "long": {"simple": "20", "Cirne-Berman-Downey": "65"},
-}
-"""Section 5.3."""
-
-TABLES = (
-    PaperTable(
-        "ratios", "Abstract", "Mean response times by approach", _planned(*OF_TEXT), cells_of_ratios, PRINTED_RATIOS
-    ),
-    _figure("5", "Mean response times, W1, all moldable", W1, RESPONSE),
-    _figure("6", "Mean wait times, W1, all moldable", W1, WAIT),
-    _figure("7", "Mean bounded slowdowns, W1, all moldable", W1, SLOWDOWN),
-    _figure("8", "Shrunk and expanded jobs, W1, all moldable", W1, SHRUNK, WIDENED),
-    PaperTable(
-        "figure-9", "Figure 9", "Response times, W1, all moldable", _planned(W1), partial(cells_of_histogram, W1)
-    ),
-    _figure("10", "Mean response times, W2, all moldable", W2, RESPONSE),
-    _figure("11", "Mean wait times, W2, all moldable", W2, WAIT),
-    _figure("12", "Mean bounded slowdowns, W2, all moldable", W2, SLOWDOWN),
-    _figure("13", "Shrunk and expanded jobs, W2, all moldable", W2, SHRUNK, WIDENED),
-    _figure("14", "Response times and slowdowns with Downey's curves, W1", DOWNEY, RESPONSE, SLOWDOWN),
-    PaperTable(
-        "utilization",
-        "Section 5.3 on utilization",
-        "Utilization",
-        _planned(W1, W2),
-        cells_of_utilization,
-        PRINTED_UTILIZATION,
-    ),
-    PaperTable(
-        "optimal-widths",
-        "Section 5.3 on curves",
-        "Optimal widths",
-        _planned(W1, DOWNEY),
-        cells_of_optima,
-        PRINTED_OPTIMA,
-    ),
-)
+"""How each table is made."""

@@ -8,7 +8,7 @@ here, ``chiang2008-large``, so that all the rest can be asked for without it.
 from functools import partial
 
 from pipelines.papers.chiang2008 import beyond, classes, curves, decisions, figures, months, schedules, statements
-from pipelines.papers.paper import Experiment, Paper, PaperTable, register_paper
+from pipelines.papers.paper import Cells, Experiment, Paper, Plan, read_tables, register_paper
 
 CITATION = (
     "S.-H. Chiang, S. Vasupongayya: Design and potential performance of goal-oriented job scheduling policies for "
@@ -25,22 +25,38 @@ EXPERIMENTS = {
 }
 
 
-def _of_months(number: str, place: str) -> PaperTable:
-    """Return the table of a figure by months."""
-    shown = figures.FIGURES[number]
-    return PaperTable(f"figure-{number}", place, shown.title, figures.planned(shown.runs), figures.cells_of(shown.runs))
+def _of_months(number: str) -> tuple[Plan, Cells]:
+    """Return how the table of a figure by months is made."""
+    runs = figures.FIGURES[number].runs
+    return figures.planned(runs), figures.cells_of(runs)
 
 
-def _of_nodes(number: str, *, large: bool) -> PaperTable:
-    """Return the table of a figure by nodes visited."""
-    return PaperTable(
-        f"figure-{number}",
-        f"Figure {number}",
-        curves.FIGURES[number].title,
-        partial(curves.plan, number, large),
-        partial(curves.cells, number),
-    )
+def _of_nodes(number: str, *, large: bool) -> tuple[Plan, Cells]:
+    """Return how the table of a figure by nodes visited is made."""
+    return partial(curves.plan, number, large), partial(curves.cells, number)
 
+
+def _of_text(*, large: bool) -> tuple[Plan, Cells]:
+    """Return how the table of statements is made."""
+    return partial(statements.runs_of_statements, large), partial(statements.cells_of_statements, large)
+
+
+MADE: dict[str, tuple[Plan, Cells]] = {
+    "3": (months.plan, months.cells),
+    **{f"figure-{number}": _of_months(number) for number in figures.FIGURES if number != "9-large"},
+    **{f"figure-{number}": _of_nodes(number, large=False) for number in curves.FIGURES},
+    "figure-12": (figures.planned(figures.BEST), classes.cells),
+    "statements": _of_text(large=False),
+    **beyond.MADE,
+}
+"""How each table is made."""
+
+MADE_LARGE: dict[str, tuple[Plan, Cells]] = {
+    **{f"figure-{number}": _of_nodes(number, large=True) for number in curves.FIGURES},
+    "figure-9-large": _of_months("9-large"),
+    "statements": _of_text(large=True),
+}
+"""The same of ``chiang2008-large``."""
 
 PAPER = register_paper(
     Paper(
@@ -49,33 +65,7 @@ PAPER = register_paper(
         version=1,
         logs=[*months.LOGS.values()],
         experiments=EXPERIMENTS,
-        tables=(
-            PaperTable("3", "Table 3", "The months simulated here", months.plan, months.cells),
-            _of_months("2a", "Figure 2a"),
-            _of_months("2b", "Figures 2b and 2c"),
-            *(_of_nodes(number, large=False) for number in ("3", "4", "5")),
-            _of_months("6", "Figure 6"),
-            _of_nodes("7", large=False),
-            _of_months("8", "Figure 8"),
-            _of_nodes("8d", large=False),
-            *(_of_months(number, f"Figure {number}") for number in ("9", "10", "11")),
-            PaperTable(
-                "figure-12",
-                "Figure 12",
-                "Mean waits by processors (N) and run time (T), load 0.9, L = 4,000",
-                figures.planned(figures.BEST),
-                classes.cells,
-            ),
-            PaperTable(
-                "statements",
-                "Sections 5 and 6",
-                "What the text says",
-                partial(statements.plan, False),
-                partial(statements.cells, False),
-                is_list=True,
-            ),
-            *beyond.TABLES,
-        ),
+        tables=read_tables(__name__, "chiang2008", MADE),
         pictures={
             **{
                 f"figure_{number}": partial(figures.draw if number in figures.FIGURES else curves.draw, number)
@@ -93,18 +83,7 @@ LARGE = register_paper(
         version=1,
         logs=[*months.LOGS.values()],
         experiments={name: EXPERIMENTS[name] for name in ("policy", "curve")},
-        tables=(
-            *(_of_nodes(number, large=True) for number in ("3", "4", "5", "7", "8d")),
-            _of_months("9-large", "Figure 9"),
-            PaperTable(
-                "statements",
-                "Sections 5 and 6",
-                "What the text says of searches of many nodes",
-                partial(statements.plan, True),
-                partial(statements.cells, True),
-                is_list=True,
-            ),
-        ),
+        tables=read_tables(__name__, "chiang2008-large", MADE_LARGE),
         pictures={
             **{f"figure_{number}": partial(curves.draw, number) for number in ("3", "4", "5", "7", "8d")},
             "figure_9": partial(figures.draw, "9-large"),

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from pipelines.papers.chiang2008 import decisions
-from pipelines.papers.chiang2008.figures import BEST, COLUMNS, GREATEST, cells_of, planned, told
+from pipelines.papers.chiang2008.figures import BEST, GREATEST, cells_of, planned, told
 from pipelines.papers.chiang2008.months import LOGS, STANDARD, SUMMER, short_name
 from pipelines.papers.chiang2008.policies import BACKFILL, STARVING, TABLE_6, TRADEOFF, changed, search
 from pipelines.papers.chiang2008.values import Values
-from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, Within, read_printed
+from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run, Within, read_printed
 
 TOLD = {"run times": "exact", "requested times": "request", "predictions": "last-model"}
 """What policies are told of run times."""
@@ -40,10 +40,7 @@ PROTOTYPE = read_printed(__package__, "published/other_program.csv")
 
 COMPARED = {**BEST, "Tradeoff(maxW:avgX)": TABLE_6["Tradeoff(maxW:avgX)"]}
 
-READINGS = {
-    STANDARD: "months begin by standard time",
-    SUMMER: "months begin by clocks that are put forward in summer",
-}
+READINGS = {STANDARD: "months begin by standard time", SUMMER: "months begin by clocks that are put forward in summer"}
 
 RUNS = {
     **{(name, STANDARD): run for name, run in COMPARED.items()},
@@ -90,35 +87,15 @@ def cells_of_program(found: Measurements, printed: Printed, quick: bool) -> Iter
                 )
 
 
-def _table(number: str, title: str, runs: Mapping[str, Run], columns: tuple[str, ...] = COLUMNS) -> PaperTable:
-    """Return a table of runs, a row each."""
-    return PaperTable(number, f"{OURS}: {number}", title, planned(runs), cells_of(runs, columns))
+OF_UTILITY = ("utility", "max wait", GREATEST, "mean wait", "mean bounded slowdown", "excess over 98 %")
 
-
-TABLES = (
-    _table("table-6", "All policies of Table 6, load 0.9, L = 4,000", TABLE_6),
-    _table("original-load", "All policies of Table 6 and backfilling, original load, L = 4,000", AS_LOGGED),
-    _table("starvation", "Trade-offs between one job's wait and a mean (section 6.2), load 0.9, L = 4,000", STARVING),
-    _table("estimates", "By what policies are told of run times, load 0.9, L = 4,000", ESTIMATES),
-    _table(
-        "utility",
-        "Utility as an objective, load 0.9, L = 4,000",
-        UTILITY,
-        ("utility", "max wait", GREATEST, "mean wait", "mean bounded slowdown", "excess over 98 %"),
-    ),
-    PaperTable(
-        "decisions",
-        f"{OURS}: decisions",
-        "What single searches find, load 0.9, L = 4,000",
-        decisions.plan,
-        decisions.cells,
-    ),
-    PaperTable(
-        "other-program",
-        f"{OURS}: other-program",
-        "Beside another program, written independently by the same rules (its values / ours), load 0.9, L = 4,000",
-        plan_of_program,
-        cells_of_program,
-        PROTOTYPE,
-    ),
-)
+MADE: dict[str, tuple[Plan, Cells]] = {
+    "table-6": (planned(TABLE_6), cells_of(TABLE_6)),
+    "original-load": (planned(AS_LOGGED), cells_of(AS_LOGGED)),
+    "starvation": (planned(STARVING), cells_of(STARVING)),
+    "estimates": (planned(ESTIMATES), cells_of(ESTIMATES)),
+    "utility": (planned(UTILITY), cells_of(UTILITY, OF_UTILITY)),
+    "decisions": (decisions.plan, decisions.cells),
+    "other-program": (plan_of_program, cells_of_program),
+}
+"""How each table is made."""

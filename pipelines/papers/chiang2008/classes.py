@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pipelines.papers.chiang2008.claims import RULES, Rule, larger, much_smaller, not_larger, smaller, statement
 from pipelines.papers.chiang2008.figures import BEST
 from pipelines.papers.chiang2008.months import short_name
+from pipelines.papers.chiang2008.policies import NAMED
 from pipelines.papers.chiang2008.schedules import CLASSES
 from pipelines.papers.chiang2008.values import Values
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
+from pipelines.papers.statements import PAIR_RULES, Outcome, listed
 from swftools.plots.style import SEQUENTIAL
 from swftools.simulator.metrics.job_classes import classify
 
@@ -28,8 +30,14 @@ SHORT, LONG = ("<= 600", "(600, 3600]"), ("> 28800",)
 NARROW, MIDDLE, WIDE = ("<= 1", "(1, 8]"), ("(8, 32]",), ("(32, 64]", "> 64")
 """Labels of the classes of Figure 12 that the text speaks of: up to 1 h, above 8 h; up to 8, up to 32, above 32."""
 
-OfClass = tuple[Run, tuple[str, ...], tuple[str, ...]]
-"""A policy, and labels of the processors and of the run times that are meant."""
+JOBS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "wide": (WIDE, ()),
+    "narrow": (NARROW, ()),
+    "short wide": (WIDE, SHORT),
+    "long wide": ((*MIDDLE, *WIDE), LONG),
+    "long narrow": (NARROW, LONG),
+}
+"""Jobs that the text speaks of: labels of their processors and of their run times, all where there are none."""
 
 
 def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
@@ -50,12 +58,9 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
 
 def draw(measurements: pd.DataFrame) -> Figure:
     """Draw Figure 12: mean waits by processors and run time, a panel a log and policy, a scale a log."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     values = Values(Measurements(measurements))
     logs = [log for log in values.logs if any(values.classes(log, run) for run in BEST.values())]
-    picture = Figure(figsize=(11, 0.6 + 2.6 * max(1, len(logs))), layout="constrained")
-    axes = picture.subplots(max(1, len(logs)), len(BEST), squeeze=False)
+    picture, axes = panels((11, 0.6 + 2.6 * max(1, len(logs))), len(logs), len(BEST))
     for line, log in enumerate(logs):
         grids = {name: _grid(values.classes(log, run)) for name, run in BEST.items()}
         most = np.nanmax([grid.to_numpy() for grid in grids.values()])
@@ -71,60 +76,6 @@ def draw(measurements: pd.DataFrame) -> Figure:
     return picture
 
 
-def statements(values: Values) -> Iterator[Cell]:
-    """Yield what section 6.3 says of Figure 12."""
-    fcfs, lxf, lexical, tradeoff = BEST.values()
-    yield _of_classes(
-        values,
-        "Figure 12a: under FCFS-backfill wide jobs wait longer than narrow ones",
-        "poor",
-        [((fcfs, WIDE, ()), (fcfs, NARROW, ()))],
-        larger,
-    )
-    yield _of_classes(
-        values,
-        "Figure 12b: under LXF-backfill short wide jobs wait less than under FCFS-backfill",
-        "significantly",
-        [((lxf, WIDE, SHORT), (fcfs, WIDE, SHORT))],
-        much_smaller,
-    )
-    yield _of_classes(
-        values,
-        "Figure 12b: under LXF-backfill long wide jobs wait longer than under FCFS-backfill",
-        "sacrificed",
-        [((lxf, (*MIDDLE, *WIDE), LONG), (fcfs, (*MIDDLE, *WIDE), LONG))],
-        larger,
-    )
-    yield _of_classes(
-        values,
-        "Figures 12c and 12d: under both searches short wide jobs wait less than under FCFS-backfill",
-        "both",
-        [((run, WIDE, SHORT), (fcfs, WIDE, SHORT)) for run in (lexical, tradeoff)],
-        much_smaller,
-    )
-    yield _of_classes(
-        values,
-        "Figures 12c and 12d: under both searches long wide jobs wait less than under LXF-backfill",
-        "not so much sacrificed",
-        [((run, (*MIDDLE, *WIDE), LONG), (lxf, (*MIDDLE, *WIDE), LONG)) for run in (lexical, tradeoff)],
-        smaller,
-    )
-    yield _of_classes(
-        values,
-        "Figure 12d: short wide jobs fare as well under Tradeoff(T_w:avgX) as under LXF-backfill",
-        "as good",
-        [((tradeoff, WIDE, SHORT), (lxf, WIDE, SHORT))],
-        not_larger,
-    )
-    yield _of_classes(
-        values,
-        "Figure 12d: long narrow jobs wait longer under Tradeoff(T_w:avgX) than under both backfill policies",
-        "traded",
-        [((tradeoff, NARROW, LONG), (run, NARROW, LONG)) for run in (fcfs, lxf)],
-        larger,
-    )
-
-
 def class_wait(values: Values, log: str, run: Run, widths: tuple[str, ...], times: tuple[str, ...] = ()) -> float:
     """Return the mean wait, h, of the jobs of some classes, of all run times where none are given; NaN of none."""
     classes = values.classes(log, run)
@@ -137,17 +88,18 @@ def class_wait(values: Values, log: str, run: Run, widths: tuple[str, ...], time
     return sum(wait * count for wait, count in chosen) / jobs if jobs else float("nan")
 
 
-def _of_classes(values: Values, words: str, printed: str, pairs: list[tuple[OfClass, OfClass]], rule: Rule) -> Cell:
-    """Return a statement about mean waits of classes, h, each beside another, of each log."""
-    held, parts = 0, []
+def waits_of_classes(
+    values: Values, pairs: list[tuple[str, str]], jobs: str, each: str, beside: str | None = None
+) -> Outcome:
+    """Return how many mean waits of some jobs are so beside those of others: policies in pairs, in each log."""
+    rule, cases = PAIR_RULES[each], []
     for log in values.logs:
         for one, other in pairs:
-            ours, theirs = class_wait(values, log, *one), class_wait(values, log, *other)
+            ours = class_wait(values, log, NAMED[one], *JOBS[jobs])
+            theirs = class_wait(values, log, NAMED[other], *JOBS[beside or jobs])
             if not (np.isnan(ours) or np.isnan(theirs)):
-                held += rule(ours, theirs)
-                parts.append(f"{ours:.4g} beside {theirs:.4g} ({short_name(log)})")
-    told = f"of {len(parts)} mean waits (h): {RULES[rule]}; {', '.join(parts)}; it holds if all are"
-    return statement(words, printed, held, told, held == len(parts), unit="waits", known=len(parts))
+                cases.append((rule.holds(ours, theirs), f"{ours:.4g} beside {theirs:.4g} ({short_name(log)})"))
+    return listed(cases, rule=rule.words)
 
 
 def _in_hours(label: str) -> str:

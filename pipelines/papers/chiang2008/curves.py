@@ -30,7 +30,7 @@ from pipelines.papers.chiang2008.schedules import (
     thresholds_of,
 )
 from pipelines.papers.chiang2008.values import Values
-from pipelines.papers.looks import explain, looks_of
+from pipelines.papers.looks import explain, looks_of, panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
 from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.parameters import Parameters, choice, text, whole
@@ -99,7 +99,6 @@ VERSIONS = {version: Curve(f"tradeoff-{version.lower()}(T_w:avgX)") for version 
 class CurvesOfFigure(NamedTuple):
     """What a figure shows: its curves by name, a kind of month, and measures."""
 
-    title: str
     curves: Mapping[str, Curve]
     kind: str
     measures: tuple[str, ...]
@@ -107,33 +106,11 @@ class CurvesOfFigure(NamedTuple):
 
 _EFFICIENCY = ("mean bounded slowdown", "max wait")
 FIGURES = {
-    "3": CurvesOfFigure(
-        "Search efficiency for Strict Lexical(T_w -> avgX), a typical month",
-        STRICT_TW,
-        TYPICAL,
-        (*_EFFICIENCY, "excess over 98 %"),
-    ),
-    "4": CurvesOfFigure(
-        "Search efficiency for Strict Lexical(T_w -> avgX), the exceptional month",
-        STRICT_TW,
-        EXCEPTIONAL,
-        (*_EFFICIENCY, "excess over the max"),
-    ),
-    "5": CurvesOfFigure(
-        "Search efficiency for Strict Lexical(maxW -> avgX), the exceptional month",
-        STRICT_MAXW,
-        EXCEPTIONAL,
-        (*_EFFICIENCY, "excess over the max"),
-    ),
-    "7": CurvesOfFigure(
-        "Strict and relaxed Lexical(maxW -> avgX), the exceptional month", RELAXED, EXCEPTIONAL, _EFFICIENCY
-    ),
-    "8d": CurvesOfFigure(
-        "Versions of Tradeoff(T_w:avgX) by nodes visited, the exceptional month",
-        VERSIONS,
-        EXCEPTIONAL,
-        ("max bounded slowdown",),
-    ),
+    "3": CurvesOfFigure(STRICT_TW, TYPICAL, (*_EFFICIENCY, "excess over 98 %")),
+    "4": CurvesOfFigure(STRICT_TW, EXCEPTIONAL, (*_EFFICIENCY, "excess over the max")),
+    "5": CurvesOfFigure(STRICT_MAXW, EXCEPTIONAL, (*_EFFICIENCY, "excess over the max")),
+    "7": CurvesOfFigure(RELAXED, EXCEPTIONAL, _EFFICIENCY),
+    "8d": CurvesOfFigure(VERSIONS, EXCEPTIONAL, ("max bounded slowdown",)),
 }
 
 
@@ -243,14 +220,10 @@ def _month(values: Values, log: str, shown: CurvesOfFigure) -> str:
 
 def draw(figure: str, measurements: pd.DataFrame) -> Figure:
     """Draw a figure: a line a curve, a panel a log and measure."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found, shown = Measurements(measurements), FIGURES[figure]
     values = Values(found)
-    picture = Figure(
-        figsize=(2.0 + 3.2 * len(shown.measures), 1.2 + 2.5 * max(1, len(found.logs))), layout="constrained"
-    )
-    axes = picture.subplots(max(1, len(found.logs)), len(shown.measures), squeeze=False)
+    size = (2.0 + 3.2 * len(shown.measures), 1.2 + 2.5 * max(1, len(found.logs)))
+    picture, axes = panels(size, len(found.logs), len(shown.measures))
     looks = looks_of(dict.fromkeys(shown.curves, SEARCH))
     for line, log in enumerate(found.logs):
         for place, measure in zip(axes[line], shown.measures, strict=True):

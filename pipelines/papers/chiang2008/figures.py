@@ -18,7 +18,7 @@ from pipelines.papers.chiang2008.months import HIGH_LOAD, short_name
 from pipelines.papers.chiang2008.policies import BACKFILL, STRICT, TABLE_6, THRESHOLDS, VERSIONS, changed, made_quick
 from pipelines.papers.chiang2008.schedules import MEASURES
 from pipelines.papers.chiang2008.values import Values
-from pipelines.papers.looks import explain, looks_of, name_months
+from pipelines.papers.looks import explain, looks_of, name_months, panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
 from swftools.plots.style import count_axis
 
@@ -38,7 +38,6 @@ COLUMNS = (
 class Shown(NamedTuple):
     """What a figure shows: the runs by the names of its lines, and the measures of its panels."""
 
-    title: str
     runs: Mapping[str, Run]
     panels: tuple[str, ...]
     by_powers: bool = False  # the scale
@@ -63,20 +62,9 @@ BEST = {**BACKFILL, "Lexical(T_w -> avgX)": policies.LEXICAL, "Tradeoff(T_w:avgX
 """What Figures 11 and 12 compare."""
 
 FIGURES = {
-    "2a": Shown(
-        "Strict Lexical(T_w -> avgX) by fixed thresholds of the excessive wait, original load, L = 1,000",
-        _at_load(None),
-        ("max wait", "mean bounded slowdown"),
-        by_powers=True,
-    ),
-    "2b": Shown(
-        "Strict Lexical(T_w -> avgX) by fixed thresholds of the excessive wait, load 0.9, L = 1,000",
-        _at_load(HIGH_LOAD),
-        ("max wait", "mean bounded slowdown"),
-        by_powers=True,
-    ),
+    "2a": Shown(_at_load(None), ("max wait", "mean bounded slowdown"), by_powers=True),
+    "2b": Shown(_at_load(HIGH_LOAD), ("max wait", "mean bounded slowdown"), by_powers=True),
     "6": Shown(
-        "Strict and relaxed Lexical(T_w -> avgX), load 0.9, L = 4,000",
         {
             "Strict Lexical(T_w -> avgX)": STRICT["Strict Lexical(T_w -> avgX)"],
             "Lexical(T_w -> avgX)": policies.LEXICAL,
@@ -84,28 +72,11 @@ FIGURES = {
         },
         ("mean bounded slowdown", "max wait"),
     ),
-    "8": Shown(
-        "Three versions of Tradeoff(T_w:avgX), load 0.9, L = 4,000",
-        {**VERSIONS, **BACKFILL},
-        ("max wait", "mean bounded slowdown", "max bounded slowdown"),
-    ),
-    "9": Shown(
-        "Lexical policies, load 0.9, L = 4,000 (the paper: 64,000, see chiang2008-large)",
-        {**_LEXICAL, **BACKFILL},
-        ("max wait", "mean bounded slowdown", "jobs beyond 98 %", "excess over 98 %"),
-    ),
-    "10": Shown(
-        "Trade-offs, load 0.9, L = 4,000",
-        {**_TRADEOFF, **BACKFILL},
-        ("max wait", "mean wait", "mean bounded slowdown", "max bounded slowdown"),
-    ),
-    "11": Shown(
-        "Search beside backfilling, load 0.9, L = 4,000",
-        BEST,
-        ("max wait", "excess over the max", "mean bounded slowdown", "max bounded slowdown"),
-    ),
+    "8": Shown({**VERSIONS, **BACKFILL}, ("max wait", "mean bounded slowdown", "max bounded slowdown")),
+    "9": Shown({**_LEXICAL, **BACKFILL}, ("max wait", "mean bounded slowdown", "jobs beyond 98 %", "excess over 98 %")),
+    "10": Shown({**_TRADEOFF, **BACKFILL}, ("max wait", "mean wait", "mean bounded slowdown", "max bounded slowdown")),
+    "11": Shown(BEST, ("max wait", "excess over the max", "mean bounded slowdown", "max bounded slowdown")),
     "9-large": Shown(
-        "Lexical policies, load 0.9, L = 64,000",
         {**{name: large(run) for name, run in _LEXICAL.items()}, **BACKFILL},
         ("max wait", "mean bounded slowdown", "jobs beyond 98 %", "excess over 98 %"),
     ),
@@ -145,14 +116,11 @@ def told(values: Values, log: str, run: Run, column: str) -> tuple[float, str, s
 
 def draw(figure: str, measurements: pd.DataFrame) -> Figure:
     """Draw a figure: a line a policy over the months, a row of panels a log."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     values, shown = Values(Measurements(measurements)), FIGURES[figure]
     logs = [log for log in values.logs if any(values.months(log, run, "jobs") for run in shown.runs.values())]
     looks = looks_of({name: run.parameters.to_mapping()["policy"] for name, run in shown.runs.items()})
     height = 1.5 + 0.2 * ceil(len(shown.runs) / 3) + 2.5 * max(1, len(logs))
-    picture = Figure(figsize=(1.5 + 3.4 * len(shown.panels), height), layout="constrained")
-    axes = picture.subplots(max(1, len(logs)), len(shown.panels), squeeze=False)
+    picture, axes = panels((1.5 + 3.4 * len(shown.panels), height), len(logs), len(shown.panels))
     for line, log in enumerate(logs):
         for place, measure in zip(axes[line], shown.panels, strict=True):
             curves = {name: values.months(log, run, measure) for name, run in shown.runs.items()}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pipelines.papers.chiang2008.months import HIGH_LOAD
 from pipelines.papers.chiang2008.schedules import FCFS_BACKFILL, LXF_BACKFILL, SEARCH, PolicyOfPaper, policy_run
 from pipelines.papers.paper import Run
 
@@ -74,6 +75,14 @@ THRESHOLDS = {f"{hours} h": f"strict-lexical(T_w({hours}h) -> avgX)" for hours i
 def with_threshold(hours: str, load: float | None) -> Run:
     """Return the run of Figure 2 with a fixed threshold, one of ``THRESHOLDS``."""
     return search(THRESHOLDS[hours], nodes=NODES_SHORT, load=load)
+
+
+NAMED = {
+    **{f"{hours}, original load": with_threshold(hours, None) for hours in THRESHOLDS},
+    **{hours: with_threshold(hours, HIGH_LOAD) for hours in THRESHOLDS},
+    **(BACKFILL | TABLE_6 | STRICT | VERSIONS | STARVING),
+}
+"""All policies of the paper by name; those of Figure 2 by their thresholds."""
 
 
 def changed(run: Run, **changes: Any) -> Run:

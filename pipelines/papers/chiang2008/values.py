@@ -39,6 +39,11 @@ class Values:
                 return found
         return {}
 
+    def first(self, log: str, runs: Iterable[Run], subject: str, measure: str) -> float:
+        """Return a single value of the first of some runs that has it; NaN if it was not measured."""
+        found = (self._curves.get((log, run.text, subject, measure)) for run in runs)
+        return next((values[""] for values in found if values), nan)
+
     def curve(self, log: str, run: Run, prefix: str, measure: str) -> dict[str, float]:
         """Return the values of a measure by place, of the subject that begins so; none of what was not measured."""
         return self._curves.get((log, run.text, self.curve_subject(log, run, prefix), measure), {})

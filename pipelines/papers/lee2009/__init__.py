@@ -21,7 +21,7 @@ from pipelines.papers.lee2009 import (
     tables,
     windows,
 )
-from pipelines.papers.paper import Experiment, Paper, PaperTable, read_printed, register_paper
+from pipelines.papers.paper import Cells, Experiment, Paper, Plan, read_printed, read_tables, register_paper
 from pipelines.papers.yuan2010.populations import LOGS, OTHER_LOGS
 
 CITATION = (
@@ -29,9 +29,28 @@ CITATION = (
     "University of California, San Diego, 2009"
 )
 
-TABLE_4_1 = read_printed(__name__, "published/table_4_1.csv")
-TABLE_4_2 = read_printed(__name__, "published/table_4_2.csv")
-BOTH = (TABLE_4_1, TABLE_4_2)
+BOTH = (read_printed(__name__, "published/table_4_1.csv"), read_printed(__name__, "published/table_4_2.csv"))
+"""Tables 4.1 and 4.2, as they are printed."""
+
+MADE: dict[str, tuple[Plan, Cells]] = {
+    "figure-1.2": (partial(drawn.plan, drawn.PSEUDO_DELAY), drawn.cells_of_pseudo_delay),
+    "figure-2.11": (partial(drawn.plan, drawn.DECAY), drawn.cells_of_decay),
+    **{number: (partial(tables.plan, number), partial(tables.cells, number)) for number in ("4.1", "4.2")},
+    **{
+        f"figure-{number}": (partial(figures.plan, number), partial(figures.cells, number))
+        for number in figures.FIGURES
+    },
+    "figure-4.2": (hours.plan, hours.cells),
+    "figure-4.5": (accuracy.plan, partial(accuracy.cells, schedules.UTILITY, BOTH)),
+    "figure-4.6": (accuracy.plan, partial(accuracy.cells, schedules.SLOWDOWN, BOTH)),
+    **dict.fromkeys(("6.1", "6.2"), (survey.plan, survey.cells_of_choices)),
+    **{f"figure-{number}": (survey.plan, partial(survey.cells_of_curves, number)) for number in survey.CURVES},
+    "figure-6.6": (checkpoint_aware.plan, checkpoint_aware.cells),
+    "statements": (statements.runs_of_statements, statements.cells_of_statements),
+    "readings": (tables.plan_readings, tables.cells_of_readings),
+    "generations": (beyond.plan, beyond.cells),
+}
+"""How each table is made."""
 
 PAPER = register_paper(
     Paper(
@@ -51,102 +70,7 @@ PAPER = register_paper(
                 schedules.UNITS | checkpoint_aware.UNITS,
             ),
         },
-        tables=(
-            PaperTable(
-                "figure-1.2",
-                "Figure 1.2",
-                "Pseudo-delay in conservative backfilling: when three jobs start",
-                partial(drawn.plan, drawn.PSEUDO_DELAY),
-                drawn.cells_of_pseudo_delay,
-            ),
-            PaperTable(
-                "figure-2.11",
-                "Figure 2.11",
-                "Three models of how utility falls",
-                partial(drawn.plan, drawn.DECAY),
-                drawn.cells_of_decay,
-            ),
-            *(
-                PaperTable(
-                    number,
-                    f"Table {number}",
-                    f"Four policies by various measures, {told}",
-                    partial(tables.plan, number),
-                    partial(tables.cells, number),
-                    printed,
-                )
-                for number, told, printed in (
-                    ("4.1", "told what users request; of log version 4.2-cln", TABLE_4_1),
-                    ("4.2", "told run times; of log version 4.2-cln", TABLE_4_2),
-                )
-            ),
-            figures.figure_table("4.1"),
-            PaperTable("figure-4.2", "Figure 4.2", "Load by time of day", hours.plan, hours.cells),
-            figures.figure_table("4.3"),
-            figures.figure_table("4.4"),
-            PaperTable(
-                "figure-4.5",
-                "Figure 4.5",
-                "What run times do for aggregate utility",
-                accuracy.plan,
-                partial(accuracy.cells, schedules.UTILITY, BOTH),
-            ),
-            PaperTable(
-                "figure-4.6",
-                "Figure 4.6",
-                "What run times do for average bounded slowdown",
-                accuracy.plan,
-                partial(accuracy.cells, schedules.SLOWDOWN, BOTH),
-            ),
-            *(
-                PaperTable(
-                    number,
-                    f"Table {number}",
-                    title,
-                    survey.plan,
-                    survey.cells_of_choices,
-                    read_printed(__name__, f"published/table_{number.replace('.', '_')}.csv"),
-                )
-                for number, title in (
-                    ("6.1", "Answers to a survey of checkpoints: a synthetic one"),
-                    ("6.2", "Work of the jobs with an answer: of a synthetic survey"),
-                )
-            ),
-            *(
-                PaperTable(
-                    f"figure-{number}",
-                    f"Figure {number}",
-                    f"Distribution of a synthetic survey: {axis}",
-                    survey.plan,
-                    partial(survey.cells_of_curves, number),
-                )
-                for number, (axis, _) in survey.CURVES.items()
-            ),
-            PaperTable(
-                "figure-6.6",
-                "Figure 6.6",
-                "Genetic scheduling that may stop jobs which write checkpoints",
-                checkpoint_aware.plan,
-                checkpoint_aware.cells,
-            ),
-            PaperTable(
-                "statements",
-                "Chapters 3, 4 and 6",
-                "What the text says",
-                statements.plan,
-                statements.cells,
-                is_list=True,
-            ),
-            PaperTable(
-                "readings",
-                "ours alone: readings",
-                "What else the paper may mean",
-                tables.plan_readings,
-                tables.cells_of_readings,
-                TABLE_4_1,
-            ),
-            *beyond.TABLES,
-        ),
+        tables=read_tables(__name__, "lee2009", MADE),
         pictures={
             "figure_1_2": drawn.draw_pseudo_delay,
             "figure_2_11": drawn.draw_decay,
@@ -170,6 +94,10 @@ BEYOND = register_paper(
             "elsewhere": Experiment(elsewhere.measure_elsewhere, elsewhere.ElsewhereParameters),
             "exaggeration": Experiment(exaggeration.measure_exaggeration, exaggeration.ExaggerationParameters),
         },
-        tables=(elsewhere.TABLE, exaggeration.TABLE),
+        tables=read_tables(
+            __name__,
+            "lee2009-beyond",
+            {"elsewhere": (elsewhere.plan, elsewhere.cells), "exaggeration": (exaggeration.plan, exaggeration.cells)},
+        ),
     )
 )

@@ -10,7 +10,7 @@ from pipelines.papers.lee2009.schedules import EASY, GENERATIONS_FEW, GENETIC, J
 from pipelines.papers.lee2009.tables import generations
 from pipelines.papers.lee2009.values import SEEDS, cell_of, logs_of_utility, mean, ratios, seeds
 from pipelines.papers.lee2009.windows import is_of_utility, ranks_of, short_name
-from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run
+from pipelines.papers.paper import Cell, Measurements, Printed, Run
 
 TRIALS, TRIALS_QUICK = 10, 3
 """Runs of the genetic policy on one workload, as in section 3.3; and to be quick."""
@@ -57,10 +57,3 @@ def deviation(found: Measurements, log: str, quick: bool) -> float:
     values = [found.values(log, run, JOBS, UTILITY)[:1] for run in plan_trials(log, quick)]
     known = [value for each in values for value in each]
     return 100 * stdev(known) / mean(known) if len(known) > 1 else float("nan")
-
-
-TABLES = (
-    PaperTable(
-        "generations", f"{OURS}: generations", "What generations bring, as against the seeds of the first", plan, cells
-    ),
-)

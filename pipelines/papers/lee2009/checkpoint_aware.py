@@ -43,6 +43,7 @@ from pipelines.papers.lee2009.windows import (
     surveyed,
     with_utility,
 )
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import AS_WRITTEN, Cell, Measurements, Printed, Run, measured
 from swftools.parameters import Parameters, choice, truth, whole
 from swftools.plots.style import look_of
@@ -166,10 +167,7 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
     bred = "" if quick else f"; GA of {GENERATIONS} generations"
     for log, (words, given) in product(logs_of_checkpoints(found, quick), READINGS.items()):
         runs = named_runs(log, quick, **given)
-        common: dict[str, Any] = {
-            "reading": words if log == DATASTAR else AS_WRITTEN,
-            "is_chosen": words == AT_LOAD,
-        }
+        common: dict[str, Any] = {"reading": words if log == DATASTAR else AS_WRITTEN, "is_chosen": words == AT_LOAD}
         if not found.values(log, runs["EASY"], JOBS, UTILITY):
             continue
         for name, run in runs.items():
@@ -196,8 +194,6 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
 
 def draw(measurements: pd.DataFrame) -> Figure:
     """Draw Figure 6.6: aggregate utility over EASY's, a bar a policy and damping, a panel a log."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     known = {
         log: runs
@@ -205,8 +201,7 @@ def draw(measurements: pd.DataFrame) -> Figure:
         for runs in [named_runs(log, quick)]
         if found.values(log, runs["GA"], JOBS, UTILITY)
     }
-    figure = Figure(figsize=(1.5 + 5.5 * max(1, len(known)), 3.6), layout="constrained")
-    axes = figure.subplots(1, max(1, len(known)), squeeze=False)[0]
+    figure, (axes,) = panels((1.5 + 5.5 * max(1, len(known)), 3.6), 1, len(known))
     for place, (log, runs) in zip(axes, known.items(), strict=False):
         values = [ratios(found, log, run, runs["EASY"]) for run in runs.values()]
         colors = [look_of(run.parameters.to_mapping()["policy"])["color"] for run in runs.values()]

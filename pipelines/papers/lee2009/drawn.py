@@ -12,6 +12,7 @@ import pandas as pd
 
 from pipelines.papers.lee2009.values import cell_of, mean
 from pipelines.papers.lee2009.windows import is_of_utility
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
 from swftools.parameters import Parameters, whole
 from swftools.plots.style import COLORS
@@ -144,12 +145,10 @@ def _first(found: Measurements) -> list[str]:
 
 def draw_pseudo_delay(measurements: pd.DataFrame) -> Figure:
     """Draw Figure 1.2: the three jobs on the machine, a panel a scene."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
     from matplotlib.patches import Rectangle  # noqa: PLC0415
 
     found = Measurements(measurements)
-    figure = Figure(figsize=(9, 2.9), layout="constrained")
-    axes = figure.subplots(1, len(SCENES), sharey=True)
+    figure, (axes,) = panels((9, 2.9), 1, len(SCENES), sharey=True)
     for place, (scene, (names, _)) in zip(axes, SCENES.items(), strict=True):
         for log in _first(found):
             for number, name in enumerate(names):
@@ -167,11 +166,8 @@ def draw_pseudo_delay(measurements: pd.DataFrame) -> Figure:
 
 def draw_decay(measurements: pd.DataFrame) -> Figure:
     """Draw Figure 2.11: three models of decay, one function of each and the mean of many."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
-    figure = Figure(figsize=(9, 2.9), layout="constrained")
-    axes = figure.subplots(1, len(DECAY_KINDS), sharey=True)
+    figure, (axes,) = panels((9, 2.9), 1, len(DECAY_KINDS), sharey=True)
     parts = np.arange(GRID + 1) / GRID
     for place, (number, kind) in zip(axes, enumerate(DECAY_KINDS), strict=True):
         for log in _first(found):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, measured
+from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
 from pipelines.papers.yuan2010.populations import kept_jobs, short_name
 from swftools.parameters import Parameters, number, text, whole
 from swftools.selection import scale_to_load
@@ -135,8 +135,3 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
                     "aggregate utility over that of EASY, mean over seeds",
                     spread=float(spread),
                 )
-
-
-TABLE = PaperTable(
-    "elsewhere", f"{OURS}: elsewhere", "Aggregate utility over that of EASY, on five logs by load", plan, cells
-)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipelines.papers.lee2009.elsewhere import valued_stretch, worth_of
-from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, measured
+from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
 from pipelines.papers.yuan2010.populations import short_name
 from swftools.keyed_random import generator
 from swftools.parameters import Parameters, choice, number, text, whole
@@ -132,12 +132,3 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
                         "true utility over that of the same jobs where nobody exaggerates, mean over seeds",
                         spread=float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else float("nan"),
                     )
-
-
-TABLE = PaperTable(
-    "exaggeration",
-    f"{OURS}: exaggeration",
-    f"What is earned when users exaggerate, by genetic scheduling at load {LOAD:g}",
-    plan,
-    cells,
-)

@@ -8,7 +8,6 @@ as logged, at twice the logged turnaround. There are many cells, so of fewer gen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from itertools import product
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +28,8 @@ from pipelines.papers.lee2009.values import (
     standard_error,
 )
 from pipelines.papers.lee2009.windows import DECAYS, is_of_utility, short_name
-from pipelines.papers.paper import Cell, Measurements, PaperTable, Printed, Run
+from pipelines.papers.looks import panels
+from pipelines.papers.paper import Cell, Measurements, Printed, Run
 from swftools.plots.style import look_of
 
 if TYPE_CHECKING:
@@ -42,27 +42,19 @@ HATCHES = {PRIO: "///"}
 class Shown(NamedTuple):
     """What a figure shows: rows by name, each with the parameters of its runs; and those of a quick run."""
 
-    title: str
     axis: str
     rows: Mapping[str, dict[str, Any]]
     quick: tuple[str, ...]
 
 
 FIGURES = {
-    "4.1": Shown(
-        "Aggregate utility by how utility functions fall",
-        "decay of utility functions",
-        {name: {"decay": name} for name in DECAYS},
-        DECAYS,
-    ),
+    "4.1": Shown("decay of utility functions", {name: {"decay": name} for name in DECAYS}, DECAYS),
     "4.3": Shown(
-        "Aggregate utility by load: times between submissions divided by a factor",
         "times between submissions divided by",
         {f"{load:g}": {"load": load} for load in (0.8, 0.9, 1.0, 1.1, 1.2)},
         ("0.8", "1"),
     ),
     "4.4": Shown(
-        "Aggregate utility by how soon functions end",
         "deadline, times the logged turnaround",
         {f"{factor:g}": {"deadline_factor": factor} for factor in (1.0, 2.0, 3.0)},
         ("1", "2", "3"),
@@ -146,12 +138,9 @@ Bars = Callable[[Measurements, str, str, bool], list[list[float]]]
 
 def draw_bars(measurements: pd.DataFrame, labels: list[str], bars: Bars, axis: str, value: str) -> Figure:
     """Draw groups of bars, one a policy in each group."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     logs = logs_of_utility(found)
-    figure = Figure(figsize=(1.5 + 5.5 * max(1, len(logs)), 3.6), layout="constrained")
-    axes = figure.subplots(1, max(1, len(logs)), squeeze=False)[0]
+    figure, (axes,) = panels((1.5 + 5.5 * max(1, len(logs)), 3.6), 1, len(logs))
     for log, place in zip(logs, axes, strict=False):
         for number, policy in enumerate(POLICIES):
             values = _not_quick_first(bars, found, log, policy)
@@ -176,14 +165,3 @@ def _not_quick_first(bars: Bars, found: Measurements, log: str, policy: str) -> 
         if any(not isnan(mean(each)) for each in values):
             break
     return values
-
-
-def figure_table(figure: str) -> PaperTable:
-    """Return the table of a figure."""
-    return PaperTable(
-        f"figure-{figure}",
-        f"Figure {figure}",
-        FIGURES[figure].title,
-        partial(plan, figure),
-        partial(cells, figure),
-    )

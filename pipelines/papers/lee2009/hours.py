@@ -18,6 +18,7 @@ import pandas as pd
 
 from pipelines.papers.lee2009.values import cell_of, logs_of_utility, mean
 from pipelines.papers.lee2009.windows import is_of_utility, short_name, window
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
 from swftools.header import zone_of
 from swftools.parameters import Parameters
@@ -104,12 +105,9 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
 
 def draw(measurements: pd.DataFrame) -> Figure:
     """Draw Figure 4.2, a panel a log."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     logs = logs_of_utility(found)
-    figure = Figure(figsize=(1.5 + 5.5 * max(1, len(logs)), 3.4), layout="constrained")
-    axes = figure.subplots(1, max(1, len(logs)), squeeze=False)[0]
+    figure, (axes,) = panels((1.5 + 5.5 * max(1, len(logs)), 3.4), 1, len(logs))
     for log, place in zip(logs, axes, strict=False):
         for column, color, dashes in ((BUSY, COLORS[0], "-"), (COMING, COLORS[1], "--")):
             values = [mean(found.values(log, RUN, LOGGED, column, str(number))) for number in range(HOURS)]

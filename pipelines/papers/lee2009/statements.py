@@ -1,42 +1,70 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What chapters 3, 4 and 6 say, one statement a line, in words of our own.
-
-The rule by which a statement holds stands with it. In chapter 6 the survey is a synthetic one, the workload another.
-"""
+"""What is measured of the statements of chapters 3, 4 and 6, which stand in ``published/statements.yaml``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from math import isnan, nan
+from math import isnan
 from typing import Any
 
 from pipelines.papers.lee2009 import accuracy, beyond, checkpoint_aware, figures, survey, tables
-from pipelines.papers.lee2009.schedules import (
-    CONSERVATIVE,
-    EARNED,
-    EASY,
-    GENETIC,
-    JOBS,
-    PRIO,
-    SLOWDOWN,
-    UTILITY,
-    WAIT,
-)
+from pipelines.papers.lee2009.schedules import CONSERVATIVE, EARNED, EASY, GENETIC, JOBS, PRIO, SLOWDOWN, UTILITY, WAIT
 from pipelines.papers.lee2009.tables import POLICIES, told_run
 from pipelines.papers.lee2009.values import SHORT, logs_of_checkpoints, logs_of_utility, mean, ratios
 from pipelines.papers.lee2009.windows import BLUE, DATASTAR
-from pipelines.papers.paper import UNEXPLAINED, Cell, Measurements, Printed, Run
+from pipelines.papers.paper import Cell, Measurements, Printed, Run
+from pipelines.papers.statements import Outcome, counted, read_statements
 
 OTHER_LOGS = "of another log than the paper's"
 """Why a statement may not hold."""
 
-NEAR = 5.0
-"""Points of a percentage by which ours may differ where a statement gives one."""
+CLASSIC = (CONSERVATIVE, EASY, PRIO)
+
+MARKS = ("25", "50", "75")
+"""Percentiles of what jobs earned."""
+
+READINGS = dict(zip(("as chosen", "end at once", "run on"), accuracy.PAIRS, strict=True))
+"""What becomes of cancelled jobs: what Figures 4.5 and 4.6 call it."""
 
 
-def plan(log: str, quick: bool) -> list[Run]:
+@dataclass(frozen=True)
+class Look:
+    """What was measured, on which log, and whether it was to be quick."""
+
+    found: Measurements
+    log: str
+    quick: bool
+
+    def value(self, policy: str, measure: str, x: str = "") -> float:
+        """Return a value of Table 4.1, the mean over draws."""
+        return self.found.value(self.log, told_run(self.log, policy, self.quick), JOBS, measure, x)
+
+    def longest(self, x: str) -> float:
+        """Return the longest of the waits of the classic policies at a percentile, s."""
+        return max(self.value(policy, WAIT, x) for policy in CLASSIC)
+
+    def row(self, policy: str, given: dict[str, Any]) -> float:
+        """Return a value of Figure 4.1, 4.3 or 4.4: aggregate utility over EASY's."""
+        return mean(figures.values_of(self.found, self.log, policy, self.quick, given))
+
+    def over_others(self, given: dict[str, Any]) -> list[float]:
+        """Return the ratios of GA to the mean of the others in a row of these figures, draw by draw."""
+        return figures.over_others(self.found, self.log, self.quick, given)
+
+    def rows(self, figure: str) -> dict[str, dict[str, Any]]:
+        """Return the parameters of the rows of a figure."""
+        return figures.rows_of(figure, self.quick)
+
+    @cached_property
+    def known(self) -> list[str]:
+        """The policies that were measured in the figures."""
+        return [policy for policy in POLICIES if not isnan(self.row(policy, {}))]
+
+
+def runs_of_statements(log: str, quick: bool) -> list[Run]:
     """Return the runs of the tables and figures that statements are about."""
     return [
         *tables.plan("4.1", log, quick),
@@ -48,233 +76,153 @@ def plan(log: str, quick: bool) -> list[Run]:
     ]
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no table)
+def cells_of_statements(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (no table)
     """Yield the statements, of the first log of each chapter; of a user's own log that is said."""
-    for log in logs_of_utility(found)[:1]:
-        for cell in (*_table(found, log, quick), *_figures(found, log, quick), *_accuracy(found, log, quick)):
-            yield cell if log == BLUE or cell.reproduces is not False else replace(cell, note=OTHER_LOGS)
-    for log in logs_of_checkpoints(found, quick)[:1]:
-        for cell in (*_survey(found, log), *_checkpoints(found, log, quick)):
-            yield cell if log == DATASTAR or cell.reproduces is not False else replace(cell, note=OTHER_LOGS)
+    chapter_6 = (of_survey.__name__, damped_most.__name__)
+    for logs, own, is_of_6 in (
+        (logs_of_utility(found), BLUE, False),
+        (logs_of_checkpoints(found, quick), DATASTAR, True),
+    ):
+        for log in logs[:1]:
+            look = Look(found, log, quick)
+            for statement in (each for each in STATEMENTS if (each.by in chapter_6) == is_of_6):
+                cell = statement.cell(MEASURED[statement.by](look, **statement.given))
+                yield cell if log == own or cell.reproduces is not False else replace(cell, note=OTHER_LOGS)
 
 
-def statement(
-    words: str, printed: str, ours: float, definition: str, holds: bool, unit: str = "1", why: str = UNEXPLAINED
-) -> Cell:
-    """Return a statement as a cell; where nothing is known, nothing decides."""
-    known = not isnan(ours)
-    told = definition if known else "not measured"
-    return Cell(
-        "statement", words, ours, told, unit=unit, printed=printed, reproduces=holds if known else None, why=why
-    )
+def in_words(values: Mapping[str, float], form: str = ".2f", unit: str = "") -> str:
+    """Return names and values as a text."""
+    return ", ".join(f"{name} {value:{form}}{unit}" for name, value in values.items())
 
 
-def _count(words: str, printed: str, outcomes: Sequence[bool], of_what: str, unit: str, why: str = UNEXPLAINED) -> Cell:
-    """Return a statement that holds if it does each time."""
-    ours = float(sum(outcomes)) if outcomes else nan
-    return statement(words, printed, ours, f"of {len(outcomes)} {of_what}", all(outcomes), unit, why)
+def lead_over(look: Look, other: str) -> Outcome:
+    """Return by how much GA earns more than another policy in Table 4.1, %."""
+    one, two = (told_run(look.log, policy, look.quick) for policy in (GENETIC, other))
+    every = ratios(look.found, look.log, one, two)
+    return Outcome(100 * (mean(every) - 1), {"draws": len(every)})
 
 
-def _table(found: Measurements, log: str, quick: bool) -> Iterator[Cell]:
-    """Yield what is said of Table 4.1, and of runs of the genetic policy."""
-    runs = {policy: told_run(log, policy, quick) for policy in POLICIES}
-    for other, percent in ((CONSERVATIVE, 53), (EASY, 14), (PRIO, 6)):
-        ratio = ratios(found, log, runs[GENETIC], runs[other])
-        ours = 100 * (mean(ratio) - 1)
-        why = tables.NO_VARIANT if other == CONSERVATIVE else "the genetic policy is better here than the paper's"
-        yield statement(
-            f"Section 4.2: GA outperforms {SHORT[other]} by {percent} %",
-            f"{percent} %",
-            ours,
-            f"aggregate utility, mean of {len(ratio)} draws; it holds within {NEAR:g} points",
-            abs(ours - percent) <= NEAR,
-            "%",
-            why,
-        )
-    order = (GENETIC, PRIO, EASY, CONSERVATIVE)
-    values = zip(*(found.values(log, runs[policy], JOBS, UTILITY) for policy in order), strict=False)
-    outcomes = [all(first > second for first, second in pairwise(each)) for each in values]
-    yield _count(
-        "Table 4.1: GA earns more than Prio, Prio than EASY, EASY than Cons", "all", outcomes, "draws", "draws"
-    )
+def earn_in_order(look: Look) -> Outcome:
+    """Return in how many draws GA earns most, then Prio, EASY and Cons."""
+    runs = [told_run(look.log, policy, look.quick) for policy in (GENETIC, PRIO, EASY, CONSERVATIVE)]
+    draws = zip(*(look.found.values(look.log, run, JOBS, UTILITY) for run in runs), strict=False)
+    return counted([all(first > second for first, second in pairwise(each)) for each in draws])
 
-    def value(policy: str, measure: str, x: str = "") -> float:
-        return found.value(log, runs[policy], JOBS, measure, x)
 
-    classic = (CONSERVATIVE, EASY, PRIO)
-    more = [(UTILITY, ""), *((EARNED, x) for x in ("25", "50", "75"))]
+def prio_is_best(look: Look) -> Outcome:
+    """Return by how many values of Table 4.1 Prio is the best of the classic policies."""
+    more = [(UTILITY, ""), *((EARNED, x) for x in MARKS)]
     less = [(SLOWDOWN, ""), *((WAIT, x) for x in ("50", "75"))]
-    best = [value(PRIO, *at) >= max(value(policy, *at) for policy in classic) for at in more]
-    best += [value(PRIO, *at) <= min(value(policy, *at) for policy in classic) for at in less]
-    is_known = not isnan(value(PRIO, UTILITY))
-    yield _count(
-        "Section 4.2: of the classic policies Prio is best by everything but the expansion factor",
-        "all",
-        best if is_known else [],
-        "values: aggregate utility, slowdown, waits at 50 and 75 %, what jobs earned at 25, 50 and 75 %",
-        "values",
-        tables.MORE_SLOWDOWN,
-    )
-    earned = [value(GENETIC, EARNED, x) > value(PRIO, EARNED, x) for x in ("25", "50", "75")]
-    yield _count(
-        "Section 4.2: GA is better than Prio not for the best jobs alone",
-        "all",
-        earned if is_known else [],
-        "marks of what jobs earned, 25, 50 and 75 %",
-        "marks",
-    )
-    longest = value(GENETIC, WAIT, "100") / max(value(policy, WAIT, "100") for policy in classic)
-    yield statement(
-        "Section 4.2: GA lets less than 2 % of the jobs starve",
-        "< 2 %",
-        longest,
-        "GA's longest wait over the longest of the others; it holds if that is above 1, and its wait at 98 % is not "
-        "above the longest of the others at 98 %",
-        longest > 1 and value(GENETIC, WAIT, "98") <= max(value(policy, WAIT, "98") for policy in classic),
-    )
-    ours = beyond.deviation(found, log, quick)
-    yield statement(
-        "Section 3.3: aggregate utility hardly varies over runs of GA on one workload",
-        "1.27 %",
-        ours,
-        "standard deviation over such runs; it holds up to 2 %",
-        ours <= 2,
-        "%",
+    best = [look.value(PRIO, *at) >= max(look.value(policy, *at) for policy in CLASSIC) for at in more]
+    best += [look.value(PRIO, *at) <= min(look.value(policy, *at) for policy in CLASSIC) for at in less]
+    return counted([] if isnan(look.value(PRIO, UTILITY)) else best)
+
+
+def earn_more_than_prio(look: Look) -> Outcome:
+    """Return at how many marks jobs earn more under GA than under Prio."""
+    better = [look.value(GENETIC, EARNED, x) > look.value(PRIO, EARNED, x) for x in MARKS]
+    return counted([] if isnan(look.value(PRIO, UTILITY)) else better)
+
+
+def longest_wait(look: Look) -> Outcome:
+    """Return GA's longest wait over the longest of the classic policies; and whether only few jobs wait so long."""
+    longest = look.value(GENETIC, WAIT, "100") / look.longest("100")
+    return Outcome(longest, {"few_starve": longest > 1 and look.value(GENETIC, WAIT, "98") <= look.longest("98")})
+
+
+def deviation_of_trials(look: Look) -> Outcome:
+    """Return how far aggregate utility varies over runs of GA on one workload, %."""
+    return Outcome(beyond.deviation(look.found, look.log, look.quick))
+
+
+def least_where_exponential(look: Look) -> Outcome:
+    """Return how many policies earn least where functions fall exponentially."""
+    decays = look.rows("4.1")
+    kinds = [given for name, given in decays.items() if name != "thirds"]
+    return counted(
+        [look.row(p, decays["exponential"]) == min(look.row(p, given) for given in kinds) for p in look.known]
     )
 
 
-def _figures(found: Measurements, log: str, quick: bool) -> Iterator[Cell]:
-    """Yield what is said of Figures 4.1, 4.3 and 4.4."""
+def lead_where_exponential(look: Look) -> Outcome:
+    """Return GA over the mean of the others where functions fall exponentially, and each other way."""
+    leads = {kind: mean(look.over_others(given)) for kind, given in look.rows("4.1").items() if kind != "thirds"}
+    return Outcome(leads["exponential"], {"leads": in_words(leads), "largest": max(leads.values())})
 
-    def row(policy: str, given: dict[str, Any]) -> float:
-        return mean(figures.values_of(found, log, policy, quick, given))
 
-    decays = figures.rows_of("4.1", quick)
-    kinds = [name for name in decays if name != "thirds"]
-    known = [policy for policy in POLICIES if not isnan(row(policy, {}))]
-    lowest = [row(p, decays["exponential"]) == min(row(p, decays[kind]) for kind in kinds) for p in known]
-    yield _count(
-        "Section 4.3: every policy earns least where utility falls exponentially", "all", lowest, "policies", "policies"
+def lead_there(look: Look, other: str = "") -> Outcome:
+    """Return by how much GA is ahead of another policy there, or of the mean of the others, %."""
+    given = look.rows("4.1")["exponential"]
+    every = (
+        figures.between(look.found, look.log, GENETIC, other, look.quick, given) if other else look.over_others(given)
     )
-    over = {kind: mean(figures.over_others(found, log, quick, decays[kind])) for kind in kinds}
-    told = ", ".join(f"{kind} {value:.2f}" for kind, value in over.items())
-    yield statement(
-        "Section 4.3: there GA is ahead of the others most",
-        "exponential",
-        over["exponential"],
-        f"GA over the mean of the others: {told}; it holds if that is largest",
-        over["exponential"] == max(over.values()),
-    )
-    for words, percent, values in (
-        ("of the mean of the others", 40, figures.over_others(found, log, quick, decays["exponential"])),
-        ("of Prio", 20, figures.between(found, log, GENETIC, PRIO, quick, decays["exponential"])),
-    ):
-        ours = 100 * (mean(values) - 1)
-        yield statement(
-            f"Section 4.3: there GA is {percent} % ahead {words}",
-            f"{percent} %",
-            ours,
-            f"mean of {len(values)} draws; it holds within {NEAR:g} points",
-            abs(ours - percent) <= NEAR,
-            "%",
-        )
-    loads = figures.rows_of("4.3", quick)
-    ahead = [
-        (row(PRIO, given) + row(GENETIC, given)) / (row(EASY, given) + row(CONSERVATIVE, given))
-        for given in loads.values()
-    ]
-    told = ", ".join(f"{name} {value:.2f}" for name, value in zip(loads, ahead, strict=True))
-    yield statement(
-        "Section 4.4: the higher the load, the further Prio and GA are ahead of EASY and Cons",
-        "all",
-        ahead[-1],
-        f"ratio of their aggregate utilities: {told}; it holds if it rises with each load",
-        all(first < second for first, second in pairwise(ahead)),
-    )
-    deadlines = figures.rows_of("4.4", quick)
-    better = [row(p, deadlines["1"]) < row(p, deadlines["2"]) < row(p, deadlines["3"]) for p in known]
-    yield _count("Section 4.5: every policy earns more the later functions end", "all", better, "policies", "policies")
-    early, loaded = (row(EASY, given) / row(GENETIC, given) for given in (deadlines["1"], list(loads.values())[-1]))
-    yield statement(
-        "Section 4.5: EASY stands early deadlines better than high load",
-        "better",
-        early,
-        f"EASY's aggregate utility over GA's at deadline factor 1; at the highest load {loaded:.2f}; it holds if that "
-        "is less",
-        early > loaded,
+    return Outcome(100 * (mean(every) - 1), {"draws": len(every)})
+
+
+def lead_at_highest_load(look: Look) -> Outcome:
+    """Return what Prio and GA earn over what EASY and Cons do at the highest load, and at each."""
+    leads = {
+        name: (look.row(PRIO, given) + look.row(GENETIC, given))
+        / (look.row(EASY, given) + look.row(CONSERVATIVE, given))
+        for name, given in look.rows("4.3").items()
+    }
+    *_, highest = leads.values()
+    rises = all(first < second for first, second in pairwise(leads.values()))
+    return Outcome(highest, {"leads": in_words(leads), "rises": rises})
+
+
+def more_the_later(look: Look) -> Outcome:
+    """Return how many policies earn more the later functions end."""
+    deadlines = [look.rows("4.4")[factor] for factor in ("1", "2", "3")]
+    return counted(
+        [
+            all(first < second for first, second in pairwise(look.row(p, given) for given in deadlines))
+            for p in look.known
+        ]
     )
 
 
-def _accuracy(found: Measurements, log: str, quick: bool) -> Iterator[Cell]:
-    """Yield what is said of Figures 4.5 and 4.6, by each reading of cancelled jobs."""
-    for reading in accuracy.PAIRS:
-        for measure, but, place in ((UTILITY, EASY, "4.5"), (SLOWDOWN, CONSERVATIVE, "4.6")):
-            values = {p: mean(accuracy.improvements(found, log, p, quick, reading, measure)) for p in POLICIES}
-            known = {p: value for p, value in values.items() if not isnan(value)}
-            # By utility run times help all but EASY; by slowdown they harm all but conservative backfilling.
-            same = [(value > 0) == ((p != but) == (measure == UTILITY)) for p, value in known.items()]
-            told = ", ".join(f"{SHORT[p]} {value:+.1f} %" for p, value in known.items())
-            what = f"all but {SHORT[but]} {'gain' if measure == UTILITY else 'lose'}"
-            yield _count(
-                f"Figure {place}: told run times, {what} by {measure}; {reading}",
-                "all",
-                same,
-                f"policies, which improve by {told}",
-                "policies",
-                "what becomes of jobs without a run time decides it, and the paper does not say",
-            )
+def easy_with_early_deadlines(look: Look) -> Outcome:
+    """Return what EASY earns over what GA does with early deadlines; and at the highest load."""
+    *_, highest = look.rows("4.3").values()
+    early, loaded = (look.row(EASY, given) / look.row(GENETIC, given) for given in (look.rows("4.4")["1"], highest))
+    return Outcome(early, {"loaded": loaded})
 
 
-def _survey(found: Measurements, log: str) -> Iterator[Cell]:
-    """Yield what is said of the survey; ours is a synthetic one."""
-    run = survey.SURVEY["answers"]
-    for words, percent, subject, measure in (
-        ("Section 6.5.1: 16 % of the answers say that a job writes checkpoints", 16.0, "0", "share of responses"),
-        ("Section 6.5.1: those jobs have 57 % of the node-hours", 57.0, "0", "share of node-hours"),
-        ("Section 6.5.2: the median interval is 15 min", 15.0, survey.INTERVALS, "median"),
-        ("Section 6.5.2: half of the intervals are 5, 10 or 30 min", 49.3, survey.INTERVALS, "5, 10 or 30 min"),
-        (
-            "Section 6.5.2: 67 of 120 are at most 1/50 of the run time",
-            55.8,
-            survey.INTERVALS,
-            "at most 1/50 of the run time",
-        ),
-        ("Section 6.5.2: 115 of 120 are less than 1/4 of it", 95.8, survey.INTERVALS, "less than 1/4 of the run time"),
-    ):
-        ours = found.value(log, run, subject, measure)
-        unit = "min" if measure == "median" else "%"
-        yield statement(
-            words,
-            f"{percent:g} {unit}",
-            ours,
-            f"{survey.MADE_UP}; it holds within 2",
-            abs(ours - percent) <= 2,
-            unit,
-            "the jobs of this log that are to write checkpoints run for a shorter time",
-        )
-
-
-def _checkpoints(found: Measurements, log: str, quick: bool) -> Iterator[Cell]:
-    """Yield what is said of the checkpoint-aware policy."""
-    runs = checkpoint_aware.named_runs(log, quick)
-    earned = {name: mean(ratios(found, log, run, runs["EASY"])) for name, run in runs.items()}
-    aware = {name: value for name, value in earned.items() if name.startswith("GA-ckpt")}
-    told = ", ".join(f"{name} {value:.3f}" for name, value in earned.items())
-    why = checkpoint_aware.NOT_THE_WORKLOAD
-    both = aware["GA-ckpt both"]
-    yield statement(
-        "Section 6.7.3: the checkpoint-aware GA earns most where it is damped most",
-        "most",
-        both,
-        f"aggregate utility over EASY's: {told}; it holds if no other is above",
-        both == max(earned.values()),
-        why=why,
+def with_run_times(look: Look, measure: str, all_but: str, cancelled: str) -> Outcome:
+    """Return how many policies gain by utility, or lose by slowdown, where all but one do and that one does not."""
+    reading, (found, log, quick) = READINGS[cancelled], (look.found, look.log, look.quick)
+    every = {p: mean(accuracy.improvements(found, log, p, quick, reading, measure)) for p in POLICIES}
+    known = {p: value for p, value in every.items() if not isnan(value)}
+    return counted(
+        [(value > 0) == ((p != all_but) == (measure == UTILITY)) for p, value in known.items()],
+        improvements=in_words({SHORT[p]: value for p, value in known.items()}, "+.1f", " %"),
+        reading=reading,
     )
-    yield statement(
-        "Section 6.8: the checkpoint-aware GA, damped most, earns more than GA, Cons and EASY",
-        "more",
-        both,
-        "aggregate utility over EASY's; it holds if that of none of the three is above",
-        both > max(earned[name] for name in ("GA", "Cons", "EASY")),
-        why=why,
+
+
+def of_survey(look: Look, subject: str, measure: str) -> Outcome:
+    """Return what the synthetic survey says."""
+    return Outcome(look.found.value(look.log, survey.SURVEY["answers"], subject, measure))
+
+
+def damped_most(look: Look) -> Outcome:
+    """Return what the checkpoint-aware GA that is damped most earns over EASY; and what all do."""
+    runs = checkpoint_aware.named_runs(look.log, look.quick)
+    earned = {name: mean(ratios(look.found, look.log, run, runs["EASY"])) for name, run in runs.items()}
+    others = max(earned[name] for name in ("GA", "Cons", "EASY"))
+    told = {"earned": in_words(earned, ".3f"), "most": max(earned.values()), "others": others}
+    return Outcome(earned["GA-ckpt both"], told)
+
+
+MEASURED = {
+    function.__name__: function
+    for function in (
+        *(lead_over, earn_in_order, prio_is_best, earn_more_than_prio, longest_wait, deviation_of_trials),
+        *(least_where_exponential, lead_where_exponential, lead_there, lead_at_highest_load, more_the_later),
+        *(easy_with_early_deadlines, with_run_times, of_survey, damped_most),
     )
+}
+"""By name, as entries of the file name them."""
+
+STATEMENTS = read_statements(__package__, MEASURED.values())

@@ -18,6 +18,7 @@ import pandas as pd
 
 from pipelines.papers.lee2009.values import cell_of, logs_of_checkpoints, mean
 from pipelines.papers.lee2009.windows import is_of_checkpoints, short_name, surveyed
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, Within, measured
 from swftools.checkpoints.inference import CheckpointInference, CheckpointParameters, infer_checkpoints
 from swftools.checkpoints.survey import CHOICES, DECLINED, YES
@@ -178,12 +179,10 @@ def cells_of_curves(figure: str, found: Measurements, printed: Printed, quick: b
 
 def draw(measurements: pd.DataFrame) -> Figure:
     """Draw Figures 6.2 to 6.5, of the first log that has a survey."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     logs = [log for log in found.logs if found.values(log, SURVEY["answers"], ALL, "jobs")]
-    figure = Figure(figsize=(9, 6), layout="constrained")
-    axes = figure.subplots(2, 2).ravel()
+    figure, axes = panels((9, 6), 2, 2)
+    axes = axes.ravel()
     for place, (number, (axis, at)) in zip(axes, CURVES.items(), strict=True):
         for subject, color, dashes in ((INTERVALS, 0, "-"), (ANSWERS, 1, "-"), (ALL, 6, "--")):
             shares = [

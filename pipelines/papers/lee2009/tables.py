@@ -29,14 +29,7 @@ from pipelines.papers.lee2009.schedules import (
     WAIT,
     policy_run,
 )
-from pipelines.papers.lee2009.values import (
-    SEEDS_FEW,
-    SHORT,
-    cell_of,
-    logs_of_utility,
-    ratios,
-    seeds,
-)
+from pipelines.papers.lee2009.values import SEEDS_FEW, SHORT, cell_of, logs_of_utility, ratios, seeds
 from pipelines.papers.lee2009.windows import BLUE, is_of_utility, ranks_of, short_name
 from pipelines.papers.paper import AS_WRITTEN, UNEXPLAINED, Cell, Measurements, Printed, Run, Within
 

@@ -14,13 +14,28 @@ from pipelines.papers.nurmi2009 import (
     statements,
     trajectories,
 )
-from pipelines.papers.paper import OURS, Experiment, Paper, PaperTable, read_printed, register_paper
+from pipelines.papers.paper import Cells, Experiment, Paper, Plan, read_tables, register_paper
 from pipelines.papers.yuan2010.populations import LOGS, OTHER_LOGS
 
 CITATION = (
     "D. C. Nurmi: Statistical methods for mitigating resource provisioning dynamism in large-scale "
     "batch-scheduled systems. Dissertation, University of California, Santa Barbara, 2009"
 )
+
+MADE: dict[str, tuple[Plan, Cells]] = {
+    "3.2": (populations.plan, populations.cells),
+    "4.1": (predictions.plan_without, predictions.cells_without),
+    "4.2": (predictions.plan_with, predictions.cells_with),
+    "statements": (statements.runs_of_statements, statements.cells_of_statements),
+    "figure-5.2": (trajectories.plan, trajectories.cells_of_stability),
+    "figure-5.4": (trajectories.plan, trajectories.cells_of_choice),
+    "5.2": (reservations.plan_probes, reservations.cells_probes),
+    "5.6": (reservations.plan_shares, reservations.cells_shares),
+    "6.1": (co_allocation.plan_co_allocation, co_allocation.cells_co_allocation),
+    "6.2": (co_allocation.plan_trials, co_allocation.cells_trials),
+    "coverage": (coverage.plan, coverage.cells),
+}
+"""How each table is made."""
 
 PAPER = register_paper(
     Paper(
@@ -39,81 +54,7 @@ PAPER = register_paper(
             ),
             "co-varq": Experiment(co_allocation.measure_co_varq, co_allocation.CoVarqOfPaper, co_allocation.UNITS),
         },
-        tables=(
-            PaperTable(
-                "3.2",
-                "Table 3.2",
-                "How long jobs waited",
-                populations.plan,
-                populations.cells,
-                read_printed(__name__, "published/table_3.2.csv"),
-            ),
-            PaperTable(
-                "4.1",
-                "Table 4.1",
-                "Correctness and tightness of four methods without QBETS",
-                predictions.plan_without,
-                predictions.cells_without,
-                read_printed(__name__, "published/table_4.1.csv"),
-            ),
-            PaperTable(
-                "4.2",
-                "Table 4.2",
-                "Correctness and tightness of four methods with QBETS",
-                predictions.plan_with,
-                predictions.cells_with,
-                read_printed(__name__, "published/table_4.2.csv"),
-            ),
-            PaperTable(
-                "statements", "Chapter 4", "What the text says", statements.plan, statements.cells, is_list=True
-            ),
-            PaperTable(
-                "figure-5.2",
-                "Figure 5.2",
-                "Waits of a month, and the bounds that jobs were told",
-                trajectories.plan,
-                trajectories.cells_of_stability,
-            ),
-            PaperTable(
-                "figure-5.4",
-                "Figure 5.4",
-                "When to submit a job of an hour that is to run in 12 hours",
-                trajectories.plan,
-                trajectories.cells_of_choice,
-            ),
-            PaperTable(
-                "5.2",
-                "Tables 5.2 to 5.5",
-                "Reservations by VARQ, one at a time: promised, met, charged",
-                reservations.plan_probes,
-                reservations.cells_probes,
-                read_printed(__name__, "published/table_5.2.csv"),
-            ),
-            PaperTable(
-                "5.6",
-                "Table 5.6",
-                "Reservations by VARQ of a share of the jobs: promised and met",
-                reservations.plan_shares,
-                reservations.cells_shares,
-                read_printed(__name__, "published/table_5.6.csv"),
-            ),
-            PaperTable(
-                "6.1",
-                "Figure 6.1",
-                "Two reservations that must both be met",
-                co_allocation.plan_co_allocation,
-                co_allocation.cells_co_allocation,
-            ),
-            PaperTable(
-                "6.2",
-                "Table 6.2",
-                "Two reservations that must both be met, by CO-VARQ: promised and met",
-                co_allocation.plan_trials,
-                co_allocation.cells_trials,
-                read_printed(__name__, "published/table_6.2.csv"),
-            ),
-            PaperTable("coverage", OURS, "Correctness by month", coverage.plan, coverage.cells),
-        ),
+        tables=read_tables(__name__, "nurmi2009", MADE),
         pictures={
             "coverage": coverage.draw,
             "figure_5_2": trajectories.draw_stability,
@@ -128,10 +69,8 @@ BEYOND = register_paper(
         citation=CITATION,
         version=1,
         logs=[*LOGS.values(), *OTHER_LOGS.values()],
-        experiments={
-            "reserved": Experiment(beyond.measure_reserved, beyond.ReservedOfLog, beyond.EXPERIMENT_UNITS),
-        },
-        tables=beyond.TABLES,
+        experiments={"reserved": Experiment(beyond.measure_reserved, beyond.ReservedOfLog, beyond.EXPERIMENT_UNITS)},
+        tables=read_tables(__name__, "nurmi2009-beyond", beyond.MADE),
         pictures={"reserved": beyond.draw_reserved, "promises": beyond.draw_promises},
     )
 )

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pipelines.papers.looks import panels
 from pipelines.papers.nurmi2009.reservations import MEASURES, TARGETS, UNITS
-from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, measured
+from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run, measured
 from pipelines.papers.yuan2010.populations import short_name
 from swftools.parameters import Parameters, number, text, whole
 from swftools.plots.series import look_at, share_interval
@@ -158,30 +159,21 @@ def _exact(one: str, by: str, value: Any) -> tuple[float, float]:
     return value(one) / value(by) if value(by) else float("nan"), float("nan")
 
 
-OF_SHARES: dict[str, tuple[str, str, Any]] = {
-    "met": ("Share of accepted reservations that were met", "share that ran by its time", _met),
-    "accepted": (
-        "Share of asked reservations that were accepted",
-        "accepted / asked",
-        partial(_exact, "accepted", "asked"),
-    ),
-    "paid": (
-        "What reservations cost",
-        "processor-hours paid / needed, of accepted jobs",
-        partial(_exact, "paid_hours", "needed_hours"),
-    ),
+OF_SHARES: dict[str, tuple[str, Any]] = {
+    "met": ("share that ran by its time", _met),
+    "accepted": ("accepted / asked", partial(_exact, "accepted", "asked")),
+    "paid": ("processor-hours paid / needed, of accepted jobs", partial(_exact, "paid_hours", "needed_hours")),
     "others": (
-        "What they do to the others",
         "mean wait of jobs without a reservation / that of the same jobs where nobody reserves",
         partial(_exact, "others_mean_wait", "others_mean_wait_plain"),
     ),
 }
-"""Tables by share of the jobs: title, definition, and what is told."""
+"""Tables by share of the jobs: the definition, and what is told."""
 
 
 def cells_of_shares(name: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield a row a log and target, and a column a share."""
-    _, definition, told = OF_SHARES[name]
+    definition, told = OF_SHARES[name]
     for log in found.logs:
         for target in targets_of(quick):
             for percent in shares_of(quick):
@@ -196,7 +188,7 @@ def cells_of_methods(found: Measurements, printed: Printed, quick: bool) -> Iter
             for percent in some_of(quick):
                 run = method_run(quick, method, percent)
                 for name in ("met", "accepted", "paid"):
-                    _, definition, told = OF_SHARES[name]
+                    definition, told = OF_SHARES[name]
                     value, error = told(partial(found.value, log, run, "all"))
                     yield Cell(f"{short_name(log)}: {method}", f"{percent} %: {name}", value, definition, spread=error)
 
@@ -239,16 +231,12 @@ def promises_of(found: Measurements, log: str, quick: bool, percent: int) -> lis
     return [(x, met / count, count) for x, (met, count) in sorted(sums.items()) if count >= FEW]
 
 
-TABLES = (
-    *(
-        PaperTable(
-            name, f"{OURS}: {name}", f"{title}, by share of jobs that ask", plan_shares, partial(cells_of_shares, name)
-        )
-        for name, (title, _, _) in OF_SHARES.items()
-    ),
-    PaperTable("bounds", f"{OURS}: bounds", "By which bound to reserve", plan_methods, cells_of_methods),
-    PaperTable("promises", f"{OURS}: promises", "Whether promises are kept", plan_shares, cells_of_promises),
-)
+MADE: dict[str, tuple[Plan, Cells]] = {
+    **{name: (plan_shares, partial(cells_of_shares, name)) for name in OF_SHARES},
+    "bounds": (plan_methods, cells_of_methods),
+    "promises": (plan_shares, cells_of_promises),
+}
+"""How each table is made."""
 
 
 # ---------------------------------------------------------------- pictures
@@ -256,13 +244,10 @@ TABLES = (
 
 def draw_reserved(measurements: pd.DataFrame) -> Figure:
     """Draw what was met, and others' waits, over the share of jobs that ask: a column a log."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     from swftools.plots import plot  # noqa: PLC0415 (so)
 
     found, quick = _measured(measurements)
-    figure = Figure(figsize=(1.0 + 2.4 * max(1, len(found.logs)), 5.4), layout="constrained")
-    axes = figure.subplots(2, max(1, len(found.logs)), squeeze=False, sharex=True, sharey="row")
+    figure, axes = panels((1.0 + 2.4 * max(1, len(found.logs)), 5.4), 2, len(found.logs), sharex=True, sharey="row")
     for column, log in enumerate(found.logs):
         rows = [
             {"share": percent / 100.0, "target": target}
@@ -278,11 +263,8 @@ def draw_reserved(measurements: pd.DataFrame) -> Figure:
 
 def draw_promises(measurements: pd.DataFrame) -> Figure:
     """Draw how often promises were met, a panel a log, a curve a share of jobs that ask."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found, quick = _measured(measurements)
-    figure = Figure(figsize=(1.0 + 2.4 * max(1, len(found.logs)), 3.4), layout="constrained")
-    axes = figure.subplots(1, max(1, len(found.logs)), squeeze=False, sharex=True, sharey="row")
+    figure, axes = panels((1.0 + 2.4 * max(1, len(found.logs)), 3.4), 1, len(found.logs), sharex=True, sharey="row")
     ends = [float(PROMISES[0]), float(PROMISES[-1])]
     for place, log in zip(axes[0], found.logs, strict=False):
         for number_of_share, percent in enumerate(shares_of(quick)[:: 1 if quick else 2]):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pipelines.papers.looks import name_months
+from pipelines.papers.looks import name_months, panels
 from pipelines.papers.nurmi2009.populations import ANY
 from pipelines.papers.nurmi2009.predictions import replay_run, rows_of
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, read_printed
@@ -68,16 +68,14 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
 
 def draw(measurements: pd.DataFrame) -> Figure:
     """Draw the correctness of BM by month, a panel a queue, with QBETS and without."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     runs = {log: {label: _run_of(found, log, qbets) for qbets, label in LABELS.items()} for log in found.logs}
-    panels = [(log, row) for log in found.logs for row in found.subjects(log, runs[log][LABELS[True]])]
-    panels = [at for at in panels if len(months(found, at[0], runs[at[0]][LABELS[True]], at[1]))]
-    lines = max(1, -(-len(panels) // 3))
-    figure = Figure(figsize=(10, 0.8 + 2.6 * lines), layout="constrained")
-    axes = figure.subplots(lines, 3, squeeze=False).ravel()
-    for place, (log, row) in zip(axes, panels, strict=False):
+    queues = [(log, row) for log in found.logs for row in found.subjects(log, runs[log][LABELS[True]])]
+    queues = [at for at in queues if len(months(found, at[0], runs[at[0]][LABELS[True]], at[1]))]
+    lines = max(1, -(-len(queues) // 3))
+    figure, axes = panels((10, 0.8 + 2.6 * lines), lines, 3)
+    axes = axes.ravel()
+    for place, (log, row) in zip(axes, queues, strict=False):
         curves = {label: months(found, log, run, row) for label, run in runs[log].items()}
         for number, (label, curve) in enumerate(curves.items()):
             place.plot(np.arange(len(curve)), curve, label=label, markersize=3.5, **look_at(number))
@@ -90,12 +88,12 @@ def draw(measurements: pd.DataFrame) -> Figure:
         place.axhline(CORRECT, color="black", linestyle=":", linewidth=1.0)
         place.set(title=row.replace(f"{ANY}/", f"{log}/"), ylim=(0.4, 1.01))
         name_months(place, list(curves[LABELS[True]].index))
-    for place in axes[len(panels) :]:
+    for place in axes[len(queues) :]:
         place.set_axis_off()
-    if panels:
+    if queues:
         axes[0].set_ylabel("share of waits within")
         entries: dict[str, Any] = {}
-        for place in axes[: len(panels)]:
+        for place in axes[: len(queues)]:
             handles, labels = place.get_legend_handles_labels()
             entries |= dict(zip(labels, handles, strict=True))
         figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=4)

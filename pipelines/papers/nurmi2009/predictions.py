@@ -16,13 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from pipelines.papers.nurmi2009.populations import (
-    ANY,
-    OTHER_PERIOD,
-    POPULATIONS,
-    population_of,
-    select,
-)
+from pipelines.papers.nurmi2009.populations import ANY, OTHER_PERIOD, POPULATIONS, population_of, select
 from pipelines.papers.paper import AS_WRITTEN, UNEXPLAINED, Cell, Measurements, Printed, Run, Within, measured
 from swftools.parameters import Parameters, choice, truth, whole
 from swftools.qbets import evaluate, replay

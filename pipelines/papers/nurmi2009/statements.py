@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the text of section 4.3 says of the tables, one statement a line, in words of our own."""
+"""What is measured of the statements of chapter 4, which stand in ``published/statements.yaml``."""
 
 from __future__ import annotations
 
@@ -10,164 +10,126 @@ from math import isnan, nan
 from pipelines.papers.nurmi2009.coverage import CORRECT, months_correct
 from pipelines.papers.nurmi2009.populations import ANY, population_of
 from pipelines.papers.nurmi2009.predictions import METHODS, replay_run, rows_of
-from pipelines.papers.paper import UNEXPLAINED, Cell, Measurements, Printed, Run
-
-
-def plan(log: str, quick: bool) -> list[Run]:
-    """Return the runs of both tables by the chosen reading."""
-    return [replay_run(log, quick, method, qbets=qbets) for method in METHODS.values() for qbets in (False, True)]
-
+from pipelines.papers.paper import Cell, Measurements, Printed, Run
+from pipelines.papers.statements import Outcome, counted, read_statements
 
 OTHER_LOGS = "of other logs than the paper's"
 """Why a statement may not hold."""
 
 
-class _Table:
-    """Correctness and RMS of the methods by row, of what was measured with or without QBETS."""
-
-    def __init__(self, found: Measurements, quick: bool, *, qbets: bool) -> None:
-        self.rows = [(log, row) for log in found.logs for row in rows_of(found, log, quick)]
-        self._found, self._quick, self._qbets = found, quick, qbets
-
-    def is_correct(self, method: str, at: tuple[str, str]) -> bool:
-        """Whether a method is correct."""
-        return self._value(method, at, "correctness") >= CORRECT
-
-    def rms(self, method: str, at: tuple[str, str]) -> float:
-        """Return the RMS of over-predictions, s."""
-        return self._value(method, at, "rms_over")
-
-    def correct_methods(self, at: tuple[str, str]) -> list[str]:
-        """Return the methods that are correct."""
-        return [short for short in METHODS if self.is_correct(short, at)]
-
-    def best(self, at: tuple[str, str]) -> str | None:
-        """Return the tightest of the correct methods."""
-        return min(self.correct_methods(at), key=lambda short: self.rms(short, at), default=None)
-
-    def _value(self, method: str, at: tuple[str, str], measure: str) -> float:
-        log, row = at
-        return self._found.value(log, replay_run(log, self._quick, METHODS[method], qbets=self._qbets), row, measure)
+def runs_of_statements(log: str, quick: bool) -> list[Run]:
+    """Return the runs of both tables by the chosen reading."""
+    return [replay_run(log, quick, method, qbets=qbets) for method in METHODS.values() for qbets in (False, True)]
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no table)
+def cells_of_statements(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (no table)
     """Yield the statements; where one does not hold of other logs than the paper's, that is said."""
     others = any(population_of(log) == ANY for log in found.logs)
-    scored = any(rows_of(found, log, quick) for log in found.logs)
-    for cell in _statements(found, quick):
-        if not scored:
+    queues = Queues(found, quick)
+    for statement in STATEMENTS:
+        cell = statement.cell(MEASURED[statement.by](queues))
+        if not queues.names:
             yield replace(cell, ours=nan, reproduces=None, note="no queue has more jobs than the training")
         else:
             yield replace(cell, note=OTHER_LOGS) if others and cell.reproduces is False else cell
 
 
-def _statements(found: Measurements, quick: bool) -> Iterator[Cell]:
-    """Yield the statements."""
-    without, with_qbets = (_Table(found, quick, qbets=qbets) for qbets in (False, True))
-    rows = with_qbets.rows
-    count = len(rows)
-    where = f"of {count} queues"
-    always = {short for short in METHODS if all(without.is_correct(short, at) for at in rows)}
-    yield _statement(
-        "Section 4.3.3: without QBETS the log-uniform method alone is correct for every queue",
-        "1 method",
-        len(always),
-        f"methods that are correct for all {count} queues: {', '.join(sorted(always)) or 'none'}",
-        always == {"LogU"},
-        unit="methods",
-    )
-    correct = sum(with_qbets.is_correct("BM", at) for at in rows)
-    yield _statement(
-        "Section 4.3.3: with QBETS the binomial method is correct for nearly every queue",
-        "22 of 25",
-        correct,
-        f"queues, {where}; it holds where it is as large a share",
-        correct * 25 >= 22 * count,
-        unit="queues",
-    )
-    both = [at for at in rows if with_qbets.is_correct("BM", at) and with_qbets.is_correct("LogU", at)]
-    tighter = sum(with_qbets.rms("BM", at) < with_qbets.rms("LogU", at) for at in both)
-    yield _statement(
-        "Section 4.3.3: where binomial and log-uniform are both correct, the binomial one is always tighter",
-        "21 of 21",
-        tighter,
-        f"of {len(both)} queues where both are",
-        tighter == len(both) if both else None,
-        unit="queues",
-    )
-    leads = {short: sum(with_qbets.best(at) == short for at in rows) for short in METHODS}
-    others = ", ".join(f"{short} {lead}" for short, lead in leads.items() if short != "BM")
-    yield _statement(
-        "Section 4.3.3: with QBETS the binomial method is the tightest of the correct ones more often than any other",
-        "15 of 25; LogN 2, LogU 2, Weib 5",
-        leads["BM"],
-        f"{where}; {others}",
-        leads["BM"] > max(lead for short, lead in leads.items() if short != "BM"),
-        unit="queues",
-    )
-    better = 0
-    for log, row in rows:
-        bare, full = (
-            months_correct(found, log, replay_run(log, quick, "binomial", qbets=qbets), row) for qbets in (False, True)
-        )
-        better += full > bare
-    yield _statement(
-        "Section 4.3.4: QBETS makes the binomial method more correct, month by month",
-        "(Figure 4.1)",
-        better,
-        f"{where}, where more months are correct with QBETS than without; it holds where these are more than half",
-        better * 2 > count,
-        unit="queues",
-    )
-    yield from _clusters(found, rows, quick)
-    yield from _withheld(found, rows, quick)
+class Queues:
+    """Correctness and tightness of the methods by queue, each a log and a row of the tables; with QBETS or without."""
+
+    def __init__(self, found: Measurements, quick: bool) -> None:
+        self.found, self.quick = found, quick
+        self.names = [(log, row) for log in found.logs for row in rows_of(found, log, quick)]
+
+    def values(self, measure: str, method: str = "BM", *, qbets: bool = True) -> list[float]:
+        """Return a measure of a method, one a queue."""
+        return [
+            self.found.value(log, replay_run(log, self.quick, METHODS[method], qbets=qbets), row, measure)
+            for log, row in self.names
+        ]
+
+    def is_correct(self, method: str, *, qbets: bool = True) -> list[bool]:
+        """Return whether a method is correct, one a queue."""
+        return [value >= CORRECT for value in self.values("correctness", method, qbets=qbets)]
+
+    def months_correct(self, *, qbets: bool) -> list[float]:
+        """Return the share of months in which the binomial method is correct, one a queue."""
+        return [
+            months_correct(self.found, log, replay_run(log, self.quick, METHODS["BM"], qbets=qbets), row)
+            for log, row in self.names
+        ]
 
 
-def _clusters(found: Measurements, rows: list[tuple[str, str]], quick: bool) -> Iterator[Cell]:
-    """Yield what is said of clusters."""
-    fewest = [found.value(log, replay_run(log, quick, "binomial"), row, "fewest_clusters") for log, row in rows]
-    most = [found.value(log, replay_run(log, quick, "binomial"), row, "most_clusters") for log, row in rows]
-    known = [value for value in fewest if not isnan(value)]
-    yield _statement(
-        "Section 4.3.5: jobs are grouped into three to five clusters, never into one",
-        "3 to 5",
-        min(known, default=float("nan")),
-        f"fewest clusters at any time in any queue; most: {max((m for m in most if not isnan(m)), default=0):.0f}",
-        min(known) >= 3 if known else None,
-        unit="clusters",
+def correct_for_every_queue(queues: Queues) -> Outcome:
+    """Return how many methods are correct for every queue without QBETS."""
+    always = {short for short in METHODS if all(queues.is_correct(short, qbets=False))}
+    told = {"queues": len(queues.names), "names": ", ".join(sorted(always)) or "none"}
+    return Outcome(len(always), told | {"log_uniform_alone": always == {"LogU"}})
+
+
+def correct(queues: Queues) -> Outcome:
+    """Return for how many queues the binomial method is correct with QBETS."""
+    count = len(queues.names)
+    return Outcome(sum(queues.is_correct("BM")), {"queues": count, "printed_share": 22 * count / 25})
+
+
+def tighter_than_log_uniform(queues: Queues) -> Outcome:
+    """Return for how many queues the binomial method is tighter, of those where both are correct."""
+    columns = [queues.is_correct("BM"), queues.is_correct("LogU")]
+    tightness = zip(queues.values("rms_over", "BM"), queues.values("rms_over", "LogU"), strict=True)
+    outcomes = [one < other for *are_correct, (one, other) in zip(*columns, tightness, strict=True) if all(are_correct)]
+    return Outcome(sum(outcomes), {"both": len(outcomes), "always": all(outcomes) if outcomes else None})
+
+
+def tightest(queues: Queues) -> Outcome:
+    """Return for how many queues the binomial method is the tightest of those that are correct."""
+    tightness = {short: queues.values("rms_over", short) for short in METHODS}
+    are_correct = {short: queues.is_correct(short) for short in METHODS}
+    best = []
+    for at in range(len(queues.names)):
+        right = [short for short in METHODS if are_correct[short][at]]
+        best.append(min(right, key=lambda short: tightness[short][at], default=None))
+    leads = {short: best.count(short) for short in METHODS}
+    others = {short: lead for short, lead in leads.items() if short != "BM"}
+    words = ", ".join(f"{short} {lead}" for short, lead in others.items())
+    return Outcome(leads["BM"], {"queues": len(queues.names), "others": words, "most_of_others": max(others.values())})
+
+
+def more_correct_with_qbets(queues: Queues) -> Outcome:
+    """Return for how many queues the binomial method is correct in more months with QBETS than without."""
+    months = zip(queues.months_correct(qbets=True), queues.months_correct(qbets=False), strict=True)
+    return counted([full > bare for full, bare in months])
+
+
+def fewest_clusters(queues: Queues) -> Outcome:
+    """Return the fewest clusters of any queue at any time; and the most."""
+    fewest, most = (
+        [value for value in queues.values(name) if not isnan(value)] for name in ("fewest_clusters", "most_clusters")
     )
+    return Outcome(min(fewest, default=nan), {"most": max(most, default=0)})
 
 
-def _withheld(found: Measurements, rows: list[tuple[str, str]], quick: bool) -> Iterator[Cell]:
-    """Yield what is said of jobs that are told nothing."""
-    runs = [(log, replay_run(log, quick, "binomial"), row) for log, row in rows]
-    jobs = [found.value(*at, "jobs") for at in runs]
-    told_nothing = sum(n * found.value(*at, "share_not_predicted") for n, at in zip(jobs, runs, strict=True))
-    share = told_nothing / sum(jobs) if sum(jobs) else float("nan")
-    rights = [found.value(*at, "withheld_correctness") for at in runs]
-    right = [value for value in rights if not isnan(value)]
+def told_nothing(queues: Queues) -> Outcome:
+    """Return the share of the jobs that are told nothing."""
+    jobs, shares = queues.values("jobs"), queues.values("share_not_predicted")
+    share = sum(n * part for n, part in zip(jobs, shares, strict=True)) / sum(jobs) if sum(jobs) else nan
+    right = [value for value in queues.values("withheld_correctness") if not isnan(value)]
     spared = f"; of the bounds so withheld {min(right):.2f} to {max(right):.2f} would have been right" if right else ""
-    yield _statement(
-        "Section 4.2.5: usually less than 1 % of the jobs are told nothing, because nothing seems to start",
-        "< 0.01",
-        share,
-        f"share of the jobs behind the training that are told nothing{spared}",
-        share < 0.01,
-        why="unexplained: read as the text has it, the two predictors of availability withhold far more",
-    )
+    return Outcome(share, {"spared": spared})
 
 
-def _statement(
-    words: str, printed: str, ours: float, definition: str, holds: bool | None, unit: str = "1", why: str = UNEXPLAINED
-) -> Cell:
-    """Return a statement as a cell."""
-    return Cell(
-        "statement",
-        words,
-        float(ours),
-        definition,
-        unit=unit,
-        printed=printed,
-        reproduces=holds,
-        why=why,
+MEASURED = {
+    function.__name__: function
+    for function in (
+        correct_for_every_queue,
+        correct,
+        tighter_than_log_uniform,
+        tightest,
+        more_correct_with_qbets,
+        fewest_clusters,
+        told_nothing,
     )
+}
+"""By name, as entries of the file name them."""
+
+STATEMENTS = read_statements(__package__, MEASURED.values())

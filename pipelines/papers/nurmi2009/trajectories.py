@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pipelines.papers.looks import panels
 from pipelines.papers.nurmi2009.populations import ANY, OTHER_PERIOD, POPULATIONS, population_of, select
 from pipelines.papers.nurmi2009.reservations import NODE, NORMAL
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
@@ -230,8 +231,6 @@ def draw_choice(measurements: pd.DataFrame) -> Figure:
 
 def _figure(measurements: pd.DataFrame, draw: Any) -> Figure:
     """Draw a panel for each log in which something was measured."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     runs = {
         log: next(
@@ -239,13 +238,12 @@ def _figure(measurements: pd.DataFrame, draw: Any) -> Figure:
         )
         for log in found.logs
     }
-    panels = [(log, run, row) for log, run in runs.items() if run for row in found.subjects(log, run)]
-    figure = Figure(figsize=(1.0 + 3.2 * max(1, len(panels)), 3.4), layout="constrained")
-    axes = figure.subplots(1, max(1, len(panels)), squeeze=False, sharey=True)[0]
-    for place, (log, run, row) in zip(axes, panels, strict=False):
+    shown = [(log, run, row) for log, run in runs.items() if run for row in found.subjects(log, run)]
+    figure, (axes,) = panels((1.0 + 3.2 * max(1, len(shown)), 3.4), 1, len(shown), sharey=True)
+    for place, (log, run, row) in zip(axes, shown, strict=False):
         draw(place, found, log, run, row)
         place.set_title(row.replace(f"{ANY}/", f"{log}/"))
         place.label_outer()
-    if panels:
+    if shown:
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure

@@ -3,8 +3,25 @@
 
 from functools import partial
 
-from pipelines.papers.paper import Experiment, Paper, PaperTable, read_printed, register_paper
+from pipelines.papers.paper import Cells, Experiment, Paper, Plan, read_tables, register_paper
 from pipelines.papers.yuan2010 import beyond, errors, fairness, figures, populations, schedules, statements, tables
+
+MADE: dict[str, tuple[Plan, Cells]] = {
+    "1": (tables.plan_delays, tables.cells_of_delays),
+    "2": (tables.plan_violations, tables.cells_of_violations),
+    "3": (populations.plan, populations.cells),
+    "4": (tables.plan_delays, tables.cells_of_counts),
+    "5": (tables.plan_costs, tables.cells_of_loads),
+    "6": (tables.plan_costs, tables.cells_of_kills),
+    "figure-2": (tables.plan_delays, partial(figures.cells_of_blocked, "MBS")),
+    "figure-3": (tables.plan_delays, partial(figures.cells_of_blocked, "MWBS")),
+    "figure-4": (errors.plan, errors.cells),
+    "figure-5": (tables.plan_delays, partial(figures.cells_of_all, "MBS")),
+    "figure-6": (tables.plan_delays, partial(figures.cells_of_all, "MWBS")),
+    "statements": (statements.runs_of_statements, statements.cells_of_statements),
+    **beyond.MADE,
+}
+"""How each table is made."""
 
 PAPER = register_paper(
     Paper(
@@ -20,98 +37,7 @@ PAPER = register_paper(
             "error": Experiment(errors.measure_error, errors.ErrorOfPaper),
             "fairness": Experiment(fairness.measure_fairness, fairness.FairnessOfPaper, fairness.UNITS),
         },
-        tables=(
-            PaperTable(
-                "1",
-                "Table 1",
-                "Start time delay of blocked jobs in EASY",
-                tables.plan_delays,
-                tables.cells_of_delays,
-                read_printed(__name__, "published/table_1.csv"),
-            ),
-            PaperTable(
-                "2",
-                "Table 2",
-                "Reservations that EASY violates with the Last Model",
-                tables.plan_violations,
-                tables.cells_of_violations,
-                read_printed(__name__, "published/table_2.csv"),
-            ),
-            PaperTable(
-                "3",
-                "Table 3",
-                "The logs",
-                populations.plan,
-                populations.cells,
-                read_printed(__name__, "published/table_3.csv"),
-            ),
-            PaperTable(
-                "4",
-                "Table 4",
-                "Backfilled and blocked jobs in PV-EASY and EASY",
-                tables.plan_delays,
-                tables.cells_of_counts,
-                read_printed(__name__, "published/table_4.csv"),
-            ),
-            PaperTable(
-                "5",
-                "Table 5",
-                "Load of PV-EASY",
-                tables.plan_costs,
-                tables.cells_of_loads,
-                read_printed(__name__, "published/table_5.csv"),
-            ),
-            PaperTable(
-                "6",
-                "Table 6",
-                "Preempted jobs in PV-EASY",
-                tables.plan_costs,
-                tables.cells_of_kills,
-                read_printed(__name__, "published/table_6.csv"),
-            ),
-            PaperTable(
-                "figure-2",
-                "Figure 2",
-                "Mean bounded slowdown of blocked jobs by processors",
-                tables.plan_delays,
-                partial(figures.cells_of_blocked, "MBS"),
-            ),
-            PaperTable(
-                "figure-3",
-                "Figure 3",
-                "Mean weighted bounded slowdown of blocked jobs by processors",
-                tables.plan_delays,
-                partial(figures.cells_of_blocked, "MWBS"),
-            ),
-            PaperTable("figure-4", "Figure 4", "Slowdowns by the error of predictions", errors.plan, errors.cells),
-            PaperTable(
-                "figure-5",
-                "Figure 5",
-                "Mean bounded slowdown of PV-EASY, EASY and EASY-Last",
-                tables.plan_delays,
-                partial(figures.cells_of_all, "MBS"),
-            ),
-            PaperTable(
-                "figure-6",
-                "Figure 6",
-                "Mean weighted bounded slowdown of PV-EASY, EASY and EASY-Last",
-                tables.plan_delays,
-                partial(figures.cells_of_all, "MWBS"),
-            ),
-            PaperTable(
-                "statements",
-                "Sections 1 to 7",
-                "What the text says",
-                statements.plan,
-                statements.cells,
-                is_list=True,
-            ),
-            *beyond.TABLES,
-        ),
-        pictures={
-            "blocked": figures.draw_blocked,
-            "errors": errors.draw,
-            "slowdowns": figures.draw_all,
-        },
+        tables=read_tables(__name__, "yuan2010", MADE),
+        pictures={"blocked": figures.draw_blocked, "errors": errors.draw, "slowdowns": figures.draw_all},
     )
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from pipelines.papers.paper import OURS, Cell, Measurements, PaperTable, Printed, Run, Within, read_printed
+from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run, Within, read_printed
 from pipelines.papers.yuan2010.fairness import fairness_run
 from pipelines.papers.yuan2010.populations import LOGS, short_name
 from pipelines.papers.yuan2010.schedules import FROM_FIRST, JOBS, NAMES, ScheduleOfPaper, schedule_run
@@ -159,14 +159,10 @@ def is_not_of_paper(log: str) -> bool:
     return not is_of_paper(log)
 
 
-def _table(
-    number: str,
-    title: str,
-    entries: Callable[[str, bool], Iterator[Entry]],
-    belongs: Callable[[str], bool] = every_log,
-    printed: Printed | None = None,
-) -> PaperTable:
-    """Return a table of entries of each log that belongs to it."""
+def _made(
+    entries: Callable[[str, bool], Iterator[Entry]], belongs: Callable[[str], bool] = every_log
+) -> tuple[Plan, Cells]:
+    """Return how a table is made of entries of each log that belongs to it."""
 
     def plan(log: str, quick: bool) -> list[Run]:
         return [run for _, _, run, _ in entries(log, quick)] if belongs(log) else []
@@ -187,21 +183,16 @@ def _table(
                     why=CHAOTIC,
                 )
 
-    return PaperTable(number, f"{OURS}: {number}", title, plan, cells, printed or {})
+    return plan, cells
 
 
-TABLES = (
-    _table("fairness", "Strict fairness, at the head of the queue and from submission on", fairness),
-    _table("other-logs", "Tables 4 to 6 and Figures 5 and 6 of other logs", other_logs, is_not_of_paper),
-    _table("load", "Is fairness free at higher loads?", loads),
-    _table("predictors", "By what the policies are told of run times", predictors),
-    _table("preemption", "What becomes of the work of preempted jobs", partial(variants, WAYS)),
-    _table("parts", "Each part of PV-EASY by itself", partial(variants, PARTS_OF_POLICY)),
-    _table(
-        "other-program",
-        "Beside another program, written independently by the paper's rules (its values / ours)",
-        other_program,
-        is_of_paper,
-        PROGRAM,
-    ),
-)
+MADE = {
+    "fairness": _made(fairness),
+    "other-logs": _made(other_logs, is_not_of_paper),
+    "load": _made(loads),
+    "predictors": _made(predictors),
+    "preemption": _made(partial(variants, WAYS)),
+    "parts": _made(partial(variants, PARTS_OF_POLICY)),
+    "other-program": _made(other_program, is_of_paper),
+}
+"""How each table is made."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
 from pipelines.papers.yuan2010.easy_at_events import named
 from pipelines.papers.yuan2010.populations import is_other, kept_jobs, logs_of_paper, short_name
@@ -154,13 +155,10 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
 
 def draw(measurements: pd.DataFrame) -> Figure:
     """Draw slowdowns over the largest error of predictions, a panel a log and metric, a line a policy and reading."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     logs = [log for log in logs_of_paper(found) if _curve(found, log, "MBS", "pv-easy", REQUEST)[0]]
     looks = {name: look_of(POLICY_OF[name]) for name in POLICIES}
-    figure = Figure(figsize=(10, 6.2), layout="constrained")
-    axes = figure.subplots(len(METRICS), max(1, len(logs)), squeeze=False)
+    figure, axes = panels((10, 6.2), len(METRICS), len(logs))
     for (line, metric), (column, log) in product(enumerate(METRICS), enumerate(logs)):
         place = axes[line, column]
         for name, policy in POLICIES.items():

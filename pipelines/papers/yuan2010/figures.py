@@ -16,19 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pipelines.papers.looks import panels
 from pipelines.papers.paper import AS_WRITTEN, Cell, Measurements, Printed
 from pipelines.papers.yuan2010.errors import IN_WORDS
 from pipelines.papers.yuan2010.populations import logs_of_paper, short_name
-from pipelines.papers.yuan2010.schedules import (
-    BIG,
-    BLOCKED,
-    EASY_LAST,
-    JOBS,
-    NAMES,
-    PARTS,
-    PV_EASY,
-    SMALL,
-)
+from pipelines.papers.yuan2010.schedules import BIG, BLOCKED, EASY_LAST, JOBS, NAMES, PARTS, PV_EASY, SMALL
 from pipelines.papers.yuan2010.tables import EASY_READINGS, LAST
 from swftools.plots.style import count_axis, look_of
 
@@ -75,12 +67,9 @@ def cells_of_all(metric: str, found: Measurements, printed: Printed, quick: bool
 
 def draw_blocked(measurements: pd.DataFrame) -> Figure:
     """Draw Figures 2 and 3: slowdowns of blocked jobs by the part of the machine that they take."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     logs = _measured(found)
-    figure = Figure(figsize=(10, 6.2), layout="constrained")
-    axes = figure.subplots(2, max(1, len(logs)), squeeze=False)
+    figure, axes = panels((10, 6.2), 2, len(logs))
     for line, metric in enumerate(DEFINITIONS):
         for column, log in enumerate(logs):
             bars = {"PV-EASY": PV_EASY, "EASY": NAMES["EASY"], "EASY-Last": EASY_LAST}
@@ -105,12 +94,9 @@ def draw_blocked(measurements: pd.DataFrame) -> Figure:
 
 def draw_all(measurements: pd.DataFrame) -> Figure:
     """Draw Figures 5 and 6: slowdowns of all jobs."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     found = Measurements(measurements)
     logs = _measured(found)
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
-    axes = figure.subplots(1, 2, squeeze=False)[0]
+    figure, (axes,) = panels((9, 3.4), 1, 2)
     for place, metric in zip(axes, DEFINITIONS, strict=True):
         values = {name: [found.value(log, run, JOBS, metric) for log in logs] for name, run in NAMES.items()}
         _bars(place, [short_name(log) for log in logs], values)

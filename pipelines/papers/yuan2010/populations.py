@@ -20,11 +20,7 @@ from swftools.offered_work import span_of, work_of
 from swftools.parameters import Parameters
 from swftools.trace import Trace
 
-LOGS = {
-    "CTC": "CTC-SP2-1996-3.1-cln",
-    "SDSC-BLUE": "SDSC-BLUE-2000-4.2-cln",
-    "SDSC-DS": "SDSC-DS-2004-2.1-cln",
-}
+LOGS = {"CTC": "CTC-SP2-1996-3.1-cln", "SDSC-BLUE": "SDSC-BLUE-2000-4.2-cln", "SDSC-DS": "SDSC-DS-2004-2.1-cln"}
 """The logs of the paper, by its names for them."""
 
 OTHER_LOGS = {"KTH-SP2": "KTH-SP2-1996-2.1-cln", "SDSC-SP2": "SDSC-SP2-1998-4.2-cln"}

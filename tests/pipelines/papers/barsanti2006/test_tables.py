@@ -52,7 +52,7 @@ def test_a_printed_ratio_is_reproduced_within_a_tenth() -> None:
         found = made_up([(SCOJO, "all", "mean response", [ours]), (CIRNE_BERMAN, "all", "mean response", [1.0])])
         cell = next(
             cell
-            for cell in tables.cells_of_ratios(found, tables.PRINTED_RATIOS, quick=False)
+            for cell in tables.cells_of_ratios(found, PAPER.chosen_tables("ratios")[0].printed, quick=False)
             if (cell.row, cell.column, cell.is_chosen) == ("W1", "SCOJO-P / Cirne-Berman", True)
         )
         assert cell.printed == "0.41"
@@ -98,10 +98,10 @@ def test_statements(statement: str, rows: list[tuple[str, str, float, float]], h
         for kind, measure, *both in rows
         for name, value in zip((SCOJO, CIRNE_BERMAN), both, strict=True)
     ]
-    cells = {cell.row: cell for cell in statements.cells(made_up(values), {}, quick=False)}
+    cells = {cell.row: cell for cell in statements.cells_of_statements(made_up(values), {}, quick=False)}
     assert cells[statement].reproduces is holds
     assert cells["Downey's curves: without prediction it is better"].reproduces is None
-    quick = {cell.row: cell for cell in statements.cells(made_up(values), {}, quick=True)}
+    quick = {cell.row: cell for cell in statements.cells_of_statements(made_up(values), {}, quick=True)}
     assert {cell.reproduces for cell in quick.values()} == {None}
 
 
@@ -118,7 +118,7 @@ def test_statements(statement: str, rows: list[tuple[str, str, float, float]], h
 def test_statements_on_rigid_jobs(name: str, share: float, holds: bool) -> None:
     """With 80 % moldable jobs a response of 10 h becomes another: as the text says, in direction and size, or not."""
     rows = [[(name, "all", "mean response", [10.0 * factor])] for factor in (1.0, share)]
-    cells = statements.cells(made_up(rows[0], (statements.RIGID, rows[1])), {}, quick=False)  # type: ignore[arg-type]
+    cells = statements.cells_of_statements(made_up(rows[0], (statements.RIGID, rows[1])), {}, quick=False)  # type: ignore[arg-type]
     (cell,) = [cell for cell in cells if cell.row.startswith(f"{name} with 80 % moldable jobs")]
     assert cell.reproduces is holds
     assert cell.ours == pytest.approx(share)
@@ -128,7 +128,9 @@ def test_statements_on_rigid_jobs(name: str, share: float, holds: bool) -> None:
 def test_slightly_better_is_up_to_a_tenth(ratio: float, holds: bool) -> None:
     """With Downey's curves."""
     rows: Rows = [(SCOJO, "all", "mean response", [ratio]), (CIRNE_BERMAN, "all", "mean response", [1.0])]
-    cells = {cell.row: cell for cell in statements.cells(made_up([], (tables.DOWNEY, rows)), {}, quick=False)}
+    cells = {
+        cell.row: cell for cell in statements.cells_of_statements(made_up([], (tables.DOWNEY, rows)), {}, quick=False)
+    }
     assert cells["Downey's curves: SCOJO-P is slightly better than Cirne-Berman"].reproduces is holds
 
 
@@ -138,7 +140,7 @@ def test_who_benefits_most(long: float, note: str | None) -> None:
     values = {"short": 0.3, "medium": 0.4, "long": long}
     rows: Rows = [(SCOJO, kind, "mean response", [value]) for kind, value in values.items()]
     rows += [(CIRNE_BERMAN, kind, "mean response", [1.0]) for kind in values]
-    cells = {cell.row: cell for cell in statements.cells(made_up([], (tables.W2, rows)), {}, quick=False)}
+    cells = {cell.row: cell for cell in statements.cells_of_statements(made_up([], (tables.W2, rows)), {}, quick=False)}
     assert (cells["W2: long jobs benefit most"].reproduces, cells["W2: long jobs benefit most"].note) == (
         not note,
         note,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import isnan
 
 import pandas as pd
@@ -11,23 +12,7 @@ import pytest
 
 from pipelines.papers import find_paper
 from pipelines.papers.cells import compare
-from pipelines.papers.chiang2008 import claims_of_text, curves
-from pipelines.papers.chiang2008.claims import (
-    IN_EACH,
-    IN_MOST,
-    IN_NEARLY_ALL,
-    IN_SEVERAL,
-    NOT_PUBLIC,
-    Claim,
-    Rule,
-    Share,
-    judge,
-    larger,
-    much_smaller,
-    not_larger,
-    similar,
-    smaller,
-)
+from pipelines.papers.chiang2008 import curves
 from pipelines.papers.chiang2008.classes import class_wait
 from pipelines.papers.chiang2008.curves import STRICT_MAXW, STRICT_TW, Curve, curve_runs
 from pipelines.papers.chiang2008.decisions import OBJECTIVES, decisions_run
@@ -35,9 +20,17 @@ from pipelines.papers.chiang2008.figures import BEST, large
 from pipelines.papers.chiang2008.months import LOGS
 from pipelines.papers.chiang2008.policies import FCFS, LEXICAL, LXF, TRADEOFF, made_quick
 from pipelines.papers.chiang2008.schedules import CLASS, MONTH
-from pipelines.papers.chiang2008.statements import STARVING_LEXICAL, STARVING_TRADEOFF
+from pipelines.papers.chiang2008.statements import (
+    MEASURED,
+    STARVING_LEXICAL,
+    STARVING_TRADEOFF,
+    STATEMENTS,
+    chosen_statements,
+    given_to,
+)
 from pipelines.papers.chiang2008.values import Values
-from pipelines.papers.paper import Measurements, Paper, Run
+from pipelines.papers.paper import Cell, Measurements, Paper, Run
+from pipelines.papers.statements import PAIR_RULES, SHARES
 
 SP2, KTH = LOGS.values()
 PAPER, LARGE = find_paper("chiang2008"), find_paper("chiang2008-large")
@@ -81,30 +74,44 @@ def the(cells: pd.DataFrame, beginning: str) -> pd.Series:
     return cells.loc[words]
 
 
+NOT_PUBLIC = "the paper says it of its own log, which is not public"
+
+
 @pytest.mark.parametrize(
     ("rule", "holds", "fails"),
     [
-        (similar, [(90, 100), (110, 100)], [(89, 100), (111, 100)]),
-        (smaller, [(99, 100)], [(100, 100)]),
-        (larger, [(101, 100)], [(100, 100)]),
-        (much_smaller, [(89, 100)], [(90, 100)]),
-        (not_larger, [(110, 100), (0, 0), (1, 100)], [(111, 100), (1, 0)]),
+        ("similar", [(90, 100), (110, 100)], [(89, 100), (111, 100)]),
+        ("smaller", [(99, 100)], [(100, 100)]),
+        ("larger", [(101, 100)], [(100, 100)]),
+        ("much smaller", [(89, 100)], [(90, 100)]),
+        ("not larger", [(110, 100), (0, 0), (1, 100)], [(111, 100), (1, 0)]),
+        ("not smaller", [(100, 100)], [(99, 100)]),
     ],
 )
-def test_rules(rule: Rule, holds: list[tuple[float, float]], fails: list[tuple[float, float]]) -> None:
+def test_rules(rule: str, holds: list[tuple[float, float]], fails: list[tuple[float, float]]) -> None:
     """What lies on the limit is within."""
-    assert all(rule(*pair) for pair in holds)
-    assert not any(rule(*pair) for pair in fails)
+    assert all(PAIR_RULES[rule].holds(*pair) for pair in holds)
+    assert not any(PAIR_RULES[rule].holds(*pair) for pair in fails)
 
 
 @pytest.mark.parametrize(
-    ("share", "enough", "too_few"),
-    [(IN_MOST, 14, 13), (IN_NEARLY_ALL, 21, 20), (IN_EACH, 26, 25), (IN_SEVERAL, 3, 2)],
+    ("share", "enough", "too_few"), [("most", 14, 13), ("nearly all", 21, 20), ("all", 26, 25), ("several", 3, 2)]
 )
-def test_in_how_many_months(share: Share, enough: int, too_few: int) -> None:
+def test_in_how_many_months(share: str, enough: int, too_few: int) -> None:
     """Of 26."""
-    assert share.holds(enough, 26)
-    assert not share.holds(too_few, 26)
+    assert SHARES[share].holds(enough, 26)
+    assert not SHARES[share].holds(too_few, 26)
+
+
+def judged(
+    rows: list[Row], one: Run, other: Run | float, each: str, share: str | None = None, measures: tuple[str, ...] = ()
+) -> Cell:
+    """Return a statement that is made up, judged by months or, where no share is given, by means."""
+    by = "by_means" if share is None else "by_months"
+    entry = next(each for each in STATEMENTS if each.by == by)
+    statement = replace(entry, says="words", printed="most", holds=share or "all")
+    given = {"one": one, "other": other, "each": each, "measures": measures or ("max wait",)}
+    return statement.cell(MEASURED[by](Values(measured(rows)), **given))
 
 
 ROWS = [
@@ -115,54 +122,47 @@ ROWS = [
 ]
 
 
-def test_a_claim_by_months() -> None:
+def test_a_statement_by_months() -> None:
     """Smaller in three of five; means of 20 beside 61 / 3, and 45 beside 40.5."""
-    claim = Claim("words", "most", ("max wait",), TRADEOFF, LXF, smaller, IN_MOST)
-    cell = judge(Values(measured(ROWS)), claim)
+    cell = judged(ROWS, TRADEOFF, LXF, "smaller", "most")
     assert (cell.ours, cell.unit, cell.reproduces, cell.printed, cell.why) == (3, "months", True, "most", NOT_PUBLIC)
     assert cell.definition == (
         "of 5 months: smaller in SDSC-SP2 2 of 3, KTH-SP2 1 of 2; mean max wait 20 beside 20.33 and 45 beside 40.5 h; "
         "it holds if in more than half of them"
     )
-    assert (
-        judge(Values(measured(ROWS)), Claim("", "", ("max wait",), TRADEOFF, LXF, smaller, IN_EACH)).reproduces is False
-    )
+    assert judged(ROWS, TRADEOFF, LXF, "smaller", "all").reproduces is False
 
 
-def test_a_claim_of_several_measures() -> None:
+def test_a_statement_of_several_measures() -> None:
     """Each month counts once for each."""
-    claim = Claim("words", "most", ("max wait", "mean wait"), TRADEOFF, LXF, smaller, IN_MOST)
-    cell = judge(Values(measured(ROWS)), claim)
+    cell = judged(ROWS, TRADEOFF, LXF, "smaller", "most", ("max wait", "mean wait"))
     assert (cell.ours, cell.reproduces) == (2 + 1 + 2 + 1, True)
     assert cell.definition.startswith("of 10 months, each by max wait, mean wait: smaller in SDSC-SP2 4 of 6")
 
 
-def test_a_claim_beside_a_number() -> None:
+def test_a_statement_beside_a_number() -> None:
     """The same for all months."""
-    cell = judge(Values(measured(ROWS)), Claim("", "", ("max wait",), TRADEOFF, 30.0, larger, IN_SEVERAL))
+    cell = judged(ROWS, TRADEOFF, 30.0, "larger", "several")
     assert (cell.ours, cell.reproduces) == (2, False)
     assert "mean max wait 20 beside 30 and 45 beside 30 h" in cell.definition
 
 
-def test_a_claim_by_means() -> None:
+def test_a_statement_by_means() -> None:
     """All must hold: waits of 20 and 45 h are within a tenth, more or less, of 20.3 and 40.5."""
-    cell = judge(Values(measured(ROWS)), Claim("", "", ("max wait",), TRADEOFF, LXF, similar))
+    cell = judged(ROWS, TRADEOFF, LXF, "similar")
     assert (cell.ours, cell.unit, cell.reproduces) == (1, "means", False)
-    assert judge(Values(measured(ROWS)), Claim("", "", ("max wait",), TRADEOFF, LXF, larger)).ours == 1
-    assert judge(Values(measured(ROWS[:6])), Claim("", "", ("max wait",), TRADEOFF, 22.0, similar)).reproduces is True
+    assert judged(ROWS, TRADEOFF, LXF, "larger").ours == 1
+    assert judged(ROWS[:6], TRADEOFF, 22.0, "similar").reproduces is True
 
 
-def test_a_claim_of_what_was_not_measured() -> None:
+def test_a_statement_of_what_was_not_measured() -> None:
     """Decides nothing; a month that only one policy has is not compared."""
-    for claim in (
-        Claim("", "", ("max wait",), TRADEOFF, LEXICAL, smaller, IN_MOST),
-        Claim("", "", ("max wait",), TRADEOFF, LEXICAL, smaller),
-    ):
-        cell = judge(Values(measured(ROWS)), claim)
+    for share in ("most", None):
+        cell = judged(ROWS, TRADEOFF, LEXICAL, "smaller", share)
         assert cell.reproduces is None
         assert isnan(cell.ours)
     more = [*ROWS, *of_months(SP2, LEXICAL, max_wait=[9, 9])]
-    cell = judge(Values(measured(more)), Claim("", "", ("max wait",), LEXICAL, TRADEOFF, smaller, IN_EACH))
+    cell = judged(more, LEXICAL, TRADEOFF, "smaller", "all")
     assert (cell.ours, cell.reproduces) == (2, True)
 
 
@@ -173,12 +173,14 @@ def test_a_quick_run_stands_in_its_place() -> None:
     assert made_quick(LXF) is LXF
 
 
-def test_every_claim_is_planned() -> None:
-    """No statement is left without what it needs, and all words differ."""
-    for paper, claims in ((PAPER, claims_of_text.CLAIMS), (LARGE, claims_of_text.LEXICAL_CLAIMS_LARGE)):
+def test_every_statement_is_planned() -> None:
+    """None is left without what it needs, and all words differ."""
+    for paper, is_large in ((PAPER, False), (LARGE, True)):
         planned = {run.text for run in paper.runs(paper.chosen_tables("statements"), SP2, quick=False)}
-        assert {run.text for claim in claims for run in claim.runs} <= planned
-        assert len({claim.words for claim in claims}) == len(claims)
+        chosen = chosen_statements(is_large)
+        given = [value for each in chosen for value in given_to(each, is_large).values()]
+        assert {value.text for value in given if isinstance(value, Run)} <= planned
+        assert len({each.says for each in chosen}) == len(chosen)
     assert all("nodes=64000" in large(run).text for run in (TRADEOFF, LEXICAL))
 
 
