@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,6 +25,7 @@ from swftools.formats.accounting.spans import numbers, texts
 from swftools.formats.lsf import kernel
 from swftools.formats.lsf.states import FOLLOWED, status_bits, swf_status, words_of_states
 from swftools.formats.registry import Fit, register_format
+from swftools.kernel import IntArray
 from swftools.parameters import choice
 
 _RECORD = re.compile(
@@ -118,7 +118,7 @@ class _Lines(Columns):
         self._read_status(records, key, earlier)
         return records
 
-    def _keys(self, rows: npt.NDArray[np.intp]) -> KeyArray:
+    def _keys(self, rows: IntArray) -> KeyArray:
         """Return which job each line is of."""
         return job_key(*(numbers(self.spans(name, rows)).value for name in ("jobId", "idx")))
 
