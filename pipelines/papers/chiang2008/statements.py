@@ -49,7 +49,7 @@ def runs_of_statements(is_large: bool, log: str, quick: bool) -> list[Run]:
     else:
         named += [*BEST.values(), *STARVING_TRADEOFF.values(), *STARVING_LEXICAL.values()]
         others = [run for figure in curves.FIGURES for run in curves.plan(figure, False, log, quick)]
-        others += decisions.plan(log, quick)
+        others += [decisions.decisions_run(objective, quick) for objective in decisions.OBJECTIVES.values()]
     return [*(made_quick(run) if quick else run for run in named), *others]
 
 

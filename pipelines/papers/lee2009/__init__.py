@@ -40,7 +40,7 @@ MADE: dict[str, tuple[Plan, Cells]] = {
         f"figure-{number}": (partial(figures.plan, number), partial(figures.cells, number))
         for number in figures.FIGURES
     },
-    "figure-4.2": (hours.plan, hours.cells),
+    "figure-4.2": hours.MADE,
     "figure-4.5": (accuracy.plan, partial(accuracy.cells, schedules.UTILITY, BOTH)),
     "figure-4.6": (accuracy.plan, partial(accuracy.cells, schedules.SLOWDOWN, BOTH)),
     **dict.fromkeys(("6.1", "6.2"), (survey.plan, survey.cells_of_choices)),

@@ -23,7 +23,7 @@ CITATION = (
 )
 
 MADE: dict[str, tuple[Plan, Cells]] = {
-    "3.2": (populations.plan, populations.cells),
+    "3.2": populations.MADE,
     "4.1": (predictions.plan_without, predictions.cells_without),
     "4.2": (predictions.plan_with, predictions.cells_with),
     "statements": (statements.runs_of_statements, statements.cells_of_statements),
