@@ -7,7 +7,7 @@ from pipelines.papers.yuan2010 import beyond, errors, fairness, figures, populat
 MADE: dict[str, tuple[Plan, Cells]] = {
     **tables.MADE,
     **figures.MADE,
-    "figure-4": (errors.plan, errors.cells),
+    "figure-4": (errors.runs_of_errors, errors.cells_of_errors),
     "statements": (statements.runs_of_statements, statements.cells_of_statements),
     **beyond.MADE,
 }
