@@ -17,7 +17,7 @@ from pipelines.papers.barsanti2006.comparison import (
     SLOWDOWN,
     TOLERANT,
 )
-from pipelines.papers.barsanti2006.tables import MEANINGS, PAIRED, plan
+from pipelines.papers.barsanti2006.tables import MEANINGS, PAIRED, runs_of_comparisons
 from pipelines.papers.barsanti2006.values import LOG, mean_of, ratio_of, runs_of, runs_on_log
 from pipelines.papers.barsanti2006.workloads import ALL, CLASSES
 from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run
@@ -30,7 +30,7 @@ CURVES = ("simple", "cirne-berman")
 
 def plan_set(approaches: str, log: str, quick: bool) -> list[Run]:
     """Return the runs of a set of approaches on both workloads."""
-    return plan(log, quick, *({"workload": each, "approaches": approaches} for each in ("W1", "W2")))
+    return runs_of_comparisons(log, quick, *({"workload": each, "approaches": approaches} for each in ("W1", "W2")))
 
 
 def cells_of_set(approaches: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
@@ -44,7 +44,9 @@ def cells_of_set(approaches: str, found: Measurements, printed: Printed, quick: 
 
 def plan_requests(log: str, quick: bool) -> list[Run]:
     """Return the runs with requests as users make them."""
-    return plan(log, quick, *({"workload": each, **given} for each in ("W1", "W2") for given in REQUESTS))
+    return runs_of_comparisons(
+        log, quick, *({"workload": each, **given} for each in ("W1", "W2") for given in REQUESTS)
+    )
 
 
 REQUESTS: tuple[dict[str, Any], ...] = tuple(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pipelines.papers.barsanti2006.comparison import CIRNE_BERMAN, RESPONSE, SCOJO
-from pipelines.papers.barsanti2006.tables import DOWNEY, W1, W2, plan
+from pipelines.papers.barsanti2006.tables import DOWNEY, W1, W2, runs_of_comparisons
 from pipelines.papers.barsanti2006.values import Estimate, Given, mean_of, ratio_of, runs_of
 from pipelines.papers.barsanti2006.workloads import ALL, CLASSES
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
@@ -28,7 +28,7 @@ SHARES = (0.9, 0.8)
 def runs_of_statements(log: str, quick: bool) -> list[Run]:
     """Return the runs that the statements are about."""
     shares = [{**each, "moldable_share": share} for each in (W1, W2) for share in SHARES]
-    return plan(log, quick, W1, W2, DOWNEY, *shares)
+    return runs_of_comparisons(log, quick, W1, W2, DOWNEY, *shares)
 
 
 def cells_of_statements(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (no table)

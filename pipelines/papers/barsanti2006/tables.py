@@ -53,7 +53,7 @@ RATIO = Within(absolute=0.1)
 """A printed ratio is read from text that says "approximately": a tenth is near enough."""
 
 
-def plan(log: str, quick: bool, *comparisons: Given) -> list[Run]:
+def runs_of_comparisons(log: str, quick: bool, *comparisons: Given) -> list[Run]:
     """Return the runs of comparisons; none on other logs."""
     return [run for given in comparisons for run in runs_of(quick, **given)] if log == LOG else []
 
@@ -176,7 +176,7 @@ OF_TEXT = [{**given, "approaches": approaches} for given in (W1, W2) for approac
 
 def _planned(*comparisons: Given) -> Plan:
     """Return the plan of a table of these comparisons."""
-    return lambda log, quick: plan(log, quick, *comparisons)
+    return lambda log, quick: runs_of_comparisons(log, quick, *comparisons)
 
 
 def _figure(given: Given, *measures: str) -> tuple[Plan, Cells]:

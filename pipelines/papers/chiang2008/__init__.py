@@ -33,7 +33,7 @@ def _of_months(number: str) -> tuple[Plan, Cells]:
 
 def _of_nodes(number: str, *, large: bool) -> tuple[Plan, Cells]:
     """Return how the table of a figure by nodes visited is made."""
-    return partial(curves.plan, number, large), partial(curves.cells, number)
+    return partial(curves.runs_of_curves, number, large), partial(curves.cells_of_curves, number)
 
 
 def _of_text(*, large: bool) -> tuple[Plan, Cells]:
@@ -42,10 +42,10 @@ def _of_text(*, large: bool) -> tuple[Plan, Cells]:
 
 
 MADE: dict[str, tuple[Plan, Cells]] = {
-    "3": (months.plan, months.cells),
+    "3": (months.runs_of_months, months.cells_of_months),
     **{f"figure-{number}": _of_months(number) for number in figures.FIGURES if number != "9-large"},
     **{f"figure-{number}": _of_nodes(number, large=False) for number in curves.FIGURES},
-    "figure-12": (figures.planned(figures.BEST), classes.cells),
+    "figure-12": (figures.planned(figures.BEST), classes.cells_of_classes),
     "statements": _of_text(large=False),
     **beyond.MADE,
 }

@@ -95,7 +95,7 @@ MADE: dict[str, tuple[Plan, Cells]] = {
     "starvation": (planned(STARVING), cells_of(STARVING)),
     "estimates": (planned(ESTIMATES), cells_of(ESTIMATES)),
     "utility": (planned(UTILITY), cells_of(UTILITY, OF_UTILITY)),
-    "decisions": (decisions.plan, decisions.cells),
+    "decisions": decisions.MADE,
     "other-program": (plan_of_program, cells_of_program),
 }
 """How each table is made."""

@@ -40,7 +40,7 @@ JOBS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Jobs that the text speaks of: labels of their processors and of their run times, all where there are none."""
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
+def cells_of_classes(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
     """Yield the cells of Figure 12: the mean wait of each class of jobs, in all months together."""
     values = Values(found)
     for log in found.logs:

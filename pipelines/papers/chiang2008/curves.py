@@ -177,7 +177,7 @@ def curve_runs(curve: Curve, quick: bool, large: bool) -> list[Run]:
     return [Run(CurveOfPaper.NAME, part) for part in parts]
 
 
-def plan(figure: str, large: bool, log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of any log)
+def runs_of_curves(figure: str, large: bool, log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of any log)
     """Return the runs of a figure."""
     return [run for curve in FIGURES[figure].curves.values() for run in curve_runs(curve, quick, large)]
 
@@ -189,7 +189,7 @@ def points(values: Values, log: str, curve: Curve, kind: str, measure: str) -> d
     return {nodes: found[str(nodes)] for nodes in NODES if str(nodes) in found}
 
 
-def cells(figure: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
+def cells_of_curves(figure: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
     """Yield the points of a figure, a row for each curve."""
     values, shown = Values(found), FIGURES[figure]
     for log in found.logs:

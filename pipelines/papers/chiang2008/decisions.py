@@ -12,7 +12,8 @@ import pandas as pd
 from pipelines.papers.chiang2008.months import months_of, short_name
 from pipelines.papers.chiang2008.policies import NODES, NODES_QUICK
 from pipelines.papers.chiang2008.schedules import PolicyOfPaper, Row, begin_month
-from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
+from pipelines.papers.entries import Entry, made_of
+from pipelines.papers.paper import Run, measured
 from pipelines.papers.yuan2010.populations import kept_jobs
 from swftools.parameters import Parameters, text, whole
 from swftools.simulator.metrics.columns import column_of
@@ -79,16 +80,13 @@ def decisions_run(objective: str, quick: bool) -> Run:
     return Run(DecisionsOfPaper.NAME, DecisionsOfPaper(objective, NODES_QUICK if quick else NODES))
 
 
-def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of any log)
-    """Return the runs of the table."""
-    return [decisions_run(objective, quick) for objective in OBJECTIVES.values()]
-
-
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no table)
+def entries_of_decisions(log: str, quick: bool) -> Iterator[Entry]:
     """Yield the cells of the table."""
-    for log in found.logs:
-        for name, objective in OBJECTIVES.items():
-            run = decisions_run(objective, quick)
-            for column, (unit, definition) in MEASURES.items():
-                value = found.value(log, run, DECISIONS, column)
-                yield Cell(f"{short_name(log)} {name}", column, value, definition, unit=unit)
+    for name, objective in OBJECTIVES.items():
+        for column, (unit, definition) in MEASURES.items():
+            row, run = f"{short_name(log)} {name}", decisions_run(objective, quick)
+            yield Entry(row, column, run, column, definition, unit, DECISIONS)
+
+
+MADE = made_of(entries_of_decisions)
+"""How the table is made."""

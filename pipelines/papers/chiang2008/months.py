@@ -215,12 +215,12 @@ def _population(width: npt.NDArray[np.float64], hours: npt.NDArray[np.float64]) 
     }
 
 
-def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of any log, quick as it is)
+def runs_of_months(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of any log, quick as it is)
     """Return the run of Table 3."""
     return [POPULATION]
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints another log's)
+def cells_of_months(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints another log's)
     """Yield the cells of Table 3, a row for each month."""
     rows = found.table[found.table["experiment"] == POPULATION.text]
     for log, month, measure, value in rows[["log", "x", "measure", "value"]].itertuples(index=False, name=None):

@@ -45,11 +45,11 @@ def runs_of_statements(is_large: bool, log: str, quick: bool) -> list[Run]:
     given = [value for each in chosen_statements(is_large) for value in given_to(each, is_large).values()]
     named = [value for value in given if isinstance(value, Run)]
     if is_large:
-        others = [run for figure in ("3", "4", "5", "7") for run in curves.plan(figure, True, log, quick)]
+        others = [run for figure in ("3", "4", "5", "7") for run in curves.runs_of_curves(figure, True, log, quick)]
     else:
         named += [*BEST.values(), *STARVING_TRADEOFF.values(), *STARVING_LEXICAL.values()]
-        others = [run for figure in curves.FIGURES for run in curves.plan(figure, False, log, quick)]
-        others += decisions.plan(log, quick)
+        others = [run for figure in curves.FIGURES for run in curves.runs_of_curves(figure, False, log, quick)]
+        others += [decisions.decisions_run(objective, quick) for objective in decisions.OBJECTIVES.values()]
     return [*(made_quick(run) if quick else run for run in named), *others]
 
 

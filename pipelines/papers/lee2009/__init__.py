@@ -33,22 +33,17 @@ BOTH = (read_printed(__name__, "published/table_4_1.csv"), read_printed(__name__
 """Tables 4.1 and 4.2, as they are printed."""
 
 MADE: dict[str, tuple[Plan, Cells]] = {
-    "figure-1.2": (partial(drawn.plan, drawn.PSEUDO_DELAY), drawn.cells_of_pseudo_delay),
-    "figure-2.11": (partial(drawn.plan, drawn.DECAY), drawn.cells_of_decay),
-    **{number: (partial(tables.plan, number), partial(tables.cells, number)) for number in ("4.1", "4.2")},
-    **{
-        f"figure-{number}": (partial(figures.plan, number), partial(figures.cells, number))
-        for number in figures.FIGURES
-    },
-    "figure-4.2": (hours.plan, hours.cells),
-    "figure-4.5": (accuracy.plan, partial(accuracy.cells, schedules.UTILITY, BOTH)),
-    "figure-4.6": (accuracy.plan, partial(accuracy.cells, schedules.SLOWDOWN, BOTH)),
-    **dict.fromkeys(("6.1", "6.2"), (survey.plan, survey.cells_of_choices)),
-    **{f"figure-{number}": (survey.plan, partial(survey.cells_of_curves, number)) for number in survey.CURVES},
-    "figure-6.6": (checkpoint_aware.plan, checkpoint_aware.cells),
+    "figure-1.2": (partial(drawn.runs_of_drawn, drawn.PSEUDO_DELAY), drawn.cells_of_pseudo_delay),
+    "figure-2.11": (partial(drawn.runs_of_drawn, drawn.DECAY), drawn.cells_of_decay),
+    **tables.MADE,
+    **figures.MADE,
+    **survey.MADE,
+    "figure-4.2": hours.MADE,
+    "figure-4.5": (accuracy.runs_of_accuracy, partial(accuracy.cells_of_accuracy, schedules.UTILITY, BOTH)),
+    "figure-4.6": (accuracy.runs_of_accuracy, partial(accuracy.cells_of_accuracy, schedules.SLOWDOWN, BOTH)),
+    "figure-6.6": (checkpoint_aware.runs_of_checkpoints, checkpoint_aware.cells_of_checkpoints),
     "statements": (statements.runs_of_statements, statements.cells_of_statements),
-    "readings": (tables.plan_readings, tables.cells_of_readings),
-    "generations": (beyond.plan, beyond.cells),
+    "generations": (beyond.runs_of_generations, beyond.cells_of_generations),
 }
 """How each table is made."""
 
@@ -97,7 +92,10 @@ BEYOND = register_paper(
         tables=read_tables(
             __name__,
             "lee2009-beyond",
-            {"elsewhere": (elsewhere.plan, elsewhere.cells), "exaggeration": (exaggeration.plan, exaggeration.cells)},
+            {
+                "elsewhere": (elsewhere.runs_of_elsewhere, elsewhere.cells_of_elsewhere),
+                "exaggeration": (exaggeration.runs_of_exaggeration, exaggeration.cells_of_exaggeration),
+            },
         ),
     )
 )

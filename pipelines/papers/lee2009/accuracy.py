@@ -54,7 +54,7 @@ def _run(log: str, policy: str, given: dict[str, Any], quick: bool, seed: int = 
     return told_run(log, policy, quick, seed, few=True, **given)
 
 
-def plan(log: str, quick: bool) -> list[Run]:
+def runs_of_accuracy(log: str, quick: bool) -> list[Run]:
     """Return the runs of both figures."""
     if not is_of_utility(log):
         return []
@@ -79,7 +79,7 @@ def printed_improvement(tables: tuple[Printed, Printed], policy: str, measure: s
     return 100 * (exact / requested - 1) * (1 if measure == UTILITY else -1)
 
 
-def cells(
+def cells_of_accuracy(
     measure: str,
     tables: tuple[Printed, Printed],
     found: Measurements,

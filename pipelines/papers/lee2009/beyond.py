@@ -26,7 +26,7 @@ def counts(quick: bool) -> list[int]:
     return sorted({0, generations(quick, few=True), generations(quick)})
 
 
-def plan(log: str, quick: bool) -> list[Run]:
+def runs_of_generations(log: str, quick: bool) -> list[Run]:
     """Return runs by generations."""
     if not is_of_utility(log):
         return []
@@ -34,7 +34,7 @@ def plan(log: str, quick: bool) -> list[Run]:
     return [*easy, *(bred(log, count, seed) for count in counts(quick) for seed in seeds(quick, SEEDS))]
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (the paper has none)
+def cells_of_generations(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (the paper has none)
     """Yield aggregate utilities over EASY's by generations."""
     for log in logs_of_utility(found):
         for count in counts(quick):

@@ -132,7 +132,7 @@ def named_runs(log: str, quick: bool, seed: int = 0, **given: Any) -> dict[str, 
     return named | aware
 
 
-def plan(log: str, quick: bool) -> list[Run]:
+def runs_of_checkpoints(log: str, quick: bool) -> list[Run]:
     """Return the runs of the figure: of the chosen workload six draws, of the others half as many."""
     if not is_of_checkpoints(log, quick):
         return []
@@ -161,7 +161,7 @@ NOT_THE_WORKLOAD = (
 )
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no table)
+def cells_of_checkpoints(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no table)
     """Yield aggregate utilities over EASY's, the three improvements that are printed, and jobs stopped."""
     definition = "aggregate utility over that of EASY, draw by draw"
     bred = "" if quick else f"; GA of {GENERATIONS} generations"

@@ -114,7 +114,7 @@ def measure_decay(trace: Trace, parameters: DecayOfPaper, seed: int) -> pd.DataF
     return measured(rows)
 
 
-def plan(run: Run, log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (quick as it is)
+def runs_of_drawn(run: Run, log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (quick as it is)
     """Return the run of a figure, once."""
     return [run] if is_of_utility(log) else []
 

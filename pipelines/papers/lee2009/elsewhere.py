@@ -112,13 +112,13 @@ def run_of(policy: str, load: float, seed: int, quick: bool) -> Run:
     return Run("elsewhere", parameters, seed)
 
 
-def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every log)
+def runs_of_elsewhere(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every log)
     """Return the runs of every policy at every load."""
     loads, seeds = (LOADS[-1:], SEEDS[:1]) if quick else (LOADS, SEEDS)
     return [run_of(policy, load, seed, quick) for load in loads for policy in POLICIES for seed in seeds]
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
+def cells_of_elsewhere(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield what each policy earns of what EASY does."""
     for log in found.logs:
         for load in LOADS[-1:] if quick else LOADS:
@@ -135,3 +135,7 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
                     "aggregate utility over that of EASY, mean over seeds",
                     spread=float(spread),
                 )
+
+
+MADE = (runs_of_elsewhere, cells_of_elsewhere)
+"""How the table is made."""

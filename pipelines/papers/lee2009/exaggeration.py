@@ -111,13 +111,13 @@ def run_of(manner: str, share: float, seed: int, quick: bool) -> Run:
     return Run("exaggeration", parameters, seed)
 
 
-def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every log)
+def runs_of_exaggeration(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every log)
     """Return the runs of each share."""
     shares, seeds = (SHARES[1:2], SEEDS[:1]) if quick else (SHARES, SEEDS)
     return [run_of(manner, share, seed, quick) for manner in MANNERS for share in shares for seed in seeds]
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
+def cells_of_exaggeration(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield what all earn of what they earn where nobody lies, and what the honest and the others do."""
     for log in found.logs:
         for manner in MANNERS:
@@ -132,3 +132,7 @@ def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
                         "true utility over that of the same jobs where nobody exaggerates, mean over seeds",
                         spread=float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else float("nan"),
                     )
+
+
+MADE = (runs_of_exaggeration, cells_of_exaggeration)
+"""How the table is made."""

@@ -8,6 +8,7 @@ as logged, at twice the logged turnaround. There are many cells, so of fewer gen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import product
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +30,7 @@ from pipelines.papers.lee2009.values import (
 )
 from pipelines.papers.lee2009.windows import DECAYS, is_of_utility, short_name
 from pipelines.papers.looks import panels
-from pipelines.papers.paper import Cell, Measurements, Printed, Run
+from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run
 from swftools.plots.style import look_of
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def figure_run(log: str, policy: str, quick: bool, seed: int = 0, **given: Any) 
     return told_run(log, policy, quick, seed, few=True, **given)
 
 
-def plan(figure: str, log: str, quick: bool) -> list[Run]:
+def runs_of_figure(figure: str, log: str, quick: bool) -> list[Run]:
     """Return the runs of a figure."""
     if not is_of_utility(log):
         return []
@@ -102,7 +103,7 @@ def over_others(found: Measurements, log: str, quick: bool, given: dict[str, Any
     return [3 * ga / (cons + easy + prio) for cons, easy, prio, ga in columns if cons + easy + prio]
 
 
-def cells(figure: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
+def cells_of_figure(figure: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
     """Yield the cells of a figure: the policies, and the genetic one beside the others."""
     generations = "" if quick else f"; GA of {GENERATIONS_FEW} generations"
     definition = f"aggregate utility over that of EASY as in Table 4.1, draw by draw{generations}"
@@ -165,3 +166,9 @@ def _not_quick_first(bars: Bars, found: Measurements, log: str, policy: str) -> 
         if any(not isnan(mean(each)) for each in values):
             break
     return values
+
+
+MADE: dict[str, tuple[Plan, Cells]] = {
+    f"figure-{number}": (partial(runs_of_figure, number), partial(cells_of_figure, number)) for number in FIGURES
+}
+"""How each table is made."""

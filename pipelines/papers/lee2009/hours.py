@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipelines.papers.lee2009.values import cell_of, logs_of_utility, mean
+from pipelines.papers.entries import Entry, made_of
+from pipelines.papers.lee2009.values import logs_of_utility, mean
 from pipelines.papers.lee2009.windows import is_of_utility, short_name, window
 from pipelines.papers.looks import panels
-from pipelines.papers.paper import Cell, Measurements, Printed, Run, measured
+from pipelines.papers.paper import Measurements, Run, measured
 from swftools.header import zone_of
 from swftools.parameters import Parameters
 from swftools.plots.style import COLORS
@@ -85,22 +86,22 @@ def work_until(times: FloatArray, start: FloatArray, end: FloatArray, width: npt
     return np.asarray(np.interp(times, at, done), float)
 
 
-def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (quick as it is)
-    """Return the run of Figure 4.2."""
-    return [RUN] if is_of_utility(log) else []
+DEFINITIONS = {
+    BUSY: "share of the machine that logged runs took in this hour of the day, local time",
+    COMING: "share of the jobs that were submitted in it",
+}
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
+def entries_of_hours(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
     """Yield the points of Figure 4.2."""
-    definitions = {
-        BUSY: "share of the machine that logged runs took in this hour of the day, local time",
-        COMING: "share of the jobs that were submitted in it",
-    }
-    for log in logs_of_utility(found):
-        for column, definition in definitions.items():
-            for number in range(HOURS):
-                values = found.values(log, RUN, LOGGED, column, str(number))
-                yield cell_of(f"{short_name(log)} {number} h", column, values, definition, unit=UNITS[column])
+    for column, definition in DEFINITIONS.items():
+        for hour in map(str, range(HOURS if is_of_utility(log) else 0)):
+            row = f"{short_name(log)} {hour} h"
+            yield Entry(row, column, RUN, column, definition, UNITS[column], LOGGED, hour)
+
+
+MADE = made_of(entries_of_hours)
+"""How the table is made."""
 
 
 def draw(measurements: pd.DataFrame) -> Figure:

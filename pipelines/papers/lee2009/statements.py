@@ -67,12 +67,12 @@ class Look:
 def runs_of_statements(log: str, quick: bool) -> list[Run]:
     """Return the runs of the tables and figures that statements are about."""
     return [
-        *tables.plan("4.1", log, quick),
-        *(run for figure in figures.FIGURES for run in figures.plan(figure, log, quick)),
-        *accuracy.plan(log, quick),
+        *tables.runs_of_table("4.1", log, quick),
+        *(run for figure in figures.FIGURES for run in figures.runs_of_figure(figure, log, quick)),
+        *accuracy.runs_of_accuracy(log, quick),
         *beyond.plan_trials(log, quick),
-        *survey.plan(log, quick),
-        *checkpoint_aware.plan(log, quick),
+        *survey.runs_of_survey(log, quick),
+        *checkpoint_aware.runs_of_checkpoints(log, quick),
     ]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ import pandas as pd
 from pipelines.papers.lee2009.values import cell_of, logs_of_checkpoints, mean
 from pipelines.papers.lee2009.windows import is_of_checkpoints, short_name, surveyed
 from pipelines.papers.looks import panels
-from pipelines.papers.paper import Cell, Measurements, Printed, Run, Within, measured
+from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run, Within, measured
 from swftools.checkpoints.inference import CheckpointInference, CheckpointParameters, infer_checkpoints
 from swftools.checkpoints.survey import CHOICES, DECLINED, YES
 from swftools.checkpoints.synthetic_survey import CheckpointSurveyParameters, generate_checkpoint_survey
@@ -134,7 +135,7 @@ def _checkpointing(jobs: Trace, found: CheckpointInference) -> Iterator[Row]:
         yield ALL, "", "share of node-hours that writes checkpoints", 100 * float(work[writes].sum() / work.sum())
 
 
-def plan(log: str, quick: bool) -> list[Run]:
+def runs_of_survey(log: str, quick: bool) -> list[Run]:
     """Return the survey's runs; every table here is of the same."""
     return list(SURVEY.values()) if is_of_checkpoints(log, quick) else []
 
@@ -199,3 +200,10 @@ def draw(measurements: pd.DataFrame) -> Figure:
         place.set_ylabel("share with at most so much, %")
     figure.suptitle("A synthetic survey, made up to have the paper's totals")
     return figure
+
+
+MADE: dict[str, tuple[Plan, Cells]] = {
+    **dict.fromkeys(("6.1", "6.2"), (runs_of_survey, cells_of_choices)),
+    **{f"figure-{number}": (runs_of_survey, partial(cells_of_curves, number)) for number in CURVES},
+}
+"""How each table is made."""

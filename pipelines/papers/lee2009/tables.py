@@ -9,6 +9,7 @@ Readings chosen
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -31,7 +32,7 @@ from pipelines.papers.lee2009.schedules import (
 )
 from pipelines.papers.lee2009.values import SEEDS_FEW, SHORT, cell_of, logs_of_utility, ratios, seeds
 from pipelines.papers.lee2009.windows import BLUE, is_of_utility, ranks_of, short_name
-from pipelines.papers.paper import AS_WRITTEN, UNEXPLAINED, Cell, Measurements, Printed, Run, Within
+from pipelines.papers.paper import AS_WRITTEN, UNEXPLAINED, Cell, Cells, Measurements, Plan, Printed, Run, Within
 
 POLICIES = (CONSERVATIVE, EASY, PRIO, GENETIC)
 
@@ -91,7 +92,7 @@ def told_run(log: str, policy: str, quick: bool, seed: int = 0, *, few: bool = F
     return policy_run(policy, seed, generations=generations(quick, few=few), **given)
 
 
-def plan(number: str, log: str, quick: bool) -> list[Run]:
+def runs_of_table(number: str, log: str, quick: bool) -> list[Run]:
     """Return the runs of Table 4.1 or 4.2, with further readings of conservative backfilling."""
     if not is_of_utility(log):
         return []
@@ -99,7 +100,7 @@ def plan(number: str, log: str, quick: bool) -> list[Run]:
     return [told_run(log, policy, quick, seed, **TOLD[number]) for policy, seed in product(policies, seeds(quick))]
 
 
-def cells(number: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
+def cells_of_table(number: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
     """Yield the cells of Table 4.1 or 4.2."""
     for log in logs_of_utility(found):
         own = printed if log == BLUE and not quick else {}
@@ -185,7 +186,7 @@ READINGS: dict[str, dict[str, Any]] = {
 """What else the paper may mean, and which parameters say so; the first is that of Table 4.1."""
 
 
-def plan_readings(log: str, quick: bool) -> list[Run]:
+def runs_of_readings(log: str, quick: bool) -> list[Run]:
     """Return the runs of other readings, of the paper's window alone."""
     return [
         reading_run(log, policy, parameters, quick, seed)
@@ -218,3 +219,10 @@ def cells_of_readings(found: Measurements, printed: Printed, quick: bool) -> Ite
                 yield cell_of(
                     row, f"EASY {column}", values, "share of the start value earned under EASY", unit="%", printed=shown
                 )
+
+
+MADE: dict[str, tuple[Plan, Cells]] = {
+    **{number: (partial(runs_of_table, number), partial(cells_of_table, number)) for number in TOLD},
+    "readings": (runs_of_readings, cells_of_readings),
+}
+"""How each table is made."""

@@ -23,17 +23,17 @@ CITATION = (
 )
 
 MADE: dict[str, tuple[Plan, Cells]] = {
-    "3.2": (populations.plan, populations.cells),
+    "3.2": populations.MADE,
     "4.1": (predictions.plan_without, predictions.cells_without),
     "4.2": (predictions.plan_with, predictions.cells_with),
     "statements": (statements.runs_of_statements, statements.cells_of_statements),
-    "figure-5.2": (trajectories.plan, trajectories.cells_of_stability),
-    "figure-5.4": (trajectories.plan, trajectories.cells_of_choice),
+    "figure-5.2": (trajectories.runs_of_trajectories, trajectories.cells_of_stability),
+    "figure-5.4": (trajectories.runs_of_trajectories, trajectories.cells_of_choice),
     "5.2": (reservations.plan_probes, reservations.cells_probes),
     "5.6": (reservations.plan_shares, reservations.cells_shares),
     "6.1": (co_allocation.plan_co_allocation, co_allocation.cells_co_allocation),
     "6.2": (co_allocation.plan_trials, co_allocation.cells_trials),
-    "coverage": (coverage.plan, coverage.cells),
+    "coverage": (coverage.runs_of_coverage, coverage.cells_of_coverage),
 }
 """How each table is made."""
 

@@ -34,7 +34,7 @@ PRINTED = {
 """The published correctness of the binomial method (BM), of all the time."""
 
 
-def plan(log: str, quick: bool) -> list[Run]:
+def runs_of_coverage(log: str, quick: bool) -> list[Run]:
     """Return the runs of the binomial method, with QBETS and without."""
     return [replay_run(log, quick, "binomial", qbets=qbets) for qbets in LABELS]
 
@@ -53,7 +53,7 @@ def months_correct(found: Measurements, log: str, run: Run, row: str) -> float:
     return float((curve >= CORRECT).mean()) if len(curve) else float("nan")
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (nothing is printed)
+def cells_of_coverage(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (nothing is printed)
     """Yield of each queue the share of months in which the binomial method is correct."""
     for log in found.logs:
         for row in rows_of(found, log, quick):

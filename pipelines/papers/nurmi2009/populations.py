@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from pipelines.papers.paper import Cell, Measurements, Printed, Run, Within, measured
+from pipelines.papers.entries import Entry, made_of
+from pipelines.papers.paper import Run, Within, measured
 from swftools.parameters import Parameters, choice
 from swftools.trace import Trace
 
@@ -109,32 +110,7 @@ def population_run(log: str) -> Run:
     return Run("population", PopulationParameters(population_of(log)))
 
 
-def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (quick as it is)
-    """Return the run of Table 3.2."""
-    return [population_run(log)]
-
-
 COLUMNS = {"jobs": "jobs", "mean": "s", "median": "s", "standard deviation": "s"}
-
-
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (as above)
-    """Yield the cells of Table 3.2."""
-    for log in found.logs:
-        name = population_of(log)
-        row = log if name == ANY else name
-        other = name != ANY and POPULATIONS[name].is_other_period
-        for column, unit in COLUMNS.items():
-            yield Cell(
-                row,
-                column,
-                found.value(log, population_run(log), name, column),
-                "of the waits of the jobs that count",
-                unit=unit,
-                reading=_READINGS.get(name, "jobs that ran"),
-                printed=printed.get(row, {}).get(column),
-                rule=None if other else Within(relative=0.005),
-                note=OTHER_PERIOD if other else None,
-            )
 
 
 _READINGS = {
@@ -142,3 +118,26 @@ _READINGS = {
     "sdscblue": "jobs of queues 1 to 4 that ran",
     "datastar": "jobs of queues 1, 2, 3 and 12 that ran",
 }
+
+
+def entries_of_waits(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
+    """Yield the cells of Table 3.2."""
+    name = population_of(log)
+    other = name != ANY and POPULATIONS[name].is_other_period
+    for column, unit in COLUMNS.items():
+        yield Entry(
+            log if name == ANY else name,
+            column,
+            population_run(log),
+            column,
+            "of the waits of the jobs that count",
+            unit,
+            name,
+            reading=_READINGS.get(name, "jobs that ran"),
+            rule=None if other else Within(relative=0.005),
+            note=OTHER_PERIOD if other else None,
+        )
+
+
+MADE = made_of(entries_of_waits)
+"""How the table is made."""

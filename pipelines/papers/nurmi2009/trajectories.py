@@ -134,7 +134,7 @@ def trajectory_run(log: str, quick: bool) -> Run:
     return Run("trajectory", TrajectoryOfPaper(name, month, processors, 200 if quick else 1000))
 
 
-def plan(log: str, quick: bool) -> list[Run]:
+def runs_of_trajectories(log: str, quick: bool) -> list[Run]:
     """Return the run of both figures."""
     return [trajectory_run(log, quick)]
 

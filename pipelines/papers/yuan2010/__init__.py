@@ -1,23 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Yuan et al. 2010: PV-EASY beside EASY. Tables 1 to 6, Figures 2 to 6, what the text says, and further runs."""
 
-from functools import partial
-
 from pipelines.papers.paper import Cells, Experiment, Paper, Plan, read_tables, register_paper
 from pipelines.papers.yuan2010 import beyond, errors, fairness, figures, populations, schedules, statements, tables
 
 MADE: dict[str, tuple[Plan, Cells]] = {
-    "1": (tables.plan_delays, tables.cells_of_delays),
-    "2": (tables.plan_violations, tables.cells_of_violations),
-    "3": (populations.plan, populations.cells),
-    "4": (tables.plan_delays, tables.cells_of_counts),
-    "5": (tables.plan_costs, tables.cells_of_loads),
-    "6": (tables.plan_costs, tables.cells_of_kills),
-    "figure-2": (tables.plan_delays, partial(figures.cells_of_blocked, "MBS")),
-    "figure-3": (tables.plan_delays, partial(figures.cells_of_blocked, "MWBS")),
-    "figure-4": (errors.plan, errors.cells),
-    "figure-5": (tables.plan_delays, partial(figures.cells_of_all, "MBS")),
-    "figure-6": (tables.plan_delays, partial(figures.cells_of_all, "MWBS")),
+    **tables.MADE,
+    **figures.MADE,
+    "figure-4": (errors.runs_of_errors, errors.cells_of_errors),
     "statements": (statements.runs_of_statements, statements.cells_of_statements),
     **beyond.MADE,
 }

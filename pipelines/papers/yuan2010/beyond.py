@@ -6,14 +6,16 @@ EASY is ``easy`` here, which decides also when a prediction is outlived, not tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run, Within, read_printed
+from pipelines.papers.entries import Entry, made_of
+from pipelines.papers.paper import Run, Within, read_printed
 from pipelines.papers.yuan2010.fairness import fairness_run
 from pipelines.papers.yuan2010.populations import LOGS, short_name
-from pipelines.papers.yuan2010.schedules import FROM_FIRST, JOBS, NAMES, ScheduleOfPaper, schedule_run
+from pipelines.papers.yuan2010.schedules import FROM_FIRST, NAMES, ScheduleOfPaper, schedule_run
+from pipelines.papers.yuan2010.tables import COLUMNS
 
 COMPARED = {
     "PV-EASY": ScheduleOfPaper(),
@@ -24,31 +26,7 @@ COMPARED = {
 
 RUNS = {name: Run("schedule", parameters) for name, parameters in COMPARED.items()}
 
-Entry = tuple[str, str, Run, str]
-"""Of a table the name of a row, behind that of the log; a column; the run, and the measure of it that stands there."""
-
-MEANINGS = {
-    "MBS": ("1", "mean bounded slowdown"),
-    "MWBS": ("1", "mean bounded slowdown, weighted by processors"),
-    "backfilled jobs": ("jobs", "jobs whose last run began before one that was submitted earlier"),
-    "blocked jobs": ("jobs", "jobs that were the first in the queue and did not fit, nor could after preemption"),
-    "preempted jobs": ("jobs", "jobs that were stopped"),
-    "mean kills": ("1", "how often those were stopped"),
-    "mean run time waste": ("%", "time of work that was lost over run time, mean of the stopped jobs"),
-    "total load": ("%", "share of the machine that all runs took, from second 0 of the log to the last end"),
-    "wasted load": ("%", "share that work took which was lost"),
-    f"wasted load{FROM_FIRST}": ("%", "share that work took which was lost, from the first submission to the last end"),
-    "overhead load": ("%", "share that it took to go on with work done before"),
-    "late heads": ("jobs", "blocked jobs that any job of lower priority delayed"),
-    "late heads by later starts": ("jobs", "blocked jobs that jobs of lower priority delayed which started later"),
-    "mean delay": ("min", "mean delay of the blocked jobs that any job of lower priority delayed"),
-    "longest delay": ("h", "longest delay of a blocked job by jobs of lower priority"),
-    "delayed from submission": (
-        "%",
-        "share of jobs that waited, of those drawn, which would have started earlier had none been submitted later",
-    ),
-    "mean delay from submission": ("min", "by how much, of those"),
-}
+MEANINGS = COLUMNS["beyond"]
 """Unit and definition of the measures."""
 
 COUNTS = (
@@ -86,47 +64,58 @@ PARTS_OF_POLICY: dict[str, dict[str, Any]] = {
 }
 
 
-def other_logs(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
-    """Yield Tables 4 to 6 and Figures 5 and 6."""
-    yield from ((name, measure, run, measure) for name, run in RUNS.items() for measure in COUNTS)
+def entry_of(log: str, name: str, run: Run, measure: str, column: str = "") -> Entry:
+    """Return the cell of a measure, whose column has its name unless another is given."""
+    unit, definition = MEANINGS[measure]
+    place = f"{short_name(log)} {name}"
+    near = Within(relative=0.01)
+    return Entry(place, column or measure, run, measure, definition, unit, rule=near, why=CHAOTIC)
 
 
-def fairness(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (whichever it is)
+def of_other_logs(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
+    """Yield Tables 4 to 6 and Figures 5 and 6 of logs that are none of the paper's."""
+    for name, run in ({} if log in LOGS.values() else RUNS).items():
+        yield from (entry_of(log, name, run, measure) for measure in COUNTS)
+
+
+def of_fairness(log: str, quick: bool) -> Iterator[Entry]:
     """Yield delays of heads, and from submission on."""
     for name, parameters in COMPARED.items():
-        yield from ((name, measure, RUNS[name], measure) for measure in HEADS)
+        yield from (entry_of(log, name, RUNS[name], measure) for measure in HEADS)
         drawn = fairness_run(parameters.policy, parameters.predictor, quick)
         for measure in ("delayed from submission", "mean delay from submission"):
-            yield name, measure, drawn, measure
+            yield entry_of(log, name, drawn, measure)
 
 
-def loads(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (whichever it is)
+def of_loads(log: str, quick: bool) -> Iterator[Entry]:
     """Yield the policies where times between submissions are scaled."""
     for load in (0.9,) if quick else LOADS:
+        row = f"at load {load}"
         for name, parameters in COMPARED.items():
             other = schedule_run(policy=parameters.policy, predictor=parameters.predictor, load=load)
             for measure in ("MBS", "MWBS", "late heads"):
-                yield f"at load {load}", f"{measure} {name}", other, measure
+                yield entry_of(log, row, other, measure, f"{measure} {name}")
         kept = schedule_run(load=load, preemption="suspend")
         for measure in ("MBS", "MWBS"):
-            yield f"at load {load}", f"{measure} PV-EASY that suspends", kept, measure
-        yield f"at load {load}", "wasted load PV-EASY", schedule_run(load=load), f"wasted load{FROM_FIRST}"
+            yield entry_of(log, row, kept, measure, f"{measure} PV-EASY that suspends")
+        yield entry_of(log, row, schedule_run(load=load), f"wasted load{FROM_FIRST}", "wasted load PV-EASY")
 
 
-def predictors(log: str, quick: bool) -> Iterator[Entry]:
+def of_predictors(log: str, quick: bool) -> Iterator[Entry]:
     """Yield both policies by what they are told."""
     told = PREDICTORS[:3] if quick else PREDICTORS
     for predictor in told if log in TOO_LONG or quick else (*told, LEARNER):
         for name, policy in (("PV-EASY", "pv-easy"), ("EASY", "easy")):
             run = schedule_run(policy=policy, predictor=predictor)
-            yield from ((predictor, f"{measure} {name}", run, measure) for measure in ("MBS", "MWBS", "late heads"))
+            for measure in ("MBS", "MWBS", "late heads"):
+                yield entry_of(log, predictor, run, measure, f"{measure} {name}")
         pv_easy = schedule_run(predictor=predictor)
-        yield from ((predictor, measure, pv_easy, measure) for measure in ("preempted jobs", "wasted load"))
+        yield from (entry_of(log, predictor, pv_easy, measure) for measure in ("preempted jobs", "wasted load"))
 
 
-def variants(ways: Mapping[str, Mapping[str, Any]], log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
+def of_variants(ways: Mapping[str, Mapping[str, Any]], log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
     """Yield PV-EASY with some of its parameters changed."""
-    yield from ((name, measure, schedule_run(**way), measure) for name, way in ways.items() for measure in COSTS)
+    yield from (entry_of(log, name, schedule_run(**way), measure) for name, way in ways.items() for measure in COSTS)
 
 
 CHAOTIC = "unexplained; single kills change all that follows: without the 26 jobs of 0 s MBS is 0.3 % smaller"
@@ -135,64 +124,22 @@ CHAOTIC = "unexplained; single kills change all that follows: without the 26 job
 PROGRAM = read_printed(__package__, "published/other_program.csv")
 
 
-def other_program(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
+def of_other_program(log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
     """Yield what another program measured too, which was written from the same rules by itself."""
     columns = ("backfilled jobs", "blocked jobs", "preempted jobs", "mean kills", "mean run time waste")
-    for name, run in NAMES.items():
+    for name, run in (NAMES if log in LOGS.values() else {}).items():
         for measure in (*columns, "total load", "wasted load", "MBS", "MWBS"):
             if PROGRAM[f"CTC {name}"][measure]:
-                yield name, measure, run, measure
-
-
-def every_log(log: str) -> bool:  # noqa: ARG001 (whichever it is)
-    """Whether a log belongs to a table of all."""
-    return True
-
-
-def is_of_paper(log: str) -> bool:
-    """Whether a log is one of the paper's."""
-    return log in LOGS.values()
-
-
-def is_not_of_paper(log: str) -> bool:
-    """Whether a log is none of the paper's."""
-    return not is_of_paper(log)
-
-
-def _made(
-    entries: Callable[[str, bool], Iterator[Entry]], belongs: Callable[[str], bool] = every_log
-) -> tuple[Plan, Cells]:
-    """Return how a table is made of entries of each log that belongs to it."""
-
-    def plan(log: str, quick: bool) -> list[Run]:
-        return [run for _, _, run, _ in entries(log, quick)] if belongs(log) else []
-
-    def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:
-        for log in filter(belongs, found.logs):
-            for name, column, run, measure in entries(log, quick):
-                unit, definition = MEANINGS[measure]
-                row = f"{short_name(log)} {name}"
-                yield Cell(
-                    row,
-                    column,
-                    found.value(log, run, JOBS, measure),
-                    definition,
-                    unit=unit,
-                    printed=printed.get(row, {}).get(column) or None,
-                    rule=Within(relative=0.01),
-                    why=CHAOTIC,
-                )
-
-    return plan, cells
+                yield entry_of(log, name, run, measure)
 
 
 MADE = {
-    "fairness": _made(fairness),
-    "other-logs": _made(other_logs, is_not_of_paper),
-    "load": _made(loads),
-    "predictors": _made(predictors),
-    "preemption": _made(partial(variants, WAYS)),
-    "parts": _made(partial(variants, PARTS_OF_POLICY)),
-    "other-program": _made(other_program, is_of_paper),
+    "fairness": made_of(of_fairness),
+    "other-logs": made_of(of_other_logs),
+    "load": made_of(of_loads),
+    "predictors": made_of(of_predictors),
+    "preemption": made_of(partial(of_variants, WAYS)),
+    "parts": made_of(partial(of_variants, PARTS_OF_POLICY)),
+    "other-program": made_of(of_other_program),
 }
 """How each table is made."""

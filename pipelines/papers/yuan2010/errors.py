@@ -112,7 +112,7 @@ def error_run(policy: str, percent: int, quick: bool, outlived: str = REQUEST) -
     return Run("error", ErrorOfPaper(policy, percent / 100, repetitions(percent, quick, reading), reading))
 
 
-def plan(log: str, quick: bool) -> list[Run]:
+def runs_of_errors(log: str, quick: bool) -> list[Run]:
     """Return the runs of Figure 4."""
     if is_other(log):
         return []
@@ -136,7 +136,7 @@ def point(
     return sum(known) / len(known), stdev(known) / sqrt(len(known)) if len(known) > 1 else nan
 
 
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
+def cells_of_errors(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
     """Yield the points of Figure 4."""
     rows = product(logs_of_paper(found), METRICS, POLICIES.items(), READINGS.items())
     for log, metric, (name, policy), (outlived, reading) in rows:

@@ -10,18 +10,20 @@ Reading chosen
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from pipelines.papers.entries import Entry, made_of
 from pipelines.papers.looks import panels
-from pipelines.papers.paper import AS_WRITTEN, Cell, Measurements, Printed
+from pipelines.papers.paper import AS_WRITTEN, Measurements
 from pipelines.papers.yuan2010.errors import IN_WORDS
-from pipelines.papers.yuan2010.populations import logs_of_paper, short_name
+from pipelines.papers.yuan2010.populations import is_other, logs_of_paper, short_name
 from pipelines.papers.yuan2010.schedules import BIG, BLOCKED, EASY_LAST, JOBS, NAMES, PARTS, PV_EASY, SMALL
-from pipelines.papers.yuan2010.tables import EASY_READINGS, LAST
+from pipelines.papers.yuan2010.tables import EASY_READINGS, LAST, OF_SCHEDULES
 from swftools.plots.style import count_axis, look_of
 
 LOOKS = {name: look_of(policy) for name, policy in {"PV-EASY": "pv-easy", "EASY": "easy"}.items()}
@@ -40,29 +42,34 @@ COLUMNS = {"up to 1/4": (SMALL, ""), "above 1/4": (BIG, ""), **GROUPS}
 DEFINITIONS = {"MBS": "mean bounded slowdown", "MWBS": "the same, weighted by processors"}
 
 
-def cells_of_blocked(metric: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
+def entries_of_blocked(metric: str, log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
     """Yield the cells of Figure 2 or 3: a metric of blocked jobs by the part of the machine that they take."""
-    for log in logs_of_paper(found):
-        runs = [("PV-EASY", AS_WRITTEN, PV_EASY), *(("EASY", reading, run) for reading, run in EASY_READINGS.items())]
-        for name, reading, run in runs:
-            for column, (subject, x) in COLUMNS.items():
-                yield Cell(
-                    f"{short_name(log)} {name}",
-                    column,
-                    found.value(log, run, subject, metric, x),
-                    f"{DEFINITIONS[metric]} of the blocked jobs on such a part of the machine, in eighths up to that",
-                    reading=reading,
-                    is_chosen=reading in (AS_WRITTEN, LAST),
-                )
-
-
-def cells_of_all(metric: str, found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (prints no numbers)
-    """Yield the cells of Figure 5 or 6: a metric of all jobs."""
-    for log in logs_of_paper(found):
-        for name, run in NAMES.items():
-            yield Cell(
-                short_name(log), name, found.value(log, run, JOBS, metric), f"{DEFINITIONS[metric]}, of all jobs"
+    definition = f"{DEFINITIONS[metric]} of the blocked jobs on such a part of the machine, in eighths up to that"
+    runs = [("PV-EASY", AS_WRITTEN, PV_EASY), *(("EASY", reading, run) for reading, run in EASY_READINGS.items())]
+    for name, reading, run in [] if is_other(log) else runs:
+        for column, (subject, x) in COLUMNS.items():
+            place, is_chosen = f"{short_name(log)} {name}", reading in (AS_WRITTEN, LAST)
+            yield Entry(
+                place, column, run, metric, definition, subject=subject, x=x, reading=reading, is_chosen=is_chosen
             )
+
+
+def entries_of_all(metric: str, log: str, quick: bool) -> Iterator[Entry]:  # noqa: ARG001 (quick as it is)
+    """Yield the cells of Figure 5 or 6: a metric of all jobs."""
+    for name, run in ({} if is_other(log) else NAMES).items():
+        yield Entry(short_name(log), name, run, metric, f"{DEFINITIONS[metric]}, of all jobs")
+
+
+MADE = {
+    f"figure-{number}": made_of(partial(entries, metric), OF_SCHEDULES)
+    for number, entries, metric in (
+        ("2", entries_of_blocked, "MBS"),
+        ("3", entries_of_blocked, "MWBS"),
+        ("5", entries_of_all, "MBS"),
+        ("6", entries_of_all, "MWBS"),
+    )
+}
+"""How the table of each figure is made."""
 
 
 def draw_blocked(measurements: pd.DataFrame) -> Figure:

@@ -10,12 +10,11 @@ Reading chosen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
-from pipelines.papers.paper import AS_WRITTEN, Cell, Measurements, Printed, Run, Within, measured
+from pipelines.papers.paper import Measurements, Run, measured
 from swftools.offered_work import span_of, work_of
 from swftools.parameters import Parameters
 from swftools.trace import Trace
@@ -88,42 +87,6 @@ UNITS = {
 POPULATION = Run("population", PopulationOfPaper())
 
 
-def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (quick as it is)
-    """Return the run of Table 3."""
-    return [] if is_other(log) else [POPULATION]
-
-
 KEPT = "jobs with a run time and allocated processors"
 FROM_ZERO = "over time from second 0 of the log"
 BETWEEN = "over time from the first submission"
-
-_DEFINITIONS = {
-    "jobs": "jobs that are scheduled",
-    "load": "their processors x run times over those of the machine up to the last submission",
-    "mean parallelism": "their mean processors",
-    "mean run time": "their mean run time, as logged",
-}
-
-
-def cells(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (as above)
-    """Yield the cells of Table 3."""
-    for log in logs_of_paper(found):
-        row = short_name(log)
-        for column, definition in _DEFINITIONS.items():
-            readings = {AS_WRITTEN: column}
-            if column == "jobs":
-                readings = {KEPT: column}
-            elif column == "load":
-                readings = {FROM_ZERO: column, BETWEEN: "load between submissions"}
-            for reading, measure in readings.items():
-                yield Cell(
-                    row,
-                    column,
-                    found.value(log, POPULATION, "jobs", measure),
-                    definition,
-                    unit=UNITS[column],
-                    reading=reading,
-                    is_chosen=measure == column,
-                    printed=printed.get(row, {}).get(column),
-                    rule=Within(relative=0.005),
-                )

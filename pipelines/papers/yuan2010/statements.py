@@ -51,7 +51,7 @@ class Look:
 
 def runs_of_statements(log: str, quick: bool) -> list[Run]:
     """Return the runs of the figures."""
-    return [] if is_other(log) else [PV_EASY, EASY, EASY_LAST, *errors.plan(log, quick)]
+    return [] if is_other(log) else [PV_EASY, EASY, EASY_LAST, *errors.runs_of_errors(log, quick)]
 
 
 def cells_of_statements(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (no table)

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isnan, nan
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from pipelines.papers.cells import compare
+from pipelines.papers.entries import Entry, made_of
 from pipelines.papers.paper import (
     Cell,
     Experiment,
@@ -23,6 +25,7 @@ from pipelines.papers.paper import (
     find_paper,
     list_papers,
     measured,
+    read_tables,
 )
 from pipelines.papers.report import as_markdown, summary_lines
 from swftools.errors import ParameterError
@@ -147,6 +150,52 @@ def test_a_paper_by_name() -> None:
         find_paper("nurmi2008")
     with pytest.raises(ParameterError, match="module 'no_such_module' cannot be imported"):
         find_paper("no_such_module:mine")
+
+
+def test_tables_are_listed_and_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each in the order of the list, with what is printed; a table that is only one of both is a mistake."""
+    published = tmp_path / "listed_paper" / "published"
+    published.mkdir(parents=True)
+    (tmp_path / "listed_paper" / "__init__.py").write_text("", encoding="utf-8")
+    (published / "tables.csv").write_text(
+        "paper,number,place,title,values,form\ntoy,2,Table 2,Some numbers,table_2.csv,grid\n"
+        'other,9,Table 9,Others,,grid\ntoy,says,Section 1,"What it says, in words",,list\n',
+        encoding="utf-8",
+    )
+    (published / "table_2.csv").write_text("row,column\nrow,1.0\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    made = made_of(lambda log, quick: [Entry("row", "column", RUN, "number", "a number", subject="queues")])
+    first, second = read_tables("listed_paper", "toy", {"says": made, "2": made})
+    assert (first.number, first.place, first.title, first.printed, first.is_list) == (
+        "2",
+        "Table 2",
+        "Some numbers",
+        {"row": {"column": "1.0"}},
+        False,
+    )
+    assert (second.title, second.printed, second.is_list) == ("What it says, in words", {}, True)
+    with pytest.raises(ParameterError, match=r"tables\.csv: toy lists other tables than are made: \['3', 'says'\]"):
+        read_tables("listed_paper", "toy", {"2": made, "3": made})
+
+
+def test_a_table_of_entries() -> None:
+    """They are planned, unless tables share runs, and shown with what is printed at their place."""
+
+    def entries(log: str, quick: bool) -> list[Entry]:
+        return [Entry("row", "column", RUN, "number", "a number", subject="queues")] if log == "a" else []
+
+    plan, cells = made_of(entries)
+    (cell,) = cells(FOUND, PRINTED, False)
+    assert (cell.row, cell.ours, cell.printed, list(plan("a", False)), list(plan("b", False))) == (
+        "row",
+        4.0,
+        "1.0",
+        [RUN],
+        [],
+    )
+    shared = [Run("count", Counting()), RUN]
+    plan, _ = made_of(entries, shared)
+    assert (list(plan("a", False)), list(plan("b", False))) == (shared, [])
 
 
 def test_a_cell_beside_what_is_printed() -> None:
