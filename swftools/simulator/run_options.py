@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.parameters.run_option_table import RunOptions
@@ -16,7 +13,7 @@ from swftools.simulator.predictors.registry import find_predictor, text_of
 from swftools.simulator.registry import Policy, find_policy, list_policies
 from swftools.simulator.requested_times import find_requests
 from swftools.simulator.restart import find_restart_overhead
-from swftools.trace import JobArrays, Trace
+from swftools.trace import Trace
 
 _REMEDIES = {
     "priority_rank": "let generate_utility (tasks: --augment utility) make it from the ranks of the log's queues, ",
@@ -104,41 +101,3 @@ def restated(semantics: str, policy: Policy, given: Mapping[str, Any]) -> tuple[
         )
     name, parameters = policy.restated_by[semantics]
     return find_policy(name), dict(parameters)
-
-
-def check_choice(name: str, value: object, choices: Collection[str]) -> None:
-    """Raise ParameterError unless an option has one of the values that it may have."""
-    if not isinstance(value, str) or value not in choices:
-        raise ParameterError(f"{name}={value!r} is not one of {', '.join(choices)}")
-
-
-def reasons_to_exclude(
-    arrays: JobArrays, processors: int, run_time: npt.NDArray[np.float64], cancelled: str = "", *, idle: str = ""
-) -> tuple[npt.NDArray[np.int8], list[str]]:
-    """Return why each job cannot be simulated, as a number, and the numbers in words; 0 is no reason.
-
-    Parameters
-    ----------
-    arrays : JobArrays
-        Of the trace.
-    processors : int
-        Size of the machine.
-    run_time : numpy.ndarray
-        As it is simulated, s; NaN where there is none.
-    cancelled : str
-        The option to which it is owed that a job without a run time is left out; empty if to none.
-    idle : str
-        The option to which it is owed that a job of no run time is left out; empty if it is not.
-    """
-    reasons = {
-        "no submit_time": np.isnan(arrays.submit_time),
-        "no processors, neither allocated nor requested": arrays.width < 1,
-        f"wider than the machine of {processors} processors": arrays.width > processors,
-        "no run_time" + (f" (cancelled={cancelled})" if cancelled else ""): np.isnan(run_time),
-    }
-    if idle:
-        reasons[f"run_time 0 ({idle})"] = run_time == 0
-    code = np.zeros(len(run_time), np.int8)
-    for number, wrong in reversed(list(enumerate(reasons.values(), 1))):
-        code[wrong] = number  # of several reasons the first
-    return code, ["", *reasons]

@@ -20,10 +20,10 @@ from swftools.simulator.assumptions import Assumed
 from swftools.simulator.dependent import Dependent, find_dependent
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.instants import LATEST
+from swftools.simulator.option_checks import reasons_to_exclude
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.requested_times import find_requests
 from swftools.simulator.restart import find_restart_overhead
-from swftools.simulator.run_options import reasons_to_exclude
 from swftools.trace import JobArrays, Trace
 from swftools.utility.functions import UtilityFunctions
 

@@ -18,8 +18,8 @@ from swftools.header import local_start_of
 from swftools.keyed_random import count_occurrences
 from swftools.parameters.choices import OVERRUN
 from swftools.parameters.small_files import require_small
+from swftools.simulator.option_checks import check_choice, reasons_to_exclude
 from swftools.simulator.requested_times import find_requests
-from swftools.simulator.run_options import check_choice, reasons_to_exclude
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.batsim import is_of_batsim, starts_of_batsim
 from swftools.simulator.validation.widths import CURVE_COLUMNS, stretch_on

@@ -22,8 +22,8 @@ from swftools.errors import ParameterError
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ShowsItself
 from swftools.parameters.choices import DEPENDENCIES, FOLLOW, INSTANT, SEMANTICS
+from swftools.simulator.option_checks import check_choice
 from swftools.simulator.registry import Policy, list_policies, read_policy
-from swftools.simulator.run_options import check_choice
 from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
 from swftools.simulator.validation.against_trace import check_jobs, check_trace
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table

@@ -94,7 +94,7 @@ def test_nothing_withheld_is_left_by_a_kill(tmp_path: Path) -> None:
 
 def be_killed(folder: Path) -> None:
     """Run a night, and be killed."""
-    from pipelines.history import publishing  # noqa: PLC0415 (in the other process)
+    from pipelines.history import publication  # noqa: PLC0415 (in the other process)
 
     os.environ["SWFTOOLS_ANONYMISE_KEY"] = "my secret"
 
@@ -102,7 +102,7 @@ def be_killed(folder: Path) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         return ""
 
-    publishing.summary_text = kill
+    publication.summary_text = kill
     ReevaluateLogs.clear_instance_cache()
     Site(folder).night()
 

@@ -115,7 +115,7 @@ def test_kernels_are_the_same_interpreted(shipped: Trace, monkeypatch: pytest.Mo
     assert head.latest.tolist() == again.latest.tolist()
 
 
-ALLOWED = {"validation", "schedule", "options", "instants", "requested"}
+ALLOWED = {"validation", "schedule", "option_checks", "instants", "requested_times"}
 """When two times are equal, and what users ask for under an option, is one rule for all; neither decides anything."""
 
 
