@@ -15,7 +15,6 @@ import numpy.typing as npt
 from swftools.formats.accounting.kernel import is_same, is_word
 from swftools.formats.accounting.lines import (
     line_end,
-    past_digits,
     room_for,
     trimmed,
     whole_number,
@@ -218,7 +217,9 @@ def _count_hosts(text: bytes, at: int, end: int, count: int, out: Lines, row: in
         left, right, at = _next(text, at, end)
         if left < 0:
             return -1
-        star = past_digits(text, left, right)
+        star = left
+        while star < right and 48 <= text[star] <= 57:
+            star += 1
         slots = 1
         if left < star < right and text[star] == _STAR:
             slots = whole_number(text, left, star, _MOST_DIGITS)
@@ -292,4 +293,9 @@ def _is_whole(text: bytes, left: int, right: int) -> bool:
     """Whether a field is a whole number, perhaps with a minus."""
     if left < right and text[left] == _MINUS:
         left += 1
-    return left < right and past_digits(text, left, right) == right
+    if left == right:
+        return False
+    for at in range(left, right):
+        if not 48 <= text[at] <= 57:
+            return False
+    return True

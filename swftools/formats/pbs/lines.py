@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.formats.accounting.lines import Strays, has_form, is_digit, line_end, note_stray, past_digits, room_for
+from swftools.formats.accounting.lines import Strays, has_form, is_digit, line_end, room_for
 from swftools.formats.accounting.spans import line_ends
 from swftools.kernel import IntArray, kernel
 
@@ -105,7 +105,8 @@ def scan(text: bytes, first_line: int, is_cut: bool, lines: Lines, strays: Stray
             lines.line[found], lines.begin[found], lines.end[found] = number, begin, end
             found += 1
         else:
-            stray = note_stray(strays, stray, number, begin, end, why)
+            strays.line[stray], strays.begin[stray], strays.end[stray], strays.why[stray] = number, begin, end, why
+            stray += 1
     return found, stray
 
 
@@ -173,7 +174,9 @@ def _read_line(text: bytes, begin: int, end: int, lines: Lines, row: int) -> int
     if not is_of_job or id_begin == id_end or not is_digit(text[id_begin]):
         return NO_JOB
     if bracket >= 0:
-        at = past_digits(text, bracket + 1, id_end)
+        at = bracket + 1
+        while at < id_end and is_digit(text[at]):
+            at += 1
         if at == bracket + 1 or at >= id_end or text[at] != _CLOSE:
             return ARRAY
     lines.id_begin[row], lines.id_end[row] = id_begin, id_end

@@ -136,7 +136,9 @@ def follow(
             lives.record[life] = at
         elif this == _RERUN:
             # Some servers write the record of one rerun twice.
-            is_told = not runs and rerun >= 0 and (has_starts or _is_same_message(text, lines, rerun, at))
+            is_told = not runs and rerun >= 0
+            if is_told and not has_starts:
+                is_told = is_same(text, lines.message[rerun], lines.end[rerun], lines.message[at], lines.end[at])
             if not is_told:
                 lives.restarts[life] += 1
             runs, deleted_line, rerun = False, 0, at
@@ -153,12 +155,6 @@ def follow(
     if goes_on:
         _leave(lives, life, runs, deleted_line, last_line, is_last, window)
     return found
-
-
-@kernel(allocates=False)
-def _is_same_message(text: bytes, lines: Lines, one: int, other: int) -> bool:
-    """Whether two records say the same, whenever they were written."""
-    return is_same(text, lines.message[one], lines.end[one], lines.message[other], lines.end[other])
 
 
 @kernel(allocates=False)

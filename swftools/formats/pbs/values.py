@@ -274,6 +274,15 @@ def fill_hosts(
 
 
 @kernel(allocates=False)
+def _amount(text: bytes, at: int, end: int) -> int:
+    """Return the number that ``ncpus=4`` or ``ppn=2#shared`` says; -1 if it is none."""
+    while text[at] != _EQUALS:
+        at += 1
+    amount, at = read_digits(text, at + 1, end, _MOST_DIGITS)
+    return amount if at == end or text[at] == _HASH else -1
+
+
+@kernel(allocates=False)
 def fill_chunks(
     text: bytes,
     start: IntArray,
@@ -318,16 +327,12 @@ def fill_chunks(
                 if is_head and is_counted and number >= 0 and (behind == stop or text[behind] == _HASH):
                     count = number
                 elif begins_with(text, begin, stop, b"ncpus=") or begins_with(text, begin, stop, b"ppn="):
-                    own, behind = read_digits(text, begin + (6 if text[begin] == 110 else 4), stop, _MOST_DIGITS)
-                    if own < 0 or (behind < stop and text[behind] != _HASH):
-                        state[row] = DOUBTFUL
-                        break
+                    own = _amount(text, begin, stop)
                 elif begins_with(text, begin, stop, b"ngpus=") or begins_with(text, begin, stop, b"gpus="):
-                    own_gpus, behind = read_digits(text, begin + (6 if text[begin] == 110 else 5), stop, _MOST_DIGITS)
-                    has_gpus = True
-                    if own_gpus < 0 or (behind < stop and text[behind] != _HASH):
-                        state[row] = DOUBTFUL
-                        break
+                    own_gpus, has_gpus = _amount(text, begin, stop), True
+                if own < 0 or own_gpus < 0:
+                    state[row] = DOUBTFUL
+                    break
                 is_head = False
                 if at == end[row] or text[at] == _PLUS:
                     break

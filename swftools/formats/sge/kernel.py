@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swftools.formats.accounting.kernel import begins_with, find_label, is_word, label_table
-from swftools.formats.accounting.lines import find_byte, is_word_of_any_case, mark_line, room_for, whole_number
+from swftools.formats.accounting.kernel import begins_with, is_word
+from swftools.formats.accounting.lines import is_word_of_any_case, mark_line, room_for, whole_number
 from swftools.formats.accounting.spans import line_ends
 from swftools.kernel import IntArray, kernel
 
@@ -37,11 +37,9 @@ FEWEST_FIELDS = 43
 COLONS = 1024 + 2
 """Room for the colons of a line that are looked at, and for its beginning and end."""
 
-_NO_JOB = label_table(
-    [
-        *(b"new_job", b"job_log", b"queue", b"queue_consumable", b"host", b"host_consumable", b"sharelog"),
-        *(b"new_ar", b"ar_attribute", b"ar_log", b"ar_acct"),
-    ]
+_NO_JOB = (
+    *(b"new_job", b"job_log", b"queue", b"queue_consumable", b"host", b"host_consumable", b"sharelog"),
+    *(b"new_ar", b"ar_attribute", b"ar_log", b"ar_acct"),
 )
 """Types of records of the file reporting that are not of a job that ended."""
 
@@ -95,7 +93,7 @@ def scan(text: bytes, first_line: int, bounds: IntArray, out: Lines) -> tuple[in
     at = 0
     while at < len(text):
         begin = at
-        end, colons = mark_line(text, begin, _COLON, bounds[1:-1])
+        end, colons = mark_line(text, begin, _COLON, bounds)
         at = end + 1
         line += 1
         while end > begin and text[end - 1] == _RETURN:
@@ -104,7 +102,8 @@ def scan(text: bytes, first_line: int, bounds: IntArray, out: Lines) -> tuple[in
         if end - begin <= 1 or text[begin] == _HASH:
             continue
         fields = min(colons, len(bounds) - 2) + 1
-        bounds[0], bounds[fields] = begin - 1, end
+        # The last place of the room stands for the colon in front of the first field, which has the index -1.
+        bounds[fields - 1], bounds[-1] = end, begin - 1
         kind = JSON if text[begin] == _BRACE else _read_line(text, bounds, fields, out, row)
         if kind == OTHER:
             others += 1
@@ -166,8 +165,9 @@ def _read_fields(text: bytes, bounds: IntArray, fields: int, first: int, out: Li
     out.behind[row] = fields - 43 - shift
     if fields > 46 + shift:
         left, right = _field(bounds, 46 + shift)
-        if find_byte(text, left, right, _AT) < right:
-            _note(bounds, 46 + shift, 46 + shift, out, row, _DELETED)
+        for at in range(left, right):
+            if text[at] == _AT:
+                _note(bounds, 46 + shift, 46 + shift, out, row, _DELETED)
     left, right = _field(bounds, 41 + shift)
     return JOB if is_word_of_any_case(text, left, right, b"none") else PART
 
@@ -181,8 +181,9 @@ def _first_field(text: bytes, bounds: IntArray, fields: int) -> int:
             left, right = _field(bounds, field + 1)
             if is_word(text, left, right, b"acct"):
                 return field + 2
-            if find_label(text, left, right, _NO_JOB) >= 0:
-                return -1
+            for word in _NO_JOB:
+                if is_word(text, left, right, word):
+                    return -1
     if fields < 3:
         return 0
     left, right = _field(bounds, 0)
@@ -191,7 +192,8 @@ def _first_field(text: bytes, bounds: IntArray, fields: int) -> int:
     is_path |= _ends_queue(text, after, stop)
     is_path &= not _ends_queue(text, left, right)
     is_path |= whole_number(text, left, right, 17) >= 0
-    is_path |= find_byte(text, left, right, _SLASH) < right
+    for at in range(left, right):
+        is_path |= text[at] == _SLASH
     if not is_path:
         return 0
     return 2 if whole_number(text, after, stop, 9) >= 0 else 1
@@ -240,13 +242,13 @@ def _is_group(text: bytes, left: int, right: int) -> bool:
 @kernel(allocates=False)
 def _field(bounds: IntArray, field: int) -> tuple[int, int]:
     """Return where a field of a line stands."""
-    return bounds[field] + 1, bounds[field + 1]
+    return bounds[field - 1] + 1, bounds[field]
 
 
 @kernel(allocates=False)
 def _note(bounds: IntArray, first: int, last: int, out: Lines, row: int, column: int) -> None:
     """Note that a column is the text of fields that follow each other."""
-    out.value_begin[column, row], out.value_end[column, row] = bounds[first] + 1, bounds[last + 1]
+    out.value_begin[column, row], out.value_end[column, row] = bounds[first - 1] + 1, bounds[last]
 
 
 @kernel(allocates=False)
@@ -303,7 +305,7 @@ def _ends_category(text: bytes, bounds: IntArray, fields: int, shift: int) -> bo
 def _is_number(text: bytes, bounds: IntArray, field: int) -> bool:
     """Whether a field looks like a number: digits, perhaps with a sign, a point, an exponent."""
     digits = 0
-    for at in range(bounds[field] + 1, bounds[field + 1]):
+    for at in range(bounds[field - 1] + 1, bounds[field]):
         byte = text[at]
         if 48 <= byte <= 57:
             digits += 1
@@ -315,4 +317,4 @@ def _is_number(text: bytes, bounds: IntArray, field: int) -> bool:
 @kernel(allocates=False)
 def _is_count(text: bytes, bounds: IntArray, field: int, most: int) -> bool:
     """Whether a field is some digits, and no more than ``most``."""
-    return whole_number(text, bounds[field] + 1, bounds[field + 1], most) >= 0
+    return whole_number(text, bounds[field - 1] + 1, bounds[field], most) >= 0
