@@ -60,10 +60,10 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
         if failed and task.published().version == before.version:
             sys.exit(failed)
         outcome = task.outcome_since(before)
-        tell(task, outcome, as_json=as_json)
-        status = status_of(outcome)
+        status = failed or status_of(outcome)
+        tell(task, outcome, status, as_json=as_json)
         if outcome.findings and outcome.is_new and task.chosen.on_finding:
-            status = _run(task.chosen.on_finding, as_mapping(task, outcome)) or status
+            status = _run(task.chosen.on_finding, as_mapping(task, outcome, status)) or status
         sys.exit(failed or status)
 
 
@@ -74,8 +74,8 @@ def status_of(outcome: Outcome) -> int:
     return LEFT_TOLERANCE if outcome.findings else 0
 
 
-def as_mapping(task: ReevaluateLogs, outcome: Outcome) -> dict[str, Any]:
-    """Return what came of a run as JSON holds it."""
+def as_mapping(task: ReevaluateLogs, outcome: Outcome, status: int) -> dict[str, Any]:
+    """Return what came of a run as JSON holds it, with its exit status."""
     return {
         "history": task.chosen.history,
         "version": outcome.version,
@@ -85,14 +85,14 @@ def as_mapping(task: ReevaluateLogs, outcome: Outcome) -> dict[str, Any]:
         "ingested": outcome.taken,
         "waiting": outcome.waiting,
         "findings": [finding.to_mapping() for finding in outcome.findings],
-        "exit_status": status_of(outcome),
+        "exit_status": status,
     }
 
 
-def tell(task: ReevaluateLogs, outcome: Outcome, *, as_json: bool) -> None:
+def tell(task: ReevaluateLogs, outcome: Outcome, status: int, *, as_json: bool) -> None:
     """Say what came of a run: findings and files that were left on standard error, the rest on standard output."""
     if as_json:
-        print_json(as_mapping(task, outcome))
+        print_json(as_mapping(task, outcome, status))
     elif outcome.version is None:
         click.echo(f"history {task.chosen.history}: no job has come yet; nothing was published")
     else:

@@ -53,7 +53,7 @@ class _Groups:
     def columns(self, group: str) -> dict[str, Field]:
         """Return the columns of a table or group by name, in order."""
         found: dict[str, Field] = {}
-        for entry in self.entries[group]:
+        for entry in self._of(group):
             for field in [entry] if isinstance(entry, Field) else self._of_others(entry):
                 found.setdefault(field.name, field)
         return found
@@ -63,7 +63,16 @@ class _Groups:
         group, _, name = entry.partition(".")
         if name == "*":
             return list(self.columns(group).values())
-        return [next(each for each in self.entries[group] if isinstance(each, Field) and each.name == name)]
+        found = [each for each in self._of(group) if isinstance(each, Field) and each.name == name]
+        if not found:
+            raise SchemaError(f"{COLUMNS}: {entry!r} is named, and there is no such column")
+        return found
+
+    def _of(self, group: str) -> list[Field | str]:
+        """Return the lines of a table or group."""
+        if group not in self.entries:
+            raise SchemaError(f"{COLUMNS}: no line is of {group!r}, which is a table or is named by one")
+        return self.entries[group]
 
 
 def load_tables() -> dict[str, Table]:
@@ -81,21 +90,33 @@ def load_columns(tables: dict[str, Table]) -> dict[str, tuple[Field, ...]]:
     Raises
     ------
     SchemaError
-        A line says what no column can be; it names file and line.
+        A line says what no column can be, or a column a second time; a table has no columns, or names another's that
+        there is none of. The message names the file, and the line or the name.
     """
     entries: dict[str, list[Field | str]] = {}
+    seen: set[tuple[str, str]] = set()
     with COLUMNS.open(encoding="utf-8", newline="") as file:
         lines = csv.reader(file)
         next(lines)
-        for table, name, *cells in lines:
+        for row in lines:
             try:
-                entries.setdefault(table, []).append(name if "." in name else _read_field(name, cells))
+                table, entry = _read_line(row)
             except (KeyError, ValueError) as fault:
-                raise SchemaError(f"{COLUMNS}, line {lines.line_num}: {name!r} cannot be read: {fault}") from fault
+                raise SchemaError(f"{COLUMNS}, line {lines.line_num}: {row[1:2]} cannot be read: {fault}") from fault
+            if (table, row[1]) in seen:
+                raise SchemaError(f"{COLUMNS}, line {lines.line_num}: {table} has {row[1]!r} already; remove one")
+            seen.add((table, row[1]))
+            entries.setdefault(table, []).append(entry)
     entries["run_options"] = [_of_option(each) for each in RUN_OPTIONS.values() if not each.is_repetition]
     entries["logged"] = list(_logged(entries["jobs"]))
     groups = _Groups(entries)
     return {table: tuple(groups.columns(table).values()) for table in tables}
+
+
+def _read_line(row: list[str]) -> tuple[str, Field | str]:
+    """Return the table or group of a line, and its column, or the name of another table's."""
+    table, name, *cells = row
+    return table, name if "." in name else _read_field(name, cells)
 
 
 def _read_field(name: str, cells: list[str]) -> Field:

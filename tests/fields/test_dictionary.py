@@ -129,6 +129,8 @@ def test_a_name_means_the_same_in_every_table() -> None:
 def test_names_in_a_table_are_unique() -> None:
     """No table has a column twice, and every table says what its rows are."""
     assert {table: len(fields) for table, fields in TABLES.items()} == {t: len(table_fields(t)) for t in TABLES}
+    lines = [tuple(line[:2]) for line in csv.reader(COLUMNS.read_text(encoding="utf-8").splitlines())]
+    assert len(lines) == len(set(lines))
     assert list(TABLES) == list(TABLE_MEANINGS)
 
 
@@ -141,14 +143,37 @@ def test_every_line_is_of_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["jobs,mine,integer", "jobs,mine,number,1,,end,,,,,,,M", "jobs,mine,text,1,,soon,,,,,,,M"]
+    ("line", "told"),
+    [
+        ("jobs,mine,integer", r"\['mine'\] cannot be read"),
+        ("jobs,mine,number,1,,end,,,,,,,M", r"\['mine'\] cannot be read"),
+        ("jobs,mine,text,1,,soon,,,,,,,M", r"\['mine'\] cannot be read"),
+        ("jobs", r"\[\] cannot be read"),
+        ("jobs,user_id,integer,1,,end,,,,,,,M", "jobs has 'user_id' already"),
+        ("jobs,utility.*,,,,,,,,,,,", r"jobs has 'utility\.\*' already"),
+    ],
 )
-def test_a_line_that_is_no_column_is_named(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One with a cell too few, a type or a time that there is none of: file and line are told."""
+def test_a_line_that_is_no_column_is_named(
+    line: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One with a cell too few, a type or a time that there is none of, a second one: file and line are told."""
     text = COLUMNS.read_text(encoding="utf-8")
     (tmp_path / "columns.csv").write_text(f"{text}{line}\n", encoding="utf-8")
     monkeypatch.setattr(loader, "COLUMNS", tmp_path / "columns.csv")
-    with pytest.raises(SchemaError, match=rf"columns.csv, line {text.count(chr(10)) + 1}: 'mine' cannot be read"):
+    with pytest.raises(SchemaError, match=f"columns.csv, line {text.count(chr(10)) + 1}: {told}"):
+        loader.load_columns(loader.load_tables())
+
+
+@pytest.mark.parametrize(
+    ("line", "told"), [("jobs,merged.texts", "'merged.texts'"), ("jobs,merge.*", "no line is of 'merge'")]
+)
+def test_a_column_of_another_table_must_be_there(
+    line: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is named and is not there is told by its name."""
+    (tmp_path / "columns.csv").write_text(f"{COLUMNS.read_text(encoding='utf-8')}{line}\n", encoding="utf-8")
+    monkeypatch.setattr(loader, "COLUMNS", tmp_path / "columns.csv")
+    with pytest.raises(SchemaError, match=f"columns.csv: {told}"):
         loader.load_columns(loader.load_tables())
 
 

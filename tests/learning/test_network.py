@@ -112,6 +112,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     ("network", "options", "words"),
     [
         (Network.random(3), {"k": 0}, "k=0 is not"),
+        (Network.random(3), {"k": 2**31}, "k=2147483648 is not"),
         (Network.random(3), {"version": 1.5}, "version=1.5 is not"),
         (Network.random(3)._replace(out=np.zeros(4)), {}, "policy 'of-the-test': weights of shapes"),
         (Network.random(3)._replace(out=np.full(3, np.inf)), {}, "not all finite"),

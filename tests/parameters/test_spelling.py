@@ -141,6 +141,17 @@ def test_a_file_beside(beside: str, typed: str) -> None:
     assert beside not in sys.modules
 
 
+@pytest.mark.parametrize(("size", "found"), [(1 << 20, ["long:own"]), ((1 << 20) + 1, [])])
+def test_a_file_above_a_mebibyte_is_not_looked_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, found: list[str]
+) -> None:
+    """It is no module that somebody wrote, and reading it takes seconds."""
+    monkeypatch.chdir(tmp_path)
+    text = "@policy('own')\ndef own(): ...\n#"
+    Path("long.py").write_text(text.ljust(size, "-"))
+    assert found == registered_here("own", ("policy",))
+
+
 @pytest.mark.parametrize("typed", ["wfp-3", "wfp_here.py:wfp3"])
 def test_what_a_file_beside_registers(beside: str, typed: str) -> None:
     """By the name that it registers, and with the file in place of the module."""

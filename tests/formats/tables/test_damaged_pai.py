@@ -78,6 +78,7 @@ def test_sound_tables(tmp_path: Path) -> None:
     assert (len(trace), len(trace.merged), len(trace.quarantine)) == (2 * 9, 3 * 9 + 1, 3 * 9 + 8)
     told = [line for table in (trace.jobs, trace.quarantine, trace.merged) for line in table["line_number"].tolist()]
     assert sorted(told) == rows_of(longer())
+    assert trace.quarantine["text"].str.len().min() > 1  # the whole line, also of what is of no job
 
 
 def test_damaged_tables(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from swftools.simulator.machine.state import CAPACITY, RUNNING, STOPPED, SUBMITT
 from swftools.simulator.policies.class_line import SEEN, empty_line, restore_line
 from swftools.simulator.policies.scojo_p import ScojoParameters, restore_scojo, scojo_memory
 from swftools.simulator.stepping import packed_arrays
-from swftools.simulator.stepping.state_checks import check_parts
+from swftools.simulator.stepping.state_checks import check_parts, check_users
 from tests.every_policy import OURS, light, with_all_columns
 from tests.examples import by_day
 from tests.forged import changed_array, changed_bytes, changed_words, tried
@@ -284,3 +285,11 @@ def test_a_fork_is_saved_and_goes_on_alike(policy: str) -> None:
         pytest.skip("its memory is in no fork")
     again = Stepper.from_bytes(fork.to_bytes())
     assert again.finish().jobs["start_time"].tolist() == fork.finish().jobs["start_time"].tolist()
+
+
+@pytest.mark.parametrize(("user", "is_fine"), [(-1, True), (2, True), (3, False), (4, False)])
+def test_users_of_whom_there_is_room(user: int, is_fine: bool) -> None:
+    """A predictor with room for three remembers those from 0 to 2, and nobody's jobs."""
+    coming: Any = SimpleNamespace(user_id=np.array([0, user]), row=np.array([0, 1]))
+    with nullcontext() if is_fine else pytest.raises(StateError, match="a user"):
+        check_users(coming, (np.zeros(3), np.zeros(3)), 2)

@@ -66,6 +66,12 @@ def test_table_3_by_hand() -> None:
     )
 
 
+def test_jobs_that_come_at_once() -> None:
+    """Between submissions at one instant there is no time, so there is no load; nor of a machine of unknown size."""
+    trace = draw_trace("job submit run width / 1 0 10 4 / 2 0 10 4", processors=4)
+    assert not {"load", "load between submissions"} & found(measure_population(trace, PopulationOfPaper(), 0)).keys()
+
+
 def test_a_log_of_which_nothing_is_kept() -> None:
     """No jobs, and nothing else."""
     trace = draw_trace("job submit run width / 1 0 . 4", processors=4)
