@@ -110,6 +110,21 @@ def test_a_history_that_lacks_a_part_is_not_complete(site: Site) -> None:
         task.complete()
 
 
+def test_to_ask_writes_nothing_and_a_run_keeps_what_it_saw(tmp_path: Path) -> None:
+    """What is kept of the inbox's files spares the next run to read them; whoever only asks leaves no trace."""
+    site = Site(tmp_path)
+    site.put("first.swf", "".join(days(2)))
+    task = site.task()
+    assert not task.complete()
+    assert not list(tmp_path.rglob("site.json"))
+    task.run()
+    (kept,) = tmp_path.rglob("site.json")
+    before = kept.stat().st_mtime_ns
+    site.put("second.swf", "".join(days(3)))
+    assert not site.task().complete()
+    assert kept.stat().st_mtime_ns == before
+
+
 def raised(site: Site, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> tuple[Outcome, set[str]]:
     """Run a night by code of another version; return which parts of tables it did not share with the last version."""
     before = site.version()

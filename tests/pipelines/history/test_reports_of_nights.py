@@ -80,8 +80,22 @@ def test_a_failure_is_told_and_loses_nothing(
     root = DataRoot.open(folder / "data")
     version = str(root.latest("site"))
     assert not root.has_report("site", version)
+    with monkeypatch.context() as patch:
+        patch.setattr(night, "put_report", fails)
+        assert (reevaluate("--json").exit_code, root.latest("site")) == (30, version)
     again = reevaluate()
     assert (again.exit_code, root.latest("site"), root.has_report("site", version)) == (3, version, True)
+
+
+def test_json_has_the_status_of_the_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a night that is published, and whose report could not be written."""
+    with monkeypatch.context() as patch:
+        patch.setattr(night, "put_report", fails)
+        done = reevaluate("--json")
+    assert (done.exit_code, json.loads(done.stdout)["exit_status"]) == (30, 30)
+    done = reevaluate("--json")
+    assert (done.exit_code, json.loads(done.stdout)["exit_status"]) == (3, 3)
+    assert DataRoot.open(folder / "data").latest("site")
 
 
 def test_what_is_not_installed_is_told_by_the_check(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from luigi.execution_summary import LuigiStatusCode
 
+from pipelines.tasks import luigi_settings
 from tests.pipelines.luigi_runs import LUIGI, run, start
 from tests.pipelines.small_logs import small_log
 
@@ -71,3 +75,17 @@ def test_a_luigid_that_is_asked(tmp_path: Path) -> None:
     assert f"127.0.0.1:{port}" in away.stderr
     assert "is luigid running there?" in away.stderr
     assert "Traceback" not in away.stderr
+
+
+@pytest.mark.parametrize(
+    ("is_local", "is_complete", "status"), [(False, False, 10), (False, True, 0), (True, False, 0)]
+)
+def test_a_task_that_another_program_runs(
+    monkeypatch: pytest.MonkeyPatch, is_local: bool, is_complete: bool, status: int
+) -> None:
+    """Luigi calls that a success; the status says that somebody else is at it. luigi's own scheduler knows nobody."""
+    result = SimpleNamespace(status=LuigiStatusCode.SUCCESS)
+    monkeypatch.setattr(luigi_settings.luigi, "build", lambda *_, **__: result)
+    monkeypatch.setattr(luigi_settings, "core", lambda: SimpleNamespace(no_lock=True, local_scheduler=is_local))
+    task: Any = SimpleNamespace(complete=lambda: is_complete)
+    assert luigi_settings.run_to_end(task) == status
