@@ -16,6 +16,7 @@ from swftools.formats.sge import attempts
 from swftools.formats.sge.category import Wish, read_category
 from swftools.formats.sge.reader import Sge
 from swftools.trace import Trace
+from tests.formats.accounting_checks import check_same, read_in_pieces
 from tests.formats.sge.lines import line, log
 
 SUBMIT, START, END = 1_300_000_000, 1_300_000_100, 1_300_003_700
@@ -260,6 +261,15 @@ def test_starts_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [1, 2, 3] == sorted(trace.jobs["line_number"])
     assert [2, 3] == sorted(read(attempt, line(), other).jobs["line_number"])
     assert 2 == len(read(line(failed=28, end_time=START + 1), line()).jobs)
+
+
+def test_a_start_that_failed_in_an_earlier_piece() -> None:
+    """It is part of its job in a later piece, and the lines behind it have their own numbers."""
+    lines = [line(failed=28, start_time=0, end_time=0), *(line(job_number=number) for number in range(8, 12)), line()]
+    whole = read(*lines)
+    assert [2, 3, 4, 5, 6] == sorted(whole.jobs["line_number"])
+    assert [[1, 6]] == whole.merged[["line_number", "into_line_number"]].to_numpy().tolist()
+    check_same(whole, read_in_pieces(log(*lines), "sge", len(lines[0]) + 1))
 
 
 def test_wallclock() -> None:

@@ -292,6 +292,18 @@ def test_gpus() -> None:
 
 
 @pytest.mark.parametrize(
+    "tres", ["cpu=6,fs/disk=3,fs/lustre=5,gres/gpu=2", "cpu=6,gres/gpu:a100=1,gres/gpu:a200=1", "cpu=6,gres/gpu=2"]
+)
+def test_tres_in_csv(tres: str) -> None:
+    """A list of TRES is one field though its commas stand between fields too, and the next list is another."""
+    names = "JobID,State,Submit,Start,End,AllocTRES,ReqTRES,Partition"
+    times = "2024-01-01T00:00:00,2024-01-01T00:01:00,2024-01-01T01:00:00"
+    job = one(f"{names}\n7,COMPLETED,{times},{tres},cpu=5,gres/gpu=1,batch\n")
+    assert [job[name] for name in ("allocated_processors", "requested_processors", "queue")] == [6, 5, "batch"]
+    assert [job["row"][name] for name in ("allocated_gpus", "requested_gpus")] == [2, 1]
+
+
+@pytest.mark.parametrize(
     ("memory", "kilobytes"),
     [
         ("4G", 4 * 1024**2 / 4),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -312,6 +313,19 @@ def test_pai_joins_its_tables(tmp_path: Path) -> None:
     assert cpus["exact_processors"].tolist() == [14.0, 4.5]
     assert cpus["requested_processors"].tolist() == [14, 5]
     assert cpus["requested_gpus"].tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("last", ["", "z"])
+def test_pai_has_the_bytes_of_its_tables(tmp_path: Path, last: str) -> None:
+    """Also of the one that is passed over, whether it is the last file or not, and lacks its last line end."""
+    for name, text in PAI.items():
+        (tmp_path / (f"{last}{name}" if "instance" in name else name)).write_text(text.rstrip())
+    provenance = read_log(tmp_path, "pai").provenance
+    assert provenance is not None
+    texts = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
+    assert (last == "z") == texts[-1].startswith(f"{JOB_A},ps,{'ab' * 30}".encode())
+    whole = b"\n".join(texts)
+    assert (provenance["bytes"], provenance["sha256"]) == (len(whole), hashlib.sha256(whole).hexdigest())
 
 
 def test_pai_says_which_line_is_part_of_which_job(tmp_path: Path) -> None:
