@@ -172,12 +172,12 @@ def _metrics() -> str:
     groups = {"Of jobs, as means and percentiles": SPREAD, "Of jobs, yes or no": TRUTH}
     groups |= {"Of jobs, 0 for most": EXCESS, "Of the machine and its queue": MACHINE}
     entries = {
-        title: [table(("metric", "unit", "worse"), ((f"`{n}`", m.unit, m.worse) for n, m in group.items()))]
+        title: [table(("metric", "unit", "worse", "meaning"), ((f"`{n}`", *m) for n, m in group.items()))]
         for title, group in groups.items()
     }
     begins = (
-        "Every metric of a schedule that `measure` computes, with its unit and the direction that is worse. "
-        "[Metrics](../../metrics.md) has their definitions."
+        "Every metric of a schedule that `measure` computes, with its unit, the direction that is worse, and its "
+        "meaning. [Metrics](../../metrics.md) tells how they are computed."
     )
     return page("Metrics", begins, entries)
 

@@ -62,7 +62,7 @@ def predictors(name: str | None, as_json: bool) -> None:
 @click.command(short_help="List the measures of schedules.")
 @json_option
 def measures(as_json: bool) -> None:
-    """List the measures of schedules, a line each, with unit and which values are worse; docs/metrics.md defines them.
+    """List the measures of schedules: of each its unit, which values are worse, and what it means.
 
     \b
     Example: swftools measures
@@ -70,9 +70,10 @@ def measures(as_json: bool) -> None:
     from swftools.simulator.measure_definitions import MEASURES, NEITHER
 
     facts = []
-    for name, (unit, worse) in MEASURES.items():
+    for name, (unit, worse, meaning) in MEASURES.items():
         words = "a number" if unit == "1" else unit
-        facts.append({"name": name, "title": words if worse == NEITHER else f"{words}; {worse} is worse"})
+        told = words if worse == NEITHER else f"{words}; {worse} is worse"
+        facts.append({"name": name, "title": f"{meaning.replace('`', '')} ({told})", "unit": unit, "worse": worse})
     _print(facts, as_json=as_json)
 
 

@@ -99,25 +99,22 @@ def measure(
         * value: float; missing if no job has the measure, or it has no meaning (see below).
         * unit: str.
 
-        **Of jobs** (by class): wait, turnaround, expansion_factor, requested_expansion_factor, bounded_slowdown,
-        utility, start_value_earned have mean, mean_by_processors, mean_by_work, max and percentiles (p25 ...), utility
-        also total (the aggregate utility), start_value_earned also mean_by_start_value (aggregate utility over that of
-        immediate completion). preemptions, kills, checkpoint_restarts, suspensions, resizes, lost_work, overhead,
-        run_time_waste, head_delay, head_delay_by_later, reservation_violation, slowdown_of_violation, excessive_wait
-        and start_delay have total, mean, count (of jobs above 0), mean_above_0 (missing without such a job) and max;
-        those of stopped jobs are 0 if none was stopped. is_backfilled and is_blocked have count and mean. For a partial
-        schedule, the measures of blocked heads are missing.
+        **Of jobs** (by class), in the groups of ``swftools.simulator.measure_definitions``, which says what each is.
+        Those of which means are taken (SPREAD) have mean, mean_by_processors, mean_by_work, max and percentiles (p25
+        ...), utility also total (the aggregate utility), start_value_earned also mean_by_start_value (aggregate utility
+        over that of immediate completion). Those that are 0 for most jobs (EXCESS) have total, mean, count (of jobs
+        above 0), mean_above_0 (missing without such a job) and max; those of stopped jobs are 0 if none was stopped.
+        Those that are 0 or 1 (TRUTH) have count and mean. For a partial schedule, the measures of blocked heads are
+        missing.
 
         mean_by_processors is sum(x * processors) / sum(processors); for the bounded slowdown it is the MWBS of Yuan et
         al. 2010. mean_by_work weights by useful work (processors * run time for a job that ran once), and is missing if
         there is none.
 
-        **Of the machine** (only without ``by``): makespan (last end minus first submission), offered_load (useful work
-        of all jobs / capacity between the first and last submission; with a window, work of the jobs submitted in it /
-        its capacity), utilization (time_mean and max; all runs count) and the three parts of its mean, useful_load,
-        wasted_load (lost work) and overhead_load, each divided by capacity; queue_length and queued_work (time_mean and
-        max; by requested times), excluded_jobs. All but the last are missing for an empty schedule, and means over time
-        are missing if no time passes.
+        **Of the machine** (MACHINE; only without ``by``): utilization, queue_length and queued_work have time_mean and
+        max, excluded_jobs has count, the others value. With a window, offered_load is the work of the jobs submitted in
+        it / its capacity. All but excluded_jobs are missing for an empty schedule, and means over time are missing if
+        no time passes.
 
     Raises
     ------
