@@ -10,7 +10,7 @@ WORKERS ?= 2
 # Bytecode is kept, whatever the shell says: without it each start takes a second more.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: augment test lint licence types unit doctests quick slow durations mutants docs end-to-end benchmark wheel schemas run-options measures format-pages pictures reproduction clean
+.PHONY: augment test lint licence types unit doctests quick slow durations mutants docs end-to-end benchmark wheel schemas run-options lists format-pages pictures reproduction clean
 
 augment: $(VENV)/.installed
 	$(BIN)/luigi --module pipelines BuildAugmentedTrace
@@ -27,7 +27,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check --preview --select CPY001 .
 	$(BIN)/python -m swftools.fields.generate --check
 	$(BIN)/python docs/make_run_options.py --check
-	$(BIN)/python docs/make_measures.py --check
+	$(BIN)/python docs/make_lists.py --check
 
 # The licence in the first line of each Python file, behind a "#!" if there is one.
 licence:
@@ -88,8 +88,8 @@ schemas: $(VENV)/.installed-dev
 run-options: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_run_options.py
 
-measures: $(VENV)/.installed-dev
-	$(BIN)/python docs/make_measures.py
+lists: $(VENV)/.installed-dev
+	$(BIN)/python docs/make_lists.py
 
 format-pages: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_format_pages.py

@@ -233,7 +233,7 @@ def test_pictures_are_drawn_when_what_draws_them_changes(tmp_path: Path, monkeyp
 def test_gallery_of_policies_says_when_and_from_where() -> None:
     """Each that is shipped: when to use it, what it promises, and its paper."""
     shipped = {name: each for name, each in list_policies().items() if each.module.startswith("swftools.")}
-    assert set(policy_facts.WHEN) == set(shipped)
+    assert all(policy.when.endswith(".") for policy in shipped.values())
     assert all(policy_facts.paper(policy) for policy in shipped.values())
     page = galleries.GALLERIES["policies"]()
     for line in ("**When**", "**Promises**", "**From**"):

@@ -96,7 +96,7 @@ def _policies() -> str:
             facts.append(f"Fixed: {', '.join(f'`{key}={value}`' for key, value in policy.fixed.items())}.")
         entries[name] = [
             first_paragraph(policy.decide.__doc__),
-            f"**When** {policy_facts.WHEN[name]}",
+            f"**When** {policy.when}",
             policy_facts.promises(policy),
             policy_facts.paper(policy),
             " ".join(facts),

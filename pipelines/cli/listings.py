@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("name", required=False, shell_complete=complete_policy)
 @json_option
 def policies(name: str | None, as_json: bool) -> None:
-    """List the scheduling policies, a line each; of one, NAME or module:name, its parameters too.
+    """List the scheduling policies, a line each; of one, NAME or module:name, when to use it and its parameters too.
 
     \b
     Example: swftools policies easy
@@ -33,7 +33,10 @@ def policies(name: str | None, as_json: bool) -> None:
     from swftools.simulator.registry import find_policy, list_policies
 
     found = list_policies() if name is None else {name: find_policy(name)}
-    facts = [_facts(each.name, _of_policy(each), each.parameters, each.fixed) for each in found.values()]
+    facts = [
+        {**_facts(each.name, _of_policy(each), each.parameters, each.fixed), "when": each.when}
+        for each in found.values()
+    ]
     _print(facts, as_json=as_json, in_full=name is not None)
 
 
@@ -160,6 +163,8 @@ def _print(facts: list[dict[str, Any]], *, as_json: bool, in_full: bool = False)
             click.echo(f"of a {kind}:" if kind != "DataFrame" else "of a table:")
         indent = "  " if kind else ""
         click.echo(_line(indent, each["name"], width, each["title"], columns))
+        if in_full and each.get("when"):
+            click.echo(_line(f"{indent}  ", "when", 4, each["when"].replace("`", ""), columns))
         for parameter in each.get("parameters", ()) if in_full else ():
             click.echo(f"{indent}  {write_entry('', {parameter['name']: parameter['default']})[1:]}")
             if parameter["values"]:

@@ -2,13 +2,15 @@
 """What is generated from the column dictionary: ``schemas/*.schema.json`` and ``docs/data_dictionary.md``.
 
 ``python -m swftools.fields.generate`` writes them into a checkout; ``--check`` only compares, and exits with 1 where a
-file differs. Nobody edits these files by hand.
+file differs. Nobody edits these files by hand. A table whose columns are no longer those of its schema gets the next
+schema version in ``tables.csv`` first.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ from swftools.fields.definition import (
 )
 from swftools.fields.dictionary import (
     COMMON_VERSION,
+    RAISED_VERSIONS,
     TABLE_MEANINGS,
     TABLES,
     required_columns,
@@ -196,12 +199,54 @@ def write_files(root: Path) -> None:
             path.unlink()
 
 
+def changed_tables(root: Path) -> list[str]:
+    """Return the tables below a root with other columns than their schema of that version; wording is left aside.
+
+    Columns that only some files have are no change: files without them are what they were.
+    """
+    return [table for table in TABLES if _is_changed(table, root / f"schemas/{table}.schema.json")]
+
+
+def _is_changed(table: str, path: Path) -> bool:
+    if not path.is_file():
+        return False
+    before, now = json.loads(path.read_bytes()), json_schema(table)
+    if before["x-schema-version"] != now["x-schema-version"]:
+        return False
+    optional = {field.name for field in TABLES[table] if field.optional}
+    return _shape(before, optional) != _shape(now, optional)
+
+
+def _shape(schema: dict[str, Any], optional: set[str]) -> list[tuple[str, dict[str, Any]]]:
+    """Return what a schema says of the columns that every file has: all but wording, and when and by what they come."""
+    wording = {"description", "x-stage", "x-known", "x-stable-under-growth", "x-origin"}
+    return [
+        (name, {key: value for key, value in kind.items() if key not in wording})
+        for name, kind in schema["properties"].items()
+        if name not in optional
+    ]
+
+
+def raise_versions(root: Path) -> list[str]:
+    """Raise the versions of the tables that changed, in ``tables.csv`` below a root and here; return which."""
+    path = root / "swftools" / "fields" / "tables.csv"
+    changed = changed_tables(root) if path.is_file() else []
+    for table in changed:
+        version = table_version(table) + 1
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(rf"^{table},\d+,", f"{table},{version},", text, flags=re.MULTILINE), encoding="utf-8")
+        RAISED_VERSIONS[table] = version
+    return changed
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Write or check the generated files of a checkout; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m swftools.fields.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 if a file differs")
     parser.add_argument("--root", type=Path, default=Path(), help="root of the checkout; default: where you are")
     options = parser.parse_args(arguments)
+    for table in [] if options.check else raise_versions(options.root):
+        sys.stdout.write(f"{table} has other columns: its version in tables.csv is {table_version(table)} now\n")
     stale = stale_files(options.root)
     if not options.check:
         write_files(options.root)

@@ -101,6 +101,8 @@ class Policy:
         The module whose source counts as the policy's; by default that of ``decide``.
     stamp : str
         Stands for what it uses besides its code, such as trained weights: another stamp is another policy.
+    when : str
+        When to use it, as a sentence: for lists of policies.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Policy:
     in_python: Callable[[Any], None] | None = None
     made_in: str = ""
     stamp: str = ""
+    when: str = ""
 
     @property
     def module(self) -> str:
@@ -229,6 +232,7 @@ POLICIES: Registry[Policy] = Registry("policy", ("policy", "python_policy"))
 def policy(  # noqa: PLR0913 (facts by name)
     name: str,
     *,
+    when: str = "",
     parameters: type[Parameters] | None = None,
     memory: Callable[..., Memory] | None = None,
     variants: Variants | None = None,
@@ -293,7 +297,7 @@ def _where_default(
     return lambda values: usual if values == kind().values() else decide
 
 
-def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: Any) -> None:
+def alias(name: str, policy: str, *, when: str = "", restates: tuple[str, ...] = (), **fixed: Any) -> None:
     """Register a policy that is another one with some parameters given.
 
     Raises
@@ -301,7 +305,7 @@ def alias(name: str, policy: str, *, restates: tuple[str, ...] = (), **fixed: An
     ParameterError
         The name is taken; there is no such policy; it takes no such parameter.
     """
-    made = replace(find_policy(policy), name=name, restates=restates, restated_by={}, fixed=fixed)
+    made = replace(find_policy(policy), name=name, when=when, restates=restates, restated_by={}, fixed=fixed)
     made.chosen({})
     POLICIES.add(name, made, made.decide)
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from dataclasses import asdict
+import shutil
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ from swftools import Trace, UtilityParameters, clean, generate_utility, read_log
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.drift import measure_drift
-from swftools.fields.dictionary import TABLES
+from swftools.fields import dictionary, generate
+from swftools.fields.dictionary import TABLES, table_version
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
 from swftools.history.book import HistoryBook, Taken
 from swftools.history.records import file_records
@@ -78,6 +80,38 @@ def test_check_finds_drift(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "schemas/merged.schema.json: differs from swftools/fields; run python -m swftools.fields.generate\n" == (
         capsys.readouterr().out
     )
+
+
+def test_a_table_with_other_columns_gets_the_next_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In tables.csv and the schema, once; not for other words, nor for a column that only some files have."""
+    monkeypatch.setattr(dictionary, "RAISED_VERSIONS", raised := dict(dictionary.RAISED_VERSIONS))
+    monkeypatch.setattr(generate, "RAISED_VERSIONS", raised)
+    versions = tmp_path / "swftools" / "fields" / "tables.csv"
+    versions.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "swftools" / "fields" / "tables.csv", versions)
+    before = versions.read_text(encoding="utf-8")
+    write_files(tmp_path)
+    columns, arguments = dict(TABLES), ["--root", str(tmp_path)]
+    first, *others = columns["merged"]
+    in_other_words = replace(first, meaning="In other words.", known="never")
+    for same in ([in_other_words, *others], [first, *others, replace(first, name="now_and_then", optional=True)]):
+        monkeypatch.setitem(TABLES, "merged", tuple(same))
+        assert main(arguments) == 0
+        assert versions.read_text(encoding="utf-8") == before
+    monkeypatch.setitem(TABLES, "merged", (replace(first, unit="s"), *others))
+    assert main([*arguments, "--check"]) == 1
+    assert versions.read_text(encoding="utf-8") == before
+    capsys.readouterr()
+    assert main(arguments) == 0
+    version = table_version("merged")
+    assert f"merged has other columns: its version in tables.csv is {version} now\n" in capsys.readouterr().out
+    after = versions.read_text(encoding="utf-8")
+    assert after == before.replace(f"\nmerged,{version - 1},", f"\nmerged,{version},") != before
+    assert json.loads((tmp_path / "schemas" / "merged.schema.json").read_bytes())["x-schema-version"] == version
+    assert main(arguments) == 0
+    assert versions.read_text(encoding="utf-8") == after
 
 
 def test_schemas_of_no_table_are_surplus(tmp_path: Path) -> None:

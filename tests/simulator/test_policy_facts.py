@@ -119,6 +119,7 @@ def test_columns_by_a_function() -> None:
 
 
 FACTS: dict[str, Any] = {
+    "when": "If somebody looks.",
     "parameters": DiaryParameters,
     "memory": diary_memory,
     "variants": lambda values: diary,

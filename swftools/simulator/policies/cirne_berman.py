@@ -138,6 +138,7 @@ def by_reserving(machine: Machine, parameters: Any, memory: CirneBermanMemory) -
 
 @policy(
     "cirne-berman",
+    when="To compare with users who choose widths themselves, each for the earliest end; jobs are moldable.",
     parameters=CirneBermanParameters,
     variants=variant,
     memory=cirne_berman_memory,

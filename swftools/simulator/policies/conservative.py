@@ -196,6 +196,7 @@ def _check_plan(plan: Plan, waiting: IntArray, machine: Machine) -> None:
 
 @policy(
     "conservative",
+    when="If every user should be told a start at submission that never gets later.",
     memory=plan_memory,
     carry=carry_plan,
     restore=restore_plan,
@@ -213,6 +214,7 @@ def conservative(machine: Machine, memory: KeptPlan) -> None:
 
 @policy(
     "conservative-fixed",
+    when="To see what it costs if reservations never move; for comparison only.",
     memory=plan_memory,
     carry=carry_plan,
     restore=restore_plan,
@@ -227,6 +229,7 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
 
 @policy(
     "conservative-replanned",
+    when="As `conservative`, where thousands of jobs wait and it takes too long.",
     memory=profile_memory,
     carry=carry_nothing,
     rests=True,

@@ -124,6 +124,7 @@ def easy_by_profile(machine: Machine, parameters: Any, memory: EasyMemory) -> No
 
 @policy(
     "easy",
+    when="As the baseline of a study: it is what most machines come closest to, and what most papers compare with.",
     parameters=EasyParameters,
     variants=variant,
     memory=easy_memory,
@@ -151,7 +152,13 @@ def easy(machine: Machine, parameters: Any, memory: EasyMemory) -> None:
         backfill_among_many(machine, memory.shelves, simple_order(parameters.backfill_order), head)
 
 
-alias("sjf-backfill", "easy", backfill_order="sjf", restates=("pyss", "cqsim"))
+alias(
+    "sjf-backfill",
+    "easy",
+    when="If short jobs should go ahead sooner, while the first keeps its reservation.",
+    backfill_order="sjf",
+    restates=("pyss", "cqsim"),
+)
 
 
 @kernel(allocates=False)

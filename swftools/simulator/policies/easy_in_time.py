@@ -100,6 +100,7 @@ def carry_shadow(old: FixedShadow, new: FixedShadow, jobs: IntArray) -> None:
 
 @policy(
     "easy-in-time",
+    when="To repeat what simulators and schedulers do that lack EASY's rule of extra processors.",
     parameters=EasyInTimeParameters,
     memory=fixed_shadow,
     carry=carry_shadow,

@@ -41,6 +41,7 @@ from swftools.simulator.registry import policy
 
 @policy(
     "fixed",
+    when="If short jobs should go first, by class; and as the baseline of `scojo-p` and `cirne-berman`.",
     parameters=ClassParameters,
     memory=empty_line,
     carry=carry_line,

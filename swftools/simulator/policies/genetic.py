@@ -249,6 +249,7 @@ def restore_best(old: GeneticMemory, new: GeneticMemory, machine: Machine) -> No
 
 @policy(
     "genetic",
+    when="If users say what a result is worth, and how that falls with time.",
     parameters=GeneticParameters,
     memory=genetic_memory,
     carry=carry_best,

@@ -132,6 +132,7 @@ def restore_stopped(old: CheckpointMemory, new: CheckpointMemory, machine: Machi
 
 @policy(
     "genetic-checkpoint",
+    when="As `genetic`, on a machine that may stop jobs at their checkpoints.",
     parameters=GeneticCheckpointParameters,
     memory=checkpoint_memory,
     carry=carry_stopped,

@@ -83,7 +83,13 @@ class WeightedPriorityParameters(Parameters):
     rank_weight: float = number(0.0)
 
 
-@policy("lxf-backfill", rests=True, allocates=False, version=2)
+@policy(
+    "lxf-backfill",
+    when="If slowdowns should be small and nobody should starve.",
+    rests=True,
+    allocates=False,
+    version=2,
+)
 def lxf_backfill(machine: Machine) -> None:
     """EASY backfilling in order of falling expansion factor."""
     if can_start_any(machine):
@@ -104,6 +110,7 @@ def no_ranked_jobs(jobs: int, processors: int) -> RankedJobs:
 
 @policy(
     "prio-fifo",
+    when="If jobs have ranks, as by queue or account, and a higher rank always goes first.",
     memory=no_ranked_jobs,
     carry=carry_nothing,
     rests=True,
@@ -140,6 +147,7 @@ def carry_ranks(old: Ranks, new: Ranks, jobs: IntArray) -> None:
 
 @policy(
     "weighted-priority",
+    when="To come close to the priorities of Maui or Slurm: wait, size and rank, with weights.",
     parameters=WeightedPriorityParameters,
     memory=no_ranks,
     carry=carry_ranks,

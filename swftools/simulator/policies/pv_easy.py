@@ -159,6 +159,7 @@ def carry_shadow(old: ShadowLoad, new: ShadowLoad, jobs: IntArray) -> None:
 
 @policy(
     "pv-easy",
+    when="If nobody of lower priority may delay a job, though run times are predicted wrongly; it stops jobs.",
     parameters=PvEasyParameters,
     memory=no_shadow,
     carry=carry_shadow,

@@ -175,6 +175,7 @@ def restore_scojo(old: ScojoMemory, new: ScojoMemory, machine: Machine) -> None:
 
 @policy(
     "scojo-p",
+    when="If jobs are moldable, and the machine chooses widths by the load that it expects.",
     parameters=ScojoParameters,
     memory=scojo_memory,
     restore=restore_scojo,

@@ -174,6 +174,7 @@ def carry_search(old: Search, new: Search, jobs: IntArray) -> None:  # noqa: ARG
 
 @policy(
     "search",
+    when="If you can say what a good schedule is, such as few long waits, and a decision may take milliseconds.",
     parameters=SearchParameters,
     memory=search_memory,
     carry=carry_search,

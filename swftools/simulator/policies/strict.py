@@ -41,6 +41,7 @@ from swftools.simulator.registry import policy
 
 @policy(
     "fcfs",
+    when="As the lower end of a comparison: what is gained by letting any job go ahead.",
     rests=True,
     promises=("order", "no-idle-head"),
     restates=("pyss", "cqsim", "dr_evt", "raps"),
@@ -55,31 +56,59 @@ def fcfs(machine: Machine) -> None:
         head = next_waiting(machine, head)
 
 
-@policy("sjf", rests=True, allocates=False, version=2)
+@policy(
+    "sjf",
+    when="To see the least mean wait that an order can give without backfilling; long jobs may starve.",
+    rests=True,
+    allocates=False,
+    version=2,
+)
 def sjf(machine: Machine) -> None:
     """Start jobs by rising estimate, until the first that does not fit."""
     start_in_order(machine, SJF)
 
 
-@policy("ljf", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=2)
+@policy(
+    "ljf",
+    when="To see how much the order of the queue matters: it is the worst for short jobs.",
+    memory=empty_heap,
+    carry=carry_nothing,
+    rests=True,
+    allocates=False,
+    version=2,
+)
 def ljf(machine: Machine, memory: JobHeap) -> None:
     """Start jobs by falling estimate, until the first that does not fit."""
     start_from_heap(machine, memory, LJF)
 
 
-@policy("widest", memory=empty_heap, carry=carry_nothing, rests=True, allocates=False, version=2)
+@policy(
+    "widest",
+    when="To see how much the order of the queue matters: it is the best for wide jobs.",
+    memory=empty_heap,
+    carry=carry_nothing,
+    rests=True,
+    allocates=False,
+    version=2,
+)
 def widest(machine: Machine, memory: JobHeap) -> None:
     """Start jobs from the widest to the narrowest, until the first that does not fit."""
     start_from_heap(machine, memory, WIDEST)
 
 
-@policy("narrowest", rests=True, allocates=False, version=2)
+@policy(
+    "narrowest",
+    when="To see how much the order of the queue matters: it is the worst for wide jobs.",
+    rests=True,
+    allocates=False,
+    version=2,
+)
 def narrowest(machine: Machine) -> None:
     """Start jobs from the narrowest to the widest, until the first that does not fit."""
     start_in_order(machine, NARROWEST)
 
 
-@policy("lxf", rests=True, allocates=False, version=2)
+@policy("lxf", when="To see a fair order by slowdown without any backfilling.", rests=True, allocates=False, version=2)
 def lxf(machine: Machine) -> None:
     """Start jobs by falling expansion factor, until the first that does not fit."""
     start_in_order(machine, LXF)

@@ -37,9 +37,10 @@ def test_a_log_is_cited_with_the_papers_that_use_it(tmp_path: Path) -> None:
     cited = call("cite", EXCERPT, root=tmp_path / "none")
     assert (0, "") == (cited.exit_code, cited.stderr)
     papers = ["@phdthesis{lee2009,", "@phdthesis{nurmi2009,", "@inproceedings{yuan2010,"]
-    assert [f"@misc{{{EXCERPT},", "@article{feitelson2014,", *papers] == [
-        line for line in cited.stdout.splitlines() if line.startswith("@")
-    ]
+    entries = [line for line in cited.stdout.splitlines() if line.startswith("@")]
+    assert [f"@misc{{{EXCERPT},", "@article{feitelson2014,"] == entries[:2]
+    assert set(papers) <= set(entries[2:])
+    assert "@misc{s2008," not in entries  # of other logs
     assert f"% Licence of {EXCERPT}: none stated\n" in cited.stdout
     assert "  author = {{San Diego Supercomputer Center (SDSC)}},\n" in cited.stdout
     assert 80 >= max(map(len, cited.stdout.splitlines()))
