@@ -45,11 +45,9 @@ def test_a_log_is_cited_with_the_papers_that_use_it(tmp_path: Path) -> None:
     assert "  author = {{San Diego Supercomputer Center (SDSC)}},\n" in cited.stdout
     assert 80 >= max(map(len, cited.stdout.splitlines()))
     found = json.loads(call("cite", EXCERPT, "--format", "json", root=tmp_path / "none").stdout)
-    assert ("log", None, ["lee2009", "lee2009-beyond", "nurmi2009", "nurmi2009-beyond", "yuan2010"]) == (
-        found["kind"],
-        found["version"],
-        [*found["papers"]],
-    )
+    assert ("log", None) == (found["kind"], found["version"])
+    assert {"lee2009", "lee2009-beyond", "nurmi2009", "nurmi2009-beyond", "yuan2010"} <= set(found["papers"])
+    assert "chiang2008" not in found["papers"]
     assert ["misc", "article"] == [reference["kind"] for reference in found["references"]]
     assert "2967--2982" == found["references"][1]["fields"]["pages"]
 
