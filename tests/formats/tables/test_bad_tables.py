@@ -131,7 +131,7 @@ def test_the_least_submission_of_a_parquet_file() -> None:
     """Of all its row groups, as its footer tells them; of dates as of numbers."""
     times = [1_600_000_500, 1_600_000_100, 1_600_000_900, 1_600_000_300]
     for kind in (pa.int64(), pa.timestamp("s", "UTC")):
-        head = parquet(pa.table({"a": times, "submit": pa.array(times).cast(kind)}), row_group_size=1)
+        head = parquet(pa.table({"a": [1, 2, 3, 4], "submit": pa.array(times).cast(kind)}), row_group_size=1)
         assert least_value(head, 1) == min(times)
         assert least_value(head, -1) is None
     assert least_value(parquet(pa.table({"submit": ["a"]})), 0) is None

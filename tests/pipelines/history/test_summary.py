@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from pipelines.history import summary
 from pipelines.history.settings import Settings
 from pipelines.history.summary import shown_text
 from swftools.tables import frame_of
@@ -51,3 +52,14 @@ def test_nothing_is_known(rows: list[dict[str, Any]]) -> None:
     """Then there is no table."""
     assert shown_text(run_of(rows)).startswith("None: no wait of a job that was told a bound is known")
     assert isinstance(run_of(rows).coverage, pd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(float("nan"), ""), (999.96, "1000"), (0.123456, "0.1235"), (1000.0, "1,000"), (-12345.6, "-12,346")],
+)
+def test_a_measure_is_short(value: float, words: str) -> None:
+    """Four digits of a small one, the whole of a large one, nothing where there is none."""
+    watch = pd.DataFrame([{"policy": "easy", "measure": "wait", "statistic": "mean", "value": value, "unit": "s"}])
+    told = summary._policies(watch.assign(spread=value)).splitlines()[-1]
+    assert told == f"| easy | wait | mean | {words} | {words} | s |"

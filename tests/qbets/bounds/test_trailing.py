@@ -26,6 +26,15 @@ def test_as_numpy(waits: list[float], window: int, quantile: float) -> None:
         assert bound.update([wait]).predict() == pytest.approx(np.quantile(last, quantile), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("beside", [-1, 1])
+def test_a_state_of_another_length_is_refused(beside: int) -> None:
+    """Its kernels would look beside it."""
+    bound = TrailingQuantile(0.5, 3)
+    bound.check_state(np.zeros(bound.places(0)), 0)
+    with pytest.raises(ValueError, match=f"where {bound.places(0)} are needed"):
+        bound.check_state(np.zeros(bound.places(0) + beside), 0)
+
+
 @pytest.mark.parametrize("window", [0, 1.5, True, 10**7])
 def test_what_is_refused(window: float) -> None:
     """A window that is none."""

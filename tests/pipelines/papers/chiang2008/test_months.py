@@ -141,18 +141,18 @@ def test_the_jobs_of_a_month_at_another_load() -> None:
 
 
 def test_the_population() -> None:
-    """A row of Table 3 by hand: on 1, 9 and 40 processors for 1, 5 and 10 hours."""
-    log = log_of((0, 0, 1), (40, 1 / 24, 1), (41, 5 / 24, 9), (42, 10 / 24, 40), (70, 0, 1), processors=64)
+    """A row of Table 3 by hand: on 1, 9 and 33 processors for 1, 5 and 10 hours."""
+    log = log_of((0, 0, 1), (40, 1 / 24, 1), (41, 5 / 24, 9), (42, 10 / 24, 33), (70, 0, 1), processors=64)
     frame = measure_population(log, PopulationOfPaper(), 0)
     assert frame["x"].unique().tolist() == ["2000-02"]
     third = 100 / 3
     assert dict(zip(frame["measure"], frame["value"], strict=True)) == pytest.approx(
         {
             "jobs": 3,
-            "load": 100 * 446 / (64 * 29 * 24),
-            "mean N": 50 / 3,
+            "load": 100 * 376 / (64 * 29 * 24),
+            "mean N": 43 / 3,
             "mean T": 16 / 3,
-            "mean N x T": 446 / 3,
+            "mean N x T": 376 / 3,
             "N <= 8": third,
             "8 < N <= 32": third,
             "32 < N": third,

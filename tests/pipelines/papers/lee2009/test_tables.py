@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from pipelines.papers import find_paper
 from pipelines.papers.cells import compare
 from pipelines.papers.lee2009.checkpoint_aware import STOPS, named_runs
-from pipelines.papers.lee2009.figures import FIGURES
+from pipelines.papers.lee2009.figures import FIGURES, rows_of
 from pipelines.papers.lee2009.survey import SURVEY
 from pipelines.papers.lee2009.tables import ratio_of
 from pipelines.papers.lee2009.values import mean, ratios, seeds, standard_error
@@ -246,3 +246,10 @@ def test_pictures() -> None:
     assert bars[::4] == pytest.approx([0.8, 1.0, 1.1, 1.2])
     assert len(PAPER.pictures["figure_4_5"](blue.table).axes[0].patches) == 12
     assert len(PAPER.pictures["figure_6_6"](star.table).axes[0].patches) == len(named_runs(DATASTAR, False)) == 8
+
+
+def test_a_quick_figure_has_the_rows_that_are_named() -> None:
+    """And a whole one has all."""
+    assert list(rows_of("4.3", quick=True)) == ["0.8", "1"]
+    assert list(rows_of("4.4", quick=True)) == ["1", "2", "3"] == list(rows_of("4.4", quick=False))
+    assert all(list(rows_of(figure, quick=False)) == list(FIGURES[figure].rows) for figure in FIGURES)
