@@ -18,7 +18,7 @@ import pandas as pd
 from swftools.checkpoints.inference import infer_checkpoints
 from swftools.checkpoints.synthetic_survey import generate_checkpoint_survey
 from swftools.fields.definition import UTILITY
-from swftools.formats.accounting.gathering import halve
+from swftools.formats.accounting.whole_log import halve
 from swftools.formats.loadleveler.kernel import last_header
 from swftools.formats.read_log import read_log
 from swftools.formats.slurm.reader import Slurm

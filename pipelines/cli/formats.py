@@ -55,7 +55,7 @@ def formats(name: str | None, file: str | None, output: str | None, as_json: boo
 
 def _propose(file: str, output: str | None, *, as_json: bool) -> None:
     """Print or write a mapping, and on the other stream what it is unsure of."""
-    from swftools.formats.tables.proposing import propose_mapping
+    from swftools.formats.tables.mapping_proposal import propose_mapping
     from swftools.output.whole_files import create_file
 
     if output:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from pipelines.logs.find import Log
 from pipelines.logs.published import JOBS, read_manifest
 from swftools.errors import SwfToolsError
+from swftools.formats.multi_file import log_files
 from swftools.formats.place import file_of
-from swftools.formats.several import log_files
 
 LIBRARIES = 310_000_000
 """Bytes of a worker that has read nothing: modules, and the shared libraries of numba and pyarrow among them."""

@@ -22,8 +22,8 @@ from pipelines.logs.file_cache import GRAIN_NS
 from pipelines.store.locations import open_storage
 from swftools.errors import SwfToolsError, UnknownLogError, UnreadableLogError
 from swftools.formats.compression import open_log
+from swftools.formats.multi_file import HEAD, natural
 from swftools.formats.parquet_head import MAGIC, parquet_head
-from swftools.formats.several import HEAD, natural
 
 _PIECE = 1 << 22
 _ANY = 1 << 62

@@ -17,7 +17,7 @@ from swftools.errors import SwfToolsError
 from swftools.fields.dictionary import SWF_FIELDS
 from swftools.formats.compression import open_log
 from swftools.formats.detect import detect
-from swftools.formats.several import log_files
+from swftools.formats.multi_file import log_files
 
 _FIELD = [field.name for field in SWF_FIELDS].index("preceding_job_number")
 _PIECE = 1 << 20

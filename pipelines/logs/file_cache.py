@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 from swftools.errors import SwfToolsError
 from swftools.formats.compression import source_name
+from swftools.formats.multi_file import log_files
 from swftools.formats.place import file_of
-from swftools.formats.several import log_files
 
 Value = TypeVar("Value")
 

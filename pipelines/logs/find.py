@@ -22,8 +22,8 @@ from pipelines.names import LATEST
 from swftools.errors import AcquireError, StorageError, SwfToolsError
 from swftools.formats.compression import source_name
 from swftools.formats.fetch import fetch_log, is_address
+from swftools.formats.multi_file import log_files
 from swftools.formats.place import file_of
-from swftools.formats.several import log_files
 from swftools.formats.text_hash import joined_sha256, text_sha256
 from swftools.parameters import Parameters, did_you_mean
 from swftools.parameters.spelling import as_known

@@ -14,10 +14,10 @@ from pipelines.logs.file_cache import FileCache
 from swftools.errors import ParameterError, SwfToolsError, UnreadableLogError
 from swftools.formats.compression import LogSource, Progress
 from swftools.formats.detect import detect
+from swftools.formats.multi_file import LogFiles, log_files
 from swftools.formats.privacy import Privacy
 from swftools.formats.read_log import open_as, read_as
 from swftools.formats.registry import LogFormat, Reading, find_format, list_formats
-from swftools.formats.several import LogFiles, log_files
 from swftools.parameters.small_files import hash_of_file
 from swftools.parameters.spelling import with_known_name
 from swftools.trace import Trace

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 from pipelines.logs.how_read import HowRead
-from swftools.formats.several import LogFiles, open_joined
+from swftools.formats.multi_file import LogFiles, open_joined
 
 _BLOCK = 1 << 20
 

@@ -17,8 +17,8 @@ from .slurm.queue_snapshot import read_squeue as read_squeue
 from .swf.machines import read_machines as read_machines
 from .tables.columns import Column as Column
 from .tables.columns import column as column
-from .tables.proposing import Proposal as Proposal
-from .tables.proposing import propose_mapping as propose_mapping
+from .tables.mapping_proposal import Proposal as Proposal
+from .tables.mapping_proposal import propose_mapping as propose_mapping
 from .tables.table_format import TableFormat as TableFormat
 from .trace_directory import load_trace as load_trace
 from .trace_directory import save_trace as save_trace

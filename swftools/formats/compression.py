@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from swftools.errors import ParameterError, StorageError, SwfToolsError, UnreadableLogError
-from swftools.formats.members import Members, Reader
+from swftools.formats.compressed_members import Members, Reader
 from swftools.formats.place import split_member
 from swftools.output.whole_files import LONGEST_NAME_SHOWN, create_file, unwritable
 

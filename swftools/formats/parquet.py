@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from swftools.errors import SchemaError, UnreadableLogError
-from swftools.formats.several import natural
+from swftools.formats.multi_file import natural
 from swftools.header import SwfHeader
 from swftools.tables import empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace

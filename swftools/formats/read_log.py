@@ -12,9 +12,9 @@ from swftools.errors import LogFormatError
 from swftools.formats.compression import TEXT_LIMIT, LogSource, Progress, source_name
 from swftools.formats.detect import detect
 from swftools.formats.fetch import on_this_machine
+from swftools.formats.multi_file import LogFiles, log_files
 from swftools.formats.privacy import Privacy
 from swftools.formats.registry import LogFormat, Reading, find_format
-from swftools.formats.several import LogFiles, log_files
 from swftools.parameters import refuse_unknown
 from swftools.trace import Trace
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from swftools.formats.compression import TEXT_LIMIT, Progress
+from swftools.formats.multi_file import LogFiles
 from swftools.formats.privacy import Privacy
-from swftools.formats.several import LogFiles
 from swftools.parameters import Parameters, refuse_unknown
 from swftools.parameters.registry import Registry
 from swftools.trace import Trace

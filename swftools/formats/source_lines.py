@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 
 from swftools.errors import ParameterError, UnreadableLogError
+from swftools.formats.multi_file import LogFiles, open_joined
 from swftools.formats.place import split_member
-from swftools.formats.several import LogFiles, open_joined
 
 _PIECE = 1 << 22
 

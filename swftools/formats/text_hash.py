@@ -8,7 +8,7 @@ import os
 from typing import BinaryIO
 
 from swftools.formats.compression import TEXT_LIMIT, open_log
-from swftools.formats.several import LogFiles, open_joined
+from swftools.formats.multi_file import LogFiles, open_joined
 
 _BLOCK = 1 << 18
 

@@ -8,6 +8,7 @@ from swftools.plots import against as _against  # noqa: F401 (a line for each pi
 from swftools.plots import arrivals as _arrivals  # noqa: F401
 from swftools.plots import backfilled as _backfilled  # noqa: F401
 from swftools.plots import balance as _balance  # noqa: F401
+from swftools.plots import bound_width as _bound_width  # noqa: F401
 from swftools.plots import bounds_vs_waits as _bounds_vs_waits  # noqa: F401
 from swftools.plots import coverage as _coverage  # noqa: F401
 from swftools.plots import differences as _differences  # noqa: F401
@@ -26,8 +27,7 @@ from swftools.plots import sensitivity as _sensitivity  # noqa: F401
 from swftools.plots import shares as _shares  # noqa: F401
 from swftools.plots import sizes as _sizes  # noqa: F401
 from swftools.plots import slowdowns as _slowdowns  # noqa: F401
-from swftools.plots import tightening as _tightening  # noqa: F401
-from swftools.plots import tightness as _tightness  # noqa: F401
+from swftools.plots import tightened_requests as _tightened_requests  # noqa: F401
 from swftools.plots import trajectory as _trajectory  # noqa: F401
 from swftools.plots import utilization as _utilization  # noqa: F401
 from swftools.plots import wait_by_size as _wait_by_size  # noqa: F401

@@ -11,10 +11,10 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, number
+from swftools.plots.bound_width import QUEUES
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.series import and_more, legend_above, look_at, queue_axis, share_interval
 from swftools.plots.style import name_of
-from swftools.plots.tightness import QUEUES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

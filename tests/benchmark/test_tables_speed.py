@@ -14,7 +14,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from swftools.formats.detect import detect
-from swftools.formats.several import LogFiles
+from swftools.formats.multi_file import LogFiles
 from tests.benchmark.conftest import measure
 from tests.formats.tables.made import TABLES, example
 

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from swftools.errors import SwfToolsError
+from swftools.formats.multi_file import LogFiles
 from swftools.formats.read_log import read_log
 from swftools.formats.registry import Reading, find_format
-from swftools.formats.several import LogFiles
 from swftools.trace import Trace
 from tests.formats.mutations import mutations
 from tests.frames import assert_same

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from swftools import Trace, iter_log, read_log
-from swftools.formats.accounting.endings import UNKNOWN, Endings
+from swftools.formats.accounting.last_record import UNKNOWN, Endings
 from swftools.formats.accounting.records import Stretch
 from tests.formats.test_every_format import BY_DAY, OPTIONS, SAMPLES
 

@@ -11,7 +11,7 @@ import pytest
 from swftools import Trace, iter_log, read_log
 from swftools.errors import SwfToolsError
 from swftools.formats.loadleveler.reader import LoadLeveler
-from swftools.formats.several import LogFiles, open_joined
+from swftools.formats.multi_file import LogFiles, open_joined
 from swftools.formats.sge.reader import Sge
 from tests.examples import by_day
 from tests.formats.mutations import mutations

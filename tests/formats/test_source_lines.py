@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.formats import source_lines
-from swftools.formats.several import LogFiles, log_files
+from swftools.formats.multi_file import LogFiles, log_files
 from swftools.formats.source_lines import SourceLines
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from swftools.errors import ParameterError
 from swftools.plots import caption, data, plot
-from swftools.plots.tightness import QUEUES
+from swftools.plots.bound_width import QUEUES
 from swftools.qbets import evaluate, replay
 from tests.plots.odd import ODD, drawn_at_both_sizes, legend_of, words_on
 from tests.qbets.test_replay_twin import drawn_log

@@ -22,17 +22,17 @@ from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_
 from swftools.formats.accounting.date_order import USUAL, DateOrder, OtherOrder
 from swftools.formats.accounting.decision import Decision, Known, decide
 from swftools.formats.accounting.digest import Digest
-from swftools.formats.accounting.gathering import Gathered
 from swftools.formats.accounting.identity import told_apart
+from swftools.formats.accounting.late_facts import Settled, carry_out, whole_column
 from swftools.formats.accounting.ledger import Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
-from swftools.formats.accounting.settling import Settled, carry_out, whole_column
 from swftools.formats.accounting.spans import line_ends
 from swftools.formats.accounting.times import zone_named
 from swftools.formats.accounting.waits import Waits, groups_together, together
+from swftools.formats.accounting.whole_log import Gathered
 from swftools.formats.compression import source_name
+from swftools.formats.multi_file import Joined, LogFiles, open_joined
 from swftools.formats.registry import LogFormat, Reading
-from swftools.formats.several import Joined, LogFiles, open_joined
 from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import text, whole
 from swftools.parameters.as_text import write_entry

@@ -12,7 +12,7 @@ from swftools.errors import LogFormatError
 from swftools.formats.accounting.date_order import USUAL, Told, first_of, order_shown
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.times import ORDERS
-from swftools.formats.several import LogFiles
+from swftools.formats.multi_file import LogFiles
 from swftools.parameters import text
 
 _SLASHED = re.compile(rb"\d[/-]\d{1,2}[/-]\d{4}")

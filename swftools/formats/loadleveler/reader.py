@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 from swftools.errors import LogFormatError
 from swftools.formats.accounting.columns import Columns, first_known
-from swftools.formats.accounting.endings import CUT_OFF, is_unfinished
 from swftools.formats.accounting.kernel import label_table
+from swftools.formats.accounting.last_record import CUT_OFF, is_unfinished
 from swftools.formats.accounting.lines import rejects_of
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.spans import Spans, sizes, texts

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.formats.accounting.columns import Columns, elements
-from swftools.formats.accounting.endings import CUT_OFF, UNKNOWN, Endings
 from swftools.formats.accounting.format import AccountingFormat
-from swftools.formats.accounting.joining import EarlierRuns, KeyArray, PartsOfJobs, job_key
+from swftools.formats.accounting.last_record import CUT_OFF, UNKNOWN, Endings
 from swftools.formats.accounting.lines import Strays, rejects_of
 from swftools.formats.accounting.meanings import said_by_word
+from swftools.formats.accounting.parts_of_jobs import EarlierRuns, KeyArray, PartsOfJobs, job_key
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import numbers, texts
 from swftools.formats.lsf import kernel

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swftools.formats.accounting.endings import CUT_OFF, UNKNOWN, Endings, is_unfinished
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.kernel import gather
+from swftools.formats.accounting.last_record import CUT_OFF, UNKNOWN, Endings, is_unfinished
 from swftools.formats.accounting.lines import rejects_of
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import Spans, line_ends

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from swftools.formats.accounting.joining import KeyArray, is_among
+from swftools.formats.accounting.parts_of_jobs import KeyArray, is_among
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
 WINDOW = 1 << 16

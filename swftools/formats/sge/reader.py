@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from swftools.formats.accounting.columns import Columns, elements
-from swftools.formats.accounting.endings import CUT_OFF, Endings
 from swftools.formats.accounting.format import AccountingFormat
-from swftools.formats.accounting.joining import KeyArray, PartsOfJobs, job_key
+from swftools.formats.accounting.last_record import CUT_OFF, Endings
+from swftools.formats.accounting.parts_of_jobs import KeyArray, PartsOfJobs, job_key
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.accounting.spans import line_ends, numbers, texts
 from swftools.formats.registry import Fit, register_format

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from swftools.formats.accounting.late_facts import FILL, LARGER, SET, Settled, loose_lines, whole_column
 from swftools.formats.accounting.ledger import Ledger, LooseLines, Part
-from swftools.formats.accounting.settling import FILL, LARGER, SET, Settled, loose_lines, whole_column
 from swftools.kernel import FloatArray, IntArray
 
 RESIZED, QUEUED_AGAIN = 1.0, 2.0

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from swftools.errors import LogFormatError
+from swftools.formats.accounting.late_facts import Settled
 from swftools.formats.accounting.ledger import Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
-from swftools.formats.accounting.settling import Settled
 from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.slurm import documents

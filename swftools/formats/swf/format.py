@@ -12,8 +12,8 @@ import pandas as pd
 
 from swftools.errors import LogFormatError
 from swftools.formats.compression import LogSource
+from swftools.formats.multi_file import LogFiles
 from swftools.formats.registry import Fit, LogFormat, Reading, register_format
-from swftools.formats.several import LogFiles
 from swftools.formats.swf.dialects import WIDTHS
 from swftools.formats.swf.machines import processors_of, read_machines
 from swftools.formats.swf.reader import iter_swf, read_swf

@@ -11,13 +11,13 @@ import pandas as pd
 
 from swftools.formats.accounting.digest import Digest
 from swftools.formats.compression import LogSource, LogStream, Progress, open_log
+from swftools.formats.multi_file import LogFiles
 from swftools.formats.place import file_of
-from swftools.formats.several import LogFiles
 from swftools.formats.source_lines import SourceLines
 from swftools.formats.swf import dialects
 from swftools.formats.swf.as_trace import provenance_of, trace_of, unread
 from swftools.formats.swf.block import BYTE_ORDER_MARK, read_block, refuse_counts
-from swftools.formats.swf.growing import GrowingJobs
+from swftools.formats.swf.job_columns import GrowingJobs
 from swftools.formats.swf.kernel import LONGEST_LINE, Room
 from swftools.formats.swf.row_numbers import RowNumbers
 from swftools.header import SwfHeader

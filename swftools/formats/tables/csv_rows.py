@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from swftools.errors import LogFormatError
-from swftools.formats.accounting.endings import CUT_OFF, Endings
+from swftools.formats.accounting.last_record import CUT_OFF, Endings
 from swftools.formats.accounting.records import TIMES, Stretch
 from swftools.formats.accounting.spans import Spans
 from swftools.formats.tables.columns import EXPECTED, NUMBERS_TOLD, TEXT, WAIT, Declaration
 from swftools.formats.tables.heads import SEPARATORS, split_line
 from swftools.formats.tables.kernel import DATES, DOUBLED, NUMBERS, UNCLOSED, WORDS, scan_rows
-from swftools.formats.tables.sheet import Sheet, find_columns
+from swftools.formats.tables.rows import Sheet, find_columns
 from swftools.formats.tables.values import Found, TextValues, Values
 from swftools.kernel import BoolArray, IntArray, TinyArray
 

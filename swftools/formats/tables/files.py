@@ -11,8 +11,8 @@ from typing import BinaryIO, cast
 from swftools.errors import UnreadableLogError
 from swftools.formats.accounting.format import Tally
 from swftools.formats.compression import LogSource, open_log, source_name
+from swftools.formats.multi_file import Peeked
 from swftools.formats.registry import Reading
-from swftools.formats.several import Peeked
 
 
 def pass_over(source: LogSource, how: Reading, tally: Tally, *, is_last_file: bool) -> None:

@@ -13,7 +13,7 @@ from swftools.formats.accounting.records import Reject, Stretch
 from swftools.formats.accounting.spans import Spans, decode
 from swftools.formats.tables.columns import Declaration
 from swftools.formats.tables.kernel import find_objects
-from swftools.formats.tables.sheet import Sheet
+from swftools.formats.tables.rows import Sheet
 from swftools.formats.tables.values import TextValues, Values
 
 Row = dict[str, Any]

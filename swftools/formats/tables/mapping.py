@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A user's own table: what a class declares of a published one, as a small YAML file.
 
-``swftools formats propose FILE`` writes a first one (``proposing.py``).
+``swftools formats propose FILE`` writes a first one (``mapping_proposal.py``).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from swftools.errors import UnreadableLogError
 from swftools.formats.accounting.records import NAMES
 from swftools.formats.tables.columns import Declaration
-from swftools.formats.tables.sheet import Sheet, find_columns, rows_from
+from swftools.formats.tables.rows import Sheet, find_columns, rows_from
 from swftools.formats.tables.values import ArrowValues, is_text
 
 _BUFFER = 1 << 20

@@ -20,21 +20,21 @@ from swftools.formats.accounting.assembly import jobs_of, log_header, merged_lin
 from swftools.formats.accounting.date_order import DateOrder
 from swftools.formats.accounting.decision import Decision
 from swftools.formats.accounting.format import Tally, placed, refuse
-from swftools.formats.accounting.in_order import InOrder
 from swftools.formats.accounting.ledger import Ledger, Part
+from swftools.formats.accounting.ordered_ids import InOrder
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.compression import LogSource, source_name
+from swftools.formats.multi_file import LogFiles, open_joined
 from swftools.formats.registry import Fit, Reading
-from swftools.formats.several import LogFiles, open_joined
+from swftools.formats.tables.capacity_check import demand, joined_column
+from swftools.formats.tables.column_reader import Filler
 from swftools.formats.tables.columns import Column, Declaration
-from swftools.formats.tables.demand import demand, joined_column
 from swftools.formats.tables.files import as_file, end_line, pass_over
-from swftools.formats.tables.filling import Filler
 from swftools.formats.tables.heads import Head, head_of, least_value, place_of
 from swftools.formats.tables.json_rows import Row
 from swftools.formats.tables.parquet_rows import parquet_sheets
-from swftools.formats.tables.sheet import Sheet
+from swftools.formats.tables.rows import Sheet
 from swftools.formats.tables.text_rows import TextReader
 from swftools.parameters import text
 from swftools.trace import Trace

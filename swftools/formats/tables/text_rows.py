@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from swftools.formats.accounting.records import Records, Stretch
+from swftools.formats.tables.column_reader import Filler
 from swftools.formats.tables.columns import Declaration
 from swftools.formats.tables.csv_rows import CsvRows
-from swftools.formats.tables.filling import Filler
 from swftools.formats.tables.json_rows import JsonRows, Row
-from swftools.formats.tables.sheet import Sheet
+from swftools.formats.tables.rows import Sheet
 
 Adapt = Callable[[Sheet, Records, Sequence[Row]], None]
 

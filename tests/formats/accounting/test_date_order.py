@@ -165,7 +165,7 @@ def test_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = read_log(Pipe(text), time_zone="UTC")  # type: ignore[arg-type]
     assert trace.jobs["wait_time"].tolist() == [600] * 5
     assert trace.provenance["dates"] == "dmy"
-    monkeypatch.setattr("swftools.formats.several.HEAD", 120)
+    monkeypatch.setattr("swftools.formats.multi_file.HEAD", 120)
     with pytest.raises(DateOrderError, match=r"only after its beginning.*dates=dmy.*save it as a file"):
         read_log(Pipe(text), time_zone="UTC")  # type: ignore[arg-type]
     assert len(read_log(Pipe(sacct([*SMALL, PROOF], "%m/%d/%Y")), time_zone="UTC")) == 5  # type: ignore[arg-type]

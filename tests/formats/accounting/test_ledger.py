@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from swftools import Trace, clean, read_swf, write_swf
 from swftools.errors import SwfFormatError
 from swftools.fields.dictionary import SWF_NAMES
+from swftools.formats.multi_file import LogFiles
 from swftools.formats.privacy import Privacy
 from swftools.formats.registry import Reading
-from swftools.formats.several import LogFiles
 from tests.examples import examples
 from tests.formats.accounting.plain import Plain
 from tests.frames import assert_same

@@ -11,8 +11,8 @@ import pytest
 
 from swftools import Trace
 from swftools.errors import SwfToolsError
+from swftools.formats.multi_file import LogFiles
 from swftools.formats.registry import Reading, find_format
-from swftools.formats.several import LogFiles
 from tests.formats.accounting_checks import check_same
 from tests.formats.mutations import mutations
 from tests.formats.tables.made import PAI

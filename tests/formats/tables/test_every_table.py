@@ -17,7 +17,7 @@ from swftools import Trace, clean, iter_log, read_log, read_swf, write_swf
 from swftools.errors import LogFormatError, SwfToolsError
 from swftools.fields.dictionary import SWF_NAMES
 from swftools.formats.detect import detect
-from swftools.formats.several import LogFiles, open_joined
+from swftools.formats.multi_file import LogFiles, open_joined
 from tests.examples import by_day, pairs
 from tests.formats.accounting_checks import check_same, read_in_pieces
 from tests.formats.mutations import mutations

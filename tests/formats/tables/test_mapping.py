@@ -16,7 +16,7 @@ from pipelines.logs.how_read import HowRead
 from swftools import Trace, iter_log, read_log
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.tables.columns import Column, column
-from swftools.formats.tables.proposing import propose_mapping
+from swftools.formats.tables.mapping_proposal import propose_mapping
 from tests.formats.tables.made import WITH_HEADER, as_dicts, as_json_lines, as_typed_parquet, example, parquet
 
 ROWS = (

@@ -57,7 +57,7 @@ def test_a_running_job_beyond_its_request() -> None:
 
 @pytest.mark.parametrize(("after", "wait"), [(40.0, 30.0), (20.0, 110.0)])
 def test_processors_that_fail_later(after: float, wait: float) -> None:
-    """Until then they serve: 3 are free in 30 s. Where they fail before, the narrow job begins anew in 60 s, for 50 s."""
+    """Until then they serve: 3 are free in 30 s. If they fail before, the narrow one begins anew at 60 s for 50 s."""
     away = [{"processors": 2, "after": after}]
     found = what_if(RUNNING, NONE[1], [{"processors": 3, "requested_time": 100.0}], 6, ["fcfs"], away=away)
     assert found["wait"].tolist() == [wait]

@@ -13,7 +13,7 @@ from swftools.formats.accounting.records import Records
 from swftools.formats.registry import register_format
 from swftools.formats.tables.columns import UNITS, Declaration, column
 from swftools.formats.tables.json_rows import Row
-from swftools.formats.tables.sheet import Sheet
+from swftools.formats.tables.rows import Sheet
 from swftools.formats.tables.states import NAMES
 from swftools.formats.tables.table_format import TableFormat
 from swftools.parameters import text

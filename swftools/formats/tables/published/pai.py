@@ -13,14 +13,14 @@ import pyarrow as pa
 
 from swftools.errors import LogFormatError
 from swftools.formats.accounting.format import Tally
-from swftools.formats.accounting.joining import first_places
+from swftools.formats.accounting.parts_of_jobs import first_places
 from swftools.formats.accounting.records import Records, Reject, Stretch
 from swftools.formats.compression import source_name
+from swftools.formats.multi_file import LogFiles
 from swftools.formats.registry import Fit, Reading, register_format
-from swftools.formats.several import LogFiles
+from swftools.formats.tables.column_reader import Filler
 from swftools.formats.tables.columns import Column, Declaration, column
 from swftools.formats.tables.files import pass_over
-from swftools.formats.tables.filling import Filler
 from swftools.formats.tables.heads import Head, head_of
 from swftools.formats.tables.table_format import TableFormat
 from swftools.formats.tables.text_rows import TextReader

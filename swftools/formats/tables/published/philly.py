@@ -13,7 +13,7 @@ from swftools.formats.accounting.records import Records
 from swftools.formats.registry import register_format
 from swftools.formats.tables.columns import TEXT, column
 from swftools.formats.tables.json_rows import Row, column_of
-from swftools.formats.tables.sheet import Sheet
+from swftools.formats.tables.rows import Sheet
 from swftools.formats.tables.table_format import TableFormat
 
 _OTHER_WIDTH = "attempts of other widths than the last one, which counts"

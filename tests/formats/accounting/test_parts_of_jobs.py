@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from swftools.formats.accounting.joining import EarlierRuns, PartsOfJobs, job_key
+from swftools.formats.accounting.parts_of_jobs import EarlierRuns, PartsOfJobs, job_key
 
 
 def keys(*numbers: int) -> np.ndarray:

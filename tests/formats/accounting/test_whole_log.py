@@ -8,7 +8,7 @@ import io
 import pytest
 
 from swftools import read_log
-from swftools.formats.accounting import gathering
+from swftools.formats.accounting import whole_log
 from tests.examples import pairs
 from tests.formats.accounting_checks import check_same, read_in_pieces
 from tests.formats.tables.made import example, longer
@@ -24,5 +24,5 @@ def test_parts_put_together_are_the_same(name: str, rows: int, monkeypatch: pyte
     """Values that float32 does not hold stay as they are; texts, lines of the quarantine and of merged rows too."""
     text = example(name) + FRACTIONS + example(name).replace(b"-1,", b'"x",') if name == "wta" else longer(name)
     expected = read_log(io.BytesIO(text), name)
-    monkeypatch.setattr(gathering, "_ROWS", rows)
+    monkeypatch.setattr(whole_log, "_ROWS", rows)
     check_same(expected, read_in_pieces(text, name, 40))

@@ -21,7 +21,7 @@ from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SIZES, 
 from swftools.formats.accounting.times import Moments, in_order, require_zones
 from swftools.formats.tables.columns import EXPECTED, NUMBERS_TOLD, TEXT, WAIT, Column, Declaration
 from swftools.formats.tables.heads import place_of
-from swftools.formats.tables.sheet import Sheet, missing_column
+from swftools.formats.tables.rows import Sheet, missing_column
 from swftools.formats.tables.values import Values, differs
 from swftools.kernel import FloatArray
 

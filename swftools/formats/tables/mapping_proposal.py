@@ -22,9 +22,9 @@ from swftools.formats.accounting.date_order import USUAL, order_shown, readings,
 from swftools.formats.accounting.dates import DAY_FIRST, EITHER, MONTH_FIRST, SHORT_YEAR
 from swftools.formats.accounting.records import NAMES as NAMES_TOLD
 from swftools.formats.compression import LogSource, source_name
+from swftools.formats.multi_file import HEAD, log_files
 from swftools.formats.parquet_head import MAGIC
 from swftools.formats.registry import list_formats
-from swftools.formats.several import HEAD, log_files
 from swftools.formats.tables.columns import NONE, NUMBERS_TOLD, TEXT
 from swftools.formats.tables.heads import Head, head_of
 from swftools.formats.tables.mapping import NOT_ENDED
