@@ -14,8 +14,12 @@ from threadpoolctl import threadpool_limits
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.simulator import KILL, RUNNING, Policy, Simulation, find_predictor, preempt, simulate, start, waiting_jobs
-from swftools.simulator.predictors.gradient_boosting import GradientBoosting, GradientBoostingParameters
-from swftools.simulator.predictors.user_history import FEATURES, UserHistory
+from swftools.simulator.predictors.gradient_boosting import (
+    FEATURES,
+    GradientBoosting,
+    GradientBoostingParameters,
+    UserHistory,
+)
 from tests.examples import by_day, pairs
 from tests.naive.predictors import Boosting
 from tests.strategies import crowded_trace
