@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from site_pages.written import first_paragraph, one_line, table
 
 from swftools.simulator import list_policies
 from swftools.simulator.measure_definitions import EXCESS, MACHINE, SPREAD, TRUTH, Measure
@@ -20,16 +21,10 @@ from swftools.simulator.registry import Policy
 DOCS = Path(__file__).parent
 
 
-def table(heading: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [list(heading), *map(list, rows)]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("|  |", "| |")
-
-
 def of_measures(measures: Mapping[str, Measure]) -> str:
     """Return the table of some measures."""
-    return table(("measure", "unit", "meaning"), ([f"`{name}`", m.unit, m.meaning] for name, m in measures.items()))
+    rows = ((f"`{name}`", each.unit, one_line(each.meaning)) for name, each in measures.items())
+    return table(("measure", "unit", "meaning"), rows)
 
 
 def of_policies() -> str:
@@ -43,10 +38,11 @@ def of_policies() -> str:
 def _of_policy(policy: Policy) -> list[str]:
     """Return the row of a policy: its name, open parameters, what it does and needs, when to use it."""
     open_ones = ", ".join(f"`{name}`" for name in policy.parameters.names() if name not in policy.fixed)
-    does = (inspect.getdoc(policy.decide) or "").partition("\n\n")[0].replace("\n", " ").replace("``", "`").rstrip(".")
+    does = first_paragraph(policy.decide.__doc__).rstrip(".")
     fixed = "".join(f"; `{name}={value}`" for name, value in policy.fixed.items())
-    needs = f"; needs {', '.join(f'`{name}`' for name in policy.needs)}" if policy.needs else ""
-    return [f"`{policy.name}`", open_ones, f"{does}{fixed}{needs}", policy.when]
+    needed = policy.needed({})
+    needs = f"; needs {', '.join(f'`{name}`' for name in needed)}" if needed else ""
+    return [f"`{policy.name}`", open_ones, f"{does}{fixed}{needs}", one_line(policy.when)]
 
 
 TABLES: dict[str, list[tuple[str, Callable[[], str]]]] = {

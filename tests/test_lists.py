@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import runpy
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-from swftools.simulator.measure_definitions import MEASURES
+from swftools.simulator.measure_definitions import MEASURES, Measure
 from tests.folders import ROOT
 
+sys.path.append(str(ROOT / "docs"))
 MAKE = runpy.run_path(str(ROOT / "docs" / "make_lists.py"))
 
 
@@ -24,6 +26,14 @@ def test_every_measure_has_a_row() -> None:
     """With its unit and its meaning."""
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     assert all(f"\n| `{name}` | {each.unit} | {each.meaning} |\n" in page for name, each in MEASURES.items())
+
+
+def test_a_policy_says_what_it_needs() -> None:
+    """By its default parameters, too; and what stands in the way of a table is escaped."""
+    page = (ROOT / "docs" / "simulator.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith("| `genetic` |"))
+    assert "; needs `utility` | If users say" in row
+    assert MAKE["of_measures"]({"odd": Measure("1", "higher", "a | b")}).endswith("| `odd` | 1 | a \\| b |\n")
 
 
 def test_what_differs_is_written_and_told(

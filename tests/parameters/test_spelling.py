@@ -24,7 +24,7 @@ from swftools.drift.registry import find_drift_statistic
 from swftools.errors import ParameterError
 from swftools.formats.registry import find_format
 from swftools.market import find_mechanism
-from swftools.parameters.registry import registered_here
+from swftools.parameters.own_files import registered_here
 from swftools.parameters.run_option_table import RUN_OPTIONS
 from swftools.parameters.spelling import as_known, did_you_mean
 from swftools.qbets.methods import find_method

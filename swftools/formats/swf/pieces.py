@@ -32,6 +32,11 @@ from swftools.kernel import untouched_zeros
 from swftools.tables import empty_frame, share_alike
 from swftools.trace import Trace
 
+LONG_TEXT = 1 << 25
+"""Bytes of a file, as it is stored, from which its text is read in pieces that are not kept."""
+
+_PIECE = 1 << 23
+
 _SPARE = 1.05
 """How much more room there is than the lines so far foretell. What is not used takes none: nobody wrote to it."""
 
@@ -127,12 +132,6 @@ def _with_room(values: npt.NDArray[Any], before: int, after: int, room: int) -> 
     grown = np.zeros(max(room, after), values.dtype)
     grown[:before] = values[:before]
     return grown
-
-
-LONG_TEXT = 1 << 25
-"""Bytes of a file, as it is stored, from which its text is read in pieces that are not kept."""
-
-_PIECE = 1 << 23
 
 
 def is_long(source: LogSource) -> bool:

@@ -20,6 +20,7 @@ Decide = Callable[[Stepper], object]
 def python_policy(
     name: str,
     *,
+    when: str = "",
     rests: bool = True,
     needs: tuple[str, ...] = (),
     promises: tuple[str, ...] = (),
@@ -39,7 +40,7 @@ def python_policy(
         Its name, by which it is asked for.
     rests : bool
         False: it is asked at every event, even if no waiting job fits.
-    needs, promises, version
+    when, needs, promises, version
         As for ``policy``.
     made_in, stamp
         Published versions depend on the source of the module ``made_in``, by default that of the function, and on

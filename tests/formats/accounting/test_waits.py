@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.formats.accounting.decision import Told, find_predecessors
 from swftools.formats.accounting.identity import id_keys
+from swftools.formats.accounting.predecessors import Told, find_predecessors
 from swftools.formats.accounting.records import Records
 from swftools.formats.accounting.waits import (
     ALTERNATIVE,

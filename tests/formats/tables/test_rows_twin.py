@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from swftools.formats.accounting.records import Stretch
 from swftools.formats.tables.columns import TEXT, Declaration, column
+from swftools.formats.tables.csv_rows import CsvRows
 from swftools.formats.tables.kernel import DOUBLED, UNCLOSED, find_objects, scan_rows
-from swftools.formats.tables.text_rows import CsvRows
 from swftools.formats.tables.values import TextValues
 from swftools.kernel import Kernel
 from tests.examples import examples

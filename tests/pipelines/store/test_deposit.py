@@ -15,7 +15,8 @@ import pytest
 from pipelines.store import deposit
 from pipelines.store.croissant import croissant_text, semantic_version
 from pipelines.store.data_root import DataRoot
-from pipelines.store.deposit import export_version, ro_crate_text, zenodo_text
+from pipelines.store.deposit import export_version
+from pipelines.store.deposit_files import ro_crate_text, zenodo_text
 from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.errors import ParameterError, StorageError, VersionNotFoundError
 from swftools.fields.dictionary import COMMON_VERSION
