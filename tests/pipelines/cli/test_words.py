@@ -64,6 +64,13 @@ def test_one_of_a_list() -> None:
     """With its parameters and their values; one that is not there is an error."""
     assert "  reservations=1\n      an integer of 1 or more\n" in call("policies", "EASY").stdout
     assert "\n  backfill_order" not in call("policies", "sjf_backfill").stdout
+    assert "\n  when  If jobs have ranks, " in call("policies", "prio-fifo").stdout
+    assert "\n  when" not in call("policies").stdout
+    (easy,) = json.loads(call("policies", "easy", "--json").stdout)
+    assert easy["when"].startswith("As the baseline of a study: ")
+    wait, *_ = json.loads(call("measures", "--json").stdout)
+    assert [wait[key] for key in ("name", "unit", "worse")] == ["wait", "s", "higher"]
+    assert wait["title"].endswith(" the start of its last such run (s; higher is worse)")
     assert "  error=0.5\n" in call("predictors", "Virtual").stdout
     assert "by=hour" in call("pictures", "ARRIVALS").stdout
     for command, name, near in (("policies", "eazy", "easy"), ("pictures", "arivals", "arrivals")):

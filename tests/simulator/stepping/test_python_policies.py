@@ -155,3 +155,12 @@ def test_what_is_refused() -> None:
             python_policy("of-the-test")(wrong)
     with pytest.raises(ParameterError, match="version=0 is not an integer"):
         python_policy("of-the-test", version=0)
+
+
+def test_when_to_use_it() -> None:
+    """It is told of the policy as it was given; nothing where nothing was."""
+    python_policy("of-the-test", when="If somebody looks.")(in_order)
+    assert list_policies()["of-the-test"].when == "If somebody looks."
+    assert list_policies()["easy"].when
+    python_policy("of-the-test-too")(in_order)
+    assert list_policies()["of-the-test-too"].when == ""
