@@ -13,7 +13,7 @@ from pathlib import Path
 
 import swftools.formats.detect  # noqa: F401 (registers the formats)
 from swftools.formats import list_formats
-from swftools.formats.tables.mapping import Table
+from swftools.formats.tables.mapping import MappedTable
 from swftools.formats.tables.table_format import TableFormat
 
 FOLDER = Path(__file__).parent / "formats" / "tables"
@@ -43,7 +43,9 @@ _STATUS = {0: "failed (0)", 1: "completed (1)", 5: "cancelled (5)", None: "has n
 
 def pages() -> dict[Path, str]:
     """Return the text of every page."""
-    kinds = {name: kind for name, kind in list_formats().items() if issubclass(kind, TableFormat) and kind is not Table}
+    kinds = {
+        name: kind for name, kind in list_formats().items() if issubclass(kind, TableFormat) and kind is not MappedTable
+    }
     return {FOLDER / f"{name}.md": page_of(kind) for name, kind in sorted(kinds.items())}
 
 

@@ -155,14 +155,14 @@ def _tried(left: list[Any]) -> float | None:
     import luigi
 
     from pipelines.tasks.cells import shared_of, work_of
-    from pipelines.tasks.engines import Told
+    from pipelines.tasks.engines import CellOutcome
     from pipelines.tasks.engines.pool import Pool
 
     chosen = list(dict.fromkeys(left[place * (len(left) - 1) // max(TRIAL - 1, 1)] for place in range(TRIAL)))
     # What they read is made first: it is done once, not once a cell.
     if not luigi.build([one for cell in chosen for one in shared_of(cell)], local_scheduler=True):
         return None
-    told: list[Told] = []
+    told: list[CellOutcome] = []
     Pool(1).run(chosen, told.append)
     if any(each.error for each in told):
         return None

@@ -16,7 +16,7 @@ from pipelines.exit_statuses import FAILED, LEFT_TOLERANCE, UNREAD_INPUT
 from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
-    from pipelines.history.task import Outcome, ReevaluateLogs
+    from pipelines.history.task import ReevaluateLogs, RunOutcome
 
 READ_NOTHING = ("unreadable", "empty")
 """What files of the inbox are that somebody must look at."""
@@ -67,14 +67,14 @@ def reevaluate(as_json: bool, check: bool, **options: Any) -> None:
         sys.exit(failed or status)
 
 
-def status_of(outcome: Outcome) -> int:
+def status_of(outcome: RunOutcome) -> int:
     """Return the exit status of an outcome: what could not be read comes before what was found."""
     if any(row["outcome"] in READ_NOTHING for row in outcome.waiting):
         return UNREAD_INPUT
     return LEFT_TOLERANCE if outcome.findings else 0
 
 
-def as_mapping(task: ReevaluateLogs, outcome: Outcome, status: int) -> dict[str, Any]:
+def as_mapping(task: ReevaluateLogs, outcome: RunOutcome, status: int) -> dict[str, Any]:
     """Return what came of a run as JSON holds it, with its exit status."""
     return {
         "history": task.chosen.history,
@@ -89,7 +89,7 @@ def as_mapping(task: ReevaluateLogs, outcome: Outcome, status: int) -> dict[str,
     }
 
 
-def tell(task: ReevaluateLogs, outcome: Outcome, status: int, *, as_json: bool) -> None:
+def tell(task: ReevaluateLogs, outcome: RunOutcome, status: int, *, as_json: bool) -> None:
     """Say what came of a run: findings and files that were left on standard error, the rest on standard output."""
     if as_json:
         print_json(as_mapping(task, outcome, status))
@@ -118,7 +118,7 @@ def tell(task: ReevaluateLogs, outcome: Outcome, status: int, *, as_json: bool) 
         click.echo(f"finding: {finding.kind}: {shown(finding.message)}", err=True)
 
 
-def _removed(task: ReevaluateLogs, outcome: Outcome) -> int:
+def _removed(task: ReevaluateLogs, outcome: RunOutcome) -> int:
     """Return how many jobs of all months cleaning took out."""
     from pipelines.store.data_root import DataRoot
 

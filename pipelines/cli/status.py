@@ -17,7 +17,7 @@ from swftools.output.amounts import counted, duration, percent
 from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
-    from pipelines.store.runs import Run
+    from pipelines.store.runs import StoredRun
 
 _FILES = (".yaml", ".yml")
 
@@ -38,15 +38,15 @@ def status(name: str | None, only: str, data_root: str, as_json: bool) -> None:
              swftools status experiments/load.yaml --only quick
     """
     from pipelines.config import work_root
-    from pipelines.store.runs import Run
+    from pipelines.store.runs import StoredRun
     from swftools.errors import VersionNotFoundError
 
     work = work_root(data_root)
     edited = ""
     if name is not None and (name.endswith(_FILES) or Path(name).is_file()):
         name, edited = _name_in(name, only, work)
-    names = [name] if name is not None else Run.names(work)
-    runs = {each: run for each in names if (run := Run.find(work, each))}
+    names = [name] if name is not None else StoredRun.names(work)
+    runs = {each: run for each in names if (run := StoredRun.find(work, each))}
     if not runs:
         what = f"no run of {shown(name)}" if name is not None else "no run"
         raise VersionNotFoundError(
@@ -65,16 +65,16 @@ def status(name: str | None, only: str, data_root: str, as_json: bool) -> None:
 def _name_in(file: str, only: str, work: Path) -> tuple[str, str]:
     """Return the data set of an experiment's file, and a line where the file is not what was run."""
     from pipelines.experiments.file import read_experiment
-    from pipelines.store.runs import Run
+    from pipelines.store.runs import StoredRun
 
     experiment = read_experiment(file)
     name = f"{experiment.name}-{only}" if only else experiment.name
-    run = Run.find(work, name)
+    run = StoredRun.find(work, name)
     is_same = run is None or run.plan["parameters"].get("experiment") in (None, experiment.text)
     return name, "" if is_same else f"{shown(file)} was edited since: this is about the run before"
 
 
-def _facts(name: str, run: Run) -> dict[str, Any]:
+def _facts(name: str, run: StoredRun) -> dict[str, Any]:
     """Return how far a run is."""
     done, cells = run.count_cells()
     progress, now = run.progress, time.time()

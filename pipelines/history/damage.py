@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from pipelines.history.state import MADE_BY, State
+from pipelines.history.state import MADE_BY, HistoryState
 from pipelines.store.data_root import DataRoot
 from swftools.history.keys import KEYS
 
@@ -30,10 +30,10 @@ def damage_of(root: DataRoot, name: str, version: str) -> list[str]:
         Whole names.
     """
     manifest = root.manifest(name, version)
-    return list(damage_in(State(root, name, version, manifest))) if manifest.get("made_by") == MADE_BY else []
+    return list(damage_in(HistoryState(root, name, version, manifest))) if manifest.get("made_by") == MADE_BY else []
 
 
-def damage_in(state: State) -> Iterator[str]:
+def damage_in(state: HistoryState) -> Iterator[str]:
     """Yield what is wrong with a version."""
     keys, files = keys_of(state), state.ingested
     shared = keys[keys.duplicated(list(KEYS), keep=False)]
@@ -50,7 +50,7 @@ def damage_in(state: State) -> Iterator[str]:
         yield f"records are not {' + '.join(COUNTED)} in {count:,} files"
 
 
-def keys_of(state: State) -> pd.DataFrame:
+def keys_of(state: HistoryState) -> pd.DataFrame:
     """Return key, place and month of each record."""
     labels = state.labels("records")
     months = [state.table("records", [label], [*KEYS, *PLACE]).assign(month=label) for label in labels]

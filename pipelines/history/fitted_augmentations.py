@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from pipelines.history.state import State
+from pipelines.history.state import HistoryState
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.augmentations.registry import Augmentation
 from swftools.errors import HistoryError, StorageError
@@ -95,7 +95,7 @@ class Fitted:
 def fit_augmentations(
     augmentations: Iterable[Augmentation],
     refit: date | None,
-    state: State,
+    state: HistoryState,
     months: Mapping[str, Callable[[], Trace]],
     begins: float,
 ) -> dict[str, Fitted]:
@@ -107,7 +107,7 @@ def fit_augmentations(
         What adds columns.
     refit : date, optional
         Jobs submitted before it are fitted to; by default all.
-    state : State
+    state : HistoryState
         What there is.
     months : mapping of str to callable
         What returns the cleaned jobs of each month, in order.
@@ -138,7 +138,7 @@ def fit_augmentations(
     return found
 
 
-def _kept(name: str, facts: Mapping[str, Any], state: State) -> Fitted:
+def _kept(name: str, facts: Mapping[str, Any], state: HistoryState) -> Fitted:
     """Return what the last version has."""
     path = f"{state.name}/{state.version}/fitted.{name}.json"
     return Fitted(name, **facts, read=lambda: state.root.storage.read(path), is_new=False)

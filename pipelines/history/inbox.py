@@ -335,7 +335,7 @@ def _scan(name: str, stream: Any, beginnings: Iterable[Beginning], most_bytes: i
     return Arrival(shown(name), name, digest.hexdigest(), done, max(ended, resumes.length), head, resumes, known)
 
 
-class Seen:
+class FileStamps:
     """What is remembered of files by their stamps, so that those that did not change are not read again.
 
     It is a cache: without it all files are read. A file that changed a moment before it was read is not remembered,

@@ -20,9 +20,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pipelines.history.inbox import CHANGED, CONTEXT, NOTHING, Arrival, Beginning, Inbox, NewPart, Seen, Unreadable
+from pipelines.history.inbox import (
+    CHANGED,
+    CONTEXT,
+    NOTHING,
+    Arrival,
+    Beginning,
+    FileStamps,
+    Inbox,
+    NewPart,
+    Unreadable,
+)
 from pipelines.history.monthly_files import MonthlyFiles
-from pipelines.history.state import State
+from pipelines.history.state import HistoryState
 from pipelines.logs.how_read import HowRead
 from swftools.errors import DateOrderError, HistoryError, LogFormatError, SwfFormatError, SwfToolsError
 from swftools.formats.accounting.format import AccountingFormat
@@ -44,7 +54,7 @@ class Night:
 
     Parameters
     ----------
-    state : State
+    state : HistoryState
         What there was.
     book : HistoryBook
         The records, with what came.
@@ -62,7 +72,7 @@ class Night:
         Of each format the order of day and month that its files have shown: dmy or mdy.
     """
 
-    state: State
+    state: HistoryState
     book: HistoryBook
     provisional: Provisional
     ingested: pd.DataFrame
@@ -103,7 +113,7 @@ class _Read:
         return self.records.begins_in is None, self.first, self.row["bytes"], self.row["sha256"]
 
 
-def look(state: State, inbox: Inbox, seen: Seen) -> tuple[list[Arrival], list[Unreadable]]:
+def look(state: HistoryState, inbox: Inbox, seen: FileStamps) -> tuple[list[Arrival], list[Unreadable]]:
     """Return the files of the inbox with a line that the history does not have, and those that cannot be read."""
     beginnings = list(state.beginnings)
     known = {each.sha256 for each in beginnings if each.is_whole}
@@ -124,7 +134,7 @@ def look(state: State, inbox: Inbox, seen: Seen) -> tuple[list[Arrival], list[Un
 
 
 def ingest(
-    state: State,
+    state: HistoryState,
     inbox: Inbox,
     looked: tuple[list[Arrival], list[Unreadable]],
     how: HowRead,
@@ -136,7 +146,7 @@ def ingest(
 
     Parameters
     ----------
-    state : State
+    state : HistoryState
         The history.
     inbox : Inbox
         Where the files are.

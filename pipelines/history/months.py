@@ -22,7 +22,7 @@ import pipelines.tasks.augmentations  # noqa: F401 (defines them)
 from pipelines.catalog.cards import LogCard
 from pipelines.history.fitted_augmentations import Fitted
 from pipelines.history.settings import Settings
-from pipelines.history.state import State
+from pipelines.history.state import HistoryState
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.logs.find import catalog_in_use
 from pipelines.tasks.augmentations.registry import Augmentation
@@ -150,7 +150,7 @@ class _Lines:
         return text.getvalue().splitlines()
 
 
-def begins_of(settings: Settings, state: State) -> float:
+def begins_of(settings: Settings, state: HistoryState) -> float:
     """Return second 0 of a history, in seconds since 1970; minus infinity where it is not decided yet."""
     if settings.begins:
         return datetime.combine(settings.begins, time(), UTC).timestamp()
@@ -158,7 +158,7 @@ def begins_of(settings: Settings, state: State) -> float:
     return -math.inf if before is None else float(before)
 
 
-def _second_0(settings: Settings, state: State, book: HistoryBook) -> int | None:
+def _second_0(settings: Settings, state: HistoryState, book: HistoryBook) -> int | None:
     """Return second 0 of a history, in seconds since 1970; None where its files do not say when they begin.
 
     It stays what it was when the history was begun: the first of January, UTC, before its first job.
@@ -169,14 +169,14 @@ def _second_0(settings: Settings, state: State, book: HistoryBook) -> int | None
     return int(begin_of(f"{book.labels[0][:4]}-01") if math.isinf(begins) else begins)
 
 
-def making_of(settings: Settings, state: State, headers: Iterable[SwfHeader], book: HistoryBook) -> Making:
+def making_of(settings: Settings, state: HistoryState, headers: Iterable[SwfHeader], book: HistoryBook) -> Making:
     """Return how the jobs of a history are made.
 
     Parameters
     ----------
     settings : Settings
         What is wanted.
-    state : State
+    state : HistoryState
         What there is; its header stays.
     headers : iterable of SwfHeader
         Of the files that came.

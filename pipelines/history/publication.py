@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.history.findings import Finding, of_cleaning, of_coverage, of_dates, of_drift, of_machines, of_policies
-from pipelines.history.reevaluation_run import DAY, Run, last_days
+from pipelines.history.reevaluation_run import DAY, ReevaluationRun, last_days
 from pipelines.history.summary import shown_text, summary_text
 from pipelines.history.waits import state_file
 from pipelines.store.croissant import CROISSANT, writes_croissant
@@ -23,7 +23,7 @@ WHAT = "A history of a machine: the jobs of many files, and what predictors woul
 """What kind of data set it is."""
 
 
-def findings_of(run: Run) -> Iterator[Finding]:
+def findings_of(run: ReevaluationRun) -> Iterator[Finding]:
     """Yield what a person should look at."""
     period = run.settings.waits.days[-1]
     yield from of_coverage(run.coverage, last_days(period), run.settings, run.name_of_group)
@@ -38,7 +38,7 @@ def findings_of(run: Run) -> Iterator[Finding]:
     yield from of_dates(files, run.horizon, begins, run.settings)
 
 
-def publish(run: Run, root: DataRoot) -> Publication:
+def publish(run: ReevaluationRun, root: DataRoot) -> Publication:
     """Publish what a run made."""
     name, version = run.settings.history, run.version
     findings = list(findings_of(run))
@@ -76,13 +76,13 @@ def publish(run: Run, root: DataRoot) -> Publication:
     return root.publish(name, version, tables, manifest=manifest, files=files, last=last, after=run.state.version)
 
 
-def _made_of(run: Run) -> str:
+def _made_of(run: ReevaluationRun) -> str:
     """Return in words what the history is made of: files, which are rows of a table."""
     count = len(run.night.ingested)
     return f"{count:,} file{'s' * (count != 1)}, which the table `ingested` lists with their hashes"
 
 
-def _rows(run: Run, table: str, data: Any) -> int:
+def _rows(run: ReevaluationRun, table: str, data: Any) -> int:
     """Return how many rows a table has."""
     if not isinstance(data, PartedTable):
         return int(data.num_rows)

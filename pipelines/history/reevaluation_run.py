@@ -22,8 +22,8 @@ from pipelines.history.ingest import Night
 from pipelines.history.months import TABLES, Making, making_of
 from pipelines.history.policy_watch import code_of_policies, drift_of, policies_of
 from pipelines.history.settings import Settings, privacy_of
-from pipelines.history.state import MADE_BY, State, block_of
-from pipelines.history.waits import Waits, options_of, part_of, replay_months, state_file, waits_key
+from pipelines.history.state import MADE_BY, HistoryState, block_of
+from pipelines.history.waits import WaitPredictions, options_of, part_of, replay_months, state_file, waits_key
 from pipelines.keys import content_key, schema_of
 from pipelines.logs.find import catalog_in_use
 from pipelines.store.order import key_of_files
@@ -52,7 +52,7 @@ DAY = 86_400.0
 
 
 @dataclass
-class Run:
+class ReevaluationRun:
     """What one run makes.
 
     Parameters
@@ -77,7 +77,7 @@ class Run:
     _made: dict[str, Path] = field(default_factory=dict)
 
     @property
-    def state(self) -> State:
+    def state(self) -> HistoryState:
         """What there was."""
         return self.night.state
 
@@ -229,13 +229,13 @@ class Run:
         return self.horizon.until
 
     @cached_property
-    def waits(self) -> list[Waits]:
+    def waits(self) -> list[WaitPredictions]:
         """Predictions by each method."""
         months = {label: partial(self.trace, label) for label in self.labels}
         told = self.tell, partial(self.done, "waits")
         return replay_months(self.settings, self.state, self.making, months, self.is_changed, self.folder, *told)
 
-    def predictions(self, waits: Waits, labels: Iterable[str]) -> pd.DataFrame:
+    def predictions(self, waits: WaitPredictions, labels: Iterable[str]) -> pd.DataFrame:
         """Return what is counted of predictions of some months."""
         found = []
         for label in labels:

@@ -19,9 +19,9 @@ from pipelines.history.ingest import Night
 from pipelines.history.lock import one_at_a_time
 from pipelines.history.monthly_files import MonthlyFiles
 from pipelines.history.publication import publish
-from pipelines.history.reevaluation_run import Run
+from pipelines.history.reevaluation_run import ReevaluationRun
 from pipelines.history.settings import privacy_of, settings_of
-from pipelines.history.state import State
+from pipelines.history.state import HistoryState
 from pipelines.store.data_root import DataRoot
 from pipelines.store.staging import staging
 from swftools.errors import HistoryError
@@ -45,7 +45,7 @@ def mend(root: DataRoot, name: str) -> str | None:
         Names are hashed, and the key is not there or another one; or it is no history.
     """
     with one_at_a_time(work_root(root.location) / "inbox", name):
-        found = State.load(root, name)
+        found = HistoryState.load(root, name)
         if found.version is None or not list(damage_in(found)):
             return None
         settings = settings_of(found.manifest["parameters"], name)
@@ -61,10 +61,10 @@ def mend(root: DataRoot, name: str) -> str | None:
             renumbered = _renumber(book, state)
             night.provisional.follow_keys(book, renumbered["submit_time"])
             _recount(night.ingested, renumbered["file_number"], sum(len(book.month(each)) for each in book.labels))
-            return publish(Run(settings, night, folder, _nothing), root).version
+            return publish(ReevaluationRun(settings, night, folder, _nothing), root).version
 
 
-def _renumber(book: HistoryBook, state: State) -> pd.DataFrame:
+def _renumber(book: HistoryBook, state: HistoryState) -> pd.DataFrame:
     """Give jobs that share a key, but for the one that came first, a key of their own; return these."""
     keys = keys_of(state).sort_values(list(PLACE), kind="stable")
     again = keys[keys.duplicated(list(KEYS))]

@@ -44,7 +44,7 @@ def block_of(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class State:
+class HistoryState:
     """The latest version of a history, or none.
 
     Parameters
@@ -65,7 +65,7 @@ class State:
     manifest: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, root: DataRoot, name: str) -> State:
+    def load(cls, root: DataRoot, name: str) -> HistoryState:
         """Look up the latest version.
 
         Raises

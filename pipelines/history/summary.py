@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from pipelines.history.findings import Finding
-from pipelines.history.reevaluation_run import Run, last_days
+from pipelines.history.reevaluation_run import ReevaluationRun, last_days
 from pipelines.history.waits import options_of
 from pipelines.store.readme import account_lines
 from swftools.output.shown_text import shown_in_markdown
@@ -22,7 +22,7 @@ GROUPS = 20
 """Queues, or other groups, whose coverage is listed, beside all together: those of most jobs."""
 
 
-def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
+def summary_text(run: ReevaluationRun, facts: Mapping[str, Any], findings: Sequence[Finding]) -> str:
     """Write the page, in Markdown; equal versions have equal pages."""
     files = run.night.ingested
     waiting = run.night.waiting_table
@@ -49,7 +49,7 @@ def summary_text(run: Run, facts: Mapping[str, Any], findings: Sequence[Finding]
     return "\n\n".join(sections) + "\n"
 
 
-def shown_text(run: Run) -> str:
+def shown_text(run: ReevaluationRun) -> str:
     """Return what the README.md of a history shows: how often bounds were right."""
     return _coverage(run)
 
@@ -59,14 +59,14 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def _moment(run: Run) -> str:
+def _moment(run: ReevaluationRun) -> str:
     """Return the end of the history in words."""
     if run.night.book.says_when:
         return datetime.fromtimestamp(run.until + run.making.begins, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return f"second {run.until:,.0f} of the log"
 
 
-def _coverage(run: Run) -> str:
+def _coverage(run: ReevaluationRun) -> str:
     """Return coverage and tightness by method and queue, in the periods before the end and in all."""
     table = run.coverage
     if table.empty or not table["known"].sum():
@@ -89,7 +89,7 @@ def _coverage(run: Run) -> str:
     return f"{_meaning(run)}\n\n{_markdown(lines)}{told}"
 
 
-def _meaning(run: Run) -> str:
+def _meaning(run: ReevaluationRun) -> str:
     """Return what the columns of the table of coverage are, and what they are to be compared with."""
     quantile = options_of(run.settings)["quantile"]
     return (

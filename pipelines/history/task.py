@@ -16,14 +16,14 @@ import luigi
 
 from pipelines.config import work_root
 from pipelines.history.findings import Finding
-from pipelines.history.inbox import Arrival, Inbox, Seen, Unreadable
+from pipelines.history.inbox import Arrival, FileStamps, Inbox, Unreadable
 from pipelines.history.ingest import Night, ingest, look
 from pipelines.history.lock import one_at_a_time
 from pipelines.history.months import augmentations_wanted, begins_of
 from pipelines.history.publication import publish
-from pipelines.history.reevaluation_run import Run
+from pipelines.history.reevaluation_run import ReevaluationRun
 from pipelines.history.settings import Settings, privacy_of, read_settings
-from pipelines.history.state import State
+from pipelines.history.state import HistoryState
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.reports import put_report
@@ -44,7 +44,7 @@ _ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What came of a run.
 
     Parameters
@@ -106,7 +106,7 @@ class ReevaluateLogs(StageTask):
     processors = luigi.IntParameter(default=0, description="processors of the machine; 0: those of the settings")
 
     _has_run = False
-    _looked: tuple[State, Seen, tuple[list[Arrival], list[Unreadable]]] | None = None
+    _looked: tuple[HistoryState, FileStamps, tuple[list[Arrival], list[Unreadable]]] | None = None
     """What ``complete`` saw, which ``run`` need not look up again."""
 
     def check_values(self) -> None:
@@ -168,7 +168,7 @@ class ReevaluateLogs(StageTask):
             return False
         with self._staging() as folder:
             night = self._ingest(state, looked, folder)
-            if Run(self.chosen, night, folder, _nothing).version != state.version:
+            if ReevaluationRun(self.chosen, night, folder, _nothing).version != state.version:
                 return False
         return not self.chosen.report or self.root.has_report(self.chosen.history, state.version)
 
@@ -200,7 +200,7 @@ class ReevaluateLogs(StageTask):
         with self._staging() as folder:
             night = self._ingest(state, looked, folder, partial(told, "read"))
             told("read", 1, 1)
-            run = Run(chosen, night, folder, self._say, told)
+            run = ReevaluationRun(chosen, night, folder, self._say, told)
             if not run.labels:
                 return
             if run.version == state.version:
@@ -237,20 +237,20 @@ class ReevaluateLogs(StageTask):
             told = str(error) if isinstance(error, SwfToolsError) else repr(error)
             raise HistoryError(f"no report was written: {told}") from error
 
-    def published(self) -> State:
+    def published(self) -> HistoryState:
         """Return the history as it is published now."""
-        return State.load(self.root, self.chosen.history)
+        return HistoryState.load(self.root, self.chosen.history)
 
-    def outcome_since(self, before: State) -> Outcome:
+    def outcome_since(self, before: HistoryState) -> RunOutcome:
         """Return what came of the runs since the history was as it was before, by what they have published."""
         state = self.published()
         if state.version is None:
             _, _, looked = self._look()
             with self._staging() as folder:
-                return Outcome(None, is_new=False, waiting=self._ingest(state, looked, folder).waiting)
+                return RunOutcome(None, is_new=False, waiting=self._ingest(state, looked, folder).waiting)
         waiting: list[Any] = state.waiting.to_dict("records")
         has_report = self.chosen.report and self.root.has_report(self.chosen.history, state.version)
-        return Outcome(
+        return RunOutcome(
             state.version,
             state.version != before.version,
             state.files_behind(before.file_count),
@@ -261,7 +261,7 @@ class ReevaluateLogs(StageTask):
 
     def _ingest(
         self,
-        state: State,
+        state: HistoryState,
         looked: tuple[list[Arrival], list[Unreadable]],
         folder: Path,
         tell: Callable[[int, int], None] = lambda _, __: None,
@@ -277,7 +277,7 @@ class ReevaluateLogs(StageTask):
         """Give a folder for what is on its way, which nobody else may look into."""
         return staging(work_root(self.data_root), "night", is_private=True)
 
-    def _look(self) -> tuple[State, Seen, tuple[list[Arrival], list[Unreadable]]]:
+    def _look(self) -> tuple[HistoryState, FileStamps, tuple[list[Arrival], list[Unreadable]]]:
         """Return the state of the history, what is known of the inbox, and what it has beyond the history."""
         state = self.published()
         if state.version is not None and state.manifest.get("privacy", {}) != privacy_of(self.chosen):
@@ -285,14 +285,14 @@ class ReevaluateLogs(StageTask):
                 f"history {self.chosen.history}: log: anonymise: or the key of the hashes is not what it was when the "
                 "history was begun, so no user would be recognised; restore it, or begin another history"
             )
-        seen = Seen(_read_cache(self._seen_file))
+        seen = FileStamps(_read_cache(self._seen_file))
         return state, seen, look(state, self._inbox, seen)
 
     @property
     def _seen_file(self) -> Path:
         return self.cache / f"{self.chosen.history}.json"
 
-    def _keep(self, seen: Seen) -> None:
+    def _keep(self, seen: FileStamps) -> None:
         """Keep what is known of the inbox's files, so that the next run need not read them."""
         path = self._seen_file
         with storage_errors(f"{path}: nothing was published"):

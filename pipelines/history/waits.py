@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from pipelines.history.months import Making
 from pipelines.history.settings import Settings
-from pipelines.history.state import State
+from pipelines.history.state import HistoryState
 from pipelines.keys import content_key, schema_of
 from pipelines.store.parts import Shared
 from pipelines.tasks.replay_predictor import ReplayOptionsParameter, ReplayPredictor, groups_of
@@ -39,7 +39,7 @@ KEPT_STATES = 3
 
 
 @dataclass
-class Waits:
+class WaitPredictions:
     """Predictions of one method.
 
     Parameters
@@ -77,21 +77,21 @@ def state_file(method: str, month: str) -> str:
 
 def replay_months(
     settings: Settings,
-    state: State,
+    state: HistoryState,
     making: Making,
     months: Mapping[str, Callable[[], Trace]],
     is_changed: Callable[[str], bool],
     folder: Path,
     tell: Callable[[str], None],
     done: Callable[[int, int], None],
-) -> list[Waits]:
+) -> list[WaitPredictions]:
     """Replay what has to be, by each method.
 
     Parameters
     ----------
     settings : Settings
         Which methods.
-    state : State
+    state : HistoryState
         What there is.
     making : Making
         How jobs are made.
@@ -106,9 +106,9 @@ def replay_months(
     done : callable
         Takes how many of how many months are.
     """
-    found: list[Waits] = []
+    found: list[WaitPredictions] = []
     for method in settings.waits.methods:
-        waits = Waits(method, waits_key(settings, making, method))
+        waits = WaitPredictions(method, waits_key(settings, making, method))
         old = state.manifest.get("waits", {}).get(method, {})
         is_same = old.get("key") == waits.key
         labels = list(months)
@@ -162,7 +162,7 @@ def options_of(settings: Settings) -> dict[str, Any]:
 
 
 def _known_before(
-    settings: Settings, state: State, method: str, kept: list[str], folder: Path
+    settings: Settings, state: HistoryState, method: str, kept: list[str], folder: Path
 ) -> tuple[int, WaitPredictor]:
     """Return a predictor with what was known at the end of the last of some months, and how many of them it knows.
 

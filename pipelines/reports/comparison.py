@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on, sentence
+from pipelines.reports.report import NumberCell, ReportPicture, ReportTable, Section, Version, reports_on, sentence
 from swftools.output.amounts import amount
 from swftools.plots.over_seeds import interval, rows_of_metric, words_of
 from swftools.simulator.metrics.measures import usual_by_seed
@@ -67,15 +67,15 @@ def _schedules(version: Version) -> list[Section]:
         for each in version.manifest.get("schedules", ())
     ]
     told = ["Each is a data set, and has a report of its own: swftools report DATA_SET VERSION."]
-    return [Section("The schedules", told, [Rows(["policy", "seed", "version"], rows)])] if rows else []
+    return [Section("The schedules", told, [ReportTable(["policy", "seed", "version"], rows)])] if rows else []
 
 
-def _drawn(comparison: pd.DataFrame, measure: str) -> Shown:
+def _drawn(comparison: pd.DataFrame, measure: str) -> ReportPicture:
     """Return a measure by policy as a picture."""
-    return Shown(comparison, "policies", {"metric": measure})
+    return ReportPicture(comparison, "policies", {"metric": measure})
 
 
-def usual(comparison: pd.DataFrame, logged: Mapping[str, float]) -> Rows:
+def usual(comparison: pd.DataFrame, logged: Mapping[str, float]) -> ReportTable:
     """Return the usual measures as a table: a row for each policy, means over seeds where there are several."""
     by_seed, units = usual_by_seed(comparison)
     by_seed = by_seed[by_seed["job_class"].astype(str) == "all"]
@@ -90,7 +90,7 @@ def usual(comparison: pd.DataFrame, logged: Mapping[str, float]) -> Rows:
     caption = (
         f"Means over {seeds} seeds, with their 95 % intervals (Student's t) where seeds differ" if seeds > 1 else ""
     )
-    return Rows(["policy", *(words_of(name, "") for name in units)], rows, caption)
+    return ReportTable(["policy", *(words_of(name, "") for name in units)], rows, caption)
 
 
 def _cell(values: Sequence[float] | pd.Series, unit: str, longest: float) -> object:
@@ -103,4 +103,4 @@ def _cell(values: Sequence[float] | pd.Series, unit: str, longest: float) -> obj
         return ""
     mean, low, high = interval(known)
     told, begin, end = (amount(each, unit, longest) for each in (mean, low, high))
-    return Told(mean, f"{told} ({begin} to {end})" if high - low > 1e-9 * abs(mean) else told)
+    return NumberCell(mean, f"{told} ({begin} to {end})" if high - low > 1e-9 * abs(mean) else told)

@@ -13,7 +13,16 @@ import pandas as pd
 from pipelines.experiments.axes import OPTIONS, SETTING, with_options
 from pipelines.experiments.differences import sentences
 from pipelines.experiments.means import different_repetitions, means_of, settings_in_words, usual_values
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, begun, reports_on, sentence
+from pipelines.reports.report import (
+    NumberCell,
+    ReportPicture,
+    ReportTable,
+    Section,
+    Version,
+    begun,
+    reports_on,
+    sentence,
+)
 from swftools.output.amounts import amount, counted, difference
 from swftools.plots.over_seeds import words_of
 
@@ -100,7 +109,7 @@ def _measures(values: pd.DataFrame, differences: pd.DataFrame) -> Iterator[Secti
             yield Section(words, tables=[_table(rows, compared)], pictures=pictures)
 
 
-def _table(means: pd.DataFrame, differences: pd.DataFrame) -> Rows:
+def _table(means: pd.DataFrame, differences: pd.DataFrame) -> ReportTable:
     """Return a measure as a table: a row for each setting and policy, without columns that would be empty."""
     told = [name for name in differences if name not in (*means, "baseline")]
     rows = means.merge(differences[[*SETTING, "policy", *told, "baseline"]], on=[*SETTING, "policy"], how="left")
@@ -112,7 +121,7 @@ def _table(means: pd.DataFrame, differences: pd.DataFrame) -> Rows:
     columns: dict[str, list[object]] = {
         "setting": list(settings_in_words(rows)),
         "policy": [row["policy"] for row in each],
-        "mean": [Told(row["mean"], amount(row["mean"], unit, longest)) for row in each],
+        "mean": [NumberCell(row["mean"], amount(row["mean"], unit, longest)) for row in each],
         "95 % interval": [_between(row["low"], row["high"], unit, longest) for row in each],
         "repetitions": [row["repetitions"] for row in each],
         f"less that of {baseline}": [_signed(row["difference"], unit, longest) for row in each],
@@ -122,7 +131,7 @@ def _table(means: pd.DataFrame, differences: pd.DataFrame) -> Rows:
     if len(set(columns["setting"])) == 1:
         del columns["setting"]
     kept = {name: cells for name, cells in columns.items() if any(cell != "" for cell in cells)}
-    return Rows(list(kept), list(zip(*kept.values(), strict=True)))
+    return ReportTable(list(kept), list(zip(*kept.values(), strict=True)))
 
 
 def _judged(row: dict[Any, Any]) -> str:
@@ -130,16 +139,16 @@ def _judged(row: dict[Any, Any]) -> str:
     return f"{'yes' if row['is_told_apart'] else 'no'}, p {row['adjusted_p_value']:.2g}"
 
 
-def _picture(runs: pd.DataFrame, measure: str) -> Shown:
+def _picture(runs: pd.DataFrame, measure: str) -> ReportPicture:
     """Return a measure as a picture: along the load, by policy, or as differences where there are many."""
     runs = runs.assign(seed=runs.groupby(["seed", "shake"], sort=False).ngroup(), job_class="all", statistic="value")
     if runs["load"].nunique() > 1 and runs["policy"].nunique() == 1:
-        return Shown(runs, "sensitivity", {"metric": measure, "along": "load"})
+        return ReportPicture(runs, "sensitivity", {"metric": measure, "along": "load"})
     settings = settings_in_words(runs)
     runs = runs.assign(log=settings.map(_short(settings.unique().tolist())) if settings.nunique() > 1 else "")
     points = len(runs[["log", "policy"]].drop_duplicates())
     name = "policies" if points <= MOST_POINTS or runs["policy"].nunique() == 1 else "differences"
-    return Shown(runs, name, {"metric": measure})
+    return ReportPicture(runs, name, {"metric": measure})
 
 
 def _short(names: list[str]) -> dict[str, str]:
@@ -152,11 +161,11 @@ def _short(names: list[str]) -> dict[str, str]:
     return {name: f"..{name[same:]}" if same > 2 else name for name in names}
 
 
-def _between(low: Any, high: Any, unit: str, longest: float) -> str | Told:
+def _between(low: Any, high: Any, unit: str, longest: float) -> str | NumberCell:
     """Return an interval in words, in the unit of the longest time; nothing where it is not known."""
-    return "" if low != low else Told(low, f"{amount(low, unit, longest)} to {amount(high, unit, longest)}")  # noqa: PLR0124 (NaN)
+    return "" if low != low else NumberCell(low, f"{amount(low, unit, longest)} to {amount(high, unit, longest)}")  # noqa: PLR0124 (NaN)
 
 
-def _signed(value: float, unit: str, longest: float) -> str | Told:
+def _signed(value: float, unit: str, longest: float) -> str | NumberCell:
     """Return a difference in words, with its sign, in the unit of the longest time; nothing where it is not known."""
-    return "" if value != value else Told(value, difference(value, unit, longest))  # noqa: PLR0124 (NaN)
+    return "" if value != value else NumberCell(value, difference(value, unit, longest))  # noqa: PLR0124 (NaN)

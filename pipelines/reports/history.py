@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Version, reports_on
+from pipelines.reports.report import ReportPicture, ReportTable, Section, Version, reports_on
 from swftools.output.amounts import counted
 
 NIGHTS = 30
@@ -31,7 +31,7 @@ def _findings(version: Version) -> Iterator[Section]:
         for finding in findings or [{"kind": None}]  # a night that found nothing is shown as such
     ]
     if len({row["night"] for row in rows}) > 1:  # of the first night all is said above
-        yield Section("The last nights", pictures=[Shown(pd.DataFrame(rows), "findings")])
+        yield Section("The last nights", pictures=[ReportPicture(pd.DataFrame(rows), "findings")])
 
 
 def _nights(version: Version) -> Iterator[tuple[pd.Timestamp, list[dict[str, Any]]]]:
@@ -50,7 +50,7 @@ def _changes(version: Version, other: Version | None) -> Iterator[Section]:
         more = account["jobs_kept"] - before["account"]["jobs_kept"]
         told.append(f"{more:+,} jobs since version {before['version']}.")
     last = files.tail(10)[["file", "bytes", "records", "new", "merged", "replaced", "quarantined"]]
-    rows = Rows(list(last.columns), last.to_numpy(dtype=object).tolist(), "The last files")
+    rows = ReportTable(list(last.columns), last.to_numpy(dtype=object).tolist(), "The last files")
     yield Section("What has arrived", told, [rows])
 
 
@@ -65,7 +65,7 @@ def _figures(version: Version) -> Iterator[Section]:
     """Yield how waits, policies and workload go."""
     if version.has("wait_coverage"):
         coverage = version.read("wait_coverage")
-        yield Section("How often bounds of waits were right", pictures=[Shown(coverage, "coverage")])
+        yield Section("How often bounds of waits were right", pictures=[ReportPicture(coverage, "coverage")])
     if version.has("workload_drift"):
         drift = version.read("workload_drift")
         beyond = drift[drift["is_beyond"].astype(bool)]
@@ -76,5 +76,5 @@ def _figures(version: Version) -> Iterator[Section]:
         yield Section(
             "The workload of the last days beside the time before",
             told or ["No statistic is beyond its limit."],
-            pictures=[Shown(drift, "drift")],
+            pictures=[ReportPicture(drift, "drift")],
         )

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from pipelines.logs.load import LoadedLog
-from pipelines.reports.report import Section, Shown, Told, Version, parts_of
+from pipelines.reports.report import NumberCell, ReportPicture, Section, Version, parts_of
 from pipelines.reports.trace import WHAT, parts_of_log
 from pipelines.store.bibtex import bibtex_text, references_of_version
 from pipelines.store.data_root import DataRoot
@@ -144,7 +144,7 @@ def _template() -> Any:
         finalize=_finalized,
     )
     environment.filters["cell"] = _cell
-    environment.filters["sorted_by"] = lambda value: value.value if isinstance(value, Told) else value
+    environment.filters["sorted_by"] = lambda value: value.value if isinstance(value, NumberCell) else value
     environment.tests["number"] = _is_number
     return environment.from_string(_beside("page.html"))
 
@@ -160,12 +160,12 @@ def _finalized(value: object) -> object:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | Told) and not isinstance(value, bool)
+    return isinstance(value, int | float | NumberCell) and not isinstance(value, bool)
 
 
 def _cell(value: object) -> str:
     """Return a cell as it is shown."""
-    if isinstance(value, Told):
+    if isinstance(value, NumberCell):
         return _UNIT.sub("\u00a0", value.words)
     if value is None or value != value:  # noqa: PLR0124 (NaN)
         return ""
@@ -191,7 +191,7 @@ def _drawn(part: Section, numbers: Iterator[int]) -> Iterator[_Picture]:
         yield _svg(picture, next(numbers))
 
 
-def _svg(picture: Shown, number: int) -> _Picture:
+def _svg(picture: ReportPicture, number: int) -> _Picture:
     """Return a picture as elements of a page."""
     from markupsafe import Markup  # noqa: PLC0415 (comes with Jinja2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Version, reports_on
+from pipelines.reports.report import ReportTable, Section, Version, reports_on
 from swftools.market.prices import Prices
 from swftools.named import with_number
 
@@ -36,7 +36,7 @@ def _of_one(version: Version, *, beside: bool) -> list[Section]:
         for user, *numbers in bill.head(MOST_USERS).astype(object).itertuples(index=False, name=None)
     ]
     caption = f"The {MOST_USERS} largest bills of {len(bill):,}" if len(bill) > MOST_USERS else ""
-    table = Rows(["user", "jobs with a price", "price", "utility", "processor hours"], rows, caption)
+    table = ReportTable(["user", "jobs with a price", "price", "utility", "processor hours"], rows, caption)
     why = [[str(reason), int(count)] for reason, count in jobs["no_price"].value_counts().items()]
-    without = [Section(f"Why jobs have no price{end}", tables=[Rows(["reason", "jobs"], why)])] if why else []
+    without = [Section(f"Why jobs have no price{end}", tables=[ReportTable(["reason", "jobs"], why)])] if why else []
     return [Section(f"In figures{end}", told), Section(f"What each user owes{end}", tables=[table]), *without]

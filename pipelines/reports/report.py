@@ -17,7 +17,7 @@ from swftools.tables import to_pandas
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReportPicture:
     """A picture: what it is drawn from, its name in ``swftools.plots``, and what is chosen."""
 
     subject: Any
@@ -26,7 +26,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Told:
+class NumberCell:
     """A number as a cell shows it, in words of its own; a column is sorted by the number."""
 
     value: float
@@ -34,8 +34,8 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """A table: a heading for each column, and cells: texts, and numbers (also ``Told``), which are sorted as such."""
+class ReportTable:
+    """A table: a heading for each column; its cells are texts and numbers (or ``NumberCell``), sorted as such."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -48,8 +48,8 @@ class Section:
 
     heading: str
     sentences: Sequence[str] = ()
-    tables: Sequence[Rows] = ()
-    pictures: Sequence[Shown] = ()
+    tables: Sequence[ReportTable] = ()
+    pictures: Sequence[ReportPicture] = ()
 
 
 def begun(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Version, reports_on
+from pipelines.reports.report import ReportTable, Section, Version, reports_on
 
 COLUMNS = {
     "row": "row",
@@ -31,9 +31,9 @@ def parts(version: Version, other: Version | None) -> list[Section]:  # noqa: AR
     ]
 
 
-def _table(cells: pd.DataFrame) -> Rows:
+def _table(cells: pd.DataFrame) -> ReportTable:
     """Return the cells of a table of the paper, a line each."""
     shown = cells[[name for name in COLUMNS if name in cells and cells[name].notna().any()]]
     shown = shown.assign(unit=shown["unit"].replace("1", ""))
     rows = shown.astype(object).where(shown.notna(), None).to_numpy().tolist()
-    return Rows([COLUMNS[name] for name in shown.columns], rows)
+    return ReportTable([COLUMNS[name] for name in shown.columns], rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from pipelines.reports.report import NumberCell, ReportPicture, ReportTable, Section, Version, reports_on
 from swftools.named import named_groups
 from swftools.output.amounts import duration
 from swftools.reservations.simulated import MEASURES, calibration_of
@@ -22,25 +22,27 @@ def parts(version: Version, other: Version | None) -> list[Section]:
     ]
     tables = [each.read("reservations") for each in versions.values()]
     return [
-        Section("In figures", tables=[Rows(["", *versions], rows)]),
+        Section("In figures", tables=[ReportTable(["", *versions], rows)]),
         Section(
             "Whether promises were kept",
             ["A share below the line is less than was promised, of those so promised at their submission."],
-            pictures=[Shown(calibration_of(table), "promises") for table in tables],
+            pictures=[ReportPicture(calibration_of(table), "promises") for table in tables],
         ),
         Section(
             "By group",
             tables=[
-                Rows(["group", "asked", "accepted", "met", "denied, by reason"], _groups(table, _names(each, table)))
+                ReportTable(
+                    ["group", "asked", "accepted", "met", "denied, by reason"], _groups(table, _names(each, table))
+                )
                 for each, table in zip(versions.values(), tables, strict=True)
             ],
         ),
     ]
 
 
-def _figure(value: float | None, words: str) -> float | Told | None:
+def _figure(value: float | None, words: str) -> float | NumberCell | None:
     """Return a measure that is called so; a time in a unit that people use."""
-    return Told(value, duration(value)) if value is not None and words.endswith(", s") else value
+    return NumberCell(value, duration(value)) if value is not None and words.endswith(", s") else value
 
 
 def _names(version: Version, table: pd.DataFrame) -> dict[str, str]:

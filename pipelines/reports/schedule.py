@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on, sentence
+from pipelines.reports.report import NumberCell, ReportPicture, ReportTable, Section, Version, reports_on, sentence
 from pipelines.store.schedules import schedule_of
 from swftools.output.amounts import duration
 from swftools.simulator.metrics.measures import measure
@@ -45,17 +45,18 @@ def _figures(schedules: dict[str, Schedule]) -> Section:
         ]
         for name, unit in zip(map(str, units.index), units, strict=True)
     ]
-    return Section("In figures", tables=[Rows(["", *schedules], rows)])
+    return Section("In figures", tables=[ReportTable(["", *schedules], rows)])
 
 
-def _figure(value: float, unit: str) -> float | Told:
+def _figure(value: float, unit: str) -> float | NumberCell:
     """Return a number of a summary; a time in a unit that people use."""
-    return Told(value, duration(value)) if unit == "s" and value == value else value  # noqa: PLR0124 (NaN)
+    return NumberCell(value, duration(value)) if unit == "s" and value == value else value  # noqa: PLR0124 (NaN)
 
 
 def _pictures(schedules: dict[str, Schedule]) -> Iterator[Section]:
     """Yield the pictures of the first schedule, of each beside those of the other."""
     for heading, names in PICTURES.items():
         yield Section(
-            heading, pictures=[Shown(each, name, chosen) for name, chosen in names for each in schedules.values()]
+            heading,
+            pictures=[ReportPicture(each, name, chosen) for name, chosen in names for each in schedules.values()],
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from pipelines.reports.report import NumberCell, ReportPicture, ReportTable, Section, Version, reports_on
 from swftools.cleaning import CleaningReport
 from swftools.description import describe
 from swftools.fields.definition import GENERATED
@@ -49,7 +49,7 @@ def parts_of_log(trace: Trace, report: CleaningReport | None) -> list[Section]:
         f"{len(trace):,} jobs; {len(trace.quarantine):,} lines are quarantined, {len(trace.merged):,} became part of "
         "another job."
     ]
-    pictures = [Shown(report, "balance")] if report is not None else []
+    pictures = [ReportPicture(report, "balance")] if report is not None else []
     sections = [
         Section("What became of the lines", told, pictures=pictures),
         _in_figures([trace], ["", "value"], generated_columns(trace.jobs)),
@@ -87,7 +87,7 @@ def _balance(version: Version) -> Section:
     pictures = []
     if "cleaning_report" in version.manifest["tables"]:
         report = CleaningReport(version.read("cleaning_report"), empty_frame("repairs"), empty_frame("merged"))
-        pictures.append(Shown(report, "balance"))
+        pictures.append(ReportPicture(report, "balance"))
     return Section("What became of the lines", told, pictures=pictures)
 
 
@@ -113,16 +113,16 @@ def _in_figures(traces: list[Trace], heads: list[str], generated: list[str]) -> 
     told = [f"No job has: {', '.join(without)}."] if without and found[0]["jobs"] else []
     if generated:
         told.append(f"{GENERATED.capitalize()}: {', '.join(generated)}.")
-    tables = [Rows(heads, rows)]
+    tables = [ReportTable(heads, rows)]
     if missing:
-        tables.append(Rows(["column", "jobs without it", "share"], missing, "What some jobs lack"))
+        tables.append(ReportTable(["column", "jobs without it", "share"], missing, "What some jobs lack"))
     return Section("In figures", told, tables)
 
 
 def _value(name: str, value: object) -> object:
     """Return a figure as it is shown: the date as people write it, a time in a unit that they use."""
     if name.startswith("median_") and isinstance(value, float):
-        return Told(value, duration(value))
+        return NumberCell(value, duration(value))
     return f"{datetime.fromisoformat(str(value)):%Y-%m-%d %H:%M:%S %Z}" if name == "start" and value else value
 
 
@@ -135,4 +135,4 @@ def _pictures(trace: Trace) -> Iterator[Section]:
         "How long they waited": (("waits", {}),),
     }
     for heading, pictures in groups.items():
-        yield Section(heading, pictures=[Shown(trace, name, chosen) for name, chosen in pictures])
+        yield Section(heading, pictures=[ReportPicture(trace, name, chosen) for name, chosen in pictures])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipelines.reports.report import Rows, Section, Shown, Told, Version, reports_on
+from pipelines.reports.report import NumberCell, ReportPicture, ReportTable, Section, Version, reports_on
 from swftools.output.amounts import counted, percent
 from swftools.qbets.evaluation import named_evaluation
 
@@ -51,17 +51,17 @@ def evaluation_parts(evaluation: pd.DataFrame) -> list[Section]:
         Section(
             "By queue",
             tables=[_by_queue(evaluation)],
-            pictures=[Shown(evaluation, name) for name in ("reliability", "tightness")],
+            pictures=[ReportPicture(evaluation, name) for name in ("reliability", "tightness")],
         ),
-        Section("By month", pictures=[Shown(evaluation, "coverage")]),
+        Section("By month", pictures=[ReportPicture(evaluation, "coverage")]),
     ]
 
 
-def _by_queue(evaluation: pd.DataFrame) -> Rows:
+def _by_queue(evaluation: pd.DataFrame) -> ReportTable:
     """Return the evaluation by queue as a table."""
     rows = evaluation.loc[evaluation["grouped_by"] == "queue", list(COLUMNS)]
     cells = rows.astype(object).where(rows.notna(), None)
     for name in ("correctness", "standard_error"):
-        told = [None if each is None else Told(each, percent(each, digits=1)) for each in cells[name]]
+        told = [None if each is None else NumberCell(each, percent(each, digits=1)) for each in cells[name]]
         cells[name] = pd.Series(told, cells.index, dtype=object)
-    return Rows(list(COLUMNS.values()), cells.to_numpy().tolist())
+    return ReportTable(list(COLUMNS.values()), cells.to_numpy().tolist())

@@ -36,7 +36,7 @@ class Removal(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan(Sequence[Removal]):
+class PrunePlan(Sequence[Removal]):
     """Things that can go, to be looked at and to be given to ``carry_out``."""
 
     storage: Storage
@@ -62,7 +62,7 @@ class Plan(Sequence[Removal]):
         return len(self.removals)
 
 
-def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Plan:
+def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> PrunePlan:
     """Find versions to remove (not latest, not tagged, not among the newest), and remains of broken publications.
 
     Parameters
@@ -78,7 +78,7 @@ def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Pl
 
     Returns
     -------
-    Plan
+    PrunePlan
         A sequence of `Removal`, (path, bytes, why).
 
     Raises
@@ -112,10 +112,10 @@ def plan_prune(root: DataRoot, data_set: str | None = None, keep: int = 1) -> Pl
     tag_places = [storage.check_inside(f"{name}/{TAGS}") for name in places]
     keys = [key for place in ("", *places, *tag_places) for key in storage.left_overs(place)]
     removals += [_removal(storage, key, "left by a publication or removal that came to no end") for key in keys]
-    return Plan(storage, root, tuple(versions), tuple(keys), tuple(removals), tuple(tagged))
+    return PrunePlan(storage, root, tuple(versions), tuple(keys), tuple(removals), tuple(tagged))
 
 
-def plan_prune_work(work_root: Path) -> Plan:
+def plan_prune_work(work_root: Path) -> PrunePlan:
     """Find the outputs of stages under a work root: a cache, which the next run makes again.
 
     Parameters
@@ -126,7 +126,7 @@ def plan_prune_work(work_root: Path) -> Plan:
 
     Returns
     -------
-    Plan
+    PrunePlan
         A sequence of `Removal`, (path, bytes, why).
 
     Raises
@@ -151,10 +151,10 @@ def plan_prune_work(work_root: Path) -> Plan:
         removals += [_removal(storage, key, why) for key, why in found.items()]
     left = storage.left_overs("")
     removals += [_removal(storage, key, "left by a run that came to no end") for key in left]
-    return Plan(storage, None, (), (*keys, *left), tuple(removals))
+    return PrunePlan(storage, None, (), (*keys, *left), tuple(removals))
 
 
-def carry_out(plan: Plan) -> None:
+def carry_out(plan: PrunePlan) -> None:
     """Remove what a plan lists; it is safe to run again after a failure, or together with another.
 
     Raises

@@ -32,7 +32,7 @@ SUBMITTED, RUNNING, PUBLISHED, FAILED, INTERRUPTED = "submitted", "running", "pu
 
 
 @dataclass
-class Run:
+class StoredRun:
     """A run of many cells.
 
     Parameters
@@ -54,7 +54,9 @@ class Run:
     job: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, work: Path, name: str, facts: dict[str, Any], outputs: Iterable[Path], state: str = RUNNING) -> Run:
+    def begin(
+        cls, work: Path, name: str, facts: dict[str, Any], outputs: Iterable[Path], state: str = RUNNING
+    ) -> StoredRun:
         """Note a run that begins.
 
         Parameters
@@ -84,7 +86,7 @@ class Run:
         return run
 
     @classmethod
-    def find(cls, work: Path, name: str) -> Run | None:
+    def find(cls, work: Path, name: str) -> StoredRun | None:
         """Return the last run of a data set; None if there is none."""
         folder = work / AREA / check_name(name, "data set")
         plan, progress, job = (_read(folder / f"{part}.json") for part in ("plan", "progress", "job"))
@@ -134,7 +136,7 @@ class Run:
 
 
 @contextmanager
-def recorded(run: Run) -> Iterator[Run]:
+def recorded(run: StoredRun) -> Iterator[StoredRun]:
     """Note how a run ends that is the body of a with block."""
     try:
         yield run

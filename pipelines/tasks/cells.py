@@ -24,8 +24,8 @@ from tqdm import tqdm
 
 from pipelines.config import work_root
 from pipelines.keys import canonical_json
-from pipelines.store.runs import FAILED, RUNNING, SUBMITTED, Run, recorded
-from pipelines.tasks.engines import Engine, Submits, Told, find_engine
+from pipelines.store.runs import FAILED, RUNNING, SUBMITTED, StoredRun, recorded
+from pipelines.tasks.engines import CellOutcome, Engine, Submits, find_engine
 from pipelines.tasks.one_look import one_look
 from pipelines.tasks.publishing import PublishingTask
 from pipelines.tasks.stage_task import StageTask
@@ -137,7 +137,7 @@ class CellsTask(PublishingTask):
             if not self.complete():
                 raise
 
-    def detach(self, words: list[str]) -> Run:
+    def detach(self, words: list[str]) -> StoredRun:
         """Submit a job that runs a command, the one for this task; return what is noted of the run.
 
         Parameters
@@ -162,7 +162,7 @@ class CellsTask(PublishingTask):
         run.note_job(number, kind, log, shlex.join(["swftools", *words]))
         return run
 
-    def _noted(self, state: str = RUNNING) -> Run:
+    def _noted(self, state: str = RUNNING) -> StoredRun:
         """Note a run of the cells, for those who ask how far it is."""
         facts = {
             "subject": self.subject,
@@ -171,15 +171,15 @@ class CellsTask(PublishingTask):
         }
         with one_look():
             outputs = [cell.output().path for cell in self.cells]
-        return Run.begin(work_root(str(self.data_root)), self.data_set_name, facts, outputs, state)
+        return StoredRun.begin(work_root(str(self.data_root)), self.data_set_name, facts, outputs, state)
 
-    def _run_cells(self, engine: Engine, run: Run) -> None:
+    def _run_cells(self, engine: Engine, run: StoredRun) -> None:
         """Run the cells that are not there."""
         cells = self.cells
         watch = _Watch(self, len(cells), run.plan["before"])
         lines = _Lines(str(self.cell_lines))
 
-        def tell(told: Told) -> None:
+        def tell(told: CellOutcome) -> None:
             watch.count()
             run.count(is_failed=bool(told.error))
             lines.add(_row(cells[told.number], told))
@@ -270,7 +270,7 @@ def _reach(cluster: str, data_root: str) -> None:
     find_engine(cluster, 0).check(data_root)
 
 
-def _row(cell: StageTask, told: Told) -> dict[str, Any]:
+def _row(cell: StageTask, told: CellOutcome) -> dict[str, Any]:
     """Return a cell, by its parameters, and what became of it."""
     row = {**cell.to_str_params(only_significant=True), "seconds": round(told.seconds, 3), "worker": told.worker}
     return {**row, "error": told.error or None}

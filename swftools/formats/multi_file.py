@@ -153,7 +153,7 @@ def natural(path: Path) -> list[tuple[int, int, str]]:
     return [(1, int(word), "") if word.isdecimal() else (0, 0, word) for word in words]
 
 
-class Joined:
+class JoinedFiles:
     """The text of several files as one stream; a file that does not end with a newline is given one."""
 
     def __init__(self, files: LogFiles, max_bytes: int, progress: Progress | None, *, is_text: bool = True) -> None:
@@ -214,7 +214,7 @@ class Joined:
 @contextmanager
 def open_joined(
     files: LogFiles, *, max_bytes: int = TEXT_LIMIT, progress: Progress | None = None, is_text: bool = True
-) -> Iterator[Joined]:
+) -> Iterator[JoinedFiles]:
     """Open the files of a log as one stream; parameters as those of ``open_log``.
 
     Raises
@@ -222,7 +222,7 @@ def open_joined(
     UnreadableLogError, ParameterError
         As ``open_log``, when the file is reached.
     """
-    stream = Joined(files, max_bytes, progress, is_text=is_text)
+    stream = JoinedFiles(files, max_bytes, progress, is_text=is_text)
     try:
         yield stream
     finally:

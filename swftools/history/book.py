@@ -27,7 +27,7 @@ INTERACTIVE = "interactive"
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakenRecords:
     """What became of the records of a file.
 
     ``gone`` counts jobs that the history had and that are none any more: one with another, or of a line that was cut.
@@ -116,7 +116,7 @@ class HistoryBook:
                 "place beside it; begin another history"
             )
 
-    def take(self, file: FileRecords, number: int) -> Taken:
+    def take(self, file: FileRecords, number: int) -> TakenRecords:
         """Put the records of a file into their months.
 
         Parameters
@@ -157,7 +157,7 @@ class HistoryBook:
             gone += found.gone
         if len(records):
             self.says_when = file.begins_in is not None
-        return Taken(file.count, new, merged, replaced, len(file.rejected), file.not_ended, file.joined, gone)
+        return TakenRecords(file.count, new, merged, replaced, len(file.rejected), file.not_ended, file.joined, gone)
 
     def _numbered(
         self, records: pd.DataFrame, is_new: npt.NDArray[np.bool_], had: npt.NDArray[np.int64]

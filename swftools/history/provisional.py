@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.history.book import HistoryBook, Taken
+from swftools.history.book import HistoryBook, TakenRecords
 from swftools.history.keys import KEYS, keep_keys
 from swftools.history.merging import find_known, merge_month, settle
 from swftools.history.months import by_month
@@ -63,7 +63,7 @@ class Provisional:
     def __init__(self, rows: pd.DataFrame, resumes: Mapping[int, int]) -> None:
         self.rows, self._resumes = rows, dict(resumes)
 
-    def take(self, book: HistoryBook, file: FilePart) -> Taken:
+    def take(self, book: HistoryBook, file: FilePart) -> TakenRecords:
         """Put the records of a file into the book, and return what became of them.
 
         A job that was there before keeps its key, whatever is lifted, hidden and put back meanwhile.

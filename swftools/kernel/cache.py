@@ -120,7 +120,7 @@ def _compile(function: Callable[..., Any], signature: Any, form: Form) -> Any:
     inner, placed = form.called_by == "kernels", form.called_by == "place"
     with compiler_lock():
         dispatcher = inside.new_dispatcher(
-            function, inside.Options(not form.allocates, form.merges, form.checked, inner, placed)
+            function, inside.CompileOptions(not form.allocates, form.merges, form.checked, inner, placed)
         )
         _FORMS[dispatcher] = form
         _OURS.add(dispatcher)

@@ -17,7 +17,7 @@ from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
 from swftools.kernel.pointers import Lent
 from swftools.learning.network import Network, calling_module
-from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, Seen, empty_seen, observe
+from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, ObservedJobs, empty_seen, observe
 from swftools.learning.rules import CHOICES
 from swftools.parameters import is_whole
 from swftools.parameters.small_files import hash_of_file
@@ -204,7 +204,7 @@ class Eye:
     """What an agent sees of any simulation."""
 
     def __init__(self, k: int, reserves: bool) -> None:
-        self.seen: Seen = empty_seen(k, reserves=reserves)
+        self.seen: ObservedJobs = empty_seen(k, reserves=reserves)
         self.observation = self.seen.observation.reshape(k + 1, FEATURES)
         self._layout: Layout | None = None
 

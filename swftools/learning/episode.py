@@ -15,7 +15,7 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, Kernel, kernel
 from swftools.kernel.pointers import Lent, call_kernel
-from swftools.learning.observation import Seen, empty_seen, observe, show_end
+from swftools.learning.observation import ObservedJobs, empty_seen, observe, show_end
 from swftools.simulator.engine.dependents import take_edge
 from swftools.simulator.engine.replay import (
     AT_DECISIONS,
@@ -102,13 +102,13 @@ class Episode(NamedTuple):
     coming: Any
     machine: Any
     replay: Any
-    seen: Seen
+    seen: ObservedJobs
     kinds: IntArray
     counts: IntArray
     numbers: FloatArray
 
 
-def empty_episode(places: tuple[Any, ...] = (0,) * 8, seen: Seen | None = None) -> Episode:
+def empty_episode(places: tuple[Any, ...] = (0,) * 8, seen: ObservedJobs | None = None) -> Episode:
     """Return an episode in which nothing happened yet."""
     kinds, counts, numbers = np.zeros(WARM_UP + 1, np.int64), np.zeros(LENGTH, np.int64), np.zeros(THRESHOLD + 1)
     return Episode._make([*places, seen or empty_seen(1), kinds, counts, numbers])

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, kernel
 from swftools.keyed_random import generator
-from swftools.learning.observation import FEATURES, FREE_SHARE, IS_JOB, TIME_TO_END, Seen, empty_seen, observe
+from swftools.learning.observation import FEATURES, FREE_SHARE, IS_JOB, TIME_TO_END, ObservedJobs, empty_seen, observe
 from swftools.parameters import is_whole
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
@@ -121,7 +121,7 @@ def calling_module() -> str:
 class NetworkMemory(NamedTuple):
     """What the compiled policy has of its own: what it sees, the weights, row by row, what the machine adds, scores."""
 
-    seen: Seen
+    seen: ObservedJobs
     hidden: FloatArray
     bias: FloatArray
     out: FloatArray

@@ -27,10 +27,10 @@ HOUR = 3600.0
 """A time of t seconds is seen as t / (t + HOUR): a minute is .016, an hour .5, a day .96."""
 
 SHOWN, RESERVES = range(2)
-"""Places in ``Seen.counts``: jobs that are shown; 1 if a job that does not fit may be chosen."""
+"""Places in ``ObservedJobs.counts``: jobs that are shown; 1 if a job that does not fit may be chosen."""
 
 
-class Seen(NamedTuple):
+class ObservedJobs(NamedTuple):
     """What is seen: ``observation``, row by row; ``mask``, 1 where an action is allowed; the ``job`` of each row."""
 
     observation: npt.NDArray[np.float32]
@@ -39,9 +39,9 @@ class Seen(NamedTuple):
     counts: IntArray
 
 
-def empty_seen(rows: int, *, reserves: bool = False) -> Seen:
+def empty_seen(rows: int, *, reserves: bool = False) -> ObservedJobs:
     """Return what is seen of nothing, with so many rows for jobs."""
-    return Seen(
+    return ObservedJobs(
         np.zeros((rows + 1) * FEATURES, np.float32),
         np.zeros(rows + 1, np.int8),
         np.full(rows, NOBODY),
@@ -50,7 +50,7 @@ def empty_seen(rows: int, *, reserves: bool = False) -> Seen:
 
 
 @kernel(allocates=False)
-def observe(machine: Machine, seen: Seen) -> bool:
+def observe(machine: Machine, seen: ObservedJobs) -> bool:
     """Write what is seen, and what is allowed; return whether there is a job to choose.
 
     Of a job to come, and of how long a job really runs, nothing is looked up.
@@ -96,7 +96,7 @@ def observe(machine: Machine, seen: Seen) -> bool:
 
 
 @kernel(allocates=False)
-def show_no_more(seen: Seen, rows: int) -> None:
+def show_no_more(seen: ObservedJobs, rows: int) -> None:
     """Clear the rows behind the first ones in which there were jobs."""
     for row in range(rows, seen.counts[SHOWN]):
         for at in range(row * FEATURES, (row + 1) * FEATURES):
@@ -106,7 +106,7 @@ def show_no_more(seen: Seen, rows: int) -> None:
 
 
 @kernel(allocates=False)
-def show_end(seen: Seen) -> None:
+def show_end(seen: ObservedJobs) -> None:
     """Show that nothing is left to decide: no job, and waiting is all that is allowed."""
     show_no_more(seen, 0)
     rows = len(seen.job)

@@ -22,10 +22,10 @@ from swftools.learning.episode import (
     reference_kernel,
 )
 from swftools.learning.episode_log import EpisodeLog
-from swftools.learning.observation import Seen
+from swftools.learning.observation import ObservedJobs
 from swftools.learning.rules import Rules
 from swftools.simulator.engine.dependents import ready_times
-from swftools.simulator.engine.loop import Options, Run, run_at
+from swftools.simulator.engine.loop import EngineOptions, EngineRun, run_at
 from swftools.simulator.engine.replay import (
     DECIDED,
     DECIDING,
@@ -55,11 +55,11 @@ class Slot:
         The log.
     rules : Rules
         What an episode is.
-    seen : Seen
+    seen : ObservedJobs
         What is written to at each decision; its arrays may be parts of larger ones.
     """
 
-    def __init__(self, log: EpisodeLog, rules: Rules, seen: Seen) -> None:
+    def __init__(self, log: EpisodeLog, rules: Rules, seen: ObservedJobs) -> None:
         log.check_length(rules.length)
         self.log, self.rules, jobs = log, rules, rules.length
         called, compared = log.called(log.policy), log.called(log.reference or log.policy)
@@ -89,7 +89,9 @@ class Slot:
             memory = policy.empty_memory(1, log.processors, chosen)  # of its kind; it is not used
             decider = self._lay(pack(chosen.values(), memory, np.random.default_rng(0)), calls.decider_at)
             depend = calls.depend() if edges else 0
-            run = Run(*places, Options(log.semantics, 1, 0, 0), calls.observe, observer, calls.decide, decider, depend)
+            run = EngineRun(
+                *places, EngineOptions(log.semantics, 1, 0, 0), calls.observe, observer, calls.decide, decider, depend
+            )
             runs.append(self._lay(run, run_at))
         engine = place_of_compiled(engine_kernel(), checked=log.is_checked) if self.is_compiled else called.engine
         episode = empty_episode(

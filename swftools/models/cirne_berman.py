@@ -51,7 +51,7 @@ RATE_PER_JOB = 2.0
 """How much of a site's rate has to come together for one job to be submitted."""
 
 
-class Site(NamedTuple):
+class CirneBermanSite(NamedTuple):
     """Arrivals at a site: its machine, and a polynomial of the time of the day.
 
     The coefficients are those of x^13, x^12, ... 1, with x from -0.5 to 0.5 in a day that begins at 00:00; the value
@@ -63,19 +63,19 @@ class Site(NamedTuple):
 
 
 SITES = {
-    "anl": Site(120, (
+    "anl": CirneBermanSite(120, (
         0, 119.4417, 1069.567, 14.435, -755.2833, -48.715, 196.0167,
         14.91917, -22.48333, -1.554433, 1.041417, 0.03766833, -0.01102533, 0.002865167,
     )),
-    "ctc": Site(430, (
+    "ctc": CirneBermanSite(430, (
         0, 0, 0, 0, 0, 4.234, -0.4303333,
         -4.3085, 0.1407367, 1.3602, -0.06104667, -0.160515, 0.0127425, 0.009416833,
     )),
-    "kth": Site(100, (
+    "kth": CirneBermanSite(100, (
         -544.7167, -1024.067, 542.55, 823.4333, -210.1833, -251.8833, 39.68167,
         35.9, -3.694167, -2.247, 0.1383983, 0.03195833, 0.0003734333, 0.001618433,
     )),
-    "sdsc": Site(128, (
+    "sdsc": CirneBermanSite(128, (
         0, 0, 0, -91.66, 25.45, 50.265, -15.86583,
         -9.551333, 3.322, 0.8097167, -0.2601833, -0.04313167, 0.0061125, 0.003543667,
     )),

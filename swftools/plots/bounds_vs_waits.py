@@ -31,7 +31,7 @@ class ToldParameters(Parameters):
 
 
 @register_picture
-class Told(Picture):
+class BoundsVsWaits(Picture):
     """Waits of the jobs of a queue by submission, and the bounds that they were told, both on a logarithmic scale.
 
     It is of what ``replay`` returns. Waits and bounds below 1 s stand at 1 s.

@@ -119,7 +119,7 @@ def in_bins(times: FloatArray, values: FloatArray, most: int) -> pd.DataFrame:
     return pd.DataFrame({"begin": edges[:-1], "end": edges[1:], "mean": np.clip(mean, 0.0, peak), "most": peak})
 
 
-class Sizes(NamedTuple):
+class SizeClasses(NamedTuple):
     """Jobs by width and run time: the upper ends and names of classes, and the class of each job by the two."""
 
     widths: list[str]
@@ -128,7 +128,7 @@ class Sizes(NamedTuple):
     of_run_time: npt.NDArray[np.int64]
 
 
-def sizes_of(jobs: pd.DataFrame) -> Sizes:
+def sizes_of(jobs: pd.DataFrame) -> SizeClasses:
     """Return the classes of jobs by their size; the widths are powers of 2, or of 4, and what lies between."""
     width, run_time = (column_of(jobs, name) for name in ("allocated_processors", "run_time"))
     ends = [1.0]
@@ -141,7 +141,7 @@ def sizes_of(jobs: pd.DataFrame) -> Sizes:
     names = ["1"]
     for low, high in pairwise(ends):
         names.append(f"{low + 1:,.0f}" if low + 1 == high else f"{low + 1:,.0f}-{high:,.0f}")
-    return Sizes(
+    return SizeClasses(
         names,
         list(RUN_TIMES.values()),
         np.searchsorted(np.array(ends), width, side="left"),

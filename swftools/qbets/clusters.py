@@ -32,7 +32,7 @@ MOST = 5
 """Clusters, at most: the criterion nearly always asks for more, so this is what decides."""
 
 
-class Values(NamedTuple):
+class DistinctValues(NamedTuple):
     """The distinct values of the explanatory variable, rising; how many jobs have each, and the sum of their waits, s.
 
     ``counts[0]`` is how many there are; what stands behind them is not used.
@@ -104,9 +104,9 @@ def cluster(values: npt.ArrayLike, waits: npt.ArrayLike, *, most: int = MOST, le
     return ends[:count].copy()
 
 
-def no_values(room: int) -> Values:
+def no_values(room: int) -> DistinctValues:
     """Return room for so many distinct values, of which none is known."""
-    return Values(
+    return DistinctValues(
         untouched_zeros(room + 1), untouched_zeros(room + 1), untouched_zeros(room + 1), np.zeros(1, np.int64)
     )
 
@@ -122,7 +122,7 @@ def no_merging(room: int) -> Merging:
 
 
 @kernel(allocates=False)
-def add_value(known: Values, value: float, wait: float) -> None:
+def add_value(known: DistinctValues, value: float, wait: float) -> None:
     """Count a job of a value, and its wait, s; the caller guarantees the room."""
     count = known.counts[0]
     place, behind = 0, count
@@ -142,14 +142,14 @@ def add_value(known: Values, value: float, wait: float) -> None:
 
 
 @kernel(allocates=False)
-def _add_all(known: Values, values: FloatArray, waits: FloatArray) -> None:
+def _add_all(known: DistinctValues, values: FloatArray, waits: FloatArray) -> None:
     """Count jobs."""
     for i in range(len(values)):
         add_value(known, values[i], waits[i])
 
 
 @kernel(allocates=False)
-def find_clusters(known: Values, merging: Merging, least_size: float, ends: FloatArray) -> int:
+def find_clusters(known: DistinctValues, merging: Merging, least_size: float, ends: FloatArray) -> int:
     """Fill ``ends`` with the largest value of each cluster, infinity for the last; return how many there are.
 
     There are no more than ``ends`` has room for; none of fewer jobs than ``least_size``, if there are more in all.
@@ -173,7 +173,7 @@ def find_clusters(known: Values, merging: Merging, least_size: float, ends: Floa
 
 
 @kernel(allocates=False)
-def _merge_all(known: Values, merging: Merging, most: int) -> int:
+def _merge_all(known: DistinctValues, merging: Merging, most: int) -> int:
     """Merge all values, one by one, into one cluster; return of how many, ``most`` at most, the criterion is best."""
     count = known.counts[0]
     jobs, waits, cost = merging.jobs, merging.waits, merging.cost

@@ -44,7 +44,7 @@ from swftools.qbets.queue_state import (
     EITHER,
     Answers,
     QueueState,
-    Rules,
+    ReplayRules,
     Submissions,
     compiled_replay,
     empty_queue,
@@ -400,14 +400,14 @@ class WaitPredictor:
         self.known = {MACHINE: known}
         return Answers._make(column[np.argsort(order)] for column in answers)
 
-    def _rules(self, jobs: int) -> Rules:
+    def _rules(self, jobs: int) -> ReplayRules:
         """Return how a queue of so many jobs is replayed."""
         chosen = self.parameters
         least = least_waits(chosen.quantile, chosen.confidence)
         table: RareEvents = rare_events(chosen.rare_events)
         infers = {"either": EITHER, "both": BOTH}[chosen.unavailable_if] if chosen.availability else 0
         series = BinomialBound(chosen.availability_quantile)
-        return Rules(
+        return ReplayRules(
             chosen.training,
             chosen.cluster_every if chosen.clustering else 0,
             least,

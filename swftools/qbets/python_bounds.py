@@ -19,7 +19,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, kernel
 from swftools.qbets.bounds.binomial import BinomialBound
 from swftools.qbets.bounds.registry import Bound, check_count
-from swftools.qbets.queue_state import OVER, Answers, QueueState, Rules, Submissions, compiled_asking
+from swftools.qbets.queue_state import OVER, Answers, QueueState, ReplayRules, Submissions, compiled_asking
 
 COUNT, SHOWN, LIST = range(3)
 """Places in the state: waits, how many of them the object was shown, and where they begin."""
@@ -79,7 +79,7 @@ class PythonBounds:
         self._copies: dict[int, Any] = {}
         self._error: BaseException | None = None
 
-    def replay(self, rules: Rules, jobs: Submissions, first: int, behind: int, answers: Answers) -> None:
+    def replay(self, rules: ReplayRules, jobs: Submissions, first: int, behind: int, answers: Answers) -> None:
         """Submit jobs as ``replay_jobs`` does.
 
         Raises

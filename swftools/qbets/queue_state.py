@@ -14,7 +14,7 @@ from swftools.kernel import FloatArray, IntArray, kernel, untouched_zeros
 from swftools.qbets.bounds.binomial import HEAP, largest_below
 from swftools.qbets.bounds.registry import add_signature, bound_signature
 from swftools.qbets.change_points import RareEvents
-from swftools.qbets.clusters import Merging, Values, add_value, find_clusters, no_merging, no_values
+from swftools.qbets.clusters import DistinctValues, Merging, add_value, find_clusters, no_merging, no_values
 from swftools.qbets.history import (
     VALUES,
     History,
@@ -36,7 +36,7 @@ EITHER, BOTH = 1, 2
 """When nothing seems to start: too many jobs came since one started or it is too long ago, or both; 0: never."""
 
 
-class Rules(NamedTuple):
+class ReplayRules(NamedTuple):
     """How a queue is replayed.
 
     ``training`` jobs start before anyone is told. Clusters are found anew every so many jobs (0: never), of
@@ -80,7 +80,7 @@ class QueueState(NamedTuple):
     """
 
     history: History
-    values: Values
+    values: DistinctValues
     merging: Merging
     ends: FloatArray
     regrouping: Regrouping
@@ -134,7 +134,7 @@ Add = Callable[[FloatArray, FloatArray, float], None]
 
 def replay_jobs(
     queue: QueueState,
-    rules: Rules,
+    rules: ReplayRules,
     jobs: Submissions,
     first: int,
     behind: int,
@@ -155,7 +155,7 @@ def replay_jobs(
 
 def replay_asking(
     queue: QueueState,
-    rules: Rules,
+    rules: ReplayRules,
     jobs: Submissions,
     first: int,
     behind: int,
@@ -176,7 +176,7 @@ def replay_asking(
 @kernel(allocates=False)
 def start_until(
     queue: QueueState,
-    rules: Rules,
+    rules: ReplayRules,
     jobs: Submissions,
     now: float,
     answers: Answers,
@@ -199,7 +199,7 @@ def start_until(
 @kernel(allocates=False)
 def submit(
     queue: QueueState,
-    rules: Rules,
+    rules: ReplayRules,
     jobs: Submissions,
     job: int,
     told: float,
@@ -231,7 +231,7 @@ def submit(
 
 
 @kernel(allocates=False)
-def _notice_start(queue: QueueState, rules: Rules, start: float, add: Add) -> None:
+def _notice_start(queue: QueueState, rules: ReplayRules, start: float, add: Add) -> None:
     """See that the queue works: how many jobs came since the last start, and how long ago that was, become known."""
     since = queue.clock[0]
     if start > since > -np.inf:
@@ -245,7 +245,7 @@ def _notice_start(queue: QueueState, rules: Rules, start: float, add: Add) -> No
 
 
 @kernel(allocates=False)
-def _notice_submission(queue: QueueState, rules: Rules, now: float) -> None:
+def _notice_submission(queue: QueueState, rules: ReplayRules, now: float) -> None:
     """See whether too many jobs came since one started, or that is too long ago."""
     queue.counts[ARRIVALS] += 1
     many = float(queue.counts[ARRIVALS]) > largest_below(queue.arrivals.states[0], rules.series_facts)
@@ -261,7 +261,7 @@ def _types() -> tuple[Any, ...]:
 
     trimming = trimming_by(1, RareEvents(np.zeros(1), np.zeros(1, np.int64)))
     queue = empty_queue(1, 1, 1, newest=0, newest_of_series=1)
-    rules = Rules(0, 0, 0, 0, trimming, np.zeros(1), trimming, np.zeros(1))
+    rules = ReplayRules(0, 0, 0, 0, trimming, np.zeros(1), trimming, np.zeros(1))
     jobs = Submissions(*(np.zeros(1) for _ in range(3)))
     add = types.FunctionType(add_signature())
     return typeof(queue), typeof(rules), typeof(jobs), typeof(no_answers(1)), add

@@ -33,7 +33,7 @@ from swftools.qbets.queue_state import (
     WAITING,
     Answers,
     QueueState,
-    Rules,
+    ReplayRules,
     Submissions,
     empty_queue,
     no_answers,
@@ -58,7 +58,7 @@ class Live(NamedTuple):
     """
 
     queue: QueueState
-    rules: Rules
+    rules: ReplayRules
     jobs: Submissions
     answers: Answers
     what: IntArray
@@ -68,7 +68,7 @@ class Live(NamedTuple):
 
 def _example() -> Live:
     trimming = trimming_by(1, RareEvents(np.zeros(1), np.zeros(1, np.int64)))
-    rules = Rules(0, 0, 0, 0, trimming, np.zeros(1), trimming, np.zeros(1))
+    rules = ReplayRules(0, 0, 0, 0, trimming, np.zeros(1), trimming, np.zeros(1))
     queue = empty_queue(1, 1, 1, newest=0, newest_of_series=1)
     whole, number = np.zeros(1, np.int64), np.zeros(1)
     return Live(queue, rules, Submissions(number, number, number), no_answers(1), whole, whole, number)

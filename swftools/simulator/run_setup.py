@@ -13,7 +13,7 @@ from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import CQSIM, IGNORE, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.engine.dependents import note_edges
-from swftools.simulator.engine.loop import Options
+from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import DEPENDS, begin_state
 from swftools.simulator.machine.state import PLANS_BY_LIMIT
 from swftools.simulator.policy_abi import pack
@@ -101,7 +101,7 @@ def begin(
         predictor=told,
         called=called_for(rule, chosen, told, compiled=compiled),
         arena=arena,
-        options=Options(order, int(rule.rests), told.observes, int(learning is not None)),
+        options=EngineOptions(order, int(rule.rests), told.observes, int(learning is not None)),
         observer=pack(told.given.values(), observed, generator(run.seed, f"predict/{told.name}")),
         decider=pack(chosen.values(), memory, generator(run.seed, f"simulate/{rule.name}")),
         asked=learning,

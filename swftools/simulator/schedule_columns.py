@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from swftools.kernel import kernel, untouched_zeros
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.engine.replay import COMPLETED, Log
+from swftools.simulator.engine.replay import COMPLETED, RunLog
 from swftools.simulator.machine.state import CHECKPOINT, KILL, RESIZE, SUSPEND, Requests
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload
@@ -55,11 +55,11 @@ class Done(NamedTuple):
     limit: FloatArray
     is_cut: npt.NDArray[np.bool_]
     taken_out: FloatArray
-    log: Log
+    log: RunLog
     excluded: pd.DataFrame
 
 
-def what_was_done(workload: Workload, requests: Requests, log: Log, taken_out: FloatArray, *, copies: bool) -> Done:
+def what_was_done(workload: Workload, requests: Requests, log: RunLog, taken_out: FloatArray, *, copies: bool) -> Done:
     """Return what a schedule is made of, and nothing else, so that the rest can be forgotten.
 
     ``copies``: of its own, since the simulation goes on; else they are the simulation's.
@@ -76,7 +76,7 @@ def what_was_done(workload: Workload, requests: Requests, log: Log, taken_out: F
         own(requests.limit),
         workload.is_cut,
         taken_out,
-        Log._make([*(own(column[:runs]) for column in log[:-1]), log.size]),
+        RunLog._make([*(own(column[:runs]) for column in log[:-1]), log.size]),
         workload.excluded,
     )
 
@@ -176,7 +176,7 @@ def _of_some(done: Done, jobs: IntArray) -> Done:
     is_one = np.zeros(len(done.row), np.bool_)
     is_one[jobs] = True
     run = np.flatnonzero(is_one[done.log.job])
-    log = Log._make([*(column[run] for column in done.log[:-1]), done.log.size])
+    log = RunLog._make([*(column[run] for column in done.log[:-1]), done.log.size])
     log = log._replace(job=np.searchsorted(jobs, log.job).astype(np.int32))
     columns = {name: getattr(done, name)[jobs] for name in Done._fields if name not in ("taken_out", "log", "excluded")}
     return done._replace(**columns, log=log)

@@ -28,7 +28,7 @@ from swftools.drift import measure_drift
 from swftools.fields import dictionary, generate
 from swftools.fields.dictionary import TABLES, table_version
 from swftools.fields.generate import data_dictionary, generated_files, json_schema, main, stale_files, write_files
-from swftools.history.book import HistoryBook, Taken
+from swftools.history.book import HistoryBook, TakenRecords
 from swftools.history.records import file_records
 from swftools.market import price
 from swftools.models.arrivals import generate_arrivals
@@ -137,7 +137,7 @@ def listing(name: str) -> Trace:
     return read_log(ROOT / "tests" / "formats" / "loadleveler" / "samples" / name, processors_per_node=8)
 
 
-def _counts(taken: Taken) -> dict[str, int]:
+def _counts(taken: TakenRecords) -> dict[str, int]:
     """Return what the table of files says of what became of its records."""
     counts = asdict(taken)
     counts["withdrawn"] = counts.pop("gone")

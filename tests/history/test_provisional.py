@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from swftools import read_log
-from swftools.history.book import HistoryBook, Taken
+from swftools.history.book import HistoryBook, TakenRecords
 from swftools.history.provisional import FilePart, Provisional
 from swftools.history.records import FileRecords, file_records
 from swftools.tables import empty_frame
@@ -45,7 +45,7 @@ class History:
         self.resumes: dict[int, int] = {}
         self.changed: set[str] = set()
 
-    def take(self, file: FileRecords, resumes_lines: int = 99, continues: int = 0) -> Taken:
+    def take(self, file: FileRecords, resumes_lines: int = 99, continues: int = 0) -> TakenRecords:
         """Take the next file."""
         of_months = {
             label: (int(month["job_number"].min()), int(month["job_number"].max()))

@@ -23,7 +23,7 @@ from swftools.energy import read_rates
 from swftools.errors import SwfToolsError
 from swftools.formats.slurm.queue_snapshot import read_squeue
 from swftools.formats.swf.machines import read_machines
-from swftools.formats.tables.mapping import Table
+from swftools.formats.tables.mapping import MappedTable
 from swftools.parameters.small_files import hash_of_file, read_small_file, require_small
 
 DOORS: dict[str, Callable[[str], object]] = {
@@ -32,7 +32,7 @@ DOORS: dict[str, Callable[[str], object]] = {
     "experiment": read_experiment,
     "sites": read_sites,
     "parameters": ParametersParameter().normalize,
-    "mapping": lambda path: Table(mapping=path).mapped,
+    "mapping": lambda path: MappedTable(mapping=path).mapped,
 }
 TEXTS: dict[str, Callable[[str], object]] = {
     "rates": read_rates,

@@ -94,7 +94,7 @@ def key_of_night(_: str) -> str:
         book=SimpleNamespace(names=[1]),
         state=SimpleNamespace(records_version=1, manifest={}),
     )
-    run = reevaluation_run.Run(settings, came, Path(), print)  # type: ignore[arg-type]
+    run = reevaluation_run.ReevaluationRun(settings, came, Path(), print)  # type: ignore[arg-type]
     vars(run).update(making=SimpleNamespace(key="key of months"), terms={"licence": "none"}, privacy={})
     return run.version
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import luigi
 
 from pipelines.keys import content_key
-from pipelines.tasks.engines.batches import Told
+from pipelines.tasks.engines.batches import CellOutcome
 from pipelines.tasks.stage_task import StageTask
 from pipelines.tasks.targets import DirectoryTarget
 
@@ -77,7 +77,7 @@ def trial_cells(root: Path, count: int, seconds: float = 0.0, **faults: str) -> 
     ]
 
 
-def check_all(cells: list[TrialCell], told: list[Told], failed: dict[int, str]) -> None:
+def check_all(cells: list[TrialCell], told: list[CellOutcome], failed: dict[int, str]) -> None:
     """Check that each cell was told of once, that those that failed say why, and that no other is missing or half."""
     assert dict.fromkeys(range(len(cells)), 1) == dict(Counter(each.number for each in told))
     assert set(failed) == {each.number for each in told if each.error}

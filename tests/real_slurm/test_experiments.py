@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.tasks.engines.batch_system import BatchSystem
-from pipelines.tasks.engines.batches import Told
+from pipelines.tasks.engines.batches import CellOutcome
 from pipelines.tasks.engines.jobs import TRIES
 from tests.folders import ROOT
 from tests.pipelines.luigi_runs import SWFTOOLS
@@ -115,7 +115,7 @@ def test_the_only_job_ends(slurm: Slurm, home: Path, how: str, caplog: pytest.Lo
     job_file(home, walltime="00:01:00" if how == "walltime" else "00:10:00")
     cells, told = trial_cells(home / "data", 60, 0.3 if how == "scancel" else 3.0), []
 
-    def tell(each: Told) -> None:
+    def tell(each: CellOutcome) -> None:
         told.append(each)
         if len(told) == 5 and how == "scancel":
             slurm.run(f"scancel {' '.join(left(slurm))}")

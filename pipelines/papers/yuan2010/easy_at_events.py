@@ -21,15 +21,15 @@ from swftools.simulator.machine.state import ENDED, SUBMITTED, Machine
 from swftools.simulator.policies.ordered_easy import backfill
 
 
-class Seen(NamedTuple):
+class SubmittedCount(NamedTuple):
     """How many jobs had been submitted by the last decision."""
 
     submitted: npt.NDArray[np.int64]
 
 
-def nothing_seen(jobs: int, processors: int) -> Seen:  # noqa: ARG001 (as all memories)
+def nothing_seen(jobs: int, processors: int) -> SubmittedCount:  # noqa: ARG001 (as all memories)
     """Return the memory at the beginning."""
-    return Seen(np.zeros(1, np.int64))
+    return SubmittedCount(np.zeros(1, np.int64))
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class EasyAtEventsParameters(Parameters):
     backfill_order: str = choice(*ORDERS)
 
 
-def easy_at_events(machine: Machine, parameters: Any, memory: Seen) -> None:
+def easy_at_events(machine: Machine, parameters: Any, memory: SubmittedCount) -> None:
     """Decide as ``easy`` does, where a job was submitted or has ended."""
     if machine.counts[ENDED] == 0 and machine.counts[SUBMITTED] == memory.submitted[0]:
         return

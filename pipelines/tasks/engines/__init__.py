@@ -7,11 +7,11 @@ engine has finished no other one does again.
 
 from __future__ import annotations
 
-from pipelines.tasks.engines.batches import Engine, Submits, Told
+from pipelines.tasks.engines.batches import CellOutcome, Engine, Submits
 from pipelines.tasks.engines.pool import Pool
 from swftools.errors import ParameterError
 
-__all__ = ["Engine", "Submits", "Told", "find_engine"]
+__all__ = ["CellOutcome", "Engine", "Submits", "find_engine"]
 
 BATCH_SYSTEMS = ("slurm:", "pbs:", "lsf:", "sge:")
 TRANSPORTS = ("tcp://", "tls://", "ucx://", "ws://", "wss://")

@@ -17,11 +17,11 @@ import dask
 from distributed import Scheduler, SpecCluster
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from pipelines.tasks.engines.batches import Cells, Told
+from pipelines.tasks.engines.batches import CellOutcome, Cells
 from pipelines.tasks.engines.dask_cluster import Dask, silent_dask
 from pipelines.tasks.engines.job_commands import CommandError, check_there, interruptible, said_by, submit
 from pipelines.tasks.engines.job_file import read_job_file
-from pipelines.tasks.engines.jobs import Jobs
+from pipelines.tasks.engines.jobs import SubmittedJobs
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ClusterError, ParameterError
 
@@ -46,7 +46,7 @@ class BatchSystem(Dask):
         super().__init__(f"{kind}:{file}")
         self.file = read_job_file(file, kind)
         self._cluster: SpecCluster | None = None
-        self._jobs: Jobs | None = None
+        self._jobs: SubmittedJobs | None = None
         self._joined = _Joined()
 
     def job_script(self, data_root: str) -> str:
@@ -100,14 +100,14 @@ class BatchSystem(Dask):
             raise ClusterError(f"{self.file.path}: {error}") from error
         return number, self.file.kind.section, str(self.file.logs(data_root) / f"*{number}*")
 
-    def run(self, cells: Sequence[StageTask], tell: Callable[[Told], None]) -> list[Told]:
+    def run(self, cells: Sequence[StageTask], tell: Callable[[CellOutcome], None]) -> list[CellOutcome]:
         """Submit jobs, run cells whose output is not there, and end the jobs; see ``Engine``."""
         left = sum(not cell.is_done() for cell in cells)
         if not left:
             return []
         with interruptible(), silent_dask(), self._scheduler() as cluster:
             self._cluster = cluster
-            self._jobs = Jobs(self.file, str(cells[0].data_root), cluster.scheduler_address)
+            self._jobs = SubmittedJobs(self.file, str(cells[0].data_root), cluster.scheduler_address)
             try:
                 self._jobs.start(left)
                 failed = super().run(cells, tell)

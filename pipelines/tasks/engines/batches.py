@@ -45,7 +45,7 @@ OF_HOST = (OSError, MemoryError, ImportError, OtherCellError, StorageError, Unre
 
 
 @dataclass(frozen=True)
-class Told:
+class CellOutcome:
     """What became of a cell.
 
     Parameters
@@ -75,7 +75,7 @@ class Engine(Protocol):
     def check(self, data_root: str) -> None:
         """Raise ClusterError if it cannot be reached, or its workers cannot run cells."""
 
-    def run(self, cells: Sequence[StageTask], tell: Callable[[Told], None]) -> list[Told]:
+    def run(self, cells: Sequence[StageTask], tell: Callable[[CellOutcome], None]) -> list[CellOutcome]:
         """Run cells whose output is not there; return those that failed.
 
         Parameters
@@ -99,7 +99,7 @@ class Submits(Engine, Protocol):
 
 
 @dataclass(frozen=True)
-class Cell:
+class SentCell:
     """A cell as it is sent to a worker.
 
     Parameters
@@ -125,18 +125,18 @@ class Batch:
     ----------
     kind : type
         Task of the cells.
-    cells : sequence of Cell
+    cells : sequence of SentCell
         In the order in which they are run.
     """
 
     kind: type[StageTask]
-    cells: list[Cell]
+    cells: list[SentCell]
 
     @classmethod
     def of(cls, cells: Sequence[StageTask], numbers: Iterable[int]) -> Batch:
         """Return a batch of some of the cells."""
         with one_look():
-            sent = [Cell(number, dict(cells[number].param_kwargs), key_of(cells[number])) for number in numbers]
+            sent = [SentCell(number, dict(cells[number].param_kwargs), key_of(cells[number])) for number in numbers]
         return cls(type(cells[0]), sent)
 
 
@@ -146,7 +146,7 @@ class Report:
 
     Parameters
     ----------
-    told : list of Told
+    told : list of CellOutcome
         A line a cell.
     worker : str
         Host and process.
@@ -156,7 +156,7 @@ class Report:
         That compiling took.
     """
 
-    told: list[Told] = field(default_factory=list)
+    told: list[CellOutcome] = field(default_factory=list)
     worker: str = ""
     kernels: int = 0
     seconds: float = 0.0
@@ -180,11 +180,11 @@ def run_batch(batch: Batch, surroundings: AbstractContextManager[Any] | None = N
                     _run_cell(batch.kind, cell)
             except Exception as caught:  # noqa: BLE001 (whatever it is, the other cells go on)
                 error, is_of_host = f"{type(caught).__name__}: {caught}", isinstance(caught, OF_HOST)
-            told.append(Told(cell.number, time.perf_counter() - begun, error, worker, is_of_host))
+            told.append(CellOutcome(cell.number, time.perf_counter() - begun, error, worker, is_of_host))
         return Report(told, worker, WATCH.count - kernels, WATCH.seconds - seconds)
 
 
-def _run_cell(kind: type[StageTask], cell: Cell) -> None:
+def _run_cell(kind: type[StageTask], cell: SentCell) -> None:
     """Run a cell, unless it would be another one here than where it was sent from."""
     task = kind(**cell.parameters)
     if key_of(task) != cell.key:
@@ -244,7 +244,7 @@ class Cells:
         Called with what became of each that was left.
     """
 
-    def __init__(self, cells: Sequence[StageTask], tell: Callable[[Told], None]) -> None:
+    def __init__(self, cells: Sequence[StageTask], tell: Callable[[CellOutcome], None]) -> None:
         self.cells, self._tell = cells, tell
         with one_look():
             self._left = {number for number, cell in enumerate(cells) if not cell.is_done()}
@@ -253,7 +253,7 @@ class Cells:
         self._deaths: dict[int, int] = {}
         self._mean: float | None = None
         self._compiled: set[str] = set()
-        self.failed: list[Told] = []
+        self.failed: list[CellOutcome] = []
 
     def __bool__(self) -> bool:
         """Whether cells are left."""
@@ -296,7 +296,7 @@ class Cells:
             if self._deaths[number] >= LIVES:
                 why = "is there too little memory, or does its job end before it is done (walltime)?"
                 died = f"a worker died each of {LIVES} times that it ran this; {why}"
-                self._take(Told(number, 0.0, died))
+                self._take(CellOutcome(number, 0.0, died))
             else:
                 self._alone.appendleft(number)
 
@@ -318,19 +318,19 @@ class Cells:
     def fail(self, numbers: Iterable[int], error: str) -> None:
         """Note that cells failed."""
         for number in self._not_done(numbers):
-            self._take(Told(number, 0.0, error))
+            self._take(CellOutcome(number, 0.0, error))
 
     def _not_done(self, numbers: Iterable[int]) -> list[int]:
         """Return which cells have no output; the others were finished, though nobody heard of it."""
         left = []
         for number in numbers:
             if number in self._left and self.cells[number].is_done():
-                self._take(Told(number, 0.0))
+                self._take(CellOutcome(number, 0.0))
             elif number in self._left:
                 left.append(number)
         return left
 
-    def _take(self, told: Told) -> None:
+    def _take(self, told: CellOutcome) -> None:
         """Note what became of a cell: what is heard first counts."""
         if told.number not in self._left:
             return

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from pipelines.tasks.engines.batches import LIVES, Batch, Cells, Report, Told, run_batch
+from pipelines.tasks.engines.batches import LIVES, Batch, CellOutcome, Cells, Report, run_batch
 from pipelines.tasks.engines.dask_workers import Workers
 from pipelines.tasks.engines.surroundings import Surroundings
 from pipelines.tasks.stage_task import StageTask
@@ -86,7 +86,7 @@ class Dask:
         with self._connected(REACHED_WITHIN) as client:
             self._check_workers(client, data_root)
 
-    def run(self, cells: Sequence[StageTask], tell: Callable[[Told], None]) -> list[Told]:
+    def run(self, cells: Sequence[StageTask], tell: Callable[[CellOutcome], None]) -> list[CellOutcome]:
         """Run cells whose output is not there; see ``Engine``."""
         left = Cells(cells, tell)
         patience = REACHED_WITHIN

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from distributed import Client, Future
 
-from pipelines.tasks.engines.batches import Batch, Told, first_of_each_log, unlike
+from pipelines.tasks.engines.batches import Batch, CellOutcome, first_of_each_log, unlike
 from pipelines.tasks.engines.surroundings import Surroundings, differing_libraries, look, mark_in, problem_of
 from pipelines.tasks.stage_task import StageTask
 from swftools.errors import ClusterError
@@ -114,7 +114,7 @@ class Workers:
         others = [worker for worker in self.fit if worker not in failed]
         return others if others or self._questions else list(self.fit)
 
-    def hear(self, worker: str, told: Sequence[Told]) -> list[int]:
+    def hear(self, worker: str, told: Sequence[CellOutcome]) -> list[int]:
         """Take what a worker tells of cells; return those that are to be tried elsewhere."""
         again = []
         for each in told:

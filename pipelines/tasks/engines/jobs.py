@@ -45,7 +45,7 @@ TAIL = 3
 
 
 @dataclass
-class Job:
+class SubmittedJob:
     """A job that was submitted.
 
     Parameters
@@ -68,7 +68,7 @@ class Job:
     """Times in succession that it was not listed."""
 
 
-class Jobs:
+class SubmittedJobs:
     """The jobs of one run.
 
     Parameters
@@ -83,7 +83,7 @@ class Jobs:
 
     def __init__(self, file: JobFile, data_root: str, scheduler: str) -> None:
         self.file, self.data_root, self.scheduler = file, data_root, scheduler
-        self.alive: list[Job] = []
+        self.alive: list[SubmittedJob] = []
         self._submitted = 0
         self._in_vain = 0
         self._last_words = ""
@@ -176,13 +176,13 @@ class Jobs:
                 progress.warning("%s: %s", self.file.path, error)
                 return
 
-    def _submit(self) -> Job:
+    def _submit(self) -> SubmittedJob:
         """Submit a job."""
         name = f"job{self._submitted}"
         made = self.file.job(self.data_root, self.scheduler, name)
         number = submit(made, made.job_script())
         self._submitted += 1
-        return Job(number, name)
+        return SubmittedJob(number, name)
 
     def _ask(self, now: float, *, is_alone: bool) -> bool:
         """Ask how the jobs are; return whether there was an answer.
@@ -217,7 +217,7 @@ class Jobs:
             gone = Listed(ENDED, "not listed any more") if job.unlisted > 1 else job.listed
             job.listed = listed.get(job.number, gone)
 
-    def _bury(self, job: Job, left: int) -> None:
+    def _bury(self, job: SubmittedJob, left: int) -> None:
         """Note that a job ended, and say what became of it."""
         self.alive.remove(job)
         is_of_use = job.left_at_join is not None and left < job.left_at_join
@@ -226,7 +226,7 @@ class Jobs:
         vain = f". {counted(self._in_vain, 'job')} in succession ended before a cell was finished; {TRIES} may"
         progress.warning("%s; %s left%s", self._last_words, counted(left, "cell"), "" if is_of_use else vain)
 
-    def _end_of(self, job: Job) -> str:
+    def _end_of(self, job: SubmittedJob) -> str:
         """Return what became of a job, in the words of the batch system, and how its log ends."""
         kind = self.file.kind
         words = f"{kind.lists[0]}: {job.listed.words}"
@@ -236,7 +236,7 @@ class Jobs:
             told = ""  # sites may keep no accounts; what the list said must do
         return f"{words}{f'; {kind.tells[0]}: {told}' if told else ''}; {self._log_of(job)}"
 
-    def _log_of(self, job: Job) -> str:
+    def _log_of(self, job: SubmittedJob) -> str:
         """Return where a job's log is, and how it ends."""
         folder = self.file.logs(self.data_root)
         files = [path for path in folder.glob("*") if re.search(rf"(?<!\d){job.number}(?!\d)", path.name)]
@@ -279,7 +279,7 @@ class Jobs:
             self._said_waiting, self._waiting = now, words
             progress.info("%s; no worker is here yet. Ctrl-C cancels them", words)
 
-    def _cancel(self, jobs: Iterable[Job]) -> None:
+    def _cancel(self, jobs: Iterable[SubmittedJob]) -> None:
         """Cancel jobs, and forget them."""
         chosen = list(jobs)
         if not chosen:

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 
 from pipelines.tasks.augmented import forget_trace
-from pipelines.tasks.engines.batches import Batch, Cells, Report, Told, run_batch
+from pipelines.tasks.engines.batches import Batch, CellOutcome, Cells, Report, run_batch
 from pipelines.tasks.stage_task import StageTask
 
 progress = logging.getLogger("pipelines")
@@ -34,7 +34,7 @@ class Pool:
     def check(self, data_root: str) -> None:
         """Do nothing: there is nothing that might not be reached."""
 
-    def run(self, cells: Sequence[StageTask], tell: Callable[[Told], None]) -> list[Told]:
+    def run(self, cells: Sequence[StageTask], tell: Callable[[CellOutcome], None]) -> list[CellOutcome]:
         """Run cells whose output is not there; see ``Engine``."""
         left = Cells(cells, tell)
         if self.processes == 1:

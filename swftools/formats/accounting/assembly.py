@@ -15,9 +15,9 @@ import pyarrow as pa
 from swftools._version import __version__
 from swftools.fields.definition import BOOL, INT64, INTEGERS, STRING
 from swftools.fields.dictionary import JOBS, SWF_FIELDS
-from swftools.formats.accounting.decision import Decision
+from swftools.formats.accounting.decision import LogDecision
+from swftools.formats.accounting.dependencies import spread
 from swftools.formats.accounting.ledger import MAXIMA, Ledger, Part
-from swftools.formats.accounting.waits import spread
 from swftools.header import HeaderEntry, SwfHeader
 from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
 from swftools.tables import empty_frame, frame_of
@@ -32,7 +32,7 @@ _NUMBERED = {
 _SWF_NAMES = {field.name for field in SWF_FIELDS}
 
 
-def ends_of(parts: list[Part], decision: Decision) -> FloatArray:
+def ends_of(parts: list[Part], decision: LogDecision) -> FloatArray:
     """Return when each job of the parts ended, by its number; NaN where that is not known."""
     if not len(decision.waiting):  # then nobody asks
         return np.empty(0)
@@ -43,7 +43,7 @@ def ends_of(parts: list[Part], decision: Decision) -> FloatArray:
     return ends
 
 
-def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order: bool = True) -> pd.DataFrame:
+def jobs_of(parts: list[Part], decision: LogDecision, ends: FloatArray, *, in_order: bool = True) -> pd.DataFrame:
     """Return the jobs table of parts, by submission, or in the order of the records.
 
     The parts are emptied as their columns are taken, since a log's may fill the memory.
@@ -52,7 +52,7 @@ def jobs_of(parts: list[Part], decision: Decision, ends: FloatArray, *, in_order
     ----------
     parts : list of Part
         Records, and what became of other lines.
-    decision : Decision
+    decision : LogDecision
         Of their records.
     ends : ndarray of float
         When each job of the log ended, by its number; the job before one of a part may be of another part.
@@ -144,7 +144,7 @@ def _is_sorted(values: IntArray) -> bool:
     return bool((values[1:] > values[:-1]).all())
 
 
-def _preceding(decision: Decision) -> FloatArray:
+def _preceding(decision: LogDecision) -> FloatArray:
     """Return the job before each record that waited for one alone; NaN for others."""
     if not len(decision.waiting):
         return np.broadcast_to(np.nan, len(decision.number))
@@ -154,7 +154,7 @@ def _preceding(decision: Decision) -> FloatArray:
     return preceding
 
 
-def _preceding_lists(decision: Decision, kept: Any) -> Any:
+def _preceding_lists(decision: LogDecision, kept: Any) -> Any:
     """Return the jobs before each kept record for which SWF's field does not say it all; None where there is none."""
     rows = np.arange(len(decision.number))[kept]
     waiting, before = decision.waiting[decision.is_listed], decision.before[decision.is_listed]
@@ -169,7 +169,7 @@ def _preceding_lists(decision: Decision, kept: Any) -> Any:
     return pd.arrays.ArrowExtensionArray(pa.chunked_array([lists]))
 
 
-def _last_end(decision: Decision, ends: FloatArray) -> FloatArray:
+def _last_end(decision: LogDecision, ends: FloatArray) -> FloatArray:
     """Return when the last of the jobs ended that each record waited for; NaN where it waited for none."""
     last = np.full(len(decision.number), np.nan)
     if len(decision.waiting):
@@ -231,16 +231,18 @@ def _fill_integers(values: FloatArray, whole: IntArray, missing: BoolArray) -> N
         whole[row] = 1 if missing[row] else int(values[row])
 
 
-def merged_lines(parts: list[Part], decision: Decision, log: tuple[IntArray, Decision] | None = None) -> pd.DataFrame:
+def merged_lines(
+    parts: list[Part], decision: LogDecision, log: tuple[IntArray, LogDecision] | None = None
+) -> pd.DataFrame:
     """Return the table ``merged``: lines that became part of a job, and records that repeat one.
 
     Parameters
     ----------
     parts : list of Part
         Whose lines are told.
-    decision : Decision
+    decision : LogDecision
         Of their records.
-    log : tuple of ndarray and Decision, optional
+    log : tuple of ndarray and LogDecision, optional
         The lines of all records of the log, and what is decided of them, where lines belong to records of other parts.
     """
     lines = np.concatenate([part.line for part in parts])

@@ -42,7 +42,7 @@ class Dated(NamedTuple):
     text: str
 
 
-Told = dict[int, Dated]
+DatesOfOrder = dict[int, Dated]
 """The first date that tells each thing of the order: ``DAY_FIRST`` and so on."""
 
 
@@ -54,11 +54,11 @@ class OtherOrder(Exception):  # noqa: N818 (no error: the log is read again)
         self.order = order
 
 
-def told_by(moments: Moments, line: IntArray) -> Told:
+def told_by(moments: Moments, line: IntArray) -> DatesOfOrder:
     """Return what times tell of the order of day and month; ``line`` is that of each."""
     if moments.written is None:
         return {}
-    found: Told = {}
+    found: DatesOfOrder = {}
     spans, told = moments.written
     for what in (DAY_FIRST, MONTH_FIRST, EITHER, SHORT_YEAR):
         rows = np.flatnonzero(told == what)
@@ -68,9 +68,9 @@ def told_by(moments: Moments, line: IntArray) -> Told:
     return found
 
 
-def first_of(*told: Told) -> Told:
+def first_of(*told: DatesOfOrder) -> DatesOfOrder:
     """Return of each thing that dates tell the first one."""
-    found: Told = {}
+    found: DatesOfOrder = {}
     for each in told:
         for what, date in each.items():
             if what not in found or date.line < found[what].line:
@@ -78,7 +78,7 @@ def first_of(*told: Told) -> Told:
     return found
 
 
-def order_shown(told: Told) -> str | None:
+def order_shown(told: DatesOfOrder) -> str | None:
     """Return which order dates show; None if none, or several."""
     shown = [order for order, what in _SHOWN_BY.items() if what in told]
     return shown[0] if len(shown) == 1 else None
@@ -115,7 +115,7 @@ class DateOrder:
     def __init__(self, given: str | None, known: str | None = None, assumed: str | None = None) -> None:
         self.used = given or known or assumed or USUAL
         self._is_given, self._known = given is not None, known
-        self._told: Told = {}
+        self._told: DatesOfOrder = {}
 
     @property
     def shown(self) -> str | None:
@@ -127,7 +127,7 @@ class DateOrder:
         """Whether there are dates of which nothing has told yet what they mean."""
         return EITHER in self._told and not (self._is_given or self._known or self.shown)
 
-    def take(self, told: Told, place: Callable[[int], str], *, may_quote: bool) -> None:
+    def take(self, told: DatesOfOrder, place: Callable[[int], str], *, may_quote: bool) -> None:
         """Take what the dates of some records tell.
 
         Parameters

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.formats.accounting.predecessors import Told, find_predecessors
-from swftools.formats.accounting.waits import Waits
+from swftools.formats.accounting.dependencies import Dependencies
+from swftools.formats.accounting.predecessors import RecordedLives, find_predecessors
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
 
-class Decision(NamedTuple):
+class LogDecision(NamedTuple):
     """What all records of a log together decide.
 
     Parameters
@@ -38,13 +38,13 @@ class Decision(NamedTuple):
     before: IntArray
     is_listed: BoolArray
 
-    def of(self, begin: int, end: int) -> Decision:
+    def of(self, begin: int, end: int) -> LogDecision:
         """Return what is decided of the records from one to before another."""
         first, last = np.searchsorted(self.waiting, (begin, end))
         number, into = self.number[begin:end], self.into[begin:end]
         pairs = slice(first, last)
         waiting = self.waiting[pairs] - begin
-        return Decision(self.origin, number, into, waiting, self.before[pairs], self.is_listed[pairs])
+        return LogDecision(self.origin, number, into, waiting, self.before[pairs], self.is_listed[pairs])
 
 
 class Known(NamedTuple):
@@ -56,7 +56,7 @@ class Known(NamedTuple):
         Times; NaN where there is none.
     line : ndarray of int64
     key, id_key : ndarray of uint64
-    waits : Waits, optional
+    waits : Dependencies, optional
     groups : dict of str to ndarray of uint64
         As in ``Part``.
     status : ndarray of float64
@@ -73,14 +73,14 @@ class Known(NamedTuple):
     line: IntArray
     key: npt.NDArray[np.uint64]
     id_key: npt.NDArray[np.uint64]
-    waits: Waits | None
+    waits: Dependencies | None
     groups: dict[str, npt.NDArray[np.uint64]]
     status: FloatArray
     into: dict[int, int]
     any_order: bool = False
 
 
-def decide(known: Known) -> Decision:
+def decide(known: Known) -> LogDecision:
     """Give the records of a whole log numbers by submission, none to those that repeat another or are a piece of it."""
     submit, line, key = known.submit, known.line, known.key
     into = np.broadcast_to(np.int64(0), len(key))  # of no memory, while none repeats another
@@ -109,7 +109,7 @@ def decide(known: Known) -> Decision:
     waiting = before = np.empty(0, np.int64)
     is_listed = np.empty(0, np.bool_)
     if known.waits is not None and len(known.waits.row):
-        told = Told(known.id_key, known.submit, known.start, known.end, known.status, known.groups)
+        told = RecordedLives(known.id_key, known.submit, known.start, known.end, known.status, known.groups)
         waiting, found = find_predecessors(told, np.arange(len(key))[kept], known.waits, any_order=known.any_order)
         before = number[found]
         is_listed = np.zeros(len(key), np.bool_)
@@ -117,4 +117,4 @@ def decide(known: Known) -> Decision:
         is_listed[waiting[known.submit[found] > known.submit[waiting]]] = True
         is_listed = is_listed[waiting]
     origin = int(np.floor(earliest)) if np.isfinite(earliest) else 0
-    return Decision(origin, number, into, waiting, before, is_listed)
+    return LogDecision(origin, number, into, waiting, before, is_listed)

@@ -20,7 +20,8 @@ import pyarrow as pa
 from swftools.errors import DateOrderError, LogFormatError, SwfFormatError
 from swftools.formats.accounting.assembly import Origin, ends_of, jobs_of, last_end, log_header, merged_lines
 from swftools.formats.accounting.date_order import USUAL, DateOrder, OtherOrder
-from swftools.formats.accounting.decision import Decision, Known, decide
+from swftools.formats.accounting.decision import Known, LogDecision, decide
+from swftools.formats.accounting.dependencies import Dependencies, groups_together, together
 from swftools.formats.accounting.digest import Digest
 from swftools.formats.accounting.identity import told_apart
 from swftools.formats.accounting.late_facts import Settled, carry_out, whole_column
@@ -28,10 +29,9 @@ from swftools.formats.accounting.ledger import Ledger, Part
 from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.spans import line_ends
 from swftools.formats.accounting.times import zone_named
-from swftools.formats.accounting.waits import Waits, groups_together, together
 from swftools.formats.accounting.whole_log import Gathered
 from swftools.formats.compression import source_name
-from swftools.formats.multi_file import Joined, LogFiles, open_joined
+from swftools.formats.multi_file import JoinedFiles, LogFiles, open_joined
 from swftools.formats.registry import LogFormat, Reading
 from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import text, whole
@@ -274,7 +274,7 @@ class AccountingFormat(LogFormat):
                 if len(part.quarantine):
                     refuse(files, part)
 
-    def look_over(self, parts: list[Part], decision: Decision, ledger: Ledger) -> None:
+    def look_over(self, parts: list[Part], decision: LogDecision, ledger: Ledger) -> None:
         """Count among the anomalies what only shows once the whole log is known; nothing by default."""
 
     def pieces(self, files: LogFiles, how: Reading, tally: Tally) -> Iterator[tuple[Stretch, Records]]:
@@ -313,7 +313,9 @@ class AccountingFormat(LogFormat):
             told = str(error).replace("--format NAME:", f"--format {self.NAME}:")
             raise type(error)(f"{files.name}: {told}") from error
 
-    def _stretches(self, stream: Joined, files: LogFiles, chunk_bytes: int, digest: Digest | None) -> Iterator[Stretch]:
+    def _stretches(
+        self, stream: JoinedFiles, files: LogFiles, chunk_bytes: int, digest: Digest | None
+    ) -> Iterator[Stretch]:
         """Yield a stream in pieces of whole records; at least one, which may be empty.
 
         What is remembered of earlier pieces costs time with each: pieces that are asked for too small grow with the
@@ -362,7 +364,7 @@ class AccountingFormat(LogFormat):
                 return
 
 
-def _decide(parts: list[Part], settled: Settled, files: LogFiles, *, any_order: bool) -> Decision:
+def _decide(parts: list[Part], settled: Settled, files: LogFiles, *, any_order: bool) -> LogDecision:
     """Return what the records of all parts decide; before it is carried out what was settled."""
     counts = [len(part.line) for part in parts]
     waits = _waits_of(parts)
@@ -392,7 +394,7 @@ def _decide(parts: list[Part], settled: Settled, files: LogFiles, *, any_order: 
     )
 
 
-def _waits_of(parts: list[Part]) -> Waits | None:
+def _waits_of(parts: list[Part]) -> Dependencies | None:
     """Return what the records of all parts wait for; None where none does."""
     waits = together([part.waits for part in parts], [len(part.line) for part in parts])
     return waits if waits is not None and len(waits.row) else None

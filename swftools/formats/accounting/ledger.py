@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 
 from swftools.fields.definition import MAX_TIME
 from swftools.fields.dictionary import JOBS
-from swftools.formats.accounting.decision import Decision
+from swftools.formats.accounting.decision import LogDecision
+from swftools.formats.accounting.dependencies import NAMESAKES, Dependencies, group_keys, read_waits
 from swftools.formats.accounting.identity import id_keys, record_keys
 from swftools.formats.accounting.names import NameBook
 from swftools.formats.accounting.records import (
@@ -38,7 +39,6 @@ from swftools.formats.accounting.records import (
     Stretch,
     plain_words,
 )
-from swftools.formats.accounting.waits import NAMESAKES, Waits, group_keys, read_waits
 from swftools.formats.privacy import Privacy
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.tables import empty_frame, frame_of
@@ -101,10 +101,10 @@ class Part:
         As in ``Records``; names as numbers.
     words : dict of str to pyarrow.LargeStringArray
         ``TEXTS``.
-    waits : Waits, optional
+    waits : Dependencies, optional
         What records wait for; None where the log does not say it.
     groups : dict of str to ndarray of uint64
-        Hashes of what several records have in common, as in ``waits.GROUPS``.
+        Hashes of what several records have in common, as in ``dependencies.GROUPS``.
     is_ambiguous : ndarray of bool
         As in ``Records``.
     quarantine : pandas.DataFrame
@@ -120,7 +120,7 @@ class Part:
     id_key: npt.NDArray[np.uint64]
     numbers: dict[str, FloatArray]
     words: dict[str, pa.LargeStringArray]
-    waits: Waits | None
+    waits: Dependencies | None
     groups: dict[str, npt.NDArray[np.uint64]]
     is_ambiguous: BoolArray
     quarantine: pd.DataFrame
@@ -203,7 +203,7 @@ class Ledger:
         if count:
             self.anomalies[REPEATS] += count
 
-    def note_unknown(self, waits: Waits | None, decision: Decision) -> None:
+    def note_unknown(self, waits: Dependencies | None, decision: LogDecision) -> None:
         """Count jobs that waited for others, none of which is known."""
         if waits is not None:
             waited = np.zeros(len(decision.number), np.bool_)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.formats.accounting.decision import Decision
+from swftools.formats.accounting.decision import LogDecision
 from swftools.formats.accounting.ledger import Part
 from swftools.kernel import FloatArray, IntArray
 
@@ -32,7 +32,7 @@ class InOrder:
         self._lines: IntArray = np.empty(0, np.int64)
         self._numbers: IntArray = np.empty(0, np.int64)
 
-    def take(self, part: Part) -> tuple[Decision, tuple[IntArray, Decision]] | None:
+    def take(self, part: Part) -> tuple[LogDecision, tuple[IntArray, LogDecision]] | None:
         """Return what is decided of the records of a part, and of these with those of its first second before it.
 
         None where the part cannot be numbered so: it is out of order, jobs wait for others, lines were merged, or rows
@@ -69,7 +69,7 @@ class InOrder:
             stays &= ~is_same
             self._keys, self._lines, self._numbers = keys[stays], lines[stays], number[stays]
         nothing = np.empty(0, np.int64)
-        whole = Decision(self.origin, number, into, nothing, nothing, np.empty(0, np.bool_))
+        whole = LogDecision(self.origin, number, into, nothing, nothing, np.empty(0, np.bool_))
         return whole.of(before, len(keys)), (lines, whole)
 
     def _note(self, part: Part, submit: FloatArray) -> None:

@@ -42,7 +42,7 @@ def first_places(keys: pa.LargeStringArray, asked: pa.LargeStringArray) -> IntAr
     return found
 
 
-class Joined(NamedTuple):
+class JoinedLines(NamedTuple):
     """Lines that became part of records.
 
     Parameters
@@ -74,7 +74,7 @@ class PartsOfJobs:
 
     def join(
         self, key: KeyArray, line: IntArray, part_key: KeyArray, part_line: IntArray, part_values: FloatArray
-    ) -> Joined:
+    ) -> JoinedLines:
         """Return which parts, of this stretch and of those before, the records of a stretch have.
 
         Parameters
@@ -92,7 +92,7 @@ class PartsOfJobs:
         count = len(self._key)
         sums = np.zeros((len(self._values), len(key)))
         if not count or not len(key):
-            return Joined(np.empty(0, np.int64), np.empty(0, np.int64), sums)
+            return JoinedLines(np.empty(0, np.int64), np.empty(0, np.int64), sums)
         every_key = np.concatenate([self._key, key])
         order = np.lexsort((np.concatenate([self._line, line]), every_key))
         place = np.where(order >= count, np.arange(len(order)), len(order) - 1)
@@ -101,7 +101,7 @@ class PartsOfJobs:
         part, into = order[is_found], behind[is_found] - count
         for value, total in zip(self._values, sums, strict=True):
             np.add.at(total, into, np.nan_to_num(value[part]))
-        joined = Joined(self._line[part], into, sums)
+        joined = JoinedLines(self._line[part], into, sums)
         waits = np.ones(count, bool)
         waits[part] = False
         self._key, self._line, self._values = self._key[waits], self._line[waits], self._values[:, waits]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from swftools.formats.accounting.waits import ALTERNATIVE, BADLY, NAMESAKES, WELL, Waits, spread
+from swftools.formats.accounting.dependencies import ALTERNATIVE, BADLY, NAMESAKES, WELL, Dependencies, spread
 from swftools.kernel import FloatArray, IntArray, TinyArray, kernel
 
 KeyArray = npt.NDArray[np.uint64]
@@ -29,7 +29,7 @@ _COMPLETED = 1.0
 """The status of a job that ended well."""
 
 
-class Told(NamedTuple):
+class RecordedLives(NamedTuple):
     """What the records of a log say, a row each: hash of the id, times (s, NaN where there is none), status, groups."""
 
     id_key: KeyArray
@@ -41,24 +41,24 @@ class Told(NamedTuple):
 
 
 def find_predecessors(
-    told: Told, kept: IntArray, waits: Waits, *, any_order: bool = False
+    told: RecordedLives, kept: IntArray, waits: Dependencies, *, any_order: bool = False
 ) -> tuple[IntArray, IntArray]:
     """Return pairs of records, one that waited and one that it waited for, in order.
 
     Parameters
     ----------
-    told : Told
+    told : RecordedLives
         The records of the log.
     kept : ndarray of int64
         Records that are jobs, none that repeats another.
-    waits : Waits
+    waits : Dependencies
         What they name.
     any_order : bool
         Whether the one record of an id is meant whenever it was submitted.
     """
     order = kept[np.lexsort((kept, told.end[kept], told.submit[kept], told.id_key[kept]))]
     ids = told.id_key[order]
-    named = Waits(*(each[waits.mark & NAMESAKES == 0] for each in waits))
+    named = Dependencies(*(each[waits.mark & NAMESAKES == 0] for each in waits))
     named = _with_elements(told, kept, ids, named)
     first, last = (np.searchsorted(ids, named.key, side).astype(np.int64) for side in ("left", "right"))
     found = np.full(len(named.row), -1, np.int64)
@@ -76,7 +76,7 @@ def find_predecessors(
     return row[is_new], before[is_new]
 
 
-def _with_elements(told: Told, kept: IntArray, ids: KeyArray, named: Waits) -> Waits:
+def _with_elements(told: RecordedLives, kept: IntArray, ids: KeyArray, named: Dependencies) -> Dependencies:
     """Return what is waited for, with the elements of an array in place of its id, which no record has."""
     if "array" not in told.groups or not len(named.row):
         return named
@@ -91,11 +91,15 @@ def _with_elements(told: Told, kept: IntArray, ids: KeyArray, named: Waits) -> W
     turn = np.lexsort((key, row))  # of the lives of an element one is enough
     is_new = np.append(True, (np.diff(row[turn]) != 0) | (key[turn][1:] != key[turn][:-1]))[: len(row)]
     chosen = turn[is_new]
-    own = Waits(*(each[~is_of_array] for each in named))
-    return Waits(np.append(own.row, row[chosen]), np.append(own.key, key[chosen]), np.append(own.mark, mark[chosen]))
+    own = Dependencies(*(each[~is_of_array] for each in named))
+    return Dependencies(
+        np.append(own.row, row[chosen]), np.append(own.key, key[chosen]), np.append(own.mark, mark[chosen])
+    )
 
 
-def _first_of_alternatives(told: Told, row: IntArray, before: IntArray, mark: TinyArray) -> tuple[IntArray, IntArray]:
+def _first_of_alternatives(
+    told: RecordedLives, row: IntArray, before: IntArray, mark: TinyArray
+) -> tuple[IntArray, IntArray]:
     """Return pairs of which only the first that ended is left where one is enough; by its status, where that counts."""
     is_one = mark & ALTERNATIVE > 0
     if not is_one.any():
@@ -109,7 +113,7 @@ def _first_of_alternatives(told: Told, row: IntArray, before: IntArray, mark: Ti
     return np.append(row[~is_one], row[some]), np.append(before[~is_one], before[some])
 
 
-def _namesakes(told: Told, kept: IntArray, waiting: IntArray) -> tuple[IntArray, IntArray]:
+def _namesakes(told: RecordedLives, kept: IntArray, waiting: IntArray) -> tuple[IntArray, IntArray]:
     """Return pairs of those that wait for all earlier namesakes, and these.
 
     They need to wait only for those since the last one that waited so itself, and for that. Who never ran is left out.

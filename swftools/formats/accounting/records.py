@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from swftools.errors import ParameterError
-from swftools.formats.accounting.date_order import Told, first_of, told_by
+from swftools.formats.accounting.date_order import DatesOfOrder, first_of, told_by
 from swftools.formats.accounting.spans import Spans, texts
 from swftools.formats.accounting.times import Moments
 from swftools.kernel import BoolArray, FloatArray, IntArray
@@ -187,7 +187,7 @@ class Records:
     wait_holds_restarts: bool = True
     show: Callable[[int], str] | None = None
     zero: str = "1970"
-    dates: Told = field(default_factory=dict)
+    dates: DatesOfOrder = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._fault = np.full(len(self.line), -1, np.int32)

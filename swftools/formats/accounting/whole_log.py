@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from swftools.formats.accounting.dependencies import groups_together, together
 from swftools.formats.accounting.ledger import LooseLines, Part
-from swftools.formats.accounting.waits import groups_together, together
 from swftools.kernel import FloatArray, kernel, untouched_zeros
 
 _ROWS = 1 << 16

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from swftools.errors import LogFormatError
-from swftools.formats.accounting.date_order import USUAL, Told, first_of, order_shown
+from swftools.formats.accounting.date_order import USUAL, DatesOfOrder, first_of, order_shown
 from swftools.formats.accounting.format import AccountingFormat
 from swftools.formats.accounting.times import ORDERS
 from swftools.formats.multi_file import LogFiles
@@ -46,7 +46,7 @@ class WrittenDates(AccountingFormat):
             files.dates = order_shown(first_of(*map(self._told, heads)))
         AccountingFormat.put_in_order(self.assuming(files.dates or USUAL), files, heads)
 
-    def _told(self, head: bytes) -> Told:
+    def _told(self, head: bytes) -> DatesOfOrder:
         """Return what the beginning of a file tells of the order of day and month."""
         if not _SLASHED.search(head):
             return {}

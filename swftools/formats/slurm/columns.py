@@ -60,7 +60,7 @@ _OTHER = re.compile(rb"[0-9]([^\w.+\[\]%:, /-]+|,)")
 _NUMBER = {name.lower(): number for number, name in enumerate(COLUMNS)}
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """How a row is made up.
 
     Parameters
@@ -95,7 +95,7 @@ class Layout(NamedTuple):
         return int(self.position[0])
 
 
-NO_LAYOUT = Layout(np.full(len(COLUMNS), -1, np.int64), 0, False, False)
+NO_LAYOUT = RowLayout(np.full(len(COLUMNS), -1, np.int64), 0, False, False)
 """Before the first header."""
 
 
@@ -116,7 +116,7 @@ def _names(line: bytes) -> tuple[list[str], bytes]:
     return [name.decode("utf-8", "replace").strip().strip('"').strip() for name in line.split(separator)], separator
 
 
-def layout_of_header(line: bytes, place: str) -> Layout:
+def layout_of_header(line: bytes, place: str) -> RowLayout:
     """Return the layout that a header line announces.
 
     Raises
@@ -133,7 +133,7 @@ def layout_of_header(line: bytes, place: str) -> Layout:
     return layout
 
 
-def layout_of_option(columns: str) -> Layout:
+def layout_of_option(columns: str) -> RowLayout:
     """Return the layout that the option ``columns`` tells: names with ``+``, commas or bars between them.
 
     Raises
@@ -148,7 +148,7 @@ def layout_of_option(columns: str) -> Layout:
     return layout
 
 
-def with_tail(layout: Layout, line: bytes) -> Layout:
+def with_tail(layout: RowLayout, line: bytes) -> RowLayout:
     """Return a layout that was told as the first row has it: what stands between fields, and behind the last."""
     if BAR not in line and (found := _OTHER.search(line)):
         layout = layout._replace(separator=found[1], is_csv=found[1] in _CSV)
@@ -158,7 +158,7 @@ def with_tail(layout: Layout, line: bytes) -> Layout:
     return layout._replace(has_tail=True)
 
 
-def _layout(names: list[str], separator: bytes) -> tuple[Layout, list[str]]:
+def _layout(names: list[str], separator: bytes) -> tuple[RowLayout, list[str]]:
     """Return the layout of columns by their names, and what is missing."""
     names = [name.strip().lower() for name in names]
     has_tail = len(names) > 1 and not names[-1]
@@ -177,6 +177,6 @@ def _layout(names: list[str], separator: bytes) -> tuple[Layout, list[str]]:
     if names[-1] in _OF_LINES:
         takes_lines = LAST_LINES
     return (
-        Layout(position, len(names), has_tail, names[-1] in _FREE, separator, separator in _CSV, takes_lines),
+        RowLayout(position, len(names), has_tail, names[-1] in _FREE, separator, separator in _CSV, takes_lines),
         lacking,
     )

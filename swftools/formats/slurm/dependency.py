@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Slurm's words for dependencies name, as ``swftools.formats.accounting.waits`` has it.
+"""What Slurm's words for dependencies name, as ``swftools.formats.accounting.dependencies`` has it.
 
 ``afterok:12:13,afterany:14`` waits for the end of all three; with ``?`` for the comma one of them is enough. Behind
 ``:`` stand ids of jobs, of arrays, ``7_*`` among them, or of elements; behind an id squeue says in brackets whether it

@@ -22,7 +22,7 @@ the last string of a document are those of "jobs" (-1 once they are not), whethe
 is open, and how many such lists there were."""
 
 
-class Found(NamedTuple):
+class DocumentPlaces(NamedTuple):
     """Where things stand in a piece of text: a row for each job, and a row for each line outside of all documents."""
 
     begin: IntArray
@@ -37,7 +37,7 @@ def new_state() -> npt.NDArray[np.int64]:
     return np.zeros(7, np.int64)
 
 
-def find_jobs(text: bytes, state: npt.NDArray[np.int64]) -> Found:
+def find_jobs(text: bytes, state: npt.NDArray[np.int64]) -> DocumentPlaces:
     """Find the jobs in a piece of text; ``state`` becomes what is known at its end, or where a job is left open.
 
     Parameters
@@ -54,7 +54,7 @@ def find_jobs(text: bytes, state: npt.NDArray[np.int64]) -> Found:
     found, stray, open_at = _find(text, state, begin, end, *strays)
     if open_at >= 0:
         state[[DEPTH, IN_STRING, ESCAPED, MATCHED, IS_KEY, IN_JOBS]] = 2, 0, 0, -1, 0, 1
-    return Found(begin[:found], end[:found], strays[0][:stray], strays[1][:stray], int(open_at))
+    return DocumentPlaces(begin[:found], end[:found], strays[0][:stray], strays[1][:stray], int(open_at))
 
 
 @kernel(allocates=False)

@@ -102,7 +102,7 @@ class JsonReader:
         return records, _lives(rows)
 
 
-def _strays(text: bytes, found: documents.Found, line: int, before: int) -> list[Reject]:
+def _strays(text: bytes, found: documents.DocumentPlaces, line: int, before: int) -> list[Reject]:
     """Return the lines outside of all documents."""
     strays = []
     at = 0

@@ -252,7 +252,7 @@ def last_start(
     id_field : int
         The field of the id there; -1 before the first header.
     separator, is_csv : bytes, bool
-        As in ``columns.Layout``.
+        As in ``columns.RowLayout``.
     marks : ndarray of int64
         Room for as many separators as stand before and behind the id.
     """

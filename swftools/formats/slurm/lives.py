@@ -202,7 +202,7 @@ def _dependency(told: pa.LargeStringArray, commands: pa.LargeStringArray) -> pa.
 
 
 def _preceding(dependencies: pa.LargeStringArray, ids: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Return what each waited for, as ``accounting.waits`` has it."""
+    """Return what each waited for, as ``accounting.dependencies`` has it."""
     if dependencies.null_count == len(dependencies):
         return dependencies
     preceding = said_by_word(dependencies, preceding_jobs)

@@ -19,7 +19,14 @@ from swftools.formats.accounting.records import Records, Stretch
 from swftools.formats.accounting.written_dates import WrittenDates
 from swftools.formats.registry import Fit, register_format
 from swftools.formats.slurm import documents
-from swftools.formats.slurm.columns import NO_LAYOUT, Layout, is_header, layout_of_header, layout_of_option, with_tail
+from swftools.formats.slurm.columns import (
+    NO_LAYOUT,
+    RowLayout,
+    is_header,
+    layout_of_header,
+    layout_of_option,
+    with_tail,
+)
 from swftools.formats.slurm.json_reader import JsonReader, cut_documents
 from swftools.formats.slurm.lines import last_start
 from swftools.formats.slurm.lives import Choices, fill_records
@@ -90,7 +97,7 @@ class Slurm(WrittenDates):
         _ = self.layout
 
     @property
-    def layout(self) -> Layout | None:
+    def layout(self) -> RowLayout | None:
         """What stands in rows before the first header, if it was told."""
         return None if self.columns is None else layout_of_option(self.columns)
 
@@ -154,7 +161,7 @@ class Slurm(WrittenDates):
 class _Parting:
     """Says where a log may be parted, piece by piece from its beginning."""
 
-    def __init__(self, layout: Layout | None) -> None:
+    def __init__(self, layout: RowLayout | None) -> None:
         self._layout = layout or NO_LAYOUT
         self._is_told = layout is not None
         self._state = documents.new_state()

@@ -24,7 +24,7 @@ from swftools.formats.slurm.columns import (
     NONE_TABLE,
     OF_LOOSE,
     TAKES_NONE,
-    Layout,
+    RowLayout,
     layout_of_header,
     with_tail,
 )
@@ -71,13 +71,13 @@ class TextReader:
 
     Parameters
     ----------
-    layout : Layout, optional
+    layout : RowLayout, optional
         What stands in the rows before the first header.
     time_zone, dates : str, optional
         Of the times: the zone, and the order of day and month.
     """
 
-    def __init__(self, layout: Layout | None, time_zone: str | None, dates: str | None = None) -> None:
+    def __init__(self, layout: RowLayout | None, time_zone: str | None, dates: str | None = None) -> None:
         self.layout = layout or NO_LAYOUT
         self.time_zone, self.dates = time_zone, dates
         self._is_told = layout is not None

@@ -25,8 +25,8 @@ from swftools.formats.swf.kernel import (
     LONGEST_LINE,
     ROW_OF_FIELD,
     STATUS,
-    Room,
     Scan,
+    ScannerMemory,
     count_lines,
     scan,
 )
@@ -112,7 +112,7 @@ def read_block(
     strict: bool,
     utility: bool | None,
     earlier: SwfHeader | None = None,
-    room: Room | None = None,
+    room: ScannerMemory | None = None,
 ) -> Block:
     """Read whole lines of SWF text.
 
@@ -130,7 +130,7 @@ def read_block(
         Whether lines end in utility tuples; None: as the Note says, if it stands before the first job.
     earlier : SwfHeader, optional
         The header as far as it has been read.
-    room : Room, optional
+    room : ScannerMemory, optional
         Memory that is used again for the next stretch: the block's numbers hold until then.
 
     Raises
@@ -195,7 +195,7 @@ def refuse_counts(name: str, lines: int, others: int) -> None:
         )
 
 
-def _sort_lines(text: bytes, name: str, room: Room | None) -> _Lines:
+def _sort_lines(text: bytes, name: str, room: ScannerMemory | None) -> _Lines:
     """Scan the text, and judge the lines that the scanner left."""
     count = count_lines(text)
     refuse_counts(name, count, 0)

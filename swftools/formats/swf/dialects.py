@@ -58,7 +58,7 @@ _CERIT = r"^(?P<list>\{[0-9]+(?:,[0-9]+)*\})[ \t]+(?P<queue>[^\s]+)[ \t]+(?P<req
 _MOST = 2**31 - 1
 
 
-class Taken(NamedTuple):
+class DialectJobs(NamedTuple):
     """Jobs in plain columns: the table, lines that cannot be jobs after all, and what was assumed of how many."""
 
     jobs: pd.DataFrame

@@ -55,7 +55,7 @@ def count_lines(text: bytes) -> int:
     return newlines + (bool(text) and not text.endswith(b"\n"))
 
 
-class Room:
+class ScannerMemory:
     """Memory for what the scanner fills, used again for one text after the other: that spares the system's handing out.
 
     What was found in a text is overwritten by the next.
@@ -91,7 +91,7 @@ def _arrays_for(lines: int, jobs: int) -> Scan:
     )
 
 
-def scan(text: bytes, lines: int, room: Room | None = None) -> tuple[Scan, int, int]:
+def scan(text: bytes, lines: int, room: ScannerMemory | None = None) -> tuple[Scan, int, int]:
     """Scan SWF text; return the filled arrays and the numbers of jobs and of other lines.
 
     Parameters
@@ -100,7 +100,7 @@ def scan(text: bytes, lines: int, room: Room | None = None) -> tuple[Scan, int, 
         Whole lines; the last may lack its newline.
     lines : int
         How many lines they are.
-    room : Room, optional
+    room : ScannerMemory, optional
         Where to: then the arrays may be longer than what is found.
     """
     jobs = min(lines, len(text) // _SHORTEST_JOB + 1)

@@ -25,7 +25,7 @@ from swftools.formats.source_lines import SourceLines
 from swftools.formats.swf import dialects
 from swftools.formats.swf.as_trace import provenance_of, trace_of, unread
 from swftools.formats.swf.block import BYTE_ORDER_MARK, read_block, refuse_counts
-from swftools.formats.swf.kernel import LONGEST_LINE, Room
+from swftools.formats.swf.kernel import LONGEST_LINE, ScannerMemory
 from swftools.formats.swf.row_numbers import RowNumbers
 from swftools.header import SwfHeader
 from swftools.kernel import untouched_zeros
@@ -166,7 +166,7 @@ def read_pieces(
     header, lines, others = SwfHeader(), 0, 0
     jobs, quarantine, rows = GrowingJobs(), [empty_frame("quarantine")], RowNumbers(name)
     dated: bool | None = None if epoch else False
-    done, room = [0, 1], Room()
+    done, room = [0, 1], ScannerMemory()
 
     def tell(so_far: int, size: int | None) -> None:
         done[:] = so_far, size or 1

@@ -22,7 +22,7 @@ from swftools.formats.accounting.times import Moments, in_order, require_zones
 from swftools.formats.tables.columns import EXPECTED, NUMBERS_TOLD, TEXT, WAIT, Column, Declaration
 from swftools.formats.tables.heads import place_of
 from swftools.formats.tables.rows import Sheet, missing_column
-from swftools.formats.tables.values import Values, differs
+from swftools.formats.tables.values import ColumnValues, differs
 from swftools.kernel import FloatArray
 
 _DAY = 86400.0
@@ -84,7 +84,7 @@ class Filler:
         self._judge(records, states)
         return records
 
-    def _values(self, sheet: Sheet, each: Column) -> Values | None:
+    def _values(self, sheet: Sheet, each: Column) -> ColumnValues | None:
         """Return the first of a column's names that is there."""
         return next((sheet.columns[name] for name in each.names if name in sheet.columns), None)
 
@@ -171,7 +171,7 @@ class Filler:
         records.doubt(moments.is_bad, f"an {EXPECTED} that cannot be read")
         return moments
 
-    def _note_notations(self, records: Records, name: str, values: Values) -> None:
+    def _note_notations(self, records: Records, name: str, values: ColumnValues) -> None:
         """Count dates that are written otherwise than the first one."""
         marks = values.notations()
         if name not in self._marks and marks.any():
@@ -247,7 +247,7 @@ class Filler:
             found = found * factor.value
         return found
 
-    def _of_lists(self, records: Records, name: str, values: Values, each: Column) -> FloatArray:
+    def _of_lists(self, records: Records, name: str, values: ColumnValues, each: Column) -> FloatArray:
         """Return the energy, the mean or the highest power of lists of powers, NaN of empty ones."""
         power, owner, is_bad = values.lists((*each.missing, *self.declaration.missing))
         count = len(records)

@@ -20,7 +20,7 @@ from swftools.formats.tables.columns import EXPECTED, NUMBERS_TOLD, TEXT, WAIT, 
 from swftools.formats.tables.heads import SEPARATORS, split_line
 from swftools.formats.tables.kernel import DATES, DOUBLED, NUMBERS, UNCLOSED, WORDS, scan_rows
 from swftools.formats.tables.rows import Sheet, find_columns
-from swftools.formats.tables.values import Found, TextValues, Values
+from swftools.formats.tables.values import ColumnValues, ParsedValues, TextValues
 from swftools.kernel import BoolArray, IntArray, TinyArray
 
 _MARK = b"\xef\xbb\xbf"
@@ -114,10 +114,10 @@ class CsvRows:
         starts, ends, value, offset = starts[:, chosen], ends[:, chosen], value[:, chosen], offset[:, chosen]
         value_state = value_state[:, chosen]
         body = self._without_doubled(body, state, starts, ends)
-        columns: dict[str, Values] = {}
+        columns: dict[str, ColumnValues] = {}
         for slot, name in enumerate(self._places):
             kind = int(self._kinds[slot])
-            found = Found(kind, value[slot], offset[slot], value_state[slot]) if kind != WORDS else None
+            found = ParsedValues(kind, value[slot], offset[slot], value_state[slot]) if kind != WORDS else None
             columns[name] = TextValues(Spans(body, starts[slot], ends[slot]), found)
         sheet = Sheet(columns, lines, begin + at, end + at, text, repeated_headers=int(is_header.sum()))
         is_unclosed = state == UNCLOSED

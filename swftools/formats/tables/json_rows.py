@@ -14,7 +14,7 @@ from swftools.formats.accounting.spans import Spans, decode
 from swftools.formats.tables.columns import Declaration
 from swftools.formats.tables.kernel import find_objects
 from swftools.formats.tables.rows import Sheet
-from swftools.formats.tables.values import TextValues, Values
+from swftools.formats.tables.values import ColumnValues, TextValues
 
 Row = dict[str, Any]
 _NO_JSON = "no sound JSON"
@@ -61,7 +61,7 @@ class JsonRows:
         self._seen.update(name for name in deep if any(_value(row, name) is not None for row in rows))
         lines, begins, ends = np.array(places, np.int64).reshape(-1, 3).T.copy()
         declared = self._declaration.columns.values()
-        columns: dict[str, Values] = {
+        columns: dict[str, ColumnValues] = {
             each.names[0]: column_of([_first(row, each.names) for row in rows]) for each in declared
         }
         for name in {*self._declaration.further, *(name for each in declared for name in each.times)}:
@@ -119,7 +119,7 @@ def _first(row: Row, names: tuple[str, ...]) -> Any:
     return next((value for name in names if (value := _value(row, name)) is not None), None)
 
 
-def column_of(values: list[Any]) -> Values:
+def column_of(values: list[Any]) -> ColumnValues:
     """Return a column of values as JSON has them."""
     return TextValues(_spans([None if value is None else _word(value) for value in values]))
 

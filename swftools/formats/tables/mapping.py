@@ -53,7 +53,7 @@ class Mapped:
 
 @register_format
 @dataclass(frozen=True)
-class Table(TableFormat):
+class MappedTable(TableFormat):
     """A table of your own, in CSV, JSON or Parquet, by what a mapping says of its columns.
 
     Parameters

@@ -11,7 +11,7 @@ import numpy as np
 from swftools.errors import LogFormatError
 from swftools.formats.accounting.records import Reject
 from swftools.formats.tables.heads import place_of
-from swftools.formats.tables.values import Values
+from swftools.formats.tables.values import ColumnValues
 from swftools.kernel import IntArray
 from swftools.parameters import did_you_mean
 
@@ -22,7 +22,7 @@ class Sheet:
 
     Parameters
     ----------
-    columns : dict of str to Values
+    columns : dict of str to ColumnValues
         Those that were asked for and are there, by their names in the declaration.
     line : ndarray of int64, shape (rows,)
         Where each begins: its line, or its number where the file has no lines.
@@ -38,7 +38,7 @@ class Sheet:
         Whether the last row has no line end, and another number of values than those before it.
     """
 
-    columns: dict[str, Values]
+    columns: dict[str, ColumnValues]
     line: IntArray
     begin: IntArray
     end: IntArray

@@ -18,7 +18,7 @@ import numpy as np
 from swftools.errors import LogFormatError, ParameterError, UnreadableLogError
 from swftools.formats.accounting.assembly import jobs_of, log_header, merged_lines
 from swftools.formats.accounting.date_order import DateOrder
-from swftools.formats.accounting.decision import Decision
+from swftools.formats.accounting.decision import LogDecision
 from swftools.formats.accounting.format import Tally, placed, refuse
 from swftools.formats.accounting.ledger import Ledger, Part
 from swftools.formats.accounting.ordered_ids import InOrder
@@ -366,7 +366,7 @@ class TableFormat(WrittenDates):
                 names=again.names.table(how.privacy),
             )
 
-    def look_over(self, parts: list[Part], decision: Decision, ledger: Ledger) -> None:
+    def look_over(self, parts: list[Part], decision: LogDecision, ledger: Ledger) -> None:
         """Count what is wider than the machine, and tell when jobs together were."""
         if self.processors is None:
             return

@@ -27,7 +27,7 @@ from swftools.kernel import BoolArray, FloatArray, IntArray, TinyArray, kernel
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
 
 
-class Values(Protocol):
+class ColumnValues(Protocol):
     """One column of a stretch of rows."""
 
     def numbers(self, none: Collection[str]) -> Read:
@@ -57,7 +57,7 @@ class Values(Protocol):
         """Return, of dates, by which byte each is parted first; 0 where that tells nothing."""
 
 
-class Found(NamedTuple):
+class ParsedValues(NamedTuple):
     """What was read of the values of a column where they were found.
 
     Parameters
@@ -84,12 +84,12 @@ class TextValues:
     ----------
     spans : Spans
         Where the values stand.
-    found : Found, optional
+    found : ParsedValues, optional
         What was read of them where they were found.
     """
 
     spans: Spans
-    found: Found | None = None
+    found: ParsedValues | None = None
 
     def numbers(self, none: Collection[str]) -> Read:
         """Return the values as numbers."""

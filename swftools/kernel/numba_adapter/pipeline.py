@@ -35,7 +35,7 @@ NEEDED = (
 """What a processor can do that is of this family, in the words of LLVM."""
 
 
-class Options(NamedTuple):
+class CompileOptions(NamedTuple):
     """How a kernel is compiled: where all is false, as Python calls it.
 
     ``uncounted`` is without counting references to arrays, ``merged`` into each of its callers, ``checked`` with a look
@@ -49,7 +49,7 @@ class Options(NamedTuple):
     placed: bool = False
 
 
-def new_dispatcher(function: Callable[..., Any], options: Options) -> Any:
+def new_dispatcher(function: Callable[..., Any], options: CompileOptions) -> Any:
     """Return a function as numba compiles it, for the types of each call."""
     # numba counts references to arrays, by atomic additions, at each use of a field of a tuple of arrays: half the time
     # of the simulator's engine went there. A function that makes no array has nothing to count: whoever calls it holds
@@ -64,7 +64,7 @@ def new_dispatcher(function: Callable[..., Any], options: Options) -> Any:
     return njit(**given, pipeline_class=InnerCompiler if options.inner else OuterCompiler)(function)
 
 
-class Steps(Protocol):
+class CompilationSteps(Protocol):
     """What is done where numba compiles a kernel, and where it looks it up for another one."""
 
     def compile(self, dispatcher: Any, goes_on: Callable[[], Any], signature: Any) -> Any:
@@ -74,7 +74,7 @@ class Steps(Protocol):
         """Return what numba is to know of a kernel that is called with arguments of these types."""
 
 
-def go_through(dispatcher: Any, steps: Steps) -> None:
+def go_through(dispatcher: Any, steps: CompilationSteps) -> None:
     """Have numba compile a kernel, and look it up for others, by ``steps``, which go on as numba does.
 
     A kernel that another one calls is looked up by the types of its arguments. numba would compile it once more for

@@ -244,7 +244,7 @@ def _try_pipeline() -> None:
 
     def made(function: Any, key: object, names: Mapping[str, Any], **options: bool) -> Any:
         source = _with(function, **names)
-        dispatcher = pipeline.new_dispatcher(source, pipeline.Options(**options))
+        dispatcher = pipeline.new_dispatcher(source, pipeline.CompileOptions(**options))
         suffix, is_inner = "-".join(["", *options]), "inner" in options
         keeper = pipeline.Keeper("stamp", suffix, is_inner, lambda _: (key,), 2, _note_in(told), _ignore, folder)
         pipeline.go_through(dispatcher, _AsNumba())

@@ -185,7 +185,7 @@ class LastWaits(NamedTuple):
     known: IntArray
 
 
-class Queue(NamedTuple):
+class QueueHeaps(NamedTuple):
     """Three heaps of jobs, by when they leave the queue, outrun their requests, and end; ``sizes`` of them.
 
     ``totals`` are of the machine. Of each group: the job that came first of those that wait, -1 if none does, the last
@@ -212,14 +212,14 @@ class Queue(NamedTuple):
 
 
 LEAVING, DUE, ENDS = range(3)
-"""Places in ``Queue.sizes``."""
+"""Places in ``QueueHeaps.sizes``."""
 
 WAITING, WAITING_PROCESSORS, WAITING_WORK, RUNNING, RUNNING_PROCESSORS, DUE_WORK, DUE_PROCESSORS, DUE_JOBS = range(8)
-"""Places in ``Queue.totals``: of jobs that wait and run, and of those within their requests the sums of processors
+"""Places in ``QueueHeaps.totals``: of jobs that wait and run, and of those within their requests the sums of processors
 times when the request ends, of processors, and their number."""
 
 
-def _empty_machine(jobs: int, groups: int, users: int) -> Queue:
+def _empty_machine(jobs: int, groups: int, users: int) -> QueueHeaps:
     """Return a machine without jobs, with room for so many."""
     heaps = [np.zeros(jobs, kind) for _ in range(3) for kind in (np.float64, np.int64)]
     nobody = np.full((2, groups), -1, dtype=np.int64)
@@ -229,11 +229,11 @@ def _empty_machine(jobs: int, groups: int, users: int) -> Queue:
         for size in (groups, users)
     )
     sizes, totals, started, behind = np.zeros(3, np.int64), np.zeros(8), np.full(groups, np.nan), np.full(jobs, -1)
-    return Queue._make([*heaps, sizes, totals, *nobody, started, behind, has_left, counts, of_groups, of_users])
+    return QueueHeaps._make([*heaps, sizes, totals, *nobody, started, behind, has_left, counts, of_groups, of_users])
 
 
 @kernel(allocates=False)
-def _sweep(jobs: Submitted, user: IntArray, queue: Queue, rows: FloatArray) -> None:
+def _sweep(jobs: Submitted, user: IntArray, queue: QueueHeaps, rows: FloatArray) -> None:
     """Describe each job, and let it wait; ``user`` is a number of each job's user, -1 if that is not known."""
     for job in range(len(jobs.submit)):
         _leave_until(jobs, user, queue, jobs.submit[job])
@@ -244,7 +244,7 @@ def _sweep(jobs: Submitted, user: IntArray, queue: Queue, rows: FloatArray) -> N
 
 
 @kernel(allocates=False)
-def _wait(jobs: Submitted, user: IntArray, queue: Queue, job: int) -> None:
+def _wait(jobs: Submitted, user: IntArray, queue: QueueHeaps, job: int) -> None:
     """Let a job enter the queue."""
     push(queue.leaving, queue.leaving_jobs, queue.sizes[LEAVING], jobs.leave[job], job)
     queue.sizes[LEAVING] += 1
@@ -258,7 +258,7 @@ def _wait(jobs: Submitted, user: IntArray, queue: Queue, job: int) -> None:
 
 
 @kernel(allocates=False)
-def _count_waiting(jobs: Submitted, user: IntArray, queue: Queue, job: int, sign: float) -> None:
+def _count_waiting(jobs: Submitted, user: IntArray, queue: QueueHeaps, job: int, sign: float) -> None:
     """Count a job among those that wait, or by a sign of -1 no more."""
     work = _work(jobs, job)
     queue.totals[WAITING] += sign
@@ -271,7 +271,7 @@ def _count_waiting(jobs: Submitted, user: IntArray, queue: Queue, job: int, sign
 
 
 @kernel(allocates=False)
-def _leave_until(jobs: Submitted, user: IntArray, queue: Queue, now: float) -> None:
+def _leave_until(jobs: Submitted, user: IntArray, queue: QueueHeaps, now: float) -> None:
     """Let the jobs leave the queue that do by now: what they waited is known, and they run, unless cancelled."""
     while queue.sizes[LEAVING] > 0 and queue.leaving[0] <= now:
         start = queue.leaving[0]
@@ -303,7 +303,7 @@ def _leave_until(jobs: Submitted, user: IntArray, queue: Queue, now: float) -> N
 
 
 @kernel(allocates=False)
-def _count_due(jobs: Submitted, queue: Queue, job: int, due: float, sign: float) -> None:
+def _count_due(jobs: Submitted, queue: QueueHeaps, job: int, due: float, sign: float) -> None:
     """Count a job among those within their requests, or by a sign of -1 no more."""
     queue.totals[DUE_WORK] += sign * jobs.processors[job] * due
     queue.totals[DUE_PROCESSORS] += sign * jobs.processors[job]
@@ -311,7 +311,7 @@ def _count_due(jobs: Submitted, queue: Queue, job: int, due: float, sign: float)
 
 
 @kernel(allocates=False)
-def _end_until(jobs: Submitted, queue: Queue, now: float) -> None:
+def _end_until(jobs: Submitted, queue: QueueHeaps, now: float) -> None:
     """Let the jobs end that do by now, and those be out of their requests that are."""
     while queue.sizes[DUE] > 0 and queue.due[0] <= now:
         due = queue.due[0]
@@ -338,7 +338,7 @@ def _learn(known: LastWaits, place: int, wait: float) -> None:
 
 
 @kernel(allocates=False)
-def _describe_job(jobs: Submitted, user: IntArray, queue: Queue, job: int, row: FloatArray) -> None:
+def _describe_job(jobs: Submitted, user: IntArray, queue: QueueHeaps, job: int, row: FloatArray) -> None:
     """Fill in what is known of a job that is being submitted, in the order of ``COLUMNS``."""
     now, group, totals = jobs.submit[job], jobs.group[job], queue.totals
     row[0], row[1] = jobs.requested_time[job], jobs.processors[job]

@@ -72,7 +72,7 @@ PATIENCE = 1_000_000
 """Decisions, one after the other, between which no job comes or ends, after which a policy is stopped."""
 
 
-class Options(NamedTuple):
+class EngineOptions(NamedTuple):
     """How the engine runs.
 
     ``rests``: 1 if the policy need not be asked while no waiting job fits into the free processors; ``observes``: the
@@ -86,7 +86,7 @@ class Options(NamedTuple):
     asks: int
 
 
-class Run(NamedTuple):
+class EngineRun(NamedTuple):
     """What the engine runs: ``options``, and where each of the others lies; interpreted these are what lies there.
 
     ``observe`` is the predictor's kernel, ``observer`` what it has of its own; ``decide`` and ``decider`` the policy's;
@@ -96,7 +96,7 @@ class Run(NamedTuple):
     coming: Any
     machine: Any
     replay: Any
-    options: Options
+    options: EngineOptions
     observe: Any
     observer: Any
     decide: Any
@@ -104,7 +104,7 @@ class Run(NamedTuple):
     depend: Any
 
 
-run_at = Lent(lambda: Run(0, 0, 0, Options(0, 0, 0, 0), 0, 0, 0, 0, 0))
+run_at = Lent(lambda: EngineRun(0, 0, 0, EngineOptions(0, 0, 0, 0), 0, 0, 0, 0, 0))
 
 
 def simulate_events(place: Any) -> None:
@@ -118,7 +118,7 @@ def simulate_events(place: Any) -> None:
 
     Parameters
     ----------
-    place : int or Run
+    place : int or EngineRun
         Where the run lies; interpreted the run.
     """
     given = run_at(place)

@@ -40,8 +40,8 @@ from swftools.simulator.state.columns import (
     SHORT,
     TINY,
     WHOLE,
-    Column,
-    Sizes,
+    StateColumn,
+    StateSizes,
     columns_of,
     empty,
 )
@@ -58,24 +58,26 @@ class Coming(NamedTuple):
     for each row of the trace.
     """
 
-    row: Annotated[ShortArray, Column(SHORT, PER_JOB, is_ahead=True)]
-    run_time: Annotated[FloatArray, Column(REAL, PER_JOB, is_ahead=True)]
-    limit: Annotated[FloatArray, Column(REAL, PER_JOB, is_ahead=True)]
-    told: Annotated[FloatArray, Column(REAL, PER_JOB, is_ahead=True)]
-    submit_time: Annotated[FloatArray, Column(REAL, PER_ROW, is_ahead=True)]
-    processors: Annotated[IntArray, Column(WHOLE, PER_ROW, is_ahead=True)]
-    user_id: Annotated[ShortArray, Column(SHORT, PER_ROW, is_ahead=True)]
-    queue_id: Annotated[IntArray, Column(WHOLE, PER_ROW, is_ahead=True)]
-    priority_rank: Annotated[IntArray, Column(WHOLE, PER_ROW, empty=UNKNOWN, is_optional=True, is_ahead=True)]
-    checkpoint_interval: Annotated[FloatArray, Column(REAL, PER_ROW, empty=np.nan, is_optional=True, is_ahead=True)]
-    speedup: Annotated[Table, Column(REAL, PER_ROW, empty=np.nan, further=(5,), is_optional=True, is_ahead=True)]
-    utility: Annotated[
-        Table, Column(REAL, PER_ROW, empty=np.nan, further=("points", 2), is_optional=True, is_ahead=True)
+    row: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_ahead=True)]
+    run_time: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_ahead=True)]
+    limit: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_ahead=True)]
+    told: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_ahead=True)]
+    submit_time: Annotated[FloatArray, StateColumn(REAL, PER_ROW, is_ahead=True)]
+    processors: Annotated[IntArray, StateColumn(WHOLE, PER_ROW, is_ahead=True)]
+    user_id: Annotated[ShortArray, StateColumn(SHORT, PER_ROW, is_ahead=True)]
+    queue_id: Annotated[IntArray, StateColumn(WHOLE, PER_ROW, is_ahead=True)]
+    priority_rank: Annotated[IntArray, StateColumn(WHOLE, PER_ROW, empty=UNKNOWN, is_optional=True, is_ahead=True)]
+    checkpoint_interval: Annotated[
+        FloatArray, StateColumn(REAL, PER_ROW, empty=np.nan, is_optional=True, is_ahead=True)
     ]
-    restart_overhead: Annotated[FloatArray, Column(REAL, PER_JOB, is_optional=True, is_ahead=True)]
+    speedup: Annotated[Table, StateColumn(REAL, PER_ROW, empty=np.nan, further=(5,), is_optional=True, is_ahead=True)]
+    utility: Annotated[
+        Table, StateColumn(REAL, PER_ROW, empty=np.nan, further=("points", 2), is_optional=True, is_ahead=True)
+    ]
+    restart_overhead: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_optional=True, is_ahead=True)]
 
 
-class Log(NamedTuple):
+class RunLog(NamedTuple):
     """What happened: the runs of jobs, one row each, by start; and how many.
 
     ``end`` is when the run would end if it is not stopped, until then; ``ended_by`` how it ended. ``before`` is the
@@ -83,23 +85,23 @@ class Log(NamedTuple):
     it was stopped: zero where there is none.
     """
 
-    job: Annotated[ShortArray, Column(SHORT, PER_RUN, on_fork=RENUMBER)]
-    start: Annotated[FloatArray, Column(REAL, PER_RUN)]
-    end: Annotated[FloatArray, Column(REAL, PER_RUN)]
-    processors: Annotated[ShortArray, Column(SHORT, PER_RUN)]
-    ended_by: Annotated[TinyArray, Column(TINY, PER_RUN)]
-    before: Annotated[FloatArray, Column(REAL, PER_RUN, is_rare=True)]
-    work: Annotated[FloatArray, Column(REAL, PER_RUN, is_rare=True)]
-    overhead: Annotated[FloatArray, Column(REAL, PER_RUN, is_rare=True)]
-    size: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
+    job: Annotated[ShortArray, StateColumn(SHORT, PER_RUN, on_fork=RENUMBER)]
+    start: Annotated[FloatArray, StateColumn(REAL, PER_RUN)]
+    end: Annotated[FloatArray, StateColumn(REAL, PER_RUN)]
+    processors: Annotated[ShortArray, StateColumn(SHORT, PER_RUN)]
+    ended_by: Annotated[TinyArray, StateColumn(TINY, PER_RUN)]
+    before: Annotated[FloatArray, StateColumn(REAL, PER_RUN, is_rare=True)]
+    work: Annotated[FloatArray, StateColumn(REAL, PER_RUN, is_rare=True)]
+    overhead: Annotated[FloatArray, StateColumn(REAL, PER_RUN, is_rare=True)]
+    size: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, on_fork=RESET)]
 
 
 class Ends(NamedTuple):
     """When running jobs end: a heap of runs, of runs that end at one instant the one that started first first."""
 
-    times: Annotated[FloatArray, Column(REAL, PER_END, on_fork=RESET)]
-    runs: Annotated[IntArray, Column(WHOLE, PER_END, on_fork=RESET)]
-    size: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
+    times: Annotated[FloatArray, StateColumn(REAL, PER_END, on_fork=RESET)]
+    runs: Annotated[IntArray, StateColumn(WHOLE, PER_END, on_fork=RESET)]
+    size: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, on_fork=RESET)]
 
 
 DONE, COMING, IN_VAIN, HAPPENED, LEFT, ANSWERED, ASKS, FULL, STALE, BEYOND, OBSERVED, STEPS, DECIDING, DEPENDENT = (
@@ -128,16 +130,18 @@ class Dependents(NamedTuple):
     ended, to which the others are ``next``: it is used again.
     """
 
-    pending: Annotated[ShortArray, Column(SHORT, PER_JOB, on_fork=BLANK, is_optional=True, is_ahead=True)]
-    ready: Annotated[FloatArray, Column(REAL, PER_JOB, is_optional=True, is_ahead=True)]
-    edge: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK, is_optional=True, is_ahead=True)]
-    listed: Annotated[ShortArray, Column(SHORT, PER_JOB, on_fork=RESET, is_optional=True)]
-    listed_at: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK, is_optional=True)]
-    successor: Annotated[ShortArray, Column(SHORT, PER_EDGE, on_fork=RENUMBER)]
-    think_time: Annotated[FloatArray, Column(REAL, PER_EDGE)]
-    next: Annotated[ShortArray, Column(SHORT, PER_EDGE, empty=NOBODY, on_fork=RENUMBER)]
-    edges: Annotated[IntArray, Column(WHOLE, PER_STATE, on_fork=RESET)]
-    free: Annotated[IntArray, Column(WHOLE, PER_STATE, empty=NOBODY, on_fork=RESET)]
+    pending: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, on_fork=BLANK, is_optional=True, is_ahead=True)]
+    ready: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_optional=True, is_ahead=True)]
+    edge: Annotated[
+        ShortArray, StateColumn(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK, is_optional=True, is_ahead=True)
+    ]
+    listed: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, on_fork=RESET, is_optional=True)]
+    listed_at: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK, is_optional=True)]
+    successor: Annotated[ShortArray, StateColumn(SHORT, PER_EDGE, on_fork=RENUMBER)]
+    think_time: Annotated[FloatArray, StateColumn(REAL, PER_EDGE)]
+    next: Annotated[ShortArray, StateColumn(SHORT, PER_EDGE, empty=NOBODY, on_fork=RENUMBER)]
+    edges: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, on_fork=RESET)]
+    free: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, empty=NOBODY, on_fork=RESET)]
 
 
 class Replay(NamedTuple):
@@ -147,14 +151,14 @@ class Replay(NamedTuple):
     """
 
     requests: Requests
-    log: Log
+    log: RunLog
     ends: Ends
     dependents: Dependents
-    counts: Annotated[IntArray, Column(WHOLE, PER_STATE, times=DEPENDENT + 1)]
-    until: Annotated[FloatArray, Column(REAL, PER_STATE, empty=np.inf)]
+    counts: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, times=DEPENDENT + 1)]
+    until: Annotated[FloatArray, StateColumn(REAL, PER_STATE, empty=np.inf)]
 
 
-class State(NamedTuple):
+class ReplayState(NamedTuple):
     """All that the engine goes on with."""
 
     coming: Coming
@@ -162,7 +166,7 @@ class State(NamedTuple):
     replay: Replay
 
 
-def with_views(state: State) -> State:
+def with_views(state: ReplayState) -> ReplayState:
     """Return a state whose machine shows the requests, which the engine writes."""
     return state._replace(machine=with_requests(state.machine, state.replay.requests))
 
@@ -173,7 +177,7 @@ DEPENDS = frozenset(name for name, column in columns_of(Dependents).items() if c
 
 def begin_state(
     coming: Coming, processors: int, restart: FloatArray, optional: Iterable[str] = (), **room: Any
-) -> Arena[State]:
+) -> Arena[ReplayState]:
     """Return the beginning of a simulation: jobs that are to come, an idle machine, and nothing known.
 
     Parameters
@@ -187,13 +191,13 @@ def begin_state(
     optional : iterable of str
         Columns that there are beside those that the jobs have.
     **room : int
-        More room than a simulation begins with, by names of ``Sizes``.
+        More room than a simulation begins with, by names of ``StateSizes``.
     """
     jobs = len(coming.row)
     most = min(jobs, processors) + 1
     columns = columns_of(Coming)
     given = {f"coming.{name}": getattr(coming, name) for name, column in columns.items() if column.per == PER_ROW}
-    sizes = Sizes(
+    sizes = StateSizes(
         jobs=jobs,
         rows=len(coming.submit_time),
         runs=jobs + 2 * most,  # or the engine would ask for more before its last decisions: ``started`` is so long
@@ -207,14 +211,16 @@ def begin_state(
         ),
     )
     first = {f"coming.{name}": getattr(coming, name) for name in columns if f"coming.{name}" not in given}
-    arena = Arena(State, sizes._replace(**room), {**given, "machine.restart": read_only(restart)}, with_views, first)
+    arena = Arena(
+        ReplayState, sizes._replace(**room), {**given, "machine.restart": read_only(restart)}, with_views, first
+    )
     counts = arena.state.machine.counts
     counts[FREE] = counts[CAPACITY] = processors
     arena.state.replay.counts[COMING] = jobs
     return arena
 
 
-def with_room(arena: Arena[State]) -> Arena[State]:
+def with_room(arena: Arena[ReplayState]) -> Arena[ReplayState]:
     """Return a state with room for another decision, and then some; the same one if there is room."""
     machine, replay, sizes = arena.state.machine, arena.state.replay, arena.sizes
     more: dict[str, Any] = {}
@@ -237,7 +243,7 @@ def with_room(arena: Arena[State]) -> Arena[State]:
     return larger
 
 
-def used_in(*states: State) -> dict[str, int]:
+def used_in(*states: ReplayState) -> dict[str, int]:
     """Return how many jobs are known in one of some states at least, and how many runs there are."""
     return {
         PER_JOB: max(int(state.machine.counts[SUBMITTED]) for state in states),
@@ -245,12 +251,12 @@ def used_in(*states: State) -> dict[str, int]:
     }
 
 
-_EXAMPLE = Sizes(jobs=1, rows=1, runs=4, running=2, places=PLACES, held=2, ends=4, edges=1, points=1)
+_EXAMPLE = StateSizes(jobs=1, rows=1, runs=4, running=2, places=PLACES, held=2, ends=4, edges=1, points=1)
 
 
-def _example() -> State:
+def _example() -> ReplayState:
     """Return a state of the kinds of arrays that every state has."""
-    state = empty(State, _EXAMPLE)
+    state = empty(ReplayState, _EXAMPLE)
     return with_views(state._replace(machine=state.machine._replace(restart=read_only(state.machine.restart))))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np  # noqa: F401 (the functions that are written name it)
 
-from swftools.simulator.engine.replay import Coming, Log, State
+from swftools.simulator.engine.replay import Coming, ReplayState, RunLog
 from swftools.simulator.machine.state import Requests
 from swftools.simulator.state.columns import (
     BLANK,
@@ -39,7 +39,7 @@ def _submitting() -> Iterator[str]:
 
 def _taking_a_job() -> Iterator[str]:
     yield "row, new_row = coming.row[job], new_coming.row[new]"
-    for path, column in columns_of(State).items():
+    for path, column in columns_of(ReplayState).items():
         if column.per not in (PER_JOB, PER_ROW) or path == "coming.row" or column.on_fork == RESET:
             continue
         old, new = ("job", "new") if column.per == PER_JOB else ("row", "new_row")
@@ -54,13 +54,13 @@ def _taking_from_a_log() -> Iterator[str]:
 
 
 def _taking_a_run() -> Iterator[str]:
-    for name, column in columns_of(Log).items():
+    for name, column in columns_of(RunLog).items():
         if column.per == PER_RUN and column.on_fork == COPY:
             yield f"new_log.{name}[new] = log.{name}[run]"
 
 
 def _beginning_anew() -> Iterator[str]:
-    for path, column in columns_of(State).items():
+    for path, column in columns_of(ReplayState).items():
         if not column.is_ahead and not column.is_given:
             places = ", ".join([":"] * (1 + len(column.further)))
             yield f"{path}[{places}] = {empty_value(column)}"
@@ -102,8 +102,8 @@ begin_anew = written(
 )
 
 
-def blank_jobs(state: State, jobs: int | slice) -> None:
+def blank_jobs(state: ReplayState, jobs: int | slice) -> None:
     """Write that nothing is known of jobs that are to come: the room for them may have been others'."""
-    for path, column in columns_of(State).items():
+    for path, column in columns_of(ReplayState).items():
         if column.per == PER_JOB and not column.is_ahead and len(array := array_at(state, path)):
             array[jobs] = column.empty

@@ -26,9 +26,9 @@ from swftools.simulator.state.columns import (
     RESET,
     SHORT,
     WHOLE,
-    Column,
-    Shown,
-    Sizes,
+    ColumnView,
+    StateColumn,
+    StateSizes,
     empty,
 )
 
@@ -55,17 +55,17 @@ class Requests(NamedTuple):
     The engine writes it. What policies and predictors are handed is the same, read-only.
     """
 
-    submit_time: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan)]
-    processors: Annotated[IntArray, Column(WHOLE, PER_JOB, empty=UNKNOWN)]
-    requested_time: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan)]
-    limit: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan)]
-    user_id: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=UNKNOWN)]
-    queue_id: Annotated[IntArray, Column(WHOLE, PER_JOB, empty=UNKNOWN)]
-    priority_rank: Annotated[IntArray, Column(WHOLE, PER_JOB, empty=UNKNOWN)]
-    checkpoint_interval: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan, is_optional=True)]
-    speedup: Annotated[Table, Column(REAL, PER_JOB, empty=np.nan, further=(5,), is_optional=True)]
-    utility: Annotated[Table, Column(REAL, PER_JOB, empty=np.nan, further=("points", 2), is_optional=True)]
-    restart_overhead: Annotated[FloatArray, Column(REAL, PER_JOB, empty=np.nan, is_optional=True)]
+    submit_time: Annotated[FloatArray, StateColumn(REAL, PER_JOB, empty=np.nan)]
+    processors: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, empty=UNKNOWN)]
+    requested_time: Annotated[FloatArray, StateColumn(REAL, PER_JOB, empty=np.nan)]
+    limit: Annotated[FloatArray, StateColumn(REAL, PER_JOB, empty=np.nan)]
+    user_id: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, empty=UNKNOWN)]
+    queue_id: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, empty=UNKNOWN)]
+    priority_rank: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, empty=UNKNOWN)]
+    checkpoint_interval: Annotated[FloatArray, StateColumn(REAL, PER_JOB, empty=np.nan, is_optional=True)]
+    speedup: Annotated[Table, StateColumn(REAL, PER_JOB, empty=np.nan, further=(5,), is_optional=True)]
+    utility: Annotated[Table, StateColumn(REAL, PER_JOB, empty=np.nan, further=("points", 2), is_optional=True)]
+    restart_overhead: Annotated[FloatArray, StateColumn(REAL, PER_JOB, empty=np.nan, is_optional=True)]
 
 
 FREE, CAPACITY, WAITING, RUNNING, SUBMITTED, HELD, STARTED, STOPPED, ENDED, OVER, DISTURBED = range(11)
@@ -96,9 +96,9 @@ FIXED, PER_PROCESSOR = range(2)
 class Stops(NamedTuple):
     """The runs that this decision stopped: rows of the log, how, and the work (s on the job's own width) done in it."""
 
-    run: Annotated[IntArray, Column(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
-    how: Annotated[IntArray, Column(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
-    work: Annotated[FloatArray, Column(REAL, PER_RUNNING, times=2, on_fork=RESET)]
+    run: Annotated[IntArray, StateColumn(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
+    how: Annotated[IntArray, StateColumn(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
+    work: Annotated[FloatArray, StateColumn(REAL, PER_RUNNING, times=2, on_fork=RESET)]
 
 
 class Machine(NamedTuple):
@@ -113,36 +113,36 @@ class Machine(NamedTuple):
     done (s, and s a processor). ``predicted`` is ``requests.requested_time``, which ``predict`` writes.
     """
 
-    counts: Annotated[IntArray, Column(WHOLE, PER_STATE, times=LENGTH)]
-    clock: Annotated[FloatArray, Column(REAL, PER_STATE, times=2, empty=np.inf)]
-    requests: Annotated[Requests, Shown("replay.requests")]
-    predicted: Annotated[FloatArray, Shown("replay.requests.requested_time")]
+    counts: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, times=LENGTH)]
+    clock: Annotated[FloatArray, StateColumn(REAL, PER_STATE, times=2, empty=np.inf)]
+    requests: Annotated[Requests, ColumnView("replay.requests")]
+    predicted: Annotated[FloatArray, ColumnView("replay.requests.requested_time")]
     queue: WaitingQueue
-    held_until: Annotated[FloatArray, Column(REAL, PER_HELD)]
-    held: Annotated[IntArray, Column(WHOLE, PER_HELD, on_fork=RENUMBER)]
-    running: Annotated[IntArray, Column(WHOLE, PER_RUNNING, on_fork=RENUMBER)]
-    started: Annotated[IntArray, Column(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
+    held_until: Annotated[FloatArray, StateColumn(REAL, PER_HELD)]
+    held: Annotated[IntArray, StateColumn(WHOLE, PER_HELD, on_fork=RENUMBER)]
+    running: Annotated[IntArray, StateColumn(WHOLE, PER_RUNNING, on_fork=RENUMBER)]
+    started: Annotated[IntArray, StateColumn(WHOLE, PER_RUNNING, times=2, on_fork=RESET)]
     stops: Stops
-    ended: Annotated[IntArray, Column(WHOLE, PER_RUNNING, on_fork=RENUMBER)]
-    allocated: Annotated[ShortArray, Column(SHORT, PER_JOB)]
-    run: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK)]
-    start_time: Annotated[FloatArray, Column(REAL, PER_JOB)]
-    expected_end: Annotated[FloatArray, Column(REAL, PER_JOB)]
-    done: Annotated[FloatArray, Column(REAL, PER_JOB, is_rare=True)]
-    overhead: Annotated[FloatArray, Column(REAL, PER_JOB, is_rare=True)]
-    restart: Annotated[FloatArray, Column(REAL, PER_STATE, times=2, is_given=True)]
+    ended: Annotated[IntArray, StateColumn(WHOLE, PER_RUNNING, on_fork=RENUMBER)]
+    allocated: Annotated[ShortArray, StateColumn(SHORT, PER_JOB)]
+    run: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK)]
+    start_time: Annotated[FloatArray, StateColumn(REAL, PER_JOB)]
+    expected_end: Annotated[FloatArray, StateColumn(REAL, PER_JOB)]
+    done: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_rare=True)]
+    overhead: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_rare=True)]
+    restart: Annotated[FloatArray, StateColumn(REAL, PER_STATE, times=2, is_given=True)]
 
 
 def no_requests(jobs: int, points: int = 0, optional: Iterable[str] = ()) -> Requests:
     """Return the requests of jobs of which none was submitted yet, with some optional columns."""
-    requests: Requests = empty(Requests, Sizes(jobs=jobs, points=points, optional=frozenset(optional)))
+    requests: Requests = empty(Requests, StateSizes(jobs=jobs, points=points, optional=frozenset(optional)))
     return requests
 
 
 def empty_machine(requests: Requests, processors: int, restart: FloatArray) -> Machine:
     """Return an idle machine, to which the jobs of some requests will come."""
     jobs = len(requests.submit_time)
-    sizes = Sizes(jobs=jobs, running=min(jobs, processors) + 1, places=PLACES, held=2 * PLACES)
+    sizes = StateSizes(jobs=jobs, running=min(jobs, processors) + 1, places=PLACES, held=2 * PLACES)
     machine: Machine = empty(Machine, sizes)
     machine.counts[FREE] = machine.counts[CAPACITY] = processors
     return with_requests(machine._replace(restart=read_only(restart)), requests)

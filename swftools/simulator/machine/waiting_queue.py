@@ -25,8 +25,8 @@ from swftools.simulator.state.columns import (
     RESET,
     SHORT,
     WHOLE,
-    Column,
-    Sizes,
+    StateColumn,
+    StateSizes,
     empty,
 )
 
@@ -46,15 +46,15 @@ class WaitingQueue(NamedTuple):
     which of them nobody waits.
     """
 
-    least: Annotated[FloatArray, Column(REAL, PER_PLACE, times=4, empty=np.inf, on_fork=RESET)]
-    job: Annotated[ShortArray, Column(SHORT, PER_PLACE, empty=NOBODY, on_fork=RESET)]
-    place: Annotated[ShortArray, Column(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK)]
-    used: Annotated[IntArray, Column(WHOLE, PER_STATE, times=2)]
+    least: Annotated[FloatArray, StateColumn(REAL, PER_PLACE, times=4, empty=np.inf, on_fork=RESET)]
+    job: Annotated[ShortArray, StateColumn(SHORT, PER_PLACE, empty=NOBODY, on_fork=RESET)]
+    place: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, empty=NOBODY, on_fork=BLANK)]
+    used: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, times=2)]
 
 
 def empty_queue(jobs: int, places: int) -> WaitingQueue:
     """Return a queue in which none waits, for the jobs 0 to jobs - 1; ``places`` is a power of two."""
-    queue: WaitingQueue = empty(WaitingQueue, Sizes(jobs=jobs, places=places))
+    queue: WaitingQueue = empty(WaitingQueue, StateSizes(jobs=jobs, places=places))
     return queue
 
 

@@ -24,7 +24,7 @@ HIGHER, EARLIER, EXPECTED = range(3)
 all that run, by expected ends."""
 
 
-class Jobs(NamedTuple):
+class PrioritizedJobs(NamedTuple):
     """Jobs in order of priority: submission, s, and their first run, ``NOBODY`` of a job without any.
 
     ``estimated`` and ``requested`` (s) are infinite where they are missing; ``interval`` is the work between two
@@ -38,7 +38,7 @@ class Jobs(NamedTuple):
     interval: FloatArray
 
 
-class Runs(NamedTuple):
+class RunsByStart(NamedTuple):
     """Runs as the schedule has them, and which of the same job is the next by start, ``NOBODY`` behind the last.
 
     ``how``: the way in which they ended, as a place in ``ENDS``; ``work`` and ``lost`` (s on the job's own width) were
@@ -70,7 +70,7 @@ class Heads(NamedTuple):
     reservation: FloatArray
 
 
-class Room(NamedTuple):
+class SweepMemory(NamedTuple):
     """Room for the sweep.
 
     Of jobs: the next run, the number of those going on, and whether the start is looked for that ends its last stint as
@@ -130,7 +130,7 @@ def most_at_once(start: FloatArray, end: FloatArray, by_start: ShortArray, by_en
 
 
 @kernel(allocates=False)
-def expect_ends(jobs: Jobs, runs: Runs) -> None:
+def expect_ends(jobs: PrioritizedJobs, runs: RunsByStart) -> None:
     """Fill in when runs are expected to end, from the work that was kept when they began."""
     for job in range(len(jobs.submit)):
         done = 0.0
@@ -162,7 +162,13 @@ def expect_ends(jobs: Jobs, runs: Runs) -> None:
 
 @kernel(allocates=False)
 def sweep(
-    jobs: Jobs, runs: Runs, by_start: ShortArray, by_end: ShortArray, processors: int, room: Room, heads: Heads
+    jobs: PrioritizedJobs,
+    runs: RunsByStart,
+    by_start: ShortArray,
+    by_end: ShortArray,
+    processors: int,
+    room: SweepMemory,
+    heads: Heads,
 ) -> None:
     """Fill ``heads``, as they come up; ``by_start`` and ``by_end`` have the runs in these orders.
 
@@ -219,20 +225,20 @@ def sweep(
 
 
 @kernel(allocates=False)
-def _is_fresh(jobs: Jobs, room: Room, job: int) -> bool:
+def _is_fresh(jobs: PrioritizedJobs, room: SweepMemory, job: int) -> bool:
     """Whether a job has its first run to come."""
     return room.next_run[job] == jobs.first_run[job] and jobs.first_run[job] != NOBODY
 
 
 @kernel(allocates=False)
-def _waits(room: Room, submitted: int, job: int) -> bool:
+def _waits(room: SweepMemory, submitted: int, job: int) -> bool:
     """Whether a job was submitted, does not run and has another run to come."""
     return job < submitted and room.active[job] == 0 and room.next_run[job] != NOBODY
 
 
 @kernel(allocates=False)
 def _look_ahead(
-    runs: Runs, running: ShortArray, processors: int, room: Room, heads: Heads, head: int, since: float
+    runs: RunsByStart, running: ShortArray, processors: int, room: SweepMemory, heads: Heads, head: int, since: float
 ) -> None:
     """Fill in that a job has become the head, and when it could start."""
     if room.number[head] == NOBODY:
@@ -247,10 +253,10 @@ def _look_ahead(
 
 @kernel(allocates=False)
 def _first_fit(
-    runs: Runs,
+    runs: RunsByStart,
     running: ShortArray,
     processors: int,
-    room: Room,
+    room: SweepMemory,
     head: int,
     now: float,
     whose: int,

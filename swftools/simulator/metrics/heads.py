@@ -17,9 +17,9 @@ from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.head_sweep import (
     NOBODY,
     Heads,
-    Jobs,
-    Room,
-    Runs,
+    PrioritizedJobs,
+    RunsByStart,
+    SweepMemory,
     expect_ends,
     link_runs,
     most_at_once,
@@ -145,7 +145,7 @@ def _by_priority(jobs: pd.DataFrame) -> IntArray | None:
     return np.lexsort((occurrence, number, submit))
 
 
-def _swept(schedule: Schedule, order: IntArray | None) -> tuple[Jobs, Runs, ShortArray, int]:
+def _swept(schedule: Schedule, order: IntArray | None) -> tuple[PrioritizedJobs, RunsByStart, ShortArray, int]:
     """Return jobs and runs as the sweep takes them, the runs by start, and how often a job may wait again at most.
 
     Columns that are as the sweep takes them are not copied: it does not write to them.
@@ -182,14 +182,14 @@ def _swept(schedule: Schedule, order: IntArray | None) -> tuple[Jobs, Runs, Shor
     is_several = bool((following != NOBODY).any())
     requested = known("requested_time", None)
     return (
-        Jobs(
+        PrioritizedJobs(
             submit,
             first,
             known("estimated_time", requested),
             requested,
             of_job("checkpoint_interval") if "checkpoint_interval" in jobs else np.zeros(0),
         ),
-        Runs(
+        RunsByStart(
             job,
             following,
             start,
@@ -208,9 +208,9 @@ def _swept(schedule: Schedule, order: IntArray | None) -> tuple[Jobs, Runs, Shor
     )
 
 
-def _room(jobs: Jobs, runs: Runs, at_once: int, waits_again: int) -> Room:
+def _room(jobs: PrioritizedJobs, runs: RunsByStart, at_once: int, waits_again: int) -> SweepMemory:
     """Return room for the sweep."""
-    return Room(
+    return SweepMemory(
         next_run=jobs.first_run.copy(),
         active=np.zeros(len(jobs.submit), np.int32),
         is_head=np.zeros(len(jobs.submit), np.int8),

@@ -130,7 +130,7 @@ def _with_missing(labels: list[str], codes: IntArray) -> tuple[list[str], IntArr
     return ([*labels, NO_VALUE], np.where(lacks, len(labels), codes)) if lacks.any() else (labels, codes)
 
 
-class Sample:
+class ClassedValues:
     """The known values of a measure, by class: statistics of all classes at once.
 
     Parameters
@@ -192,10 +192,12 @@ class Sample:
         np.maximum.at(most, self._class, self._values)
         return np.where(self.jobs > 0, most, np.nan)
 
-    def above_zero(self) -> Sample:
+    def above_zero(self) -> ClassedValues:
         """Return the same of values above 0 only."""
         is_above = self._values > 0
-        return Sample(self._values[is_above], self._class[is_above] if self._count != 1 else self._class, self._count)
+        return ClassedValues(
+            self._values[is_above], self._class[is_above] if self._count != 1 else self._class, self._count
+        )
 
     def _sum(self, values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
         """Return the sum of values, times weights if there are any, of each class."""

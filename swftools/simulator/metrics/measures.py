@@ -24,7 +24,7 @@ from swftools.kernel.memory import give_back_memory
 from swftools.simulator.measure_definitions import EXCESS, MACHINE, MEASURES, SPREAD, TRUTH
 from swftools.simulator.measures_table import SYNTHETIC, USUAL, Measures, summarize, usual_by_seed
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
-from swftools.simulator.metrics.job_classes import By, Classes, Sample, classify
+from swftools.simulator.metrics.job_classes import By, ClassedValues, Classes, classify
 from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measures_of_jobs, start_delay
 from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
 from swftools.simulator.metrics.parameters import MetricParameters
@@ -197,7 +197,7 @@ def _job_rows(
     }
     rows = []
     for name in [*SPREAD, *TRUTH, *(name for name in EXCESS if name in made)]:
-        sample = Sample(made[name](), classes.of_job, len(classes.labels))
+        sample = ClassedValues(made[name](), classes.of_job, len(classes.labels))
         for statistic, unit, over, value in _statistics(name, sample, weights, parameters.percentiles):
             rows.append(_Row(name, statistic, thresholds.get(name, np.nan), unit, over, value))
     return rows
@@ -221,7 +221,7 @@ def _beyond(make: Callable[[], FloatArray], threshold: float) -> FloatArray:
 
 
 def _statistics(
-    name: str, sample: Sample, weights: dict[str, FloatArray], percentiles: Sequence[float]
+    name: str, sample: ClassedValues, weights: dict[str, FloatArray], percentiles: Sequence[float]
 ) -> Iterator[tuple[str, str, IntArray, FloatArray]]:
     """Yield the statistics of a measure of jobs: name, unit, over how many jobs, values by class."""
     unit = MEASURES[name].unit

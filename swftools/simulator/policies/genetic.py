@@ -79,7 +79,15 @@ from swftools.simulator.search.forward_easy import write_references
 from swftools.simulator.search.initial_orders import worth_for_work, write_last_best, write_seeds
 from swftools.simulator.search.notes import empty_notes, note_decision, restore_search, tables_of
 from swftools.simulator.search.objectives import Objective, read_objective
-from swftools.simulator.search.population import BUILDERS, EASY, Population, Rules, build, empty_population, evolve
+from swftools.simulator.search.population import (
+    BUILDERS,
+    EASY,
+    BreedingRules,
+    Population,
+    build,
+    empty_population,
+    evolve,
+)
 from swftools.simulator.search.problem import gather, room_for
 from swftools.simulator.search.search_parameters import AGGREGATE_UTILITY, Searching
 from swftools.simulator.search.state import DECISION, MEASURES, MODEL, SIZE, WRONG, Search
@@ -346,7 +354,7 @@ def breed(
         generations = search.limits[decision] // parameters.individuals - 1
     elif parameters.seconds > 0.0:
         generations, until = WITHOUT_LIMIT, begin + parameters.seconds
-    rules = Rules(parameters.individuals, generations, parameters.mutation, parameters.builder, fixed)
+    rules = BreedingRules(parameters.individuals, generations, parameters.mutation, parameters.builder, fixed)
     if search.counts[MODEL] == TRADEOFF_C:
         write_references(search, utility)
     seeds = write_seeds(machine, search, ground, population, rules.individuals, fixed)

@@ -11,7 +11,7 @@ import numpy as np
 
 from swftools.errors import PolicyError
 from swftools.output.amounts import counted
-from swftools.simulator.engine.loop import Options
+from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -24,7 +24,7 @@ from swftools.simulator.engine.replay import (
     LEFT,
     OBSERVED,
     STEPS,
-    State,
+    ReplayState,
     with_room,
 )
 from swftools.simulator.instants import instant
@@ -58,7 +58,7 @@ class Driver:
         Who decides, and who predicts; for what is said of them.
     called : Called
         Engine, predictor and policy.
-    options : Options
+    options : EngineOptions
         How the engine runs.
     arena : Arena
         The state; it is replaced where there is no room.
@@ -78,8 +78,8 @@ class Driver:
         policy: Policy,
         predictor: Predictor,
         called: Called,
-        options: Options,
-        arena: Arena[State],
+        options: EngineOptions,
+        arena: Arena[ReplayState],
         observer: Own,
         decider: Own,
         asked: PredictorAdapter | None,
@@ -101,7 +101,7 @@ class Driver:
         self.coming, self.machine, self.replay = seat.arena.state
         self.observer, self.decider = seat.observer, seat.decider
 
-    def move(self, arena: Arena[State], observer: Own | None = None, decider: Own | None = None) -> None:
+    def move(self, arena: Arena[ReplayState], observer: Own | None = None, decider: Own | None = None) -> None:
         """Go on in other memory."""
         seat = self.seat
         self.take(Seat(self.called, self.options, arena, observer or seat.observer, decider or seat.decider, seat))

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from swftools.simulator.engine.loop import Options, Run, run_at
-from swftools.simulator.engine.replay import State, state_at, used_in, with_views
+from swftools.simulator.engine.loop import EngineOptions, EngineRun, run_at
+from swftools.simulator.engine.replay import ReplayState, state_at, used_in, with_views
 from swftools.simulator.machine.state import CAPACITY
 from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.run.compiled_calls import Called
-from swftools.simulator.state.arena import Arena, Block, Lease, Pool, block_of, copy_arrays
+from swftools.simulator.state.arena import Arena, ArenaPool, ArrayBlock, Lease, block_of, copy_arrays
 
 LEAST = 64
 """Jobs that there is room for at least in a fork."""
@@ -29,7 +29,7 @@ class Seat:
     ----------
     called : Called
         Engine, predictor and policy.
-    options : Options
+    options : EngineOptions
         How the engine runs.
     arena : Arena
         The state; ``places`` has where ``coming``, ``machine`` and ``replay`` lie.
@@ -42,8 +42,8 @@ class Seat:
     def __init__(
         self,
         called: Called,
-        options: Options,
-        arena: Arena[State],
+        options: EngineOptions,
+        arena: Arena[ReplayState],
         observer: Own,
         decider: Own,
         like: Seat | None = None,
@@ -61,13 +61,13 @@ class Seat:
         )
         coming, machine, replay = self.places
         depend = called.depend() if len(arena.state.replay.dependents.pending) else 0
-        run = Run(
+        run = EngineRun(
             coming, machine, replay, options, called.observe, self._observer[0], called.decide, self._decider[0], depend
         )
         self.place, self._kept = called.lay_out(run, run_at)
 
 
-class Room:
+class ForkMemory:
     """Room for a copy, or a fork, of a simulation.
 
     Parameters
@@ -82,8 +82,8 @@ class Room:
         What the policy remembers before the first job; without it, what that of the simulation does.
     """
 
-    def __init__(self, seat: Seat, arena: Arena[State], rooms: Rooms, memory: Memory | None = None) -> None:
-        self._blocks: list[Block] = []
+    def __init__(self, seat: Seat, arena: Arena[ReplayState], rooms: Rooms, memory: Memory | None = None) -> None:
+        self._blocks: list[ArrayBlock] = []
         self.origin, self.trace_row = np.zeros(arena.sizes.jobs, np.int64), np.zeros(arena.sizes.jobs, np.int32)
         observer, decider = seat.observer, seat.decider
         if rooms.observes:
@@ -144,9 +144,9 @@ class Rooms:
         Which of memory and draws the policy has.
     """
 
-    def __init__(self, called: Called, options: Options, *, observes: bool, remembers: tuple[str, ...]) -> None:
+    def __init__(self, called: Called, options: EngineOptions, *, observes: bool, remembers: tuple[str, ...]) -> None:
         self.called, self.options, self.observes, self.remembers = called, options, observes, remembers
-        self._pool = Pool()
+        self._pool = ArenaPool()
 
     def anew(self) -> Rooms:
         """Return others, for a simulation that has become one of another kind."""
@@ -154,7 +154,7 @@ class Rooms:
 
     def take_like(self, seat: Seat) -> Lease:
         """Return room for a copy, until the lease is forgotten."""
-        return self._pool.take(("copy", seat.arena.sizes), lambda _: Room(seat, seat.arena.sibling(), self))
+        return self._pool.take(("copy", seat.arena.sizes), lambda _: ForkMemory(seat, seat.arena.sibling(), self))
 
     def take(self, seat: Seat, jobs: int, empty: Callable[[int], Memory]) -> Lease:
         """Return room for a fork of so many jobs and another one; ``empty`` returns a memory for a number of jobs."""
@@ -162,17 +162,17 @@ class Rooms:
         while size <= jobs:
             size *= 2
 
-        def make(first: Room | None) -> Room:
+        def make(first: ForkMemory | None) -> ForkMemory:
             arena = first.seat.arena.sibling() if first else _fork_arena(seat.arena, size)
             arena.state.coming.row[:] = np.arange(size)
-            return Room(seat, arena, self, empty(size) if self.remembers else None)
+            return ForkMemory(seat, arena, self, empty(size) if self.remembers else None)
 
         lease = self._pool.take(size, make)
         lease.room.forget()
         return lease
 
 
-def _fork_arena(arena: Arena[State], jobs: int) -> Arena[State]:
+def _fork_arena(arena: Arena[ReplayState], jobs: int) -> Arena[ReplayState]:
     """Return room for a fork with so many jobs."""
     most, sizes = min(jobs, int(arena.state.machine.counts[CAPACITY])) + 1, arena.sizes
     room = sizes._replace(
@@ -184,6 +184,6 @@ def _fork_arena(arena: Arena[State], jobs: int) -> Arena[State]:
         held=4 * jobs,
         ends=4 * most,
     )
-    made = Arena(State, room, {"machine.restart": arena.given["machine.restart"]}, with_views)
+    made = Arena(ReplayState, room, {"machine.restart": arena.given["machine.restart"]}, with_views)
     made.is_clean = False
     return made

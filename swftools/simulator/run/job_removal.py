@@ -15,7 +15,7 @@ from swftools.by_job import mask_of
 from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.engine.replay import COMING, DONE, STALE, Replay, State
+from swftools.simulator.engine.replay import COMING, DONE, STALE, Replay, ReplayState
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.running_jobs import release
 from swftools.simulator.machine.state import DISTURBED, HELD, KILL, NOW, SUBMITTED, WAITING, Machine
@@ -61,14 +61,14 @@ def chosen_rows(trace: Trace, jobs: pd.DataFrame | npt.ArrayLike) -> BoolArray:
     return mask_of(trace.jobs, jobs, "the mask")
 
 
-def let_fewer_come(state: State, submitted: int, is_out: BoolArray) -> IntArray:
+def let_fewer_come(state: ReplayState, submitted: int, is_out: BoolArray) -> IntArray:
     """Put the jobs that are to come behind all others where they are out, and count them no more.
 
     Jobs that have not been submitted are known by their numbers only, and are numbered anew.
 
     Parameters
     ----------
-    state : State
+    state : ReplayState
         Its jobs to come change their order, and are fewer.
     submitted : int
         Jobs that came so far.
@@ -86,7 +86,7 @@ def let_fewer_come(state: State, submitted: int, is_out: BoolArray) -> IntArray:
     if is_late.any():
         order[submitted:last] = np.concatenate([to_come[~is_late], to_come[is_late]])
         replay.counts[COMING] = last - int(is_late.sum())
-        for path in names_per(State, PER_JOB, ahead=True):
+        for path in names_per(ReplayState, PER_JOB, ahead=True):
             if len(by_job := array_at(state, path)):
                 by_job[: len(order)] = by_job[order]
         edges = int(replay.dependents.edges[0])

@@ -19,7 +19,7 @@ import pandas as pd
 from swftools.errors import ParameterError, PolicyError
 from swftools.fields.dictionary import KNOWN_OF_JOBS, known_at_submission, known_later
 from swftools.parameters import did_you_mean
-from swftools.simulator.engine.replay import COMPLETED, Coming, Log
+from swftools.simulator.engine.replay import COMPLETED, Coming, RunLog
 from swftools.trace import Trace
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class PredictorAdapter:
         self._ends: list[tuple[float, int]] = []  # a heap of runs by end; of some that were stopped, the end of before
         self._seen = 0
 
-    def predict(self, job: int, now: float, log: Log) -> float:
+    def predict(self, job: int, now: float, log: RunLog) -> float:
         """Return its answer about a job that is being submitted, after it was told of those that ended.
 
         Raises
@@ -100,7 +100,7 @@ class PredictorAdapter:
         """Take in that other jobs are to come than before."""
         self._coming, self._rows, self._begin = coming, [], 0
 
-    def _ended(self, now: float, log: Log) -> list[dict[str, Any]]:
+    def _ended(self, now: float, log: RunLog) -> list[dict[str, Any]]:
         """Return what is known of the jobs that ended since the last time, in order of end, then of start."""
         runs = int(log.size[0])
         for run in range(self._seen, runs):

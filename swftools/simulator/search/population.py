@@ -88,7 +88,7 @@ CHILD, DECIDED = range(2)
 """Places in ``Population.turns``."""
 
 
-class Rules(NamedTuple):
+class BreedingRules(NamedTuple):
     """How a population is bred: the policy's parameters, and how many places stand first in every order."""
 
     individuals: int
@@ -122,7 +122,7 @@ def evolve(
     search: Search,
     ground: Ground,
     utility: Points,
-    rules: Rules,
+    rules: BreedingRules,
     rng: np.random.Generator,
     seeds: int,
     until: float,
@@ -226,7 +226,7 @@ def assess(
     search: Search,
     ground: Ground,
     utility: Points,
-    rules: Rules,
+    rules: BreedingRules,
     parity: int,
     longest: float,
 ) -> None:
@@ -280,7 +280,7 @@ def rank(population: Population, search: Search, individuals: int, longest: floa
 
 @kernel(allocates=False)
 def known_worth(
-    population: Population, search: Search, ground: Ground, utility: Points, rules: Rules, row: int
+    population: Population, search: Search, ground: Ground, utility: Points, rules: BreedingRules, row: int
 ) -> float:
     """Return what an order is worth, from those that are known if it is one of them."""
     orders, known, count = population.orders, population.known, ground.counts[COMPETITORS]
@@ -307,7 +307,7 @@ def known_worth(
 
 @kernel(allocates=False)
 def build(
-    search: Search, ground: Ground, utility: Points, rules: Rules, orders: IntArray, row: int, is_whole: bool
+    search: Search, ground: Ground, utility: Points, rules: BreedingRules, orders: IntArray, row: int, is_whole: bool
 ) -> float:
     """Plan the order of a row; return what it is worth."""
     search.counts[PATHS] += 1

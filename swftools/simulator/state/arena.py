@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from swftools.kernel import IntArray, kernel, untouched_zeros
 from swftools.kernel.layout import Layout, Pattern, address_of_array
-from swftools.simulator.state.columns import PER_JOB, PER_ROW, PER_RUN, Column, Sizes, columns_of, made_of
+from swftools.simulator.state.columns import PER_JOB, PER_ROW, PER_RUN, StateColumn, StateSizes, columns_of, made_of
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ def move_words(
             ours[place] = theirs[place]
 
 
-class Block:
+class ArrayBlock:
     """Arrays by name in one block of memory, empty at first; each by itself if they are larger than ``MOST``.
 
     Parameters
@@ -123,7 +123,7 @@ class Block:
             elif spec.empty != 0:
                 self.arrays[name][...] = spec.empty
 
-    def copy_from(self, other: Block) -> None:
+    def copy_from(self, other: ArrayBlock) -> None:
         """Become what another one of the same arrays is."""
         if self.bytes is not None:
             self.bytes[:] = other.bytes
@@ -131,19 +131,19 @@ class Block:
             for name, array in self.arrays.items():
                 array[...] = other.arrays[name]
 
-    def copy_some(self, other: Block, which: IntArray, items: IntArray, counts: IntArray) -> None:
+    def copy_some(self, other: ArrayBlock, which: IntArray, items: IntArray, counts: IntArray) -> None:
         """Copy of each array as many elements, of ``items`` bytes, as one of some counts says; -1: all of it."""
         begins = self.specs.begins // WORD
         move_words(other.bytes.view(np.int64), self.bytes.view(np.int64), begins, which, items, counts)
 
-    def resized(self, specs: Specs) -> Block:
+    def resized(self, specs: Specs) -> ArrayBlock:
         """Return one whose arrays have other shapes, and begin with what these have; this one itself if none has.
 
         Where each array is by itself, those that stay as they are, are handed on.
         """
         if specs == self.specs:
             return self
-        other = Block(specs)
+        other = ArrayBlock(specs)
         for name, new in other.arrays.items():
             old = self.arrays.get(name)
             if old is not None and self.bytes is None and other.bytes is None and old.shape == new.shape:
@@ -159,7 +159,7 @@ class Block:
 class Group(NamedTuple):
     """Columns whose arrays are in one block: each with its path and its name; and by what sizes they are as long."""
 
-    columns: list[tuple[str, str, Column]]
+    columns: list[tuple[str, str, StateColumn]]
     sizes: frozenset[str]
 
 
@@ -179,7 +179,7 @@ def groups_of(kind: Any) -> tuple[Group, Group, Group]:
 
 
 @lru_cache(maxsize=KNOWN)
-def _specs(kind: Any, group: int, sizes: Sizes, given: frozenset[str]) -> Specs:
+def _specs(kind: Any, group: int, sizes: StateSizes, given: frozenset[str]) -> Specs:
     """Return what arrays of a group of columns a state has to make, of some sizes, where some are given."""
     return Specs(
         {
@@ -191,12 +191,12 @@ def _specs(kind: Any, group: int, sizes: Sizes, given: frozenset[str]) -> Specs:
 
 
 @lru_cache(maxsize=KNOWN)
-def _patterns(kind: Any, sizes: Sizes, given: frozenset[str]) -> list[Pattern]:  # noqa: ARG001 (what it is kept by)
+def _patterns(kind: Any, sizes: StateSizes, given: frozenset[str]) -> list[Pattern]:  # noqa: ARG001 (what it is kept by)
     """Return the pattern in which such states are laid out, once the first one is: a list of it, which is the cache."""
     return []
 
 
-def _sizes_among(columns: Iterable[tuple[str, str, Column]]) -> Iterator[str]:
+def _sizes_among(columns: Iterable[tuple[str, str, StateColumn]]) -> Iterator[str]:
     for _, _, column in columns:
         yield from (each for each in (column.per, *column.further) if isinstance(each, str))
         if column.is_optional:
@@ -213,7 +213,7 @@ class Arena(Generic[T]):
     ----------
     kind : type
         The named tuple whose fields say what its arrays are.
-    sizes : Sizes
+    sizes : StateSizes
         How much room there is.
     given : mapping of str to ndarray
         Arrays that are taken as they are, by path: columns of a trace, of which the state makes no others.
@@ -226,7 +226,7 @@ class Arena(Generic[T]):
     def __init__(
         self,
         kind: type[T],
-        sizes: Sizes,
+        sizes: StateSizes,
         given: Mapping[str, npt.NDArray[Any]],
         completed: Callable[[T], T],
         first: Mapping[str, npt.NDArray[Any]] | None = None,
@@ -234,13 +234,13 @@ class Arena(Generic[T]):
         self.kind, self.sizes, self.given, self._completed = kind, sizes, given, completed
         self.is_clean = True
         """Whether nothing is written behind what is used; else it is copied whole."""
-        self._take([Block(_specs(*self._key(group)), first) for group in range(len(groups_of(kind)))])
+        self._take([ArrayBlock(_specs(*self._key(group)), first) for group in range(len(groups_of(kind)))])
 
     def _key(self, *group: int) -> tuple[Any, ...]:
         """Return what tells which shapes its arrays have, or those of a group."""
         return self.kind, *group, self.sizes, frozenset(self.given)
 
-    def _take(self, blocks: list[Block]) -> None:
+    def _take(self, blocks: list[ArrayBlock]) -> None:
         """Take arrays of blocks for the state."""
         self.blocks = blocks
         arrays = dict(self.given)
@@ -265,7 +265,7 @@ class Arena(Generic[T]):
         """Return another one of the same sizes, in which nothing is written yet."""
         other = copy.copy(self)
         other.is_clean = False
-        other._take([Block(block.specs) for block in self.blocks])
+        other._take([ArrayBlock(block.specs) for block in self.blocks])
         if self._layout and self.is_whole:
             moves = [
                 (old.address, old.size, new.address - old.address)
@@ -302,7 +302,7 @@ class Arena(Generic[T]):
         which = [names.index(each) if each in names else -1 for each in pers]
         return np.array(which), np.array([math.prod(spec.shape[1:]) * int(spec.kind[1:]) for spec in specs.values()])
 
-    def resized(self, sizes: Sizes, given: Mapping[str, npt.NDArray[Any]] | None = None) -> Arena[T]:
+    def resized(self, sizes: StateSizes, given: Mapping[str, npt.NDArray[Any]] | None = None) -> Arena[T]:
         """Return one of other sizes, whose arrays begin with what these have, and else are empty.
 
         It takes the place of this one: what need not change is handed on. Of columns that were ``given`` and are not
@@ -310,7 +310,7 @@ class Arena(Generic[T]):
         """
         other = copy.copy(self)
         other.sizes, other.given = sizes, self.given if given is None else given
-        changed = {name for name, old, new in zip(Sizes._fields, self.sizes, sizes, strict=True) if old != new}
+        changed = {name for name, old, new in zip(StateSizes._fields, self.sizes, sizes, strict=True) if old != new}
         is_given_alike = self.given.keys() == other.given.keys()
         other._take(
             [
@@ -339,10 +339,10 @@ def copy_arrays(old: Any, new: Any) -> None:
         theirs[...] = ours
 
 
-def block_of(value: Any) -> tuple[Block, Any]:
+def block_of(value: Any) -> tuple[ArrayBlock, Any]:
     """Return a copy of a tuple of arrays, or of such tuples, in one block; and the block."""
     leaves = list(_leaves(value))
-    block = Block(Specs({str(i): Spec(each.dtype.str[1:], each.shape) for i, each in enumerate(leaves)}))
+    block = ArrayBlock(Specs({str(i): Spec(each.dtype.str[1:], each.shape) for i, each in enumerate(leaves)}))
     for new, old in zip(block.arrays.values(), leaves, strict=True):
         new[...] = old
     return block, _like_tuple(value, iter(block.arrays.values()))
@@ -365,7 +365,7 @@ def _leaves(value: Any) -> Iterator[npt.NDArray[Any]]:
         yield value
 
 
-class Pool:
+class ArenaPool:
     """The arenas that nobody has, of a simulation and all its copies and forks."""
 
     def __init__(self) -> None:
@@ -393,7 +393,7 @@ class Pool:
 class Lease:
     """Room that somebody has; it is given back when nobody has the lease."""
 
-    def __init__(self, pool: Pool, key: Any, room: Any) -> None:
+    def __init__(self, pool: ArenaPool, key: Any, room: Any) -> None:
         self._pool, self._key, self.room = pool, key, room
 
     def __del__(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the arrays of a simulation are, each said once: in the field of a named tuple, by a ``Column``.
+"""What the arrays of a simulation are, each said once: in the field of a named tuple, by a ``StateColumn``.
 
 A tuple of arrays is declared as ``start_time: Annotated[FloatArray, Column(REAL, PER_JOB)]``. The type is for people
 and type checkers, the column for everything that makes such arrays, copies them, lets them grow, or writes them to a
@@ -40,7 +40,7 @@ COPY, BLANK, RENUMBER, RESET = "copy", "blank", "renumber", "reset"
 by who knows more, gives the job in it its new number; or begins with an empty array."""
 
 
-class Column(NamedTuple):
+class StateColumn(NamedTuple):
     """An array of the state.
 
     Parameters
@@ -56,9 +56,9 @@ class Column(NamedTuple):
     on_fork : str
         What a fork does with it.
     further : tuple
-        Its other dimensions: numbers, or a name of ``Sizes``.
+        Its other dimensions: numbers, or a name of ``StateSizes``.
     is_optional : bool
-        Whether it has no elements unless ``Sizes.optional`` has its name.
+        Whether it has no elements unless ``StateSizes.optional`` has its name.
     is_given : bool
         Whether it is somebody else's, and is not written to.
     is_rare : bool
@@ -78,7 +78,7 @@ class Column(NamedTuple):
     is_rare: bool = False
     is_ahead: bool = False
 
-    def shape(self, sizes: Sizes, name: str) -> tuple[int, ...]:
+    def shape(self, sizes: StateSizes, name: str) -> tuple[int, ...]:
         """Return how many elements it has in a state of some sizes."""
         many = self.times * (getattr(sizes, self.per) if self.per else 1)
         if self.is_optional and name not in sizes.optional:
@@ -86,13 +86,13 @@ class Column(NamedTuple):
         return many, *(getattr(sizes, each) if isinstance(each, str) else each for each in self.further)
 
 
-class Shown(NamedTuple):
+class ColumnView(NamedTuple):
     """Stands in place of a column for an array, or a tuple of them, that shows another part of the state."""
 
     what: str
 
 
-class Sizes(NamedTuple):
+class StateSizes(NamedTuple):
     """How much room a state has, by what its columns are per; ``optional`` names the optional columns that it has."""
 
     jobs: int = 0
@@ -111,20 +111,20 @@ class Sizes(NamedTuple):
 
 @cache
 def fields_of(kind: type) -> Mapping[str, Any]:
-    """Return what a named tuple says of its fields: a ``Column``, a ``Shown``, or the class of a tuple in it."""
+    """Return what a named tuple says of its fields: ``StateColumn``, ``ColumnView``, or the class of a tuple in it."""
     hints = get_type_hints(kind, include_extras=True)
     return {name: getattr(hint, "__metadata__", (hint,))[0] for name, hint in hints.items()}
 
 
-_COLUMNS: dict[type, Mapping[str, Column]] = {}
+_COLUMNS: dict[type, Mapping[str, StateColumn]] = {}
 
 
-def columns_of(kind: type) -> Mapping[str, Column]:
+def columns_of(kind: type) -> Mapping[str, StateColumn]:
     """Return the columns of a tuple of arrays, and of the tuples in it, by paths such as ``machine.queue.job``."""
     if kind not in _COLUMNS:
-        found: dict[str, Column] = {}
+        found: dict[str, StateColumn] = {}
         for name, what in fields_of(kind).items():
-            if isinstance(what, Column):
+            if isinstance(what, StateColumn):
                 found[name] = what
             elif isinstance(what, type):
                 found |= {f"{name}.{path}": column for path, column in columns_of(what).items()}
@@ -155,25 +155,25 @@ def made_of(kind: type, arrays: Mapping[str, Any], path: str = "") -> Any:
     """Return a tuple of a kind of arrays by path; what shows another part of the state is ``()`` at first."""
     parts: list[Any] = []
     for name, what in fields_of(kind).items():
-        if isinstance(what, Column):
+        if isinstance(what, StateColumn):
             parts.append(arrays[path + name])
         else:
             parts.append(made_of(what, arrays, f"{path}{name}.") if isinstance(what, type) else ())
     return tuple.__new__(kind, parts)
 
 
-def empty(kind: type, sizes: Sizes) -> Any:
+def empty(kind: type, sizes: StateSizes) -> Any:
     """Return a tuple of a kind in which nothing is known; what shows another part of a state is ``()``."""
     shapes = {path: column.shape(sizes, path.rpartition(".")[2]) for path, column in columns_of(kind).items()}
     return made_of(kind, {path: np.full(shapes[path], one.empty, one.kind) for path, one in columns_of(kind).items()})
 
 
-def sizes_of(value: Any) -> Sizes:
+def sizes_of(value: Any) -> StateSizes:
     """Return how much room a state has; errors are those of ``sizes_in``."""
     return sizes_in(type(value), {path: array_at(value, path) for path in columns_of(type(value))})
 
 
-def sizes_in(kind: type, arrays: Mapping[str, npt.NDArray[Any]]) -> Sizes:
+def sizes_in(kind: type, arrays: Mapping[str, npt.NDArray[Any]]) -> StateSizes:
     """Return how much room a state has that has some arrays, by path.
 
     Raises
@@ -196,4 +196,4 @@ def sizes_in(kind: type, arrays: Mapping[str, npt.NDArray[Any]]) -> Sizes:
         for size, count in wanted.items():
             if found.setdefault(size, int(count)) != count:
                 raise ValueError(f"{path}: a column of {len(array):,} numbers, others have {size}={found[size]:,}")
-    return Sizes(**found, optional=frozenset(optional))
+    return StateSizes(**found, optional=frozenset(optional))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from swftools.kernel import Kernel, kernel
-from swftools.simulator.state.columns import Column
+from swftools.simulator.state.columns import StateColumn
 
 
 def written(names: Mapping[str, Any], head: str, says: str, lines: Iterable[str]) -> Kernel[..., None]:
@@ -34,12 +34,12 @@ def written(names: Mapping[str, Any], head: str, says: str, lines: Iterable[str]
     return kernel(allocates=False)(made)
 
 
-def each_number(column: Column, array: str, line: str) -> list[str]:
+def each_number(column: StateColumn, array: str, line: str) -> list[str]:
     """Return lines that do something for each number that an array has for one job, run or row.
 
     Parameters
     ----------
-    column : Column
+    column : StateColumn
         What the array is.
     array : str
         As it is written; if it is optional the lines ask whether it is there.
@@ -54,7 +54,7 @@ def each_number(column: Column, array: str, line: str) -> list[str]:
     return [*lines, "    " * len(lines) + line.format(at=at)]
 
 
-def empty_value(column: Column) -> str:
+def empty_value(column: StateColumn) -> str:
     """Return how what stands in an array where nothing is known is written."""
     if column.kind[0] == "f":
         return {"nan": "np.nan", "inf": "np.inf"}.get(str(column.empty), repr(float(column.empty)))

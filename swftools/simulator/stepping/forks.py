@@ -25,8 +25,8 @@ from swftools.simulator.engine.replay import (
     IN_VAIN,
     STALE,
     Ends,
-    Log,
     Replay,
+    RunLog,
     coming_at,
     replay_at,
 )
@@ -45,7 +45,7 @@ from swftools.simulator.machine.state import (
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
 from swftools.simulator.policy_abi import Memory, machine_at, pack
 from swftools.simulator.run.driver import Driver
-from swftools.simulator.run.fork_arena import Room, take_draws
+from swftools.simulator.run.fork_arena import ForkMemory, take_draws
 from swftools.simulator.simulation import Simulation
 
 
@@ -76,7 +76,7 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
     present = submitted - int(progress[DONE]) + (int(counts[ENDED]) if remembers else 0)
     jobs = present + to_come
     lease = driver.rooms.take(driver.seat, jobs, partial(_empty_memory, simulation))
-    room: Room = lease.room
+    room: ForkMemory = lease.room
     take = take_along_kernel()
     take = take.compiled if driver.called.is_compiled else take.py_func
     take(*driver.seat.places, *room.seat.places, room.origin, 1 if remembers else 0, to_come)
@@ -279,7 +279,7 @@ def take_queue(queue: WaitingQueue, ours: WaitingQueue, origin: IntArray, presen
 
 @kernel(allocates=False)
 def take_runs(
-    machine: Machine, log: Log, ours: Machine, new_log: Log, new_ends: Ends, origin: IntArray, present: int
+    machine: Machine, log: RunLog, ours: Machine, new_log: RunLog, new_ends: Ends, origin: IntArray, present: int
 ) -> None:
     """Copy the runs that go on, in their order, and when they end."""
     runs, count = new_ends.runs, 0

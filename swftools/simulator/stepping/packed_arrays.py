@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.errors import StateError
-from swftools.simulator.engine.replay import State, with_views
+from swftools.simulator.engine.replay import ReplayState, with_views
 from swftools.simulator.machine.state import read_only
 from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import (
@@ -203,10 +203,10 @@ STATE = "state."
 """What the names of the arrays of the engine begin with."""
 
 
-def arrays_of(state: State) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+def arrays_of(state: ReplayState) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     """Yield the arrays of a state, zero where nothing was written yet, so that equal states are equal bytes."""
     used = {PER_RUN: int(state.replay.log.size[0]), PER_END: int(state.replay.ends.size[0])}
-    for path, column in columns_of(State).items():
+    for path, column in columns_of(ReplayState).items():
         array = array_at(state, path)
         if not len(array) and (column.is_optional or column.per == PER_EDGE):
             continue
@@ -226,9 +226,9 @@ def _named(arrays: Arrays) -> Arrays:
     return named
 
 
-def _state_in(arrays: Arrays) -> State:
+def _state_in(arrays: Arrays) -> ReplayState:
     """Return what the engine goes on with; arrays that came to be later are empty."""
-    columns = columns_of(State)
+    columns = columns_of(ReplayState)
     found = {key.removeprefix(STATE): array for key, array in arrays.items() if key.startswith(STATE)}
     if unknown := found.keys() - columns.keys():
         raise StateError(f"it has {min(unknown)}, which is nothing here")
@@ -238,23 +238,23 @@ def _state_in(arrays: Arrays) -> State:
             raise StateError(f"{path} is an array of {array.dtype} where one of {column.kind} is here")
         if not column.per and len(array) < column.times:  # what it counts came later
             found[path] = np.append(array, np.full(column.times - len(array), column.empty, column.kind))
-    sizes = sizes_in(State, found)
+    sizes = sizes_in(ReplayState, found)
     for path in columns.keys() - found.keys():  # which came later
         one = columns[path]
         found[path] = np.full(one.shape(sizes, path.rpartition(".")[2]), one.empty, one.kind)
-    state: State = made_of(State, found)
+    state: ReplayState = made_of(ReplayState, found)
     return with_views(state)
 
 
-def arena_of(state: State) -> Arena[State]:
+def arena_of(state: ReplayState) -> Arena[ReplayState]:
     """Return a state in memory of its own."""
-    columns = columns_of(State)
+    columns = columns_of(ReplayState)
     given = {path: read_only(array_at(state, path)) for path, column in columns.items() if column.is_given}
     first = {path: array_at(state, path) for path in columns if path not in given}
-    return Arena(State, sizes_of(state), given, with_views, first)
+    return Arena(ReplayState, sizes_of(state), given, with_views, first)
 
 
-def state_in(arrays: Arrays, version: int) -> State:
+def state_in(arrays: Arrays, version: int) -> ReplayState:
     """Return what the engine goes on with, of the arrays of a saved state of a version.
 
     Raises

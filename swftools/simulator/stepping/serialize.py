@@ -23,7 +23,7 @@ from swftools.parameters.choices import SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.dependent import none_wait
-from swftools.simulator.engine.loop import Options
+from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import CAPACITY, Machine
@@ -184,7 +184,7 @@ def _found(
     return decides, foretells
 
 
-def _checked_options(head: dict[str, Any], policy: Policy, chosen: Parameters, predictor: Predictor) -> Options:
+def _checked_options(head: dict[str, Any], policy: Policy, chosen: Parameters, predictor: Predictor) -> EngineOptions:
     """Return how the engine runs; refuse options that no simulation has, or that contradict that."""
     options = head["options"]
     if set(options) != {*RunOptions.names(), *chosen.to_mapping()}:
@@ -193,7 +193,7 @@ def _checked_options(head: dict[str, Any], policy: Policy, chosen: Parameters, p
     given = {**json.loads(json.dumps(chosen.to_mapping())), "predictor": predictor.to_text()}
     if any(options[name] != value for name, value in given.items()):
         raise StateError("the state has other parameters than its simulation")
-    engine = Options(SEMANTICS[options["semantics"]], int(policy.rests), predictor.observes, 0)
+    engine = EngineOptions(SEMANTICS[options["semantics"]], int(policy.rests), predictor.observes, 0)
     if head["engine"] != list(engine):
         raise StateError("the state has other options of the engine than its simulation")
     return engine

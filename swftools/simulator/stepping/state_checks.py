@@ -17,7 +17,7 @@ from swftools.errors import StateError
 from swftools.models.speedup import DOWNEY, NO_CURVE, SIMPLE
 from swftools.parameters.choices import SEMANTICS
 from swftools.simulator.engine.dependents import COMES
-from swftools.simulator.engine.loop import Options
+from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -34,7 +34,7 @@ from swftools.simulator.engine.replay import (
     STEPS,
     Coming,
     Replay,
-    State,
+    ReplayState,
 )
 from swftools.simulator.machine.state import (
     CAPACITY,
@@ -63,7 +63,7 @@ MOST_PROCESSORS = 2**31 - 1
 """Of a machine: jobs' processors are held in 32 bits."""
 
 
-def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, options: Options) -> None:
+def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, options: EngineOptions) -> None:
     """Refuse parts of a simulation of so many jobs that do not fit together.
 
     Raises
@@ -71,7 +71,7 @@ def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, opt
     StateError
         Says which part, and what is wrong with it.
     """
-    check_sizes(State(coming, machine, replay))
+    check_sizes(ReplayState(coming, machine, replay))
     _check_counts(machine, replay, jobs, options)
     _check_coming(coming, machine, replay, jobs)
     _check_requests(coming, machine, replay.requests)
@@ -81,7 +81,7 @@ def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, opt
     _check_dependents(machine, replay, jobs)
 
 
-def check_sizes(state: State) -> None:
+def check_sizes(state: ReplayState) -> None:
     """Refuse a state whose columns do not have as many numbers as the others of their kind."""
     try:
         sizes_of(state)
@@ -124,7 +124,7 @@ def _want(condition: object, what: str, why: str) -> None:
         refuse(what, why)
 
 
-def _check_counts(machine: Machine, replay: Replay, jobs: int, options: Options) -> None:
+def _check_counts(machine: Machine, replay: Replay, jobs: int, options: EngineOptions) -> None:
     """Look at the single numbers, by which all else is measured."""
     counts, progress = machine.counts, replay.counts
     check_between("machine", "a count", counts, 0, 2**53)
@@ -144,7 +144,7 @@ def _check_counts(machine: Machine, replay: Replay, jobs: int, options: Options)
     _want((machine.clock >= 0).all(), "machine", "a time is before 0")
     _want(counts[SUBMITTED] == 0 or np.isfinite(machine.clock[NOW]), "machine", "jobs came before the first instant")
     _want((machine.restart >= 0).all() and np.isfinite(machine.restart).all(), "machine", "what a restart takes")
-    _want(len(options) == len(Options._fields), "options", "of the engine")
+    _want(len(options) == len(EngineOptions._fields), "options", "of the engine")
     _want(all(type(each) is int for each in options), "options", "of the engine are no whole numbers")
     _want(options.semantics in SEMANTICS.values() and options.asks == 0, "options", "unknown semantics")
 

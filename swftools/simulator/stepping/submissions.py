@@ -18,14 +18,14 @@ from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, FOLLOW, IGNORE, PYSS, SEMANTICS
 from swftools.parameters.run_option_table import RUN_OPTIONS, RunOptions
 from swftools.simulator.engine.dependents import put_among, take_edge
-from swftools.simulator.engine.replay import COMING, COMPLETED, DEPENDS, Coming, State
+from swftools.simulator.engine.replay import COMING, COMPLETED, DEPENDS, Coming, ReplayState
 from swftools.simulator.engine.transfer import blank_jobs
 from swftools.simulator.instants import LATEST, instant
 from swftools.simulator.machine.state import CAPACITY, SUBMITTED
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.state.columns import PER_JOB, PER_ROW, Sizes, array_at, columns_of, empty, names_per
+from swftools.simulator.state.columns import PER_JOB, PER_ROW, StateSizes, array_at, columns_of, empty, names_per
 from swftools.simulator.workload import IN_SECONDS, prepare
 
 LEAST = 256
@@ -64,7 +64,7 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
     if len(simulation._taken_out):
         simulation._taken_out = _longer(simulation._taken_out, coming, np.nan)
     state, of_jobs = driver.seat.arena.state, names_per(Coming, PER_JOB)
-    ahead = [array_at(state, path) for path in names_per(State, PER_JOB, ahead=True)]
+    ahead = [array_at(state, path) for path in names_per(ReplayState, PER_JOB, ahead=True)]
     for column in (*ahead, rows, simulation._is_cut, simulation._taken_out):
         if column is not None and len(column):
             column[place + 1 : new + 1] = column[place:new].copy()
@@ -146,7 +146,7 @@ def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, 
         "user_id": np.array([_number_of_user(simulation, user)], np.int32),
         "queue_id": np.array([-1 if queue is None else int(queue)]),
     }
-    one: Coming = empty(Coming, Sizes(jobs=1, rows=1))
+    one: Coming = empty(Coming, StateSizes(jobs=1, rows=1))
     return one._replace(**columns), is_cut
 
 

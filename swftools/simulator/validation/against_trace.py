@@ -15,9 +15,9 @@ from swftools.simulator.requested_times import find_requests
 from swftools.simulator.schedule import Schedule, rows_by_number
 from swftools.simulator.validation.runs import (
     BoolArray,
-    Finding,
-    Jobs,
-    Runs,
+    FoundViolations,
+    SoundJobs,
+    SoundRuns,
     at,
     codes_of,
     floats,
@@ -28,7 +28,7 @@ from swftools.simulator.validation.runs import (
     places_of,
 )
 from swftools.simulator.validation.widths import stretch_on
-from swftools.simulator.validation.work import History
+from swftools.simulator.validation.work import RunHistory
 from swftools.trace import Trace
 
 YEARS = 3 * 365 * 86_400.0
@@ -37,7 +37,7 @@ YEARS = 3 * 365 * 86_400.0
 _AT_ONCE = 1.0  # run time of cancelled jobs under cancelled="end-at-once", s
 
 
-def check_jobs(schedule: Schedule, jobs: Jobs, trace: Trace) -> tuple[IntArray, IntArray, list[Finding]]:
+def check_jobs(schedule: Schedule, jobs: SoundJobs, trace: Trace) -> tuple[IntArray, IntArray, list[FoundViolations]]:
     """Return the trace's row of each job, and of each that is excluded, -1 if none, and what is wrong with that."""
     number, occurrence = trace.views.job_number, count_occurrences(trace.jobs)
     row, row_of_rest, times_in = _places(number, occurrence, schedule)
@@ -53,9 +53,9 @@ def check_jobs(schedule: Schedule, jobs: Jobs, trace: Trace) -> tuple[IntArray, 
         row,
         row_of_rest,
         [
-            Finding("trace", places, trace.views.submit_time, number, occurrence, say_times),
+            FoundViolations("trace", places, trace.views.submit_time, number, occurrence, say_times),
             of_jobs("trace", row < 0, jobs.start, jobs, lambda i: f"job {jobs.number[i]} is not in the trace"),
-            Finding(
+            FoundViolations(
                 "trace",
                 np.flatnonzero(row_of_rest < 0),
                 np.full(len(rest), np.nan),
@@ -93,8 +93,14 @@ def _rows_in(number: IntArray, occurrence: IntArray, table: pd.DataFrame) -> Int
 
 
 def check_trace(
-    schedule: Schedule, jobs: Jobs, runs: Runs, history: History, trace: Trace, row: IntArray, tolerance: float
-) -> Iterator[Finding]:
+    schedule: Schedule,
+    jobs: SoundJobs,
+    runs: SoundRuns,
+    history: RunHistory,
+    trace: Trace,
+    row: IntArray,
+    tolerance: float,
+) -> Iterator[FoundViolations]:
     """Check that submissions, work, widths, and the times that runs take on them, are those of the trace."""
     options = schedule.options
     yield _differing("submit_time", at(trace.views.submit_time, row), jobs.submit, jobs, tolerance)
@@ -146,8 +152,8 @@ def check_trace(
 
 
 def _check_requests(
-    schedule: Schedule, jobs: Jobs, trace: Trace, row: IntArray, run: FloatArray, tolerance: float
-) -> Iterator[Finding]:
+    schedule: Schedule, jobs: SoundJobs, trace: Trace, row: IntArray, run: FloatArray, tolerance: float
+) -> Iterator[FoundViolations]:
     """Check that what jobs asked for is what the trace says, as the options change it; ``run`` has their run times."""
     options = schedule.options
     try:
@@ -171,14 +177,16 @@ def _check_requests(
     yield _differing("requested_time", expected, jobs.requested, jobs, tolerance, remedy)
 
 
-def _check_processors(schedule: Schedule, jobs: Jobs, trace: Trace, row: IntArray, tolerance: float) -> Finding:
+def _check_processors(
+    schedule: Schedule, jobs: SoundJobs, trace: Trace, row: IntArray, tolerance: float
+) -> FoundViolations:
     """Check that the processors that jobs asked for are those of the trace."""
     wanted = at(floats(trace.jobs, "requested_processors"), row)
     wanted[~(wanted > 0)] = np.nan
     return _differing("requested_processors", wanted, floats(schedule.jobs, "requested_processors"), jobs, tolerance)
 
 
-def _times_elsewhere(jobs: Jobs) -> Finding:
+def _times_elsewhere(jobs: SoundJobs) -> FoundViolations:
     """Return the first job where all jobs start years after they came: the times count from another instant."""
     wait = np.where(jobs.sound, jobs.start - jobs.submit, np.inf)
     first = np.zeros(len(wait), np.bool_)
@@ -198,8 +206,8 @@ def _times_elsewhere(jobs: Jobs) -> Finding:
 
 
 def _differing(
-    name: str, value: FloatArray, values: FloatArray, jobs: Jobs, tolerance: float, remedy: str = ""
-) -> Finding:
+    name: str, value: FloatArray, values: FloatArray, jobs: SoundJobs, tolerance: float, remedy: str = ""
+) -> FoundViolations:
     """Return where a value differs from the trace; what the trace does not know is not compared."""
 
     def is_wrong(part: slice) -> BoolArray:

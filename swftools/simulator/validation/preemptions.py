@@ -14,10 +14,10 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.validation.in_use import processors_in_use
 from swftools.simulator.validation.promises import Broken
-from swftools.simulator.validation.runs import Jobs, Runs
+from swftools.simulator.validation.runs import SoundJobs, SoundRuns
 
 
-def find_unfair_delays(jobs: Jobs, runs: Runs, processors: int, tolerance: float) -> Broken:
+def find_unfair_delays(jobs: SoundJobs, runs: SoundRuns, processors: int, tolerance: float) -> Broken:
     """Find blocked heads that start later than they would alone; ``latest`` is when they would have.
 
     A head is the waiting job of highest priority, which is order of submission, after all that happens at an instant.
@@ -38,7 +38,7 @@ def find_unfair_delays(jobs: Jobs, runs: Runs, processors: int, tolerance: float
 @kernel
 def _follow_heads(
     submit: FloatArray,
-    runs: Runs,
+    runs: SoundRuns,
     by_start: IntArray,
     by_end: IntArray,
     processors: int,
@@ -108,7 +108,7 @@ def _first_room(ahead: IntArray, end: FloatArray, width: IntArray, most: int, no
     return when
 
 
-def find_idle_processors(jobs: Jobs, runs: Runs, processors: int, tolerance: float) -> Broken:
+def find_idle_processors(jobs: SoundJobs, runs: SoundRuns, processors: int, tolerance: float) -> Broken:
     """Find jobs that wait while enough processors are free for them; ``latest`` is the first such moment.
 
     A job waits from its submission to its first run, and from each stop to its next run.
@@ -134,7 +134,7 @@ def find_idle_processors(jobs: Jobs, runs: Runs, processors: int, tolerance: flo
     return _first_of_each(job[wrong], np.array(latest, dtype=np.float64), len(job))
 
 
-def find_stops_in_vain(jobs: Jobs, runs: Runs) -> Broken:
+def find_stops_in_vain(jobs: SoundJobs, runs: SoundRuns) -> Broken:
     """Find jobs that are stopped though none of higher priority starts for good then; ``latest`` is the stop."""
     place = np.empty(len(jobs.number), np.int64)
     place[np.lexsort((jobs.occurrence, jobs.number, jobs.submit))] = np.arange(len(place))
@@ -171,7 +171,7 @@ def _first_of_each(job: IntArray, latest: FloatArray, made: int) -> Broken:
     return Broken(job[chosen], latest[chosen], made, 0)
 
 
-def find_repeated_stops(jobs: Jobs, runs: Runs) -> Broken:
+def find_repeated_stops(jobs: SoundJobs, runs: SoundRuns) -> Broken:
     """Find jobs that are stopped though they were stopped before or write no checkpoints; ``latest`` is when.
 
     What they promise who let running jobs go on later from a checkpoint, once at most (Lee 2009, section 6.7.1).

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from swftools.kernel import ShortArray, kernel
 from swftools.simulator.validation.in_use import in_order
-from swftools.simulator.validation.reservations import Manner, Starts, promised_starts
+from swftools.simulator.validation.reservations import PlanningManner, Starts, promised_starts
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -169,7 +169,7 @@ def find_delayed_heads(
     return _first_of_each(Broken(head[wrong], latest[wrong], len(head), int(excused.sum())))
 
 
-def find_broken_reservations(starts: Starts, manner: Manner, tolerance: float) -> Broken:
+def find_broken_reservations(starts: Starts, manner: PlanningManner, tolerance: float) -> Broken:
     """Find jobs that start later than conservative backfilling promised at their submission; ``latest`` is the promise.
 
     Every job is planned at its submission, at the earliest time that leaves the plans of others as they are, as long as
@@ -181,7 +181,7 @@ def find_broken_reservations(starts: Starts, manner: Manner, tolerance: float) -
     ----------
     starts : Starts
         In order of submission.
-    manner : Manner
+    manner : PlanningManner
         How the policy plans.
     tolerance : float
         Seconds by which times may be off.

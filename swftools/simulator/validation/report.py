@@ -41,12 +41,12 @@ from swftools.simulator.validation.promises import (
     find_out_of_order,
     planned_times,
 )
-from swftools.simulator.validation.reservations import Manner, Starts
+from swftools.simulator.validation.reservations import PlanningManner, Starts
 from swftools.simulator.validation.rules import RULES, check_capacity, check_columns, check_once, check_runs
 from swftools.simulator.validation.runs import (
-    Finding,
-    Jobs,
-    Runs,
+    FoundViolations,
+    SoundJobs,
+    SoundRuns,
     broken_of,
     by_submission,
     in_queue,
@@ -236,7 +236,7 @@ def validate(  # noqa: PLR0913 (options by name)
     name = given.policy if policy is None else chosen.name if chosen else policy
     jobs, runs, findings = read_runs(given)
     history = read_history(jobs, runs)
-    nothing: list[Finding] = []
+    nothing: list[FoundViolations] = []
     of_trace = (np.full(len(given), -1), np.empty(0, np.int64), nothing)
     row, row_of_rest, differing = of_trace if trace is None else check_jobs(given, jobs, trace)
     for check in (
@@ -292,14 +292,14 @@ def _promises_of(policy: str, options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _check_promises(
     promises: tuple[str, ...],
-    jobs: Jobs,
-    queued: Jobs,
-    runs: Runs,
+    jobs: SoundJobs,
+    queued: SoundJobs,
+    runs: SoundRuns,
     processors: int,
     policy: str,
     semantics: str | None,
     tolerance: float,
-) -> tuple[list[str], list[str], list[Finding]]:
+) -> tuple[list[str], list[str], list[FoundViolations]]:
     """Return the promises that were checked, remarks, and what is broken; ``queued``: as the jobs entered the queue."""
     if not promises:
         known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
@@ -339,8 +339,8 @@ def _check_promises(
 
 
 def _checked(
-    promises: tuple[str, ...], checks: dict[str, Callable[[], Broken]], order: IntArray | None, jobs: Jobs
-) -> tuple[list[str], list[str], list[Finding]]:
+    promises: tuple[str, ...], checks: dict[str, Callable[[], Broken]], order: IntArray | None, jobs: SoundJobs
+) -> tuple[list[str], list[str], list[FoundViolations]]:
     """Return promises, how many there were of each, and what is broken; ``order`` has the rows that they speak of.
 
     None: the rows of the jobs, in their order.
@@ -364,7 +364,7 @@ def _checks(
         find_delayed_heads, starts, processors, tolerance, one_decision=SEMANTICS.get(semantics or "") == INSTANT
     )
     kinds = ((True, False), (False, False), (True, True))
-    compressed, fixed, replanned = (Manner(processors, semantics == "pyss", *kind) for kind in kinds)
+    compressed, fixed, replanned = (PlanningManner(processors, semantics == "pyss", *kind) for kind in kinds)
     return {
         "order": partial(find_out_of_order, starts, tolerance),
         "no-idle-head": partial(find_idle_heads, starts, processors, tolerance),
@@ -376,7 +376,7 @@ def _checks(
     }
 
 
-def _told(promise: str, broken: Broken, order: IntArray | None, jobs: Jobs) -> Finding:
+def _told(promise: str, broken: Broken, order: IntArray | None, jobs: SoundJobs) -> FoundViolations:
     """Return broken promises as a finding."""
     job = broken.job if order is None else order[broken.job]
     latest = np.full(len(jobs.number), np.nan)
@@ -386,4 +386,6 @@ def _told(promise: str, broken: Broken, order: IntArray | None, jobs: Jobs) -> F
     def say(i: int) -> str:
         return f"job {jobs.number[i]} starts at {jobs.start[i]:.10g} s; {words.format(latest[i])}"
 
-    return Finding(promise, job, jobs.start if promise == "order" else latest, jobs.number, jobs.occurrence, say)
+    return FoundViolations(
+        promise, job, jobs.start if promise == "order" else latest, jobs.number, jobs.occurrence, say
+    )

@@ -19,11 +19,11 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 STILL_WAITING, SUBMITTED, BEGUN, ENDED_SO_FAR = range(4)
-"""Places in ``Plan.counts``: jobs waiting now, and those that were submitted, started and ended by now."""
+"""Places in ``ReservationPlan.counts``: jobs waiting now, and those that were submitted, started and ended by now."""
 
 FIRST, BEHIND, OVERFULL = range(3)
-"""Places in ``Plan.span``: the step that lasts now, the place behind the last, and 1 if jobs have run otherwise than
-planned, so that more may be planned than there is."""
+"""Places in ``ReservationPlan.span``: the step that lasts now, the place behind the last, and 1 if jobs have run
+otherwise than planned, so that more may be planned than there is."""
 
 
 class Starts(NamedTuple):
@@ -41,7 +41,7 @@ class Starts(NamedTuple):
     turn: IntArray
 
 
-class Manner(NamedTuple):
+class PlanningManner(NamedTuple):
     """How a policy plans: on how many processors, in which order at one instant, and what it does at completions.
 
     ``submissions_first``: submissions come before completions, and each completion is an event of its own; otherwise
@@ -55,7 +55,7 @@ class Manner(NamedTuple):
     forgets: bool = False
 
 
-class Plan(NamedTuple):
+class ReservationPlan(NamedTuple):
     """The plan, and the jobs in order of start and of end; ``planned`` is NaN before the submission, -inf if void."""
 
     times: FloatArray
@@ -68,14 +68,14 @@ class Plan(NamedTuple):
     counts: IntArray
 
 
-def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
+def promised_starts(starts: Starts, manner: PlanningManner) -> FloatArray:
     """Return the start that each job was promised at its submission; NaN if it is wider than the machine.
 
     Parameters
     ----------
     starts : Starts
         In order of submission; no run ends before it starts.
-    manner : Manner
+    manner : PlanningManner
         How the policy plans.
 
     Notes
@@ -92,7 +92,7 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
     jobs = len(starts.start_time)
     promised = np.full(jobs, np.nan)
     if jobs:
-        plan = Plan(
+        plan = ReservationPlan(
             # A job has two steps at a time, and takes them out when it is planned anew; those that are over stay.
             np.full(2 * jobs + 4, -np.inf),
             np.zeros(2 * jobs + 4, np.int64),
@@ -109,7 +109,7 @@ def promised_starts(starts: Starts, manner: Manner) -> FloatArray:
 
 
 @kernel(allocates=False)
-def _follow(starts: Starts, manner: Manner, plan: Plan, promised: FloatArray) -> None:
+def _follow(starts: Starts, manner: PlanningManner, plan: ReservationPlan, promised: FloatArray) -> None:
     """Fill ``promised``: go through the instants of the schedule, and plan those who wait."""
     jobs = len(promised)
     counts = plan.counts
@@ -134,7 +134,7 @@ def _follow(starts: Starts, manner: Manner, plan: Plan, promised: FloatArray) ->
 
 
 @kernel(allocates=False)
-def _submit(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
+def _submit(starts: Starts, manner: PlanningManner, plan: ReservationPlan, now: float) -> None:
     """Plan the jobs that are submitted now."""
     counts = plan.counts
     old = counts[STILL_WAITING]
@@ -146,7 +146,7 @@ def _submit(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
 
 
 @kernel(allocates=False)
-def _end(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
+def _end(starts: Starts, manner: PlanningManner, plan: ReservationPlan, now: float) -> None:
     """Take the jobs out that end now and started before; plan the waiting ones anew, after each or after all."""
     counts = plan.counts
     any_ended = is_early = False
@@ -167,7 +167,7 @@ def _end(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
 
 
 @kernel(allocates=False)
-def _end_at_once(starts: Starts, manner: Manner, plan: Plan, now: float) -> None:
+def _end_at_once(starts: Starts, manner: PlanningManner, plan: ReservationPlan, now: float) -> None:
     """Take the jobs out that start and end now, those that the ends of others let start among them."""
     counts = plan.counts
     behind = counts[ENDED_SO_FAR]
@@ -190,7 +190,7 @@ def _end_at_once(starts: Starts, manner: Manner, plan: Plan, now: float) -> None
 
 
 @kernel(allocates=False)
-def _forget(starts: Starts, plan: Plan, now: float, after: float) -> None:
+def _forget(starts: Starts, plan: ReservationPlan, now: float, after: float) -> None:
     """Take the waiting jobs out that are planned for later than some time."""
     for k in range(plan.counts[STILL_WAITING]):
         job = plan.waiting[k]
@@ -200,7 +200,7 @@ def _forget(starts: Starts, plan: Plan, now: float, after: float) -> None:
 
 
 @kernel(allocates=False)
-def _begin(starts: Starts, plan: Plan, now: float) -> None:
+def _begin(starts: Starts, plan: ReservationPlan, now: float) -> None:
     """Let the jobs run that start now, as planned or not; those that should have and do not have no plan any more."""
     counts = plan.counts
     while counts[BEGUN] < len(plan.by_start) and starts.start_time[plan.by_start[counts[BEGUN]]] <= now:
@@ -225,7 +225,7 @@ def _begin(starts: Starts, plan: Plan, now: float) -> None:
 
 
 @kernel(allocates=False)
-def _plan(starts: Starts, manner: Manner, plan: Plan, now: float, jobs: IntArray) -> None:
+def _plan(starts: Starts, manner: PlanningManner, plan: ReservationPlan, now: float, jobs: IntArray) -> None:
     """Plan jobs, one by one, at the earliest time that leaves the plans of others; not those whose time has come.
 
     A job that has a plan holds nothing before it, and has from then on what it needs: only times before it are looked
@@ -251,7 +251,7 @@ def _plan(starts: Starts, manner: Manner, plan: Plan, now: float, jobs: IntArray
 
 
 @kernel(allocates=False)
-def _earliest(plan: Plan, now: float, room: int, time: float, until: float) -> float:
+def _earliest(plan: ReservationPlan, now: float, room: int, time: float, until: float) -> float:
     """Return from when on no more than ``room`` are in use for a time, or until ``until``; that itself if never."""
     times, in_use, place, behind = plan.times, plan.in_use, plan.span[FIRST], plan.span[BEHIND]
     while True:
@@ -268,7 +268,7 @@ def _earliest(plan: Plan, now: float, room: int, time: float, until: float) -> f
 
 
 @kernel(allocates=False)
-def _take_out(starts: Starts, plan: Plan, now: float, job: int) -> None:
+def _take_out(starts: Starts, plan: ReservationPlan, now: float, job: int) -> None:
     """Remove what is left of a job's place in the plan, be it waiting or running."""
     planned = plan.planned[job]
     if -np.inf < planned < np.inf:
@@ -276,7 +276,7 @@ def _take_out(starts: Starts, plan: Plan, now: float, job: int) -> None:
 
 
 @kernel(allocates=False)
-def _use(plan: Plan, begin: float, end: float, processors: int, now: float) -> None:
+def _use(plan: ReservationPlan, begin: float, end: float, processors: int, now: float) -> None:
     """Let so many processors more be in use from one time until another; of what is past by now nothing is kept."""
     if end <= now:
         return
@@ -299,7 +299,7 @@ def _use(plan: Plan, begin: float, end: float, processors: int, now: float) -> N
 
 
 @kernel(allocates=False)
-def _step_at(plan: Plan, time: float) -> int:
+def _step_at(plan: ReservationPlan, time: float) -> int:
     """Return the place of the last step that begins no later than a time, which is not past."""
     place, behind = plan.span[FIRST], plan.span[BEHIND]
     while behind - place > 1:
@@ -312,7 +312,7 @@ def _step_at(plan: Plan, time: float) -> int:
 
 
 @kernel(allocates=False)
-def _insert(plan: Plan, before: int, time: float) -> int:
+def _insert(plan: ReservationPlan, before: int, time: float) -> int:
     """Let a step begin at a time, behind another and with as many in use; return its place."""
     times, in_use, span = plan.times, plan.in_use, plan.span
     for k in range(span[BEHIND], before + 1, -1):
@@ -323,7 +323,7 @@ def _insert(plan: Plan, before: int, time: float) -> int:
 
 
 @kernel(allocates=False)
-def _remove(plan: Plan, place: int) -> None:
+def _remove(plan: ReservationPlan, place: int) -> None:
     """Take a step out of the list."""
     plan.span[BEHIND] -= 1
     for k in range(place, plan.span[BEHIND]):
@@ -331,7 +331,7 @@ def _remove(plan: Plan, place: int) -> None:
 
 
 @kernel(allocates=False)
-def _pass(plan: Plan, now: float) -> None:
+def _pass(plan: ReservationPlan, now: float) -> None:
     """Take the steps that are over by now out of the list."""
     span = plan.span
     while span[FIRST] + 1 < span[BEHIND] and plan.times[span[FIRST] + 1] <= now:

@@ -16,9 +16,9 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.in_use import most_in_use, processors_in_use
 from swftools.simulator.validation.runs import (
     RESIZED,
-    Finding,
-    Jobs,
-    Runs,
+    FoundViolations,
+    SoundJobs,
+    SoundRuns,
     at,
     by_submission,
     floats,
@@ -27,7 +27,7 @@ from swftools.simulator.validation.runs import (
     of_runs,
     places_of,
 )
-from swftools.simulator.validation.work import History
+from swftools.simulator.validation.work import RunHistory
 
 OfRuns = tuple[Callable[[slice], FloatArray], Callable[[slice], FloatArray], BoolArray]
 
@@ -48,7 +48,7 @@ RULES = {
 """What holds for every schedule; the last two only where the trace is given, dependencies if they are followed."""
 
 
-def check_once(schedule: Schedule, jobs: Jobs, runs: Runs, history: History) -> Iterator[Finding]:
+def check_once(schedule: Schedule, jobs: SoundJobs, runs: SoundRuns, history: RunHistory) -> Iterator[FoundViolations]:
     """Check that every job has one row, and one run to its end, the last."""
     rises = bool((jobs.number[1:] > jobs.number[:-1]).all())
     keys = schedule.jobs[["job_number", "job_occurrence"]]
@@ -75,12 +75,14 @@ def check_once(schedule: Schedule, jobs: Jobs, runs: Runs, history: History) -> 
     unknown = np.flatnonzero(~known)
     say = "a run belongs to no row of schedule.jobs"
     missing = np.broadcast_to(np.int64(-1), len(runs.job))
-    yield Finding(
+    yield FoundViolations(
         "once", unknown, runs.start, missing, missing, lambda i: f"{say}; it starts at {runs.start[i]:.10g} s"
     )
 
 
-def check_runs(jobs: Jobs, runs: Runs, history: History, processors: int, tolerance: float) -> Iterator[Finding]:
+def check_runs(
+    jobs: SoundJobs, runs: SoundRuns, history: RunHistory, processors: int, tolerance: float
+) -> Iterator[FoundViolations]:
     """Check each run by itself, and against the run of the same job before."""
 
     def number(run: int) -> int:
@@ -138,7 +140,7 @@ def check_runs(jobs: Jobs, runs: Runs, history: History, processors: int, tolera
     )
 
 
-def _check_overlap(order: IntArray, jobs: Jobs, runs: Runs, tolerance: float) -> Iterator[Finding]:
+def _check_overlap(order: IntArray, jobs: SoundJobs, runs: SoundRuns, tolerance: float) -> Iterator[FoundViolations]:
     """Check that a job runs once at a time, and that one that was resized goes on."""
     before, after = order[:-1], order[1:]
     same = runs.job[after] == runs.job[before]
@@ -161,7 +163,7 @@ def _check_overlap(order: IntArray, jobs: Jobs, runs: Runs, tolerance: float) ->
     )
 
 
-def check_capacity(jobs: Jobs, runs: Runs, processors: int, tolerance: float) -> Iterator[Finding]:
+def check_capacity(jobs: SoundJobs, runs: SoundRuns, processors: int, tolerance: float) -> Iterator[FoundViolations]:
     """Check that no more processors are in use than there are, at any instant; named is who started last and runs."""
     end = np.where(runs.end > runs.start, np.maximum(runs.end - tolerance, runs.start), runs.start)
     if most_in_use(runs.start, end, runs.processors) <= processors:
@@ -181,10 +183,12 @@ def check_capacity(jobs: Jobs, runs: Runs, processors: int, tolerance: float) ->
         whose = ", ".join(names[:10]) + more
         return f"{used[i]} of {processors} processors in use from {times[i]:.10g} s on, by jobs {whose}"
 
-    yield Finding("capacity", wrong, times, number, occurrence, say)
+    yield FoundViolations("capacity", wrong, times, number, occurrence, say)
 
 
-def check_columns(schedule: Schedule, jobs: Jobs, runs: Runs, history: History, tolerance: float) -> Iterator[Finding]:
+def check_columns(
+    schedule: Schedule, jobs: SoundJobs, runs: SoundRuns, history: RunHistory, tolerance: float
+) -> Iterator[FoundViolations]:
     """Check the columns that follow from others."""
     if history.order is None:
         run_time, preemptions, ran = _of_one_run(jobs, runs, history)
@@ -220,7 +224,7 @@ def check_columns(schedule: Schedule, jobs: Jobs, runs: Runs, history: History, 
         yield _check_backfilled(schedule, jobs)
 
 
-def _of_one_run(jobs: Jobs, runs: Runs, history: History) -> OfRuns:
+def _of_one_run(jobs: SoundJobs, runs: SoundRuns, history: RunHistory) -> OfRuns:
     """Return the run time, stops and presence of jobs that were run once, to their end, or not at all."""
 
     def run_time(part: slice) -> FloatArray:
@@ -232,7 +236,7 @@ def _of_one_run(jobs: Jobs, runs: Runs, history: History) -> OfRuns:
     return run_time, lambda part: np.zeros(len(jobs.number[part])), history.is_closed
 
 
-def _of_all_runs(jobs: Jobs, runs: Runs, history: History) -> OfRuns:
+def _of_all_runs(jobs: SoundJobs, runs: SoundRuns, history: RunHistory) -> OfRuns:
     """Return the run time, stops and presence of jobs by all their runs."""
     start, count = np.append(runs.start, np.nan), len(jobs.number)
     takes = np.where(np.append(jobs.is_moldable, True)[runs.job], runs.end - runs.start, runs.overhead + runs.work)
@@ -247,7 +251,7 @@ def _of_all_runs(jobs: Jobs, runs: Runs, history: History) -> OfRuns:
     )
 
 
-def _check_backfilled(schedule: Schedule, jobs: Jobs) -> Finding:
+def _check_backfilled(schedule: Schedule, jobs: SoundJobs) -> FoundViolations:
     """Check is_backfilled: whether a job that was submitted earlier starts at a later instant."""
     said = schedule.jobs["is_backfilled"].to_numpy(dtype=np.bool_, na_value=False)
     order = by_submission(jobs)

@@ -27,7 +27,7 @@ BLOCK = 1 << 16
 KILLED, CHECKPOINTED, SUSPENDED, RESIZED, COMPLETED, LIMIT = range(6)
 
 
-class Runs(NamedTuple):
+class SoundRuns(NamedTuple):
     """The runs of a schedule, sound ones only; ``job`` is the row of ``Schedule.jobs``, ``how`` the end by ``ENDS``."""
 
     job: IntArray
@@ -45,7 +45,7 @@ class Runs(NamedTuple):
         return self.how < COMPLETED
 
 
-class Jobs(NamedTuple):
+class SoundJobs(NamedTuple):
     """What is used of the jobs of a schedule, one element a row; of what is not sound, NaN or 0.
 
     ``interval`` is the work between two checkpoints of a job, NaN if it writes none; ``is_moldable`` tells which jobs
@@ -66,7 +66,7 @@ class Jobs(NamedTuple):
     sound: BoolArray
 
 
-class Finding(NamedTuple):
+class FoundViolations(NamedTuple):
     """Violations of a rule: which, when, by which job, and what to say of one."""
 
     rule: str
@@ -124,7 +124,7 @@ def rows_of_runs(jobs: pd.DataFrame, runs: pd.DataFrame) -> IntArray:
     return row[code_of_run]
 
 
-def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
+def read_runs(schedule: Schedule) -> tuple[SoundJobs, SoundRuns, list[FoundViolations]]:
     """Return the jobs and sound runs of a schedule, and its values that are not sound."""
     table, segments = schedule.jobs, schedule.segments
     number, occurrence = integers(table, "job_number"), integers(table, "job_occurrence")
@@ -139,14 +139,16 @@ def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
         def say_value(i: int, name: str = name, values: FloatArray = values) -> str:
             return f"job {number[i]}: {name} is {values[i]:.10g}"
 
-        findings += broken_of([Finding("values", wrong, floats(table, "start_time"), number, occurrence, say_value)])
+        findings += broken_of(
+            [FoundViolations("values", wrong, floats(table, "start_time"), number, occurrence, say_value)]
+        )
     # Columns that are as they are to be are not copied: nothing here writes to them.
     whole = bool(sound.all())
     times = {name: contiguous(table, name) for name in _TIMES}
     if not whole:
         times = {name: np.where(sound, values, np.nan) for name, values in times.items()}
     width = integers(table, "allocated_processors")
-    jobs = Jobs(
+    jobs = SoundJobs(
         number,
         occurrence,
         times["submit_time"],
@@ -179,16 +181,16 @@ def read_runs(schedule: Schedule) -> tuple[Jobs, Runs, list[Finding]]:
     if not fine.all():
         numbers, occurrences = integers(segments, "job_number"), integers(segments, "job_occurrence")
         for places, say in ((np.flatnonzero(wrong_run), say_run), (np.flatnonzero(how < 0), say_end)):
-            findings += broken_of([Finding("values", places, columns["start_time"], numbers, occurrences, say)])
+            findings += broken_of([FoundViolations("values", places, columns["start_time"], numbers, occurrences, say)])
     some = slice(None) if fine.all() else fine
     processors = columns["allocated_processors"][some].astype(np.int64)
     start, end, work, lost, overhead = (
         columns[name][some] for name in ("start_time", "end_time", "work", "lost_work", "overhead")
     )
-    return jobs, Runs(row[some], start, end, processors, work, lost, overhead, how[some]), findings
+    return jobs, SoundRuns(row[some], start, end, processors, work, lost, overhead, how[some]), findings
 
 
-def broken_of(findings: Iterable[Finding]) -> list[Finding]:
+def broken_of(findings: Iterable[FoundViolations]) -> list[FoundViolations]:
     """Return the findings of which there are any; what the others hold to speak of them is forgotten at once."""
     return [finding for finding in findings if len(finding.places)]
 
@@ -210,7 +212,7 @@ def margin_of(times: FloatArray, tolerance: float) -> FloatArray:
     return np.asarray(tolerance + 4 * np.spacing(np.abs(times)))
 
 
-def by_submission(jobs: Jobs) -> IntArray | None:
+def by_submission(jobs: SoundJobs) -> IntArray | None:
     """Return the rows of jobs in order of submission, job number and occurrence; None if, as mostly, they are."""
     later, same = jobs.submit[1:] > jobs.submit[:-1], jobs.submit[1:] == jobs.submit[:-1]
     if (later | (same & (jobs.number[1:] > jobs.number[:-1]))).all():
@@ -218,7 +220,7 @@ def by_submission(jobs: Jobs) -> IntArray | None:
     return np.lexsort((jobs.occurrence, jobs.number, jobs.submit))
 
 
-def in_queue(jobs: Jobs, ready: FloatArray) -> Jobs:
+def in_queue(jobs: SoundJobs, ready: FloatArray) -> SoundJobs:
     """Return jobs as they enter the queue when eligible: in that order those eligible together as they were submitted.
 
     Their submissions are the times at which they enter, and their numbers are none but for that order.
@@ -228,28 +230,32 @@ def in_queue(jobs: Jobs, ready: FloatArray) -> Jobs:
     return jobs._replace(submit=ready, number=turn, occurrence=np.zeros_like(turn))
 
 
-def of_jobs(rule: str, wrong: BoolArray | IntArray, time: FloatArray, jobs: Jobs, say: Callable[[int], str]) -> Finding:
+def of_jobs(
+    rule: str, wrong: BoolArray | IntArray, time: FloatArray, jobs: SoundJobs, say: Callable[[int], str]
+) -> FoundViolations:
     """Return violations by jobs: a mask of them, or their rows."""
     places = np.flatnonzero(wrong) if wrong.dtype == np.bool_ else wrong.astype(np.int64, copy=False)
-    return Finding(rule, places, time, jobs.number, jobs.occurrence, say)
+    return FoundViolations(rule, places, time, jobs.number, jobs.occurrence, say)
 
 
 def of_runs(
     rule: str,
     wrong: BoolArray | Callable[[slice], BoolArray],
-    jobs: Jobs,
-    runs: Runs,
+    jobs: SoundJobs,
+    runs: SoundRuns,
     say: Callable[[int], str],
-) -> Finding:
+) -> FoundViolations:
     """Return violations by runs: a mask of them, or what tells it of some; those of unknown jobs are left to "once"."""
     is_wrong = wrong if callable(wrong) else wrong.__getitem__
     places = places_of(len(runs.job), lambda part: is_wrong(part) & (runs.job[part] >= 0))
     if not len(places):
-        return Finding(rule, places, runs.start, jobs.number, jobs.occurrence, say)
-    return Finding(rule, places, runs.start, at(jobs.number, runs.job, -1), at(jobs.occurrence, runs.job, -1), say)
+        return FoundViolations(rule, places, runs.start, jobs.number, jobs.occurrence, say)
+    return FoundViolations(
+        rule, places, runs.start, at(jobs.number, runs.job, -1), at(jobs.occurrence, runs.job, -1), say
+    )
 
 
-def violations_of(findings: list[Finding], examples: int) -> pd.DataFrame:
+def violations_of(findings: list[FoundViolations], examples: int) -> pd.DataFrame:
     """Return the table of violations, with so many examples of each rule at most."""
     rows = []
     for rule in dict.fromkeys(finding.rule for finding in findings):

@@ -13,9 +13,9 @@ from swftools.kernel import FloatArray, IntArray
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.runs import (
     BoolArray,
-    Finding,
-    Jobs,
-    Runs,
+    FoundViolations,
+    SoundJobs,
+    SoundRuns,
     at,
     floats,
     margin_of,
@@ -48,7 +48,9 @@ class Waiting(NamedTuple):
         return waits[self.row]
 
 
-def find_waiting(schedule: Schedule, jobs: Jobs, trace: Trace, row: IntArray, row_of_rest: IntArray) -> Waiting | None:
+def find_waiting(
+    schedule: Schedule, jobs: SoundJobs, trace: Trace, row: IntArray, row_of_rest: IntArray
+) -> Waiting | None:
     """Return which jobs wait for others; None where none does.
 
     Parameters
@@ -72,8 +74,8 @@ def find_waiting(schedule: Schedule, jobs: Jobs, trace: Trace, row: IntArray, ro
 
 
 def check_dependencies(
-    waiting: Waiting, schedule: Schedule, jobs: Jobs, runs: Runs, trace: Trace, tolerance: float
-) -> Iterator[Finding]:
+    waiting: Waiting, schedule: Schedule, jobs: SoundJobs, runs: SoundRuns, trace: Trace, tolerance: float
+) -> Iterator[FoundViolations]:
     """Check that no run starts before its job is eligible, and what the schedule says of that."""
     found, ready = waiting.found, waiting.ready
 
@@ -109,7 +111,7 @@ def check_dependencies(
         )
 
 
-def note_of(waiting: Waiting, jobs: Jobs, tolerance: float) -> str:
+def note_of(waiting: Waiting, jobs: SoundJobs, tolerance: float) -> str:
     """Return in words how far a schedule keeps to dependencies that it need not keep to."""
     early = int((jobs.start < waiting.ready - margin_of(jobs.start, tolerance)).sum())
     dependent = int((waiting.is_dependent & jobs.sound).sum())

@@ -21,9 +21,9 @@ from swftools.simulator.validation.runs import (
     CHECKPOINTED,
     KILLED,
     BoolArray,
-    Finding,
-    Jobs,
-    Runs,
+    FoundViolations,
+    SoundJobs,
+    SoundRuns,
     at,
     floats,
     of_runs,
@@ -31,7 +31,7 @@ from swftools.simulator.validation.runs import (
 from swftools.trace import Trace
 
 
-class History(NamedTuple):
+class RunHistory(NamedTuple):
     """The runs in the order of their jobs and of time; None where each is the one run of its job, to its end.
 
     Of each run: ``before``, the work that was done before it and kept, and ``lost``, what was lost of its own, at its
@@ -49,7 +49,7 @@ class History(NamedTuple):
     work: FloatArray
 
 
-def read_history(jobs: Jobs, runs: Runs) -> History:
+def read_history(jobs: SoundJobs, runs: SoundRuns) -> RunHistory:
     """Return what became of the work of jobs, by their runs."""
     count, known = len(jobs.number), runs.job >= 0
     if known.all() and not runs.stopped.any() and np.bincount(runs.job, minlength=1).max() <= 1:
@@ -68,15 +68,15 @@ def read_history(jobs: Jobs, runs: Runs) -> History:
     ends = np.bincount(runs.job[known & ~runs.stopped], minlength=count)
     is_closed = (ends == 1) & (final == last)
     done = np.append(before + runs.work, np.nan)[last]
-    return History(order, before, lost, first, last, is_closed, np.where(is_closed, done, np.nan))
+    return RunHistory(order, before, lost, first, last, is_closed, np.where(is_closed, done, np.nan))
 
 
-def _of_whole_runs(count: int, runs: Runs) -> History:
+def _of_whole_runs(count: int, runs: SoundRuns) -> RunHistory:
     """Return the history of jobs that were run once, to their end, or not at all."""
     last = np.full(count, -1)
     last[runs.job] = np.arange(len(runs.job))
     nothing = np.broadcast_to(0.0, len(runs.job))
-    return History(None, nothing, nothing, last, last, last >= 0, at(runs.work, last))
+    return RunHistory(None, nothing, nothing, last, last, last >= 0, at(runs.work, last))
 
 
 @kernel(allocates=False)
@@ -116,8 +116,8 @@ def _follow_work(
 
 
 def check_work(
-    jobs: Jobs, runs: Runs, history: History, tolerance: float, *, is_fixed: bool = True
-) -> Iterator[Finding]:
+    jobs: SoundJobs, runs: SoundRuns, history: RunHistory, tolerance: float, *, is_fixed: bool = True
+) -> Iterator[FoundViolations]:
     """Check that the work that runs keep is the job's, and that what they lose is what their ends lose.
 
     ``is_fixed``: a job takes as long whenever it starts, so no run did more work than the job has.
@@ -151,8 +151,14 @@ def check_work(
 
 
 def check_overhead(
-    schedule: Schedule, jobs: Jobs, runs: Runs, history: History, trace: Trace | None, row: IntArray, tolerance: float
-) -> Iterator[Finding]:
+    schedule: Schedule,
+    jobs: SoundJobs,
+    runs: SoundRuns,
+    history: RunHistory,
+    trace: Trace | None,
+    row: IntArray,
+    tolerance: float,
+) -> Iterator[FoundViolations]:
     """Check the overhead of runs that go on with work done before, by the option ``restart_overhead`` of the schedule.
 
     A column is that of the trace where it is given (``row``: of each job in it), else that of the schedule. A run that

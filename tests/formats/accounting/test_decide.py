@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swftools.formats.accounting.decision import Known, decide
-from swftools.formats.accounting.waits import Waits
+from swftools.formats.accounting.dependencies import Dependencies
 
 some_time = st.sampled_from([3.0, 5.0, 5.5, 9.0, 700.0, 2000.0, math.nan])
 record = st.tuples(some_time, st.integers(1, 6), st.integers(0, 8), some_time, some_time)
@@ -67,7 +67,7 @@ def test_as_decided_one_by_one(rows: list[Row], is_sorted: bool, data: st.DataOb
     pieces = {firsts[-1]: firsts[0]} if len(firsts) > 1 and data.draw(st.booleans()) else {}
     times = [each.astype(np.float64) for each in (submit, start, end)]
     asks = np.flatnonzero(waits)
-    named = Waits(asks, waits[asks].astype(np.uint64), np.zeros(len(asks), np.int8))
+    named = Dependencies(asks, waits[asks].astype(np.uint64), np.zeros(len(asks), np.int8))
     found = decide(Known(*times, lines, keys, keys, named, {}, np.full(len(rows), np.nan), pieces))
     numbers, into, before, origin = naive_decide(rows, pieces)
     assert found.number.tolist() == numbers

@@ -14,13 +14,13 @@ from click.testing import CliRunner, Result
 from pipelines.cli.main import main
 from pipelines.experiments.file import read_experiment
 from pipelines.store import runs
-from pipelines.store.runs import RUNNING, Run, recorded
+from pipelines.store.runs import RUNNING, StoredRun, recorded
 
 EXPERIMENT = {"name": "few", "logs": ["some.swf"], "policies": ["easy"], "subsets": {"quick": {"policies": ["easy"]}}}
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoredRun:
     """A run of five cells, of which one was there before."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "few.yaml").write_text(json.dumps(EXPERIMENT))
@@ -29,7 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return begin(tmp_path)
 
 
-def begin(folder: Path, state: str = RUNNING, name: str = "few") -> Run:
+def begin(folder: Path, state: str = RUNNING, name: str = "few") -> StoredRun:
     """Begin a run."""
     facts = {
         "subject": f"experiment {name}",
@@ -37,7 +37,7 @@ def begin(folder: Path, state: str = RUNNING, name: str = "few") -> Run:
         "cluster": "",
     }
     outputs = [folder / "data" / ".work" / "measured" / f"key{number}" for number in range(5)]
-    return Run.begin(folder / "data" / ".work", name, facts, outputs, state)
+    return StoredRun.begin(folder / "data" / ".work", name, facts, outputs, state)
 
 
 def finish(folder: Path, *numbers: int) -> None:
@@ -52,7 +52,7 @@ def status(*words: str) -> Result:
     return CliRunner().invoke(main, ["status", *words, "--data-root", "data"])
 
 
-def test_while_it_runs(run: Run, tmp_path: Path) -> None:
+def test_while_it_runs(run: StoredRun, tmp_path: Path) -> None:
     """Cells that are there count, whoever finished them; the rest takes as long as those of this run took."""
     assert "0 % left" not in status("few").stdout
     finish(tmp_path, 1, 2)
@@ -69,7 +69,7 @@ def test_while_it_runs(run: Run, tmp_path: Path) -> None:
     assert (found["done"], found["cells"], found["state"], found["job"]) == (3, 5, "running", None)
 
 
-def test_failed_cells_are_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_cells_are_told(run: StoredRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """As often as notes are taken."""
     run.count(is_failed=True)
     assert "failed" not in status("few").stdout
@@ -78,7 +78,7 @@ def test_failed_cells_are_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert status("few").stdout.startswith("experiment few: 1 of 5 cells finished, 20 %; 1 failed\n")
 
 
-def test_how_it_ended(run: Run, tmp_path: Path) -> None:
+def test_how_it_ended(run: StoredRun, tmp_path: Path) -> None:
     """Published, failed with what was said, or interrupted; each by its status."""
     with pytest.raises(ValueError, match="planted"), recorded(run):
         raise ValueError("planted")
@@ -99,7 +99,7 @@ def test_how_it_ended(run: Run, tmp_path: Path) -> None:
     assert told.stdout == "experiment few: 5 of 5 cells finished, 100 %\n  published 0 s ago\n"
 
 
-def test_a_process_that_is_there_no_more(run: Run) -> None:
+def test_a_process_that_is_there_no_more(run: StoredRun) -> None:
     """Killed, for instance; only its own host can know."""
     child = os.fork()
     if not child:
@@ -116,7 +116,7 @@ def test_a_process_that_is_there_no_more(run: Run) -> None:
     assert "no more" not in status("few").stdout
 
 
-def test_by_file_and_subset_and_all(run: Run, tmp_path: Path) -> None:
+def test_by_file_and_subset_and_all(run: StoredRun, tmp_path: Path) -> None:
     """A subset is another data set; a file that was edited since is told of; without a name all are listed."""
     assert run.progress["state"] == "running"
     begin(tmp_path, "submitted", "few-quick")
@@ -138,7 +138,7 @@ def test_by_file_and_subset_and_all(run: Run, tmp_path: Path) -> None:
         (["none.yaml"], 2, "none.yaml"),
     ],
 )
-def test_what_is_not_known(run: Run, words: list[str], code: int, told: str) -> None:
+def test_what_is_not_known(run: StoredRun, words: list[str], code: int, told: str) -> None:
     """One line with what to do."""
     assert run.folder.is_dir()
     done = status(*words)
@@ -147,22 +147,24 @@ def test_what_is_not_known(run: Run, words: list[str], code: int, told: str) -> 
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_note_that_is_torn_is_none(run: Run) -> None:
+def test_a_note_that_is_torn_is_none(run: StoredRun) -> None:
     """Such as one that somebody edited."""
     (run.folder / "plan.json").write_text("{")
     assert status("few").exit_code == 20
 
 
-def test_the_job_of_an_earlier_run_is_forgotten(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_job_of_an_earlier_run_is_forgotten(
+    run: StoredRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Unless the run is that job."""
     run.note_job("17", "slurm", "log", "swftools experiment few.yaml")
     monkeypatch.setenv("SLURM_JOB_ID", "17")
     begin(tmp_path)
-    again = Run.find(tmp_path / "data" / ".work", "few")
+    again = StoredRun.find(tmp_path / "data" / ".work", "few")
     assert again is not None
     assert again.job["number"] == "17"
     monkeypatch.setenv("SLURM_JOB_ID", "18")
     begin(tmp_path)
-    again = Run.find(tmp_path / "data" / ".work", "few")
+    again = StoredRun.find(tmp_path / "data" / ".work", "few")
     assert again is not None
     assert again.job == {}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from pipelines.history.inbox import Inbox, Seen
+from pipelines.history.inbox import FileStamps, Inbox
 from pipelines.history.ingest import Night, ingest, look
-from pipelines.history.state import RECORDS_VERSION, State
+from pipelines.history.state import RECORDS_VERSION, HistoryState
 from pipelines.logs.how_read import HowRead
 from pipelines.store.data_root import DataRoot
 from pipelines.store.parts import Measured
@@ -21,7 +21,7 @@ from swftools.tables import empty_frame
 
 
 @dataclass(frozen=True)
-class Remembered(State):
+class Remembered(HistoryState):
     """A version of a history that was never published."""
 
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Books:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir()
         inbox = Inbox(str(self.inbox), self.most_bytes)
-        looked = look(self.state, inbox, Seen({}))
+        looked = look(self.state, inbox, FileStamps({}))
         night = ingest(self.state, inbox, looked, self.how, self._folder, lambda _done, _all: None)
         tables = {
             "ingested": night.ingested,

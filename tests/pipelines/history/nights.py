@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pipelines.history.task import Outcome, ReevaluateLogs
+from pipelines.history.task import ReevaluateLogs, RunOutcome
 from pipelines.store.data_root import DataRoot
 
 JOB = "{number} {submit} {wait} {run} 4 -1 -1 4 {asked} -1 1 {user} 1 -1 {queue} -1 -1 -1\n"
@@ -68,7 +68,7 @@ class Site:
             settings=str(self.settings), inbox=str(self.inbox), history=self.name, data_root=self.root
         )
 
-    def night(self) -> Outcome:
+    def night(self) -> RunOutcome:
         """Run once, as luigi does, and return what came of it."""
         task = self.task()
         before = task.published()

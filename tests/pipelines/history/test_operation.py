@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
 from pipelines.history import months, reevaluation_run
-from pipelines.history.task import Outcome, ReevaluateLogs
+from pipelines.history.task import ReevaluateLogs, RunOutcome
 from pipelines.store.manifest import version_of_table
 from pipelines.tasks.replay_predictor import ReplayPredictor
 from pipelines.tasks.simulate import SimulatePolicy
@@ -125,7 +125,7 @@ def test_to_ask_writes_nothing_and_a_run_keeps_what_it_saw(tmp_path: Path) -> No
     assert kept.stat().st_mtime_ns == before
 
 
-def raised(site: Site, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> tuple[Outcome, set[str]]:
+def raised(site: Site, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> tuple[RunOutcome, set[str]]:
     """Run a night by code of another version; return which parts of tables it did not share with the last version."""
     before = site.version()
     monkeypatch.setattr(owner, name, getattr(owner, name) + 1)

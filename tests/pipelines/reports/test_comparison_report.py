@@ -13,7 +13,7 @@ from pipelines.papers.report import _with_unit
 from pipelines.reports import reservations, schedule, trace, waits
 from pipelines.reports.comparison import parts
 from pipelines.reports.page import _cell, _template
-from pipelines.reports.report import Rows, Section, Told
+from pipelines.reports.report import NumberCell, ReportTable, Section
 from pipelines.reports.reservations import _groups
 
 
@@ -47,7 +47,10 @@ def test_one_seed_is_no_mean() -> None:
     found = by_policy({"fcfs": [7200.0], "easy": [3600.0]})
     (table,) = found.tables
     assert table.caption == ""
-    assert [row[:2] for row in table.rows] == [["fcfs", Told(7200.0, "2 h")], ["easy", Told(3600.0, "1 h")]]
+    assert [row[:2] for row in table.rows] == [
+        ["fcfs", NumberCell(7200.0, "2 h")],
+        ["easy", NumberCell(3600.0, "1 h")],
+    ]
     assert [picture.chosen for picture in found.pictures] == [{"metric": "wait_mean"}]
     assert found.sentences == []
 
@@ -62,14 +65,16 @@ def test_several_seeds_have_intervals() -> None:
 def test_what_is_logged_is_the_first_row() -> None:
     """Measures that the log has no value of stay empty; equal policies are not drawn."""
     found = by_policy({"fcfs": [60.0], "easy": [60.0]}, logged={"jobs": 1200, "wait_mean": 90.0})
-    assert found.tables[0].rows[0] == ["as logged", Told(90.0, "90 s"), ""]
+    assert found.tables[0].rows[0] == ["as logged", NumberCell(90.0, "90 s"), ""]
     assert found.sentences[0].startswith("The first row is what the log has of 1,200 jobs")
     assert list(found.pictures) == []
 
 
 def test_a_column_of_numbers_stands_right_though_its_first_cell_is_empty() -> None:
     """As below what is logged; and a number is not parted from its unit at the end of a line."""
-    rows = Rows(["policy", "wait", "load", "why"], [["as logged", Told(7200.0, "2 h"), "", ""], ["easy", "", 0.5, "x"]])
+    rows = ReportTable(
+        ["policy", "wait", "load", "why"], [["as logged", NumberCell(7200.0, "2 h"), "", ""], ["easy", "", 0.5, "x"]]
+    )
     text = _template().render(
         **dict.fromkeys(("title", "what", "zoom", "bibtex"), ""),
         version=Version({"easy": [1.0]}),
@@ -80,17 +85,17 @@ def test_a_column_of_numbers_stands_right_though_its_first_cell_is_empty() -> No
     heads = re.findall(r'<th scope="col"( class="number")?>(\w+)</th>', text)
     assert heads == [("", "policy"), (' class="number"', "wait"), (' class="number"', "load"), ("", "why")]
     assert ">2\u00a0h</td>" in text
-    assert _cell(Told(-60.0, "-60.1 min to 2 d")) == "-60.1\u00a0min to 2\u00a0d"
+    assert _cell(NumberCell(-60.0, "-60.1 min to 2 d")) == "-60.1\u00a0min to 2\u00a0d"
 
 
 def test_times_are_told_in_units_that_people_use() -> None:
     """In figures of schedules, traces and reservations; what is no time stays a number."""
-    assert schedule._figure(53_135.5, "s") == Told(53_135.5, "14.8 h")
-    assert trace._value("median_wait_time", 7200.0) == Told(7200.0, "2 h")
-    assert reservations._figure(7200.0, "makespan, s") == Told(7200.0, "2 h")
+    assert schedule._figure(53_135.5, "s") == NumberCell(53_135.5, "14.8 h")
+    assert trace._value("median_wait_time", 7200.0) == NumberCell(7200.0, "2 h")
+    assert reservations._figure(7200.0, "makespan, s") == NumberCell(7200.0, "2 h")
     assert (schedule._figure(2.5, "1"), trace._value("jobs", 7), reservations._figure(3, "jobs")) == (2.5, 7, 3)
     (row,) = waits._by_queue(pd.DataFrame([dict.fromkeys(waits.COLUMNS, 0.9786) | {"grouped_by": "queue"}])).rows
-    assert row[3] == Told(0.9786, "97.9 %")
+    assert row[3] == NumberCell(0.9786, "97.9 %")
 
 
 def test_headings_of_a_papers_table_name_the_unit() -> None:

@@ -15,7 +15,7 @@ from pipelines.experiments.differences import compare_with_baseline
 from pipelines.experiments.means import means_of, settings_in_words, usual_values
 from pipelines.reports import check_kind
 from pipelines.reports.experiment import _short, parts
-from pipelines.reports.report import Section, Told
+from pipelines.reports.report import NumberCell, Section
 from pipelines.tasks.publishing import PublishingTask
 from swftools.errors import ParameterError
 from swftools.parameters.run_option_table import RUN_OPTIONS
@@ -93,7 +93,7 @@ def test_means_differences_and_pictures() -> None:
         "more than noise",
     ]
     first, second = table.rows
-    assert first[:2] == ("fcfs", Told(7235.0, "2.01 h"))
+    assert first[:2] == ("fcfs", NumberCell(7235.0, "2.01 h"))
     assert first[3:] == (8, "", "", "")
     assert str(second[4].words) == "-1 h"  # type: ignore[attr-defined]
     assert str(second[6]).startswith("yes, p 0.0078")

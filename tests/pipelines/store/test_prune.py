@@ -15,7 +15,7 @@ import yaml
 
 from pipelines.names import CATALOG, CATALOG_NOTES, MANIFEST, PENDING
 from pipelines.store.data_root import DataRoot
-from pipelines.store.prune import Plan, carry_out, plan_prune, plan_prune_work
+from pipelines.store.prune import PrunePlan, carry_out, plan_prune, plan_prune_work
 from pipelines.store.staging import staging
 from swftools.errors import ParameterError, StorageError, VersionNotFoundError
 from tests.pipelines.killed import PROCESSES, Full, killed_at_every_step
@@ -41,7 +41,7 @@ def root(place: Path) -> DataRoot:
     return root
 
 
-def named(plan: Plan) -> list[str]:
+def named(plan: PrunePlan) -> list[str]:
     """Return the last two parts of each planned path."""
     return ["/".join(removal.path.split("/")[-2:]) for removal in plan]
 

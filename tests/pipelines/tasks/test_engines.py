@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.tasks.engines import Engine, Told, find_engine
+from pipelines.tasks.engines import CellOutcome, Engine, find_engine
 from pipelines.tasks.engines.batch_system import BatchSystem
 from pipelines.tasks.engines.batches import Batch, Cells, Report, run_batch
 from pipelines.tasks.engines.dask_cluster import Dask
@@ -53,11 +53,11 @@ def test_batches_grow_with_what_cells_take(tmp_path: Path) -> None:
     """One cell first; then about two seconds' worth, never more than half of a worker's share of the rest."""
     cells = Cells(trial_cells(tmp_path, 100), lambda told: None)
     assert [0] == cells.take(2)
-    cells.hear(Report([Told(0, 0.4)]))
+    cells.hear(Report([CellOutcome(0, 0.4)]))
     assert [1, 2, 3, 4, 5] == cells.take(2)
-    cells.hear(Report([Told(number, 0.001) for number in range(1, 6)]))
+    cells.hear(Report([CellOutcome(number, 0.001) for number in range(1, 6)]))
     for _ in range(30):
-        cells.hear(Report([Told(0, 0.001)]))  # heard of already: it counts for the pace alone
+        cells.hear(Report([CellOutcome(0, 0.001)]))  # heard of already: it counts for the pace alone
     assert 23 == len(cells.take(2))
     assert 94 == len(cells)
     assert 64 == len(Cells(trial_cells(tmp_path, 1000), lambda told: None)._waiting) * 64 // 1000
@@ -67,7 +67,7 @@ def test_what_is_done_is_not_handed_out(tmp_path: Path) -> None:
     """And a lost cell that was finished is told of, not run again."""
     made = trial_cells(tmp_path, 4)
     made[2].run()
-    told: list[Told] = []
+    told: list[CellOutcome] = []
     cells = Cells(made, told.append)
     assert 3 == len(cells)
     first = cells.take(1)
@@ -81,11 +81,11 @@ def test_what_is_done_is_not_handed_out(tmp_path: Path) -> None:
 
 def test_one_report_counts(tmp_path: Path) -> None:
     """A cell that two workers tell of is told of once."""
-    told: list[Told] = []
+    told: list[CellOutcome] = []
     cells = Cells(trial_cells(tmp_path, 2), told.append)
-    cells.hear(Report([Told(0, 1.0)]))
-    cells.hear(Report([Told(0, 1.0, "late")]))
-    assert [Told(0, 1.0)] == told
+    cells.hear(Report([CellOutcome(0, 1.0)]))
+    cells.hear(Report([CellOutcome(0, 1.0, "late")]))
+    assert [CellOutcome(0, 1.0)] == told
     assert not cells.failed
 
 
@@ -260,7 +260,7 @@ def test_a_worker_killed_in_the_middle(home: Path, two_workers: Cluster) -> None
     """Its cells are run by the other; none is lost, told of twice, or half there."""
     cells, told = trial_cells(home / "data", 40, 0.1), []
 
-    def tell(each: Told) -> None:
+    def tell(each: CellOutcome) -> None:
         told.append(each)
         if len(told) == 10:
             two_workers.workers[0].send_signal(signal.SIGKILL)
@@ -285,7 +285,7 @@ def test_the_scheduler_is_started_again(home: Path, two_workers: Cluster, do_wor
 
     other = threading.Thread(target=again)
 
-    def tell(each: Told) -> None:
+    def tell(each: CellOutcome) -> None:
         told.append(each)
         if len(told) == 10:
             other.start()

@@ -22,7 +22,7 @@ from pipelines.cli.main import main
 from pipelines.experiments.file import read_experiment
 from pipelines.tasks import simulate
 from pipelines.tasks.compare import ComparePolicies
-from pipelines.tasks.engines import Told
+from pipelines.tasks.engines import CellOutcome
 from pipelines.tasks.engines.pool import Pool
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.publish_experiment import PublishExperiment
@@ -193,7 +193,7 @@ def test_workers_that_always_die_end_in_an_error(tmp_path: Path, monkeypatch: py
     task = PublishExperiment(data_root=str(tmp_path), experiment=json.dumps(SMALL), processes=2)
     assert luigi.build(task.stages(), local_scheduler=True)
     monkeypatch.setattr(MeasureSchedule, "run", lambda _: os.kill(os.getpid(), signal.SIGKILL))
-    told: list[Told] = []
+    told: list[CellOutcome] = []
     failed = Pool(2).run(task.cells, told.append)
     assert list(range(8)) == sorted(each.number for each in failed) == sorted(each.number for each in told)
     assert all("a worker died each of 3 times" in each.error for each in failed)

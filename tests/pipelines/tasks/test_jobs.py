@@ -22,7 +22,7 @@ from pipelines.tasks.engines.batches import Cells
 from pipelines.tasks.engines.job_commands import CommandError, interruptible, said_by, uninterrupted
 from pipelines.tasks.engines.job_file import JobFile, read_job_file
 from pipelines.tasks.engines.job_kinds import CANNOT_START, ENDED, KINDS, RUNS, WAITS
-from pipelines.tasks.engines.jobs import ENDED_WITHIN, REACHED_WITHIN, SAY_EVERY, TRIES, Jobs
+from pipelines.tasks.engines.jobs import ENDED_WITHIN, REACHED_WITHIN, SAY_EVERY, TRIES, SubmittedJobs
 from swftools.errors import ClusterError, ParameterError
 from tests.pipelines.trial_cells import trial_cells
 
@@ -109,17 +109,17 @@ def job_file(folder: Path, prefix: str = "slurm", **others: object) -> JobFile:
 
 
 @pytest.fixture
-def two(tmp_path: Path, slurm: MadeUpSlurm, clock: Clock, caplog: pytest.LogCaptureFixture) -> Jobs:
+def two(tmp_path: Path, slurm: MadeUpSlurm, clock: Clock, caplog: pytest.LogCaptureFixture) -> SubmittedJobs:
     """Two jobs that wait; what is said is kept."""
     caplog.set_level(logging.INFO, "pipelines")
-    made = Jobs(job_file(tmp_path), str(tmp_path / "data"), HEAD)
+    made = SubmittedJobs(job_file(tmp_path), str(tmp_path / "data"), HEAD)
     made.start(100)
     assert slurm.states() == ["PENDING"] * 2
     assert clock.now == 1000
     return made
 
 
-def look(two: Jobs, clock: Clock, *workers: str, left: int = 100) -> None:
+def look(two: SubmittedJobs, clock: Clock, *workers: str, left: int = 100) -> None:
     """Look at the jobs once it is time."""
     clock.now += 11
     two.look(workers, left)
@@ -133,7 +133,7 @@ def test_no_more_jobs_than_there_is_work_for(
     tmp_path: Path, slurm: MadeUpSlurm, clock: Clock, left: int, submitted: int
 ) -> None:
     """A worker a cell at least."""
-    Jobs(job_file(tmp_path), str(tmp_path), HEAD).start(left)
+    SubmittedJobs(job_file(tmp_path), str(tmp_path), HEAD).start(left)
     assert len(slurm.jobs) == submitted
     assert clock.now == 1000
 
@@ -143,13 +143,13 @@ def test_a_refused_job_is_one_line(tmp_path: Path, slurm: MadeUpSlurm) -> None:
     slurm.refusal = "invalid partition specified: nope"
     told = r"slurm.yaml: sbatch says: invalid partition specified: nope.*--dry-run"
     with pytest.raises(ClusterError, match=told):
-        Jobs(job_file(tmp_path), str(tmp_path), HEAD).start(9)
+        SubmittedJobs(job_file(tmp_path), str(tmp_path), HEAD).start(9)
     with pytest.raises(ParameterError, match=told):
         BatchSystem(str(tmp_path / "slurm.yaml")).check(str(tmp_path / "other"))
     assert not (tmp_path / "other").exists()
 
 
-def test_where_only_some_are_taken_those_work(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_where_only_some_are_taken_those_work(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """A limit of jobs is no error while one is there, and is tried again later."""
     slurm.say(["10"], "FAILED|NonZeroExitCode")
     slurm.refusal = "too many jobs"
@@ -172,7 +172,7 @@ def test_logs_go_to_the_work_folder(tmp_path: Path) -> None:
 
 
 def test_a_job_of_use_is_replaced_as_often_as_it_ends(
-    two: Jobs, slurm: MadeUpSlurm, clock: Clock, caplog: pytest.LogCaptureFixture
+    two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """At its walltime for instance; told with the words of squeue and sacct, and its log."""
     logs = two.file.logs(two.data_root)
@@ -195,7 +195,9 @@ def test_a_job_of_use_is_replaced_as_often_as_it_ends(
 
 
 @pytest.mark.parametrize("do_workers_come", [False, True])
-def test_jobs_in_vain_come_to_an_end(two: Jobs, slurm: MadeUpSlurm, clock: Clock, do_workers_come: bool) -> None:
+def test_jobs_in_vain_come_to_an_end(
+    two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock, do_workers_come: bool
+) -> None:
     """Those that die in their prologue, and those that are too short for a cell: so many, and no more."""
     with pytest.raises(  # noqa: PT012 (nobody knows at which it comes)
         ClusterError, match=r"no job is left.*job \d+ ended: squeue: FAILED \(NonZeroExitCode\); sacct"
@@ -212,7 +214,7 @@ def test_jobs_in_vain_come_to_an_end(two: Jobs, slurm: MadeUpSlurm, clock: Clock
 def test_the_last_cell_may_take_the_last_job_with_it(tmp_path: Path, slurm: MadeUpSlurm, clock: Clock) -> None:
     """One that ended three workers is given up: then nothing is left, and jobs that are gone are no error."""
     engine = BatchSystem(job_file(tmp_path).path)
-    engine._jobs = Jobs(engine.file, str(tmp_path), HEAD)
+    engine._jobs = SubmittedJobs(engine.file, str(tmp_path), HEAD)
     engine._jobs.start(1)
     engine._jobs._in_vain = TRIES
     slurm.say(["10"], "FAILED|None")
@@ -222,7 +224,7 @@ def test_the_last_cell_may_take_the_last_job_with_it(tmp_path: Path, slurm: Made
         engine._watch(Cells(trial_cells(tmp_path, 1), lambda _: None), 0.0)
 
 
-def test_one_of_use_lets_others_be_tried(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_one_of_use_lets_others_be_tried(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """Behind a bad node no job is submitted any more, until one ends that did something."""
     for _ in range(TRIES + 2):
         slurm.say(["11"], "RUNNING|None")
@@ -236,7 +238,7 @@ def test_one_of_use_lets_others_be_tried(two: Jobs, slurm: MadeUpSlurm, clock: C
     assert len(two.alive) == 2
 
 
-def test_a_refusal_in_the_middle_is_tried_again(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_a_refusal_in_the_middle_is_tried_again(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """So often, and no more; the error has the words of the last."""
     slurm.say(["10", "11"], "RUNNING|None")
     look(two, clock, "job0-0", "job1-0")
@@ -250,7 +252,7 @@ def test_a_refusal_in_the_middle_is_tried_again(two: Jobs, slurm: MadeUpSlurm, c
         look(two, clock, left=90)
 
 
-def test_no_job_is_replaced_without_need(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_no_job_is_replaced_without_need(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """Of two cells that are left one job takes care."""
     slurm.say(["10", "11"], "RUNNING|None")
     look(two, clock, "job0-0", "job1-0")
@@ -259,7 +261,7 @@ def test_no_job_is_replaced_without_need(two: Jobs, slurm: MadeUpSlurm, clock: C
     assert [job.number for job in two.alive] == ["11"]
 
 
-def test_a_job_that_is_not_listed(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_a_job_that_is_not_listed(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """Has ended at the second time, not at the first."""
     told = slurm.jobs.pop("10")
     look(two, clock)
@@ -273,7 +275,7 @@ def test_a_job_that_is_not_listed(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -
     assert [job.number for job in two.alive] == ["11", "12"]
 
 
-def test_one_that_is_requeued_is_waited_for(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_one_that_is_requeued_is_waited_for(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """After a failure of its node Slurm queues it again, under its number."""
     slurm.say(["10", "11"], "RUNNING|None")
     look(two, clock, "job0-0", "job1-0")
@@ -284,7 +286,7 @@ def test_one_that_is_requeued_is_waited_for(two: Jobs, slurm: MadeUpSlurm, clock
 
 
 def test_jobs_that_wait_are_waited_for(
-    two: Jobs, slurm: MadeUpSlurm, clock: Clock, caplog: pytest.LogCaptureFixture
+    two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """For as long as it takes; it is said why, now and then."""
     for _ in range(int(2.5 * SAY_EVERY / 11)):
@@ -298,7 +300,7 @@ def test_jobs_that_wait_are_waited_for(
     assert "QOSMaxJobsPerUserLimit" in caplog.messages[-1]
 
 
-def test_jobs_that_can_never_start(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_jobs_that_can_never_start(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """Are an error, once none is left that can."""
     slurm.say(["10"], "PENDING|PartitionTimeLimit")
     look(two, clock)
@@ -307,7 +309,7 @@ def test_jobs_that_can_never_start(two: Jobs, slurm: MadeUpSlurm, clock: Clock) 
         look(two, clock)
 
 
-def test_a_job_that_runs_without_a_worker(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_a_job_that_runs_without_a_worker(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """Is an error after a time: its nodes may not reach this host."""
     slurm.say(["10", "11"], "RUNNING|None")
     told = r"job 10 has run for 5 min.*can the nodes reach tcp://head:1234.*no log in"
@@ -318,7 +320,7 @@ def test_a_job_that_runs_without_a_worker(two: Jobs, slurm: MadeUpSlurm, clock: 
 
 
 def test_a_batch_system_that_does_not_answer(
-    two: Jobs, slurm: MadeUpSlurm, clock: Clock, caplog: pytest.LogCaptureFixture
+    two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Says nothing about jobs; it is asked again, said once, and an error only where no worker is here."""
     slurm.silence = "Unable to contact slurm controller"
@@ -329,7 +331,9 @@ def test_a_batch_system_that_does_not_answer(
         look(two, clock)
 
 
-def test_it_is_asked_seldom_and_at_once_where_workers_are_gone(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_it_is_asked_seldom_and_at_once_where_workers_are_gone(
+    two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock
+) -> None:
     """Sites do not like to be asked each second."""
     for _ in range(100):
         clock.now += 1
@@ -346,7 +350,7 @@ def test_it_is_asked_seldom_and_at_once_where_workers_are_gone(two: Jobs, slurm:
     assert slurm.asked == asked + 2
 
 
-def test_job1_is_not_job10(two: Jobs, clock: Clock) -> None:
+def test_job1_is_not_job10(two: SubmittedJobs, clock: Clock) -> None:
     """Workers are told to jobs by the whole number."""
     look(two, clock, "job10-0")
     assert [job.left_at_join for job in two.alive] == [None, None]
@@ -357,7 +361,7 @@ def test_job1_is_not_job10(two: Jobs, clock: Clock) -> None:
 # ---------------------------------------------------------------- their end
 
 
-def test_jobs_that_worked_end_by_themselves(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_jobs_that_worked_end_by_themselves(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """Those that wait are cancelled at once, those that do not end after a time."""
     slurm.say(["10"], "RUNNING|None")
     look(two, clock, "job0-0")
@@ -374,7 +378,7 @@ def test_jobs_that_worked_end_by_themselves(two: Jobs, slurm: MadeUpSlurm, clock
     assert clock.now < 1011 + ENDED_WITHIN
 
 
-def test_jobs_that_do_not_end_are_cancelled(two: Jobs, slurm: MadeUpSlurm, clock: Clock) -> None:
+def test_jobs_that_do_not_end_are_cancelled(two: SubmittedJobs, slurm: MadeUpSlurm, clock: Clock) -> None:
     """After a time, also where squeue does not answer."""
     slurm.say(["10", "11"], "RUNNING|None")
     look(two, clock, "job0-0", "job1-1")
@@ -383,7 +387,9 @@ def test_jobs_that_do_not_end_are_cancelled(two: Jobs, slurm: MadeUpSlurm, clock
     assert clock.now == pytest.approx(1011 + ENDED_WITHIN, abs=2)
 
 
-def test_ctrl_c_while_a_job_is_submitted(two: Jobs, slurm: MadeUpSlurm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_a_job_is_submitted(
+    two: SubmittedJobs, slurm: MadeUpSlurm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Is heard when its number is known; so it is cancelled with the others."""
 
     def interrupted(command: Sequence[str], given: str = "") -> str:
@@ -597,7 +603,7 @@ def test_a_command_that_is_not_there(tmp_path: Path, kind: str, command: str, mo
     monkeypatch.setenv("PATH", str(tmp_path))
     file = job_file(tmp_path, kind, cores=1)
     with pytest.raises(ClusterError, match=f"{kind}.yaml: {command} cannot be run .*start where jobs can be submitted"):
-        Jobs(file, str(tmp_path), HEAD).start(1)
+        SubmittedJobs(file, str(tmp_path), HEAD).start(1)
     (tmp_path / "data").mkdir()
     with pytest.raises(ClusterError, match=f"{kind}.yaml: {command} is not there: start where jobs can be submitted"):
         BatchSystem(file.path, kind).check(str(tmp_path / "data"))  # before any work

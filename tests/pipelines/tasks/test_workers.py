@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.tasks.engines.batches import Batch, Told, first_of_each_log, run_batch, unlike
+from pipelines.tasks.engines.batches import Batch, CellOutcome, first_of_each_log, run_batch, unlike
 from pipelines.tasks.engines.dask_cluster import Dask
 from pipelines.tasks.engines.dask_workers import ANSWERS_WITHIN, Workers, _Question
 from pipelines.tasks.engines.surroundings import Surroundings
@@ -48,18 +48,20 @@ def fit_workers(home: Path, *names: str) -> Workers:
 def test_a_cell_that_fails_for_its_host_s_sake_is_tried_once_elsewhere(home: Path) -> None:
     """Not where it failed; not a third time; and not at all where there is no other worker."""
     workers = fit_workers(home, "a", "b")
-    assert workers.hear("a", [Told(0, 1.0, "OSError: x", is_of_host=True), Told(1, 1.0, "ValueError: y")]) == [0]
+    assert workers.hear(
+        "a", [CellOutcome(0, 1.0, "OSError: x", is_of_host=True), CellOutcome(1, 1.0, "ValueError: y")]
+    ) == [0]
     assert workers.able([0, 1]) == ["b"]
     assert workers.able([1]) == ["a", "b"]
-    assert workers.hear("b", [Told(0, 1.0, "OSError: x", is_of_host=True)]) == []
-    assert fit_workers(home, "a").hear("a", [Told(0, 1.0, "OSError: x", is_of_host=True)]) == []
+    assert workers.hear("b", [CellOutcome(0, 1.0, "OSError: x", is_of_host=True)]) == []
+    assert fit_workers(home, "a").hear("a", [CellOutcome(0, 1.0, "OSError: x", is_of_host=True)]) == []
 
 
 def test_a_worker_that_is_still_looked_at_is_waited_for(home: Path) -> None:
     """A cell that failed for its host's sake is kept for it, and others go on; unless it does not pass."""
     workers = fit_workers(home, "a")
     workers._questions["b"] = _Question(is_of_cells=False, answer=None, asked=0.0)
-    assert workers.hear("a", [Told(0, 1.0, "OSError: x", is_of_host=True)]) == [0]
+    assert workers.hear("a", [CellOutcome(0, 1.0, "OSError: x", is_of_host=True)]) == [0]
     assert (workers.able([0]), workers.able([1])) == ([], ["a"])
     del workers._questions["b"]
     assert workers.able([0]) == ["a"]
@@ -86,12 +88,12 @@ def test_who_fails_where_others_do_not_is_set_aside(home: Path, caplog: pytest.L
     """At the second cell that another did; it is named with what it said. What fails everywhere is nobody's fault."""
     workers = fit_workers(home, "a", "b")
     for number in (0, 1, 2):
-        workers.hear("a", [Told(number, 1.0, "OSError: no /log", is_of_host=True)])
-    workers.hear("b", [Told(2, 1.0, "OSError: no /log", is_of_host=True)])
-    workers.hear("b", [Told(0, 1.0)])
+        workers.hear("a", [CellOutcome(number, 1.0, "OSError: no /log", is_of_host=True)])
+    workers.hear("b", [CellOutcome(2, 1.0, "OSError: no /log", is_of_host=True)])
+    workers.hear("b", [CellOutcome(0, 1.0)])
     assert workers.fit == ["a", "b"]
     with caplog.at_level(logging.WARNING, "pipelines"):
-        workers.hear("b", [Told(1, 1.0)])
+        workers.hear("b", [CellOutcome(1, 1.0)])
     assert workers.fit == ["b"]
     assert caplog.messages == ["worker a fails where others do not: OSError: no /log. It gets no cells"]
     assert workers.able([0]) == ["b"]
@@ -150,7 +152,7 @@ def test_a_worker_of_another_version_comes_late(
     """It gets no cell, and is named with the remedy; the others do all."""
     cells, told = trial_cells(home / "data", 40, 0.5), []
 
-    def tell(each: Told) -> None:
+    def tell(each: CellOutcome) -> None:
         told.append(each)
         if len(told) == 3:
             one_worker.start_worker(home / "old")
@@ -188,7 +190,7 @@ def test_the_only_workers_die_and_others_come(home: Path, one_worker: Cluster) -
 
     other = threading.Thread(target=again)
 
-    def tell(each: Told) -> None:
+    def tell(each: CellOutcome) -> None:
         told.append(each)
         if len(told) == 5:
             other.start()

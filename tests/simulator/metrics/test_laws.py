@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from swftools import clean, read_swf
 from swftools.simulator.entry_points import simulate
-from swftools.simulator.metrics.job_classes import Sample, classify
+from swftools.simulator.metrics.job_classes import ClassedValues, classify
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.of_jobs import choose_jobs, measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import mean_over_time, over_time
@@ -178,7 +178,7 @@ def test_bounds_of_jobs(schedule: Schedule, bound: float, form: str) -> None:
 def test_percentiles_are_those_of_numpy(values: list[float], count: int, at: list[float], random: Any) -> None:
     """Bit for bit, class by class; and those of exact fractions, but for the last digits."""
     of_job = np.array([random.randrange(count) for _ in values], dtype=np.int64)
-    sample = Sample(np.array(values), of_job, count)
+    sample = ClassedValues(np.array(values), of_job, count)
     for point, by_class in zip(at, sample.percentiles(at), strict=True):
         for number, told in enumerate(by_class):
             known = [value for value, of in zip(values, of_job, strict=True) if of == number and not math.isnan(value)]

@@ -16,7 +16,7 @@ from swftools.errors import ParameterError
 from swftools.simulator import find_heads, measure, measure_jobs, over_time, simulate
 from swftools.simulator.metrics import head_sweep, heads, job_classes
 from swftools.simulator.metrics.columns import rows_of
-from swftools.simulator.metrics.job_classes import Sample
+from swftools.simulator.metrics.job_classes import ClassedValues
 from swftools.simulator.metrics.step_functions import add_changes, instants_of
 from swftools.simulator.schedule import Schedule, contiguous
 from tests.examples import examples
@@ -36,7 +36,7 @@ def test_sums_of_blocks_are_those_of_one_pass(count: int, weighted: bool) -> Non
     nobody = np.zeros(count, np.int64)
     expected = np.bincount(nobody, values * weights if weighted else values, minlength=1)[0]
     of_all = np.bincount(nobody, weights, minlength=1)[0]
-    mean = Sample(values, nobody, 1).mean(weights if weighted else None)[0]
+    mean = ClassedValues(values, nobody, 1).mean(weights if weighted else None)[0]
     divisor = of_all if weighted else count
     assert math.isnan(mean) if not count else mean == expected / divisor
 
@@ -45,8 +45,8 @@ def test_sums_of_blocks_are_those_of_one_pass(count: int, weighted: bool) -> Non
 def test_one_class_is_as_one_of_two(counts: list[int], more: int) -> None:
     """A class is measured the same by itself and beside another, whose values are of no account."""
     values = np.array([*counts, *np.arange(more) / 7.0, math.nan])
-    alone = Sample(values, np.zeros(len(values), np.int64), 1)
-    beside = Sample(np.concatenate([values, [5.0]]), np.array([*[0] * len(values), 1]), 2)
+    alone = ClassedValues(values, np.zeros(len(values), np.int64), 1)
+    beside = ClassedValues(np.concatenate([values, [5.0]]), np.array([*[0] * len(values), 1]), 2)
     for told, expected in (
         (alone.total(), beside.total()),
         (alone.largest(), beside.largest()),

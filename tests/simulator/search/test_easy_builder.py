@@ -19,7 +19,7 @@ from swftools.simulator.search.easy_builder import (
     play_easy,
 )
 from swftools.simulator.search.notes import empty_notes
-from swftools.simulator.search.population import DECIDED, EASY, Rules, empty_population, known_worth
+from swftools.simulator.search.population import DECIDED, EASY, BreedingRules, empty_population, known_worth
 from swftools.simulator.search.problem import room_for
 from swftools.simulator.search.state import PATHS
 from tests.examples import by_day
@@ -89,7 +89,7 @@ def test_what_is_known_is_of_the_order_itself() -> None:
     rng = np.random.default_rng(1)
     ground, _, competitors = next(made for made in iter(lambda: drawn(rng), None) if len(made[2]) == 8)
     search = room_for(None, 20, 20, empty_notes(20, False, False))
-    utility, rules = np.zeros((0, 0, 2)), Rules(2, 1, 0.0, EASY, 0)
+    utility, rules = np.zeros((0, 0, 2)), BreedingRules(2, 1, 0.0, EASY, 0)
     ground, search, population = pack((), (ground, search, empty_population(20, 2)), rng).memory
     population.turns[DECIDED] = 1
     orders = np.array([rng.permutation(8) for _ in range(300)])

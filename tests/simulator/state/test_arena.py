@@ -19,8 +19,8 @@ from swftools.simulator.state.columns import (
     PER_PART,
     REAL,
     SHORT,
-    Column,
-    Sizes,
+    StateColumn,
+    StateSizes,
     columns_of,
     sizes_of,
 )
@@ -31,17 +31,17 @@ Array = npt.NDArray[Any]
 class Nodes(NamedTuple):
     """What nodes have, and which part of which job is on them."""
 
-    memory: Annotated[Array, Column(REAL, PER_NODE, empty=np.nan)]
-    gpus: Annotated[Array, Column(SHORT, PER_NODE, further=(4,), empty=-1)]
-    first: Annotated[Array, Column(SHORT, PER_JOB, empty=-1)]
-    node: Annotated[Array, Column(SHORT, PER_PART, times=2, empty=-1)]
+    memory: Annotated[Array, StateColumn(REAL, PER_NODE, empty=np.nan)]
+    gpus: Annotated[Array, StateColumn(SHORT, PER_NODE, further=(4,), empty=-1)]
+    first: Annotated[Array, StateColumn(SHORT, PER_JOB, empty=-1)]
+    node: Annotated[Array, StateColumn(SHORT, PER_PART, times=2, empty=-1)]
 
 
 @pytest.mark.parametrize("most", [arenas.MOST, 0], ids=["in blocks", "each by itself"])
 def test_arrays_of_nodes_and_parts(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are made, copied and grow as all others do; what is not there is empty."""
     monkeypatch.setattr(arenas, "MOST", most)
-    sizes = Sizes(jobs=3, nodes=5, parts=7)
+    sizes = StateSizes(jobs=3, nodes=5, parts=7)
     arena: Arena[Nodes] = Arena(Nodes, sizes, {}, lambda nodes: nodes)
     assert {path: getattr(arena.state, path).shape for path in columns_of(Nodes)} == {
         "memory": (5,),
@@ -64,7 +64,7 @@ def test_arrays_of_nodes_and_parts(most: int, monkeypatch: pytest.MonkeyPatch) -
 
 def test_columns_that_do_not_go_together() -> None:
     """Arrays of other lengths than the others of their kind are refused by name."""
-    nodes = Arena(Nodes, Sizes(jobs=3, nodes=5, parts=7), {}, lambda nodes: nodes).state
+    nodes = Arena(Nodes, StateSizes(jobs=3, nodes=5, parts=7), {}, lambda nodes: nodes).state
     with pytest.raises(ValueError, match=r"^gpus: a column of 4 numbers, others have nodes=5"):
         sizes_of(nodes._replace(gpus=nodes.gpus[:4]))
     with pytest.raises(ValueError, match=r"^node: a column of 13 numbers"):
@@ -73,8 +73,12 @@ def test_columns_that_do_not_go_together() -> None:
 
 def test_the_next_state_of_a_shape_is_laid_out_as_the_first() -> None:
     """What is remembered of the first has none of its memory; of other sizes, or where arrays are given, it is new."""
-    like = Arena(Nodes, Sizes(), {}, lambda nodes: nodes).state
-    for sizes in (Sizes(jobs=3, nodes=5, parts=7), Sizes(jobs=3, nodes=6, parts=7), Sizes(jobs=3, nodes=5, parts=7)):
+    like = Arena(Nodes, StateSizes(), {}, lambda nodes: nodes).state
+    for sizes in (
+        StateSizes(jobs=3, nodes=5, parts=7),
+        StateSizes(jobs=3, nodes=6, parts=7),
+        StateSizes(jobs=3, nodes=5, parts=7),
+    ):
         for given in ({}, {"first": np.arange(3, dtype=np.int32)}, {"first": np.arange(9, dtype=np.int32)}):
             for _ in range(2):
                 arena: Arena[Nodes] = Arena(Nodes, sizes, given, lambda nodes: nodes)

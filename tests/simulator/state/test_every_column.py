@@ -12,7 +12,7 @@ import pytest
 
 from swftools.simulator import Stepper
 from swftools.simulator.engine import transfer
-from swftools.simulator.engine.replay import FULL, State, with_room
+from swftools.simulator.engine.replay import FULL, ReplayState, with_room
 from swftools.simulator.machine.state import CAPACITY, RUNNING, SUBMITTED, WAITING
 from swftools.simulator.registry import find_policy
 from swftools.simulator.state import arena as arenas
@@ -25,7 +25,7 @@ from swftools.simulator.state.columns import (
     PER_RUN,
     PER_STATE,
     RESET,
-    Column,
+    StateColumn,
     array_at,
     columns_of,
 )
@@ -37,7 +37,7 @@ from tests.every_policy import with_all_columns
 from tests.interpreted import BY_ITSELF
 from tests.strategies import crowded_trace
 
-COLUMNS = columns_of(State)
+COLUMNS = columns_of(ReplayState)
 WRITTEN = [path for path, column in COLUMNS.items() if not column.is_given]
 
 
@@ -57,13 +57,13 @@ def stepper() -> Stepper:
     return stepper
 
 
-def state_in(stepper: Stepper) -> State:
+def state_in(stepper: Stepper) -> ReplayState:
     """Return all that the engine goes on with."""
-    state: State = stepper._simulation._driver.seat.arena.state
+    state: ReplayState = stepper._simulation._driver.seat.arena.state
     return state
 
 
-def planted(column: Column) -> Any:
+def planted(column: StateColumn) -> Any:
     """Return a value that no simulation has by itself."""
     return 77 if column.kind == "i1" else 7777
 

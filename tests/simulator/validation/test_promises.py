@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from swftools.simulator.validation.report import validate
-from swftools.simulator.validation.reservations import Manner, Starts, promised_starts
+from swftools.simulator.validation.reservations import PlanningManner, Starts, promised_starts
 from tests.drawn import draw_schedule
 from tests.simulator.validation.faults import (
     CHANGES,
@@ -148,7 +148,7 @@ def promises_of(table: str, **manner: bool) -> list[float]:
     submit, start, run, width, request = rows.T
     turn = np.argsort(np.argsort(start, kind="stable"))
     starts = Starts(submit, start, start + run, width.astype(np.int64), request, turn)
-    return promised_starts(starts, Manner(4, submissions_first=False, **manner)).tolist()
+    return promised_starts(starts, PlanningManner(4, submissions_first=False, **manner)).tolist()
 
 
 EMPTY_JOB = """

@@ -17,7 +17,7 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import promises, reservations
 from swftools.simulator.validation.in_use import most_in_use, processors_in_use
 from swftools.simulator.validation.promises import find_broken_reservations, find_delayed_heads, find_idle_heads
-from swftools.simulator.validation.reservations import Manner, Starts
+from swftools.simulator.validation.reservations import PlanningManner, Starts
 from tests.examples import examples
 from tests.naive.validation import naive_delayed_heads, naive_idle_heads, naive_promises
 from tests.simulator.validation.strategies import workloads
@@ -51,7 +51,7 @@ def test_reservations_equal_the_slow_twin(policy: str, trace: Trace) -> None:
     """Every promise is that of a plan kept as a list of intervals, and it is kept."""
     longer = trace.with_jobs(trace.jobs.assign(run_time=trace.jobs["run_time"] + 1, requested_time=30.0))
     starts = starts_of(simulate(longer, policy))
-    manner = Manner(trace.processors, submissions_first=False, compresses=policy == "conservative")
+    manner = PlanningManner(trace.processors, submissions_first=False, compresses=policy == "conservative")
     promised = reservations.promised_starts(starts, manner)
     assert naive_promises(starts, trace.processors, manner.compresses) == promised.tolist()
     assert not len(find_broken_reservations(starts, manner, 1e-6).job)
@@ -102,7 +102,7 @@ def test_kernels_are_the_same_interpreted(shipped: Trace, monkeypatch: pytest.Mo
     """Compiled and interpreted, the kernels find the same."""
     few = shipped.with_jobs(shipped.jobs.iloc[:400])
     starts = starts_of(simulate(few, "conservative", 300))
-    manners = [Manner(300, first, compresses) for first in (False, True) for compresses in (False, True)]
+    manners = [PlanningManner(300, first, compresses) for first in (False, True) for compresses in (False, True)]
     compiled = [reservations.promised_starts(starts, manner).tolist() for manner in manners]
     head = find_delayed_heads(starts, 300, 1e-6, one_decision=True, at_every_start=True)
     for module in (promises, reservations):

@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swftools.formats.accounting.identity import id_keys
-from swftools.formats.accounting.predecessors import Told, find_predecessors
-from swftools.formats.accounting.records import Records
-from swftools.formats.accounting.waits import (
+from swftools.formats.accounting.dependencies import (
     ALTERNATIVE,
     BADLY,
     NAMESAKES,
     WELL,
-    Waits,
+    Dependencies,
     group_keys,
     groups_together,
     read_waits,
     together,
 )
+from swftools.formats.accounting.identity import id_keys
+from swftools.formats.accounting.predecessors import RecordedLives, find_predecessors
+from swftools.formats.accounting.records import Records
 from tests.formats.accounting.test_decide import Row, naive_before, some_time
 
 
@@ -73,9 +73,9 @@ def found_in(waits: list[tuple[int, int, int]], **columns: list[float]) -> list[
     start = np.array(columns.get("start", place + 10))
     groups = {"namesake": np.array(columns["name"], np.uint64)} if "name" in columns else {}
     ids = np.array(columns.get("id", place + 1), np.uint64)
-    told = Told(ids, place, start, start + 10, np.array(columns["status"]), groups)
+    told = RecordedLives(ids, place, start, start + 10, np.array(columns["status"]), groups)
     row, key, mark = (np.array([wait[part] for wait in waits], np.int64) for part in range(3))
-    named = Waits(row, key.astype(np.uint64), mark.astype(np.int8))
+    named = Dependencies(row, key.astype(np.uint64), mark.astype(np.int8))
     pairs = find_predecessors(told, np.arange(rows), named)
     return list(zip(*(each.tolist() for each in pairs), strict=True))
 
@@ -163,9 +163,9 @@ def test_as_found_one_by_one(records: list[tuple[Row, int, int, float]], data: s
         "array": np.array([each + 9 if each else 0 for each in array], np.uint64),
         "namesake": np.array(name, np.uint64),
     }
-    told = Told(ids.astype(np.uint64), submit, start, end, np.array(status), groups)
+    told = RecordedLives(ids.astype(np.uint64), submit, start, end, np.array(status), groups)
     row, key, mark = (np.array([wait[place] for wait in waits], np.int64) for place in range(3))
-    named = Waits(row, np.where(mark == NAMESAKES, 0, key).astype(np.uint64), mark.astype(np.int8))
+    named = Dependencies(row, np.where(mark == NAMESAKES, 0, key).astype(np.uint64), mark.astype(np.int8))
     found = set(zip(*(each.tolist() for each in find_predecessors(told, np.arange(len(rows)), named)), strict=True))
     expected = naive_pairs(rows, array, name, status, waits)
     open_rows = {row for row, before in expected if before == -1}  # several ended first: any of them

@@ -29,7 +29,7 @@ GROUPS = ("array", "namesake")
 """What several records have in common, as a text each: the id of their array; who they are one after the other."""
 
 
-class Waits(NamedTuple):
+class Dependencies(NamedTuple):
     """An element for each record and id that it waits for, in order of records.
 
     ``row`` is the record, ``key`` the hash of the id, 0 for namesakes, ``mark`` the marks before it.
@@ -39,20 +39,20 @@ class Waits(NamedTuple):
     key: KeyArray
     mark: TinyArray
 
-    def of(self, kept: BoolArray) -> Waits:
+    def of(self, kept: BoolArray) -> Dependencies:
         """Return what is waited for by some records, which are numbered anew."""
         is_kept = kept[self.row]
         place = np.cumsum(kept) - 1
-        return Waits(place[self.row[is_kept]], self.key[is_kept], self.mark[is_kept])
+        return Dependencies(place[self.row[is_kept]], self.key[is_kept], self.mark[is_kept])
 
 
-def read_waits(records: Records) -> Waits | None:
+def read_waits(records: Records) -> Dependencies | None:
     """Return what records wait for; None where their log does not say it."""
     words = records.words.get("preceding")
     if words is None:
         return None
     if words.null_count == len(words):
-        return Waits(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.int8))
+        return Dependencies(np.empty(0, np.int64), np.empty(0, np.uint64), np.empty(0, np.int8))
     rows = np.flatnonzero(np.asarray(words.is_valid()))
     lists = pc.utf8_split_whitespace(plain_words(words).drop_null())
     lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
@@ -67,7 +67,7 @@ def read_waits(records: Records) -> Waits | None:
     key = id_keys(each, scope, len(each))
     key[(mark & NAMESAKES) > 0] = 0
     is_one = np.asarray(pc.greater(pc.utf8_length(each), 0)) | (key == 0) & ((mark & NAMESAKES) > 0)
-    return Waits(row[is_one], key[is_one], mark[is_one])
+    return Dependencies(row[is_one], key[is_one], mark[is_one])
 
 
 def group_keys(records: Records) -> dict[str, KeyArray]:
@@ -81,13 +81,13 @@ def group_keys(records: Records) -> dict[str, KeyArray]:
     return found
 
 
-def together(waits: Sequence[Waits | None], counts: Sequence[int]) -> Waits | None:
+def together(waits: Sequence[Dependencies | None], counts: Sequence[int]) -> Dependencies | None:
     """Return what the records of several parts wait for, which have so many; None where the log does not say it."""
     begins = np.cumsum([0, *counts])
     there = [(each, begin) for each, begin in zip(waits, begins, strict=False) if each is not None]
     if not there:
         return None
-    return Waits(
+    return Dependencies(
         np.concatenate([each.row + begin for each, begin in there]),
         np.concatenate([each.key for each, _ in there]),
         np.concatenate([each.mark for each, _ in there]),
