@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How Sphinx makes the site of these pages: ``make docs``.
 
-The pages are the Markdown of this folder, as it is. Three kinds are written before Sphinx reads any (``site_pages``):
-galleries of what is registered, the reference of public names, and links to files that are no pages. They lie in
-``docs/made``, which is not kept.
+The pages are the Markdown of this folder, as it is. Others are written before Sphinx reads any (``site_pages``):
+galleries of what is registered, the reference of public names, the dictionary of columns, and papers' tables. They lie
+in ``docs/made``, which is not kept. ``search_words.yaml`` has what people search for, ``redirects.yaml`` pages that
+moved.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
 from sphinx_gallery.sorting import ExplicitOrder
 
 if TYPE_CHECKING:
@@ -36,8 +38,10 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "sphinx_reredirects",
 ]
-exclude_patterns = ["package_index.md", "tutorials/README.rst", "**/sg_execution_times.rst"]
+exclude_patterns = ["tutorials/README.rst", "**/sg_execution_times.rst"]
+redirects = yaml.safe_load((HERE / "redirects.yaml").read_text(encoding="utf-8"))
 nitpicky = (
     False  # types in signatures are those of numpy and pandas, which are not looked up: it works without a network
 )
@@ -79,14 +83,23 @@ html_css_files = ["dark.css"]
 html_title = f"swftools {release}"
 html_show_sourcelink = False
 html_copy_source = False
+html_search_scorer = str(HERE / "made" / "scorer.js")
 
 
 def setup(app: Sphinx) -> None:
     """Write the pages that are made, before any is read; give links to files their place; see that no page is lost."""
-    from site_pages import galleries, links, reference, titles, tutorial_pictures
+    from site_pages import galleries, links, reference, reproduction, search, titles, tutorial_pictures
+    from site_pages.written import write_file
+
+    from swftools.fields.generate import data_dictionary
 
     galleries.write(HERE / "made" / "galleries")
     reference.write(HERE / "made" / "reference")
+    reproduction.write(HERE / "made" / "reproduction")
+    write_file(HERE / "made" / "data_dictionary.md", data_dictionary())
+    write_file(HERE / "made" / "scorer.js", search.scorer())
     app.connect("source-read", links.lead_out)
+    app.connect("source-read", search.add_words)
+    app.connect("build-finished", search.check)
     app.connect("build-finished", titles.check)
     app.connect("build-finished", tutorial_pictures.check)

@@ -30,7 +30,7 @@ from swftools.plots import plot, style
 from swftools.plots.series import legend_above, look_at
 from swftools.plots.style import SIZES, count_axis, duration_axis
 from swftools.qbets import evaluate, replay
-from swftools.simulator import Simulation, explain_decision
+from swftools.simulator import Simulation, explain_decision, simulate
 from swftools.utility.functions import UtilityFunctions
 
 PICTURES = Path(__file__).parent / "pictures"
@@ -163,6 +163,23 @@ def used(axes: Axes, trace: swftools.Trace) -> None:
     plot(trace, "used", ax=axes)
 
 
+def waiting_jobs(axes: Axes, trace: swftools.Trace) -> None:
+    """Draw how many jobs wait under EASY."""
+    plot(simulate(trace, "easy"), "queue", ax=axes)
+
+
+def more_nodes(axes: Axes, trace: swftools.Trace) -> None:
+    """Draw the mean wait by the size of the machine."""
+    shares = np.arange(0, 51, 5)
+    sizes = np.round(trace.processors * (1 + shares / 100)).astype(int)  # type: ignore[operator]
+    for place, policy in enumerate(("easy", "conservative")):
+        waits = [simulate(trace, policy, int(size)).jobs["wait_time"].mean() for size in sizes]
+        axes.plot(shares, waits, "o", label=policy, color=look_at(place)["color"], linestyle="-")
+    duration_axis(axes, "y", is_log=False)
+    axes.set(xlabel="more processors, %", ylabel="mean wait", ylim=(0, None))
+    axes.legend()
+
+
 DRAWN: dict[str, Callable[[Axes, swftools.Trace], None]] = {
     "utility": utility,
     "checkpoints": checkpoints,
@@ -173,6 +190,8 @@ DRAWN: dict[str, Callable[[Axes, swftools.Trace], None]] = {
     "lublin_feitelson": model,
     "qbets": waits,
     "qbets_coverage": coverage,
+    "waiting_jobs": waiting_jobs,
+    "more_nodes": more_nodes,
 }
 
 

@@ -108,7 +108,7 @@ PLACES: list[tuple[str, str, str, Lines]] = [
     ("docs/simulator.md", "| size of the machine |\n", "| `compiled`", _each(in_table)),
     ("docs/experiments.md", "is a log for each file |\n", "| `seeds`", lambda options: [axes(_settings(options))]),
     ("docs/learning.md", "for a curriculum |\n", "\n`reset(seed", _as_environments_take),
-    ("docs/pipeline.md", "`augment`, `data_set`, `other_source` |\n", "| `MeasureSchedule`", _of_tasks),
+    ("docs/console.md", "`augment`, `data_set`, `other_source` |\n", "| `MeasureSchedule`", _of_tasks),
 ]
 """A file, the end of the line before what is written, the beginning of the line behind it, and what is written."""
 

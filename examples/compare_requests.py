@@ -5,7 +5,7 @@
 
 The log, cleaned, is replayed under each policy, which is told the requests as they were logged, tightened ones, or the
 run times. Requests stay the limits of jobs. Each figure is the mean over runs with seeds from 0 on, which tighten other
-requests. It prints the table that stands in docs/study_of_estimates.md.
+requests. It prints the table that stands in docs/estimates.md.
 """
 
 from __future__ import annotations

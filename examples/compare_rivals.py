@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare QBETS with its rivals on logs, and print the table that stands in docs/rivals.md.
+"""Compare QBETS with its rivals on logs, and print the table that stands in docs/wait_predictors.md.
 
     python examples/compare_rivals.py CTC-SP2-1996-3.1-cln.swf.gz KTH-SP2-1996-2.1-cln.swf.gz ...
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exit statuses of the console and of luigi's command: one number for each kind of end, listed in docs/pipeline.md."""
+"""Exit statuses of the console and of luigi's command: one number for each kind of end, listed in docs/console.md."""
 
 from __future__ import annotations
 

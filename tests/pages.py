@@ -25,9 +25,17 @@ def blocks_of(page: Path) -> Iterator[tuple[int, str]]:
         yield text[: match.start(1)].count("\n"), match[1]
 
 
-def table_on_page(page: str, heading: str) -> dict[str, list[str]]:
-    """Return the rows of the table with a heading, by the name in their first cell."""
+def tables_on_page(page: str, heading: str) -> list[dict[str, list[str]]]:
+    """Return the rows of each table with a heading, by the name in their first cell."""
     text = (DOCS / page).read_text(encoding="utf-8")
-    lines = text[text.index(f"| {heading} |") :].split("\n\n")[0].splitlines()[2:]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return {row[0].strip("`"): row[1:] for row in cells if row[0]}
+    found = []
+    for match in re.finditer(rf"^\| {re.escape(heading)} \|", text, re.MULTILINE):
+        lines = text[match.start() :].split("\n\n")[0].splitlines()[2:]
+        cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+        found.append({row[0].strip("`"): row[1:] for row in cells if row[0]})
+    return found
+
+
+def table_on_page(page: str, heading: str) -> dict[str, list[str]]:
+    """Return the first of them."""
+    return tables_on_page(page, heading)[0]

@@ -19,7 +19,7 @@ from tests.pages import DOCS
 
 OF_LOGS: dict[type[Parameters], str] = {
     UtilityParameters: "utility",
-    SpeedupParameters: "speedup",
+    SpeedupParameters: "moldable",
     CheckpointParameters: "checkpoints",
     CheckpointSurveyParameters: "checkpoints",
     ArrivalParameters: "arrivals",
@@ -55,6 +55,6 @@ def test_logs_share_the_draws_of_a_seed() -> None:
 @pytest.mark.parametrize(("parameters", "page"), OF_LOGS.items(), ids=lambda value: getattr(value, "__name__", value))
 def test_whoever_chooses_a_seed_is_told(parameters: type[Parameters], page: str) -> None:
     """Beside the parameter, in its docstring and on its page."""
-    assert "Logs share the draws of a seed (docs/seeds.md)" in (parameters.__doc__ or "")
+    assert "Logs share the draws of a seed (docs/concepts.md, Seeds)" in (parameters.__doc__ or "")
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    assert "| `seed` | 0 | 0 to 2^64 - 1; logs [share the draws](seeds.md) of a seed |" in text
+    assert "| `seed` | 0 | 0 to 2^64 - 1; logs [share the draws](concepts.md#seeds) of a seed |" in text

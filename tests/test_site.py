@@ -117,7 +117,7 @@ def test_cleaning_rules_are_all_there() -> None:
 
 def test_every_gallery_is_listed() -> None:
     """The page of galleries leads to each."""
-    text = (DOCS / "galleries.md").read_text(encoding="utf-8")
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
     assert [] == [name for name in galleries.GALLERIES if f"made/galleries/{name}\n" not in text]
 
 

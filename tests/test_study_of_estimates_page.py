@@ -19,4 +19,4 @@ def test_the_table_is_what_the_example_prints() -> None:
     command = [sys.executable, str(ROOT / "examples" / "compare_requests.py"), SHIPPED_LOG]
     printed = subprocess.run(command, capture_output=True, check=True, text=True, cwd=ROOT).stdout
     assert len(printed.splitlines()) == 2 + 6 * 3
-    assert printed in (DOCS / "study_of_estimates.md").read_text(encoding="utf-8")
+    assert printed in (DOCS / "estimates.md").read_text(encoding="utf-8")

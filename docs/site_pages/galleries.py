@@ -134,7 +134,7 @@ def _bounds() -> str:
     }
     begins = (
         "Every way to bound how long a job will wait, by name: the bounds of QBETS, and rivals that are fitted. "
-        "[Bounds of waits](../../bounds.md) and [rivals](../../rivals.md) explain them."
+        "[Wait predictors compared](../../wait_predictors.md) explains them."
     )
     return page("Bounds of waits", begins, entries)
 

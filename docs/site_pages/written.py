@@ -14,9 +14,14 @@ def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
         if old.name not in pages:
             old.unlink()
     for name, text in pages.items():
-        path = folder / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+        write_file(folder / name, text)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 def first_paragraph(docstring: str | None) -> str:

@@ -89,4 +89,4 @@ print(answer)
 
 # %%
 # To run it each night by systemd or cron, and to be notified when something is wrong, see
-# :doc:`operating a history </operation>`.
+# :doc:`operating a history </histories>`.

@@ -17,7 +17,7 @@ from swftools.output.shown_text import shown
 @click.argument("data_set", shell_complete=complete_data_set)
 @click.argument("a", required=False, shell_complete=complete_version)
 @click.argument("b", default=LATEST, shell_complete=complete_version)
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON; see docs/keeping_versions.md.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON; see docs/data_sets.md.")
 @data_root
 def diff(data_set: str, a: str | None, b: str, as_json: bool, data_root: str) -> None:
     """Show what changed from version A of DATA_SET to version B: settings, results, tables, files.

@@ -2,7 +2,7 @@
 """The console script ``swftools``: thin commands over the functions of swftools and the tasks of pipelines.
 
 A file a family of commands. They import what is heavy when they run, so that help and version appear at once. Exit
-statuses are listed in ``docs/pipeline.md``.
+statuses are listed in ``docs/console.md``.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from pipelines.cli.tasks import flags_of, run_task
 @format_of_task
 @click.option(
     "--methods",
-    help="As binomial,trailing; default: the five bounds of docs/bounds.md. Rivals: gradient-boosting, "
+    help="As binomial,trailing; default: the five bounds of docs/wait_predictors.md. Rivals: gradient-boosting, "
     "gradient-boosting-conformal.",
 )
 @click.option("--by", help="Predict by group: queue, partition, user or all; default queue.")

@@ -187,7 +187,7 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
         if content is None:  # nothing but comments
             content = {}
         if not isinstance(content, dict):
-            raise ParameterError(f"{path}: it must be a mapping such as history: NAME, see docs/operation.md")
+            raise ParameterError(f"{path}: it must be a mapping such as history: NAME, see docs/histories.md")
     _build(str(path), data, content)
     whole = _with(content, given or {})
     settings = _build("command line", b"", whole)

@@ -13,6 +13,7 @@ from pipelines.history.findings import Finding
 from pipelines.history.reevaluation_run import ReevaluationRun, last_days
 from pipelines.history.waits import options_of
 from pipelines.store.readme import account_lines
+from swftools.output.amounts import percent
 from swftools.output.shown_text import shown_in_markdown
 
 NEWEST = 10
@@ -86,16 +87,31 @@ def _coverage(run: ReevaluationRun) -> str:
         lines.append(cells)
     left = keys["queue"].nunique() - len(shown)
     told = f"\n\nAnd {left:,} groups of fewer jobs: in the table wait_coverage." if left else ""
-    return f"{_meaning(run)}\n\n{_markdown(lines)}{told}"
+    held = _bullets(_in_words(row, options_of(run.settings)["quantile"]) for row in _of_all(table))
+    return "\n\n".join(filter(None, (held, _meaning(run), f"{_markdown(lines)}{told}")))
+
+
+def _of_all(table: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the rows of all queues and all times, one a method."""
+    return table[(table["period"] == "all") & (table["queue"] == "all") & (table["known"] > 0)].to_dict("records")
+
+
+def _in_words(row: Mapping[Any, Any], quantile: float) -> str:
+    """Return in a sentence how often the bounds of a method were right, and how near they were."""
+    covered = f"{percent(row['coverage'], digits=1)} of {row['known']:,} jobs"
+    return (
+        f"{row['method']}: {covered} waited no longer than they would have been told ({percent(quantile)} are meant); "
+        f"the bound was typically {row['tightness']:,.1f} times the wait."
+    )
 
 
 def _meaning(run: ReevaluationRun) -> str:
     """Return what the columns of the table of coverage are, and what they are to be compared with."""
     quantile = options_of(run.settings)["quantile"]
     return (
-        f"A job was covered if it waited no longer than the bound that it would have been told. A bound that is right "
-        f"covers {quantile:g} of the waits; what is less than that by more than chance is **bold**. Tightness is how "
-        "many times the wait the bounds were (geometric mean): the nearer to 1, the more they tell."
+        f"By queue: a job was covered if it waited no longer than the bound that it would have been told. A bound that "
+        f"is right covers {quantile:g} of the waits; what is less than that by more than chance is **bold**. Tightness "
+        "is how many times the wait the bounds were (geometric mean): the nearer to 1, the more they tell."
     )
 
 
@@ -128,7 +144,22 @@ def _drift(drift: pd.DataFrame) -> str:
         figures = (_number(row[name]) for name in ("recent", "reference"))
         words = row["statistic"].replace("_", " ")
         lines.append([shown_in_markdown(row["aspect"]), *figures, row["unit"], words, value, _number(row["threshold"])])
-    return _markdown(lines)
+    return f"{_changed(drift)}\n\n{_markdown(lines)}"
+
+
+def _changed(drift: pd.DataFrame) -> str:
+    """Return in a sentence what has changed."""
+    beyond = [
+        f"{shown_in_markdown(row['aspect'])} ({_number(row['recent'])} after {_number(row['reference'])} {row['unit']})"
+        for row in drift.to_dict("records")
+        if row["is_beyond"]
+    ]
+    told = ", ".join(dict.fromkeys(beyond))
+    return (
+        f"{f'These have changed: {told}.' if told else 'Nothing has changed beyond its threshold.'} Each aspect of the "
+        "jobs of the last days is held against the time before. Drift is how far the two lie apart, by the statistic "
+        "that is named; beyond its threshold it is **bold**."
+    )
 
 
 def _number(value: float) -> str:

@@ -34,7 +34,7 @@ def as_markdown(paper: Paper, tables: Sequence[PaperTable], cells: pd.DataFrame,
     """
     sections = [
         f"{heading} {paper.name}",
-        paper.citation + ".",
+        _ended(paper.citation),
         "\n".join(f"* {line}" for line in summary_lines(tables, cells)),
         f"Each value is published / ours; {MARK} stands behind one that is not reproduced. A value alone is ours, of a "
         "log, queue or measure of which the paper prints none.",
@@ -47,7 +47,7 @@ def as_markdown(paper: Paper, tables: Sequence[PaperTable], cells: pd.DataFrame,
         chosen = rows[rows["is_chosen"]]
         sections += [_list(chosen)] if table.is_list else [_grid(chosen), *_explained(chosen)]
         for reading, part in rows[~rows["is_chosen"]].groupby("reading", sort=False):
-            sections += [f"Another reading: {reading}.", _grid(part)]
+            sections += [_ended(f"Another reading: {reading}"), _grid(part)]
     return "\n\n".join(sections) + "\n"
 
 
@@ -106,14 +106,19 @@ def _explained(rows: pd.DataFrame) -> Iterator[str]:
     for definition, part in defined.groupby("definition", sort=False):
         rules = rows.loc[rows["definition"] == definition, "rule"].dropna()
         reproduced = f"; reproduced {rules.iloc[0]}" if len(rules) else ""
-        yield f"{', '.join(part['column'])}: {definition}{reproduced}."
+        yield _ended(f"{', '.join(part['column'])}: {definition}{reproduced}")
     for reading, part in rows[rows["reading"] != AS_WRITTEN].groupby("reading", sort=False):
-        yield f"Reading chosen for {_places(part, rows)}: {reading}."
+        yield _ended(f"Reading chosen for {_places(part, rows)}: {reading}")
     for why, part in rows.groupby("note", sort=False):
         if part["is_reproduced"].eq(False).fillna(False).any():
-            yield f"Not reproduced, {why}: {_places(part, rows)}."
+            yield _ended(f"Not reproduced, {why}: {_places(part, rows)}")
         else:
-            yield f"Not compared, since {why}: {_places(part, rows)}."
+            yield _ended(f"Not compared, since {why}: {_places(part, rows)}")
+
+
+def _ended(text: str) -> str:
+    """Return a text with a full stop, one that ends with one as it is: "act." is the head of a column."""
+    return text if text.endswith(".") else f"{text}."
 
 
 def _places(part: pd.DataFrame, rows: pd.DataFrame) -> str:

@@ -24,7 +24,7 @@ def parts(version: Version, other: Version | None) -> list[Section]:
 def _findings(version: Version) -> Iterator[Section]:
     """Yield what the night found, and what the nights before did."""
     messages = [str(each["message"]) for each in version.manifest.get("findings", ())]
-    yield Section("What to look at", messages or ["Nothing: the last night found nothing that it should tell."])
+    yield Section("What to look at", messages or ["Nothing to report."])
     rows = [
         {"night": night, "kind": finding["kind"]}
         for night, findings in _nights(version)

@@ -65,7 +65,7 @@ class CheckpointParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/concepts.md, Seeds): give each its own.
     workload : {"pooled", "answers"}
         Lee's second workload, which infers missing answers, or his first, which uses the answers alone.
 

@@ -64,7 +64,7 @@ class CheckpointSurveyParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/concepts.md, Seeds): give each its own.
     answers : int
         Number of answers, including declined ones; the published survey has 1,365.
     response_share : float

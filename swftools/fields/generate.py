@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is generated from the column dictionary: ``schemas/*.schema.json`` and ``docs/data_dictionary.md``.
+"""What is generated from the column dictionary: ``schemas/*.schema.json``, and the site's page of all columns.
 
-``python -m swftools.fields.generate`` writes them into a checkout; ``--check`` only compares, and exits with 1 where a
-file differs. Nobody edits these files by hand. A table whose columns are no longer those of its schema gets the next
-schema version in ``tables.csv`` first.
+``python -m swftools.fields.generate`` writes the schemas into a checkout; ``--check`` only compares, and exits with 1
+where a file differs. Nobody edits these files by hand. A table whose columns are no longer those of its schema gets
+the next schema version in ``tables.csv`` first.
 """
 
 from __future__ import annotations
@@ -115,13 +115,12 @@ def generated_files() -> dict[str, str]:
     Examples
     --------
     >>> sorted(generated_files())[:2]
-    ['docs/data_dictionary.md', 'schemas/arrivals.schema.json']
+    ['schemas/arrivals.schema.json', 'schemas/checkpoint_summary.schema.json']
     """
-    files = {
+    return {
         f"schemas/{table}.schema.json": json.dumps(json_schema(table), indent=2, ensure_ascii=False) + "\n"
         for table in TABLES
     }
-    return {**files, "docs/data_dictionary.md": data_dictionary()}
 
 
 def data_dictionary() -> str:
@@ -136,12 +135,10 @@ def data_dictionary() -> str:
         "or a survey made up: it is no property of the logged jobs.\n"
         "* **known**: when the value of a job is known: at its *submission*, its *start*, its *end*, or "
         "*never*, if we add it or it follows from other jobs of the log. A predictor sees only what is known "
-        "at the submission of a job ([predictors](predictors.md#what-it-sees)).\n"
+        "at the submission of a job ([predictors](../predictors.md#what-it-sees)).\n"
         "* **type**: a type of Parquet. Integer is int64, float is float64, time is milliseconds since 1970 "
         "in UTC, and a utility function is a list of structs (time, value).\n\n"
-        "For programs, `schemas/<table>.schema.json` has the same (JSON Schema of one row). This page is "
-        "generated from the files of `swftools/fields` by `python -m swftools.fields.generate`; do not edit "
-        "it. "
+        "For programs, `schemas/<table>.schema.json` has the same (JSON Schema of one row). "
         f"Each table has a schema version of its own: {COMMON_VERSION} where the table does not say another.\n"
     ]
     for table, fields in TABLES.items():

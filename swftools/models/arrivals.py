@@ -42,7 +42,7 @@ class ArrivalParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/concepts.md, Seeds): give each its own.
     model : {"lublin-feitelson", "poisson", "bootstrap", "scaled"}
         See ``generate_arrivals``.
     load : float, optional

@@ -72,7 +72,7 @@ class SpeedupParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/concepts.md, Seeds): give each its own.
     model : {"cirne-berman", "simple", "downey"}
         The model of curves and bounds.
     moldable_share : float

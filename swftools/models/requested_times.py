@@ -49,7 +49,7 @@ class RequestedTimeParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/concepts.md, Seeds): give each its own.
     maximum : float, optional
         Longest requested time, s, from 60 to 1e10. By default the header's MaxRuntime, if no job ran longer and it is
         at least a minute; else the longest run time rounded up to a whole hour, at least one.

@@ -180,7 +180,7 @@ class RunOptions(Parameters):
     semantics: str = run_option(
         choice(*SEMANTICS),
         help="Order of events at one instant, and how often the policy decides: our own, or that of another simulator.",
-        page="other_simulators.md",
+        page="validation.md#other-simulators",
         column="Order of events at one instant.",
     )
     dependencies: str = run_option(

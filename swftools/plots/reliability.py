@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.output.amounts import percent
 from swftools.parameters import Parameters, number
 from swftools.plots.bound_width import QUEUES
 from swftools.plots.picture import Picture, register_picture
@@ -100,10 +101,9 @@ class Reliability(Picture):
             below = int((part["high"] < part["meant"]).sum())
             worst = part.iloc[int((part["share"] - part["meant"]).to_numpy().argmin())]
             where = "" if what == "quantiles" else f"queue {name_of(worst['queue'])}, "
-            told.append(
-                f"{name_of(method)} below by more than chance in {below} of {len(part)} {what}, "
-                f"the least beside what is meant: {where}{worst['share']:.3f} for {worst['meant']:.4g}"
-            )
+            held = f"too seldom in {below} of {len(part)}" if below else f"as often as meant in all {len(part)}"
+            least = f"{where}{worst['share']:.3f} where {worst['meant']:.4g} is meant"
+            told.append(f"{name_of(method)} {held} {what}; at worst {least}")
         return and_more(told)
 
 
@@ -131,3 +131,16 @@ class Promises(Reliability):
         """Return a row for each method and probability; one probability is drawn as one queue is."""
         grouping = "all" if subject["quantile"].nunique() > 1 else "queue"
         return super().table(subject.assign(grouped_by=grouping), ReliabilityParameters())
+
+    def tell(self, table: pd.DataFrame, chosen: Any) -> str:
+        """Return of each method how many accepted jobs ran in time, and what they were promised."""
+        told = []
+        for method, part in table.groupby("method", sort=False):
+            jobs, kept = int(part["waits"].sum()), int((part["share"] * part["waits"]).round().sum())
+            least, most = percent(part["meant"].min()), percent(part["meant"].max())
+            promised = least if least == most else f"{least.removesuffix(' %')} to {most}"
+            which = f"{name_of(method)}, " if table["method"].nunique() > 1 else ""
+            share = f"{kept:,} of {jobs:,}" if kept < jobs else f"all {jobs:,}"
+            inside = f"{percent(kept, jobs)}; {promised} promised" if kept < jobs else f"{promised} promised"
+            told.append(f"{which}{share} accepted jobs ran in time ({inside})")
+        return and_more(told)

@@ -92,10 +92,11 @@ class Reserved(Picture):
                 least, most = part["ratio"].min(), part["ratio"].max()
                 told.append(f"{target:g}: the others wait {least:.2f} to {most:.2f} times as long as without any")
                 continue
+            promised = float(part["target"].iloc[0])
             broken = part.loc[part["high"] < target, "share"]
             told.append(
-                f"{target:g}: below by more than chance from {percent(broken.min())} of the jobs on"
+                f"{percent(promised)} promised, and kept less often from {percent(broken.min())} of the jobs on"
                 if len(broken)
-                else f"{target:g}: nowhere below by more than chance"
+                else f"{percent(promised)} promised, and kept as often whatever share of the jobs asks"
             )
         return "; ".join(told)

@@ -75,7 +75,7 @@ class WaitCurves(Picture):
         axes.legend(loc="lower left" if is_log else "best", fontsize="small", frameon=True, edgecolor="none")
 
     def tell(self, table: pd.DataFrame, chosen: WaitsParameters) -> str:
-        """Return the median, what nine in ten jobs do not exceed, the longest wait, and how many waited not at all."""
+        """Return the median, what nine in ten jobs do not exceed, the longest wait, and how many did not wait."""
         told = []
         for of, rows in table.groupby(OF, sort=False):
             jobs = int(rows["jobs"].sum())
@@ -83,7 +83,7 @@ class WaitCurves(Picture):
             half, most = (duration(_quantile(rows, quantile)) for quantile in (0.5, 0.9))
             told.append(
                 f"{name_of(of)}: half of {jobs_in_words(jobs)} waited {half} or less, 90 % {most} or less, "
-                f"the longest {duration(rows['wait_time'].max())}; {percent(at_once, jobs, digits=1)} waited not at all"
+                f"the longest {duration(rows['wait_time'].max())}; {percent(at_once, jobs, digits=1)} did not wait"
             )
         return ". ".join(told)
 
@@ -96,7 +96,7 @@ _CURVE = "waits"
 class LoggedWaits(WaitCurves):
     """The share of jobs that waited no longer than a time, as the log has it; the axis of waits begins at 1 s.
 
-    What waited not at all is the height at which the curve begins. Jobs whose wait is not known are left out.
+    The curve begins at the share of jobs that did not wait. Jobs whose wait is not known are left out.
     """
 
     of = Trace

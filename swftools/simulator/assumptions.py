@@ -52,21 +52,30 @@ def sentences_of(
     >>> counts = Assumed(10, 4, 4, 0, 0)
     >>> for line in sentences_of(counts, {}, {"requests": "logged", "predictor": "request"}):
     ...     print(line)
-    policies are told: predictor request, requests logged
-    4 of 10 jobs have no requested time: their run time is taken for it
+    policies plan with the run times that users requested
+    4 of 10 jobs have no requested time: their actual run time is used, as if requests were perfect
     """
     return tuple(_sentences(assumed, excluded, options, dependencies))
+
+
+def _planned_with(predictor: str, requests: str) -> str:
+    """Return in a sentence which run times policies plan with."""
+    asked = "" if requests == "logged" else f"requested times by requests={requests}"
+    if predictor == "request":
+        return f"policies plan with {asked or 'the run times that users requested'}"
+    known = "the actual run times" if predictor == "exact" else f"run times by predictor={predictor}"
+    return f"policies plan with {known}{asked and f', beside {asked}'}"
 
 
 def _sentences(
     assumed: Assumed, excluded: Mapping[str, int], options: Mapping[str, Any], dependencies: Sequence[str]
 ) -> Iterator[str]:
     """Yield what a run assumes, what policies are told first."""
-    yield f"policies are told: predictor {options['predictor']}, requests {options['requests']}"
+    yield _planned_with(str(options["predictor"]), str(options["requests"]))
     jobs, modelled = assumed.jobs, assumed.without_request - assumed.run_time_as_request
     if assumed.run_time_as_request:
         few = f"{assumed.run_time_as_request:,} of {jobs:,} jobs have no requested time"
-        yield f"{few}: their run time is taken for it"
+        yield f"{few}: their actual run time is used, as if requests were perfect"
     if modelled:
         few = f"{modelled:,} of {jobs:,} jobs have no requested time"
         yield f"{few}: one is drawn from a model (requests={options['requests']})"

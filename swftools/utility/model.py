@@ -57,7 +57,7 @@ class UtilityParameters(Parameters):
     Parameters
     ----------
     seed : int
-        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/seeds.md): give each its own.
+        From 0 to 2**64 - 1. Logs share the draws of a seed (docs/concepts.md, Seeds): give each its own.
     globmax : float
         Upper end of the range of start values per processor-minute (Lee's *globmax*); the unit of value.
     queue_ranks : mapping of int to int

@@ -44,13 +44,13 @@ from tests.folders import ROOT
 
 
 def test_generated_files_are_in_step() -> None:
-    """Schemas and data dictionary are what the column dictionary makes; if not: python -m swftools.fields.generate."""
+    """Schemas are what the column dictionary makes; if not: python -m swftools.fields.generate."""
     assert [] == stale_files(ROOT)
 
 
 def test_every_table_has_a_schema() -> None:
-    """There is one schema a table, and the data dictionary."""
-    expected = {f"schemas/{table}.schema.json" for table in TABLES} | {"docs/data_dictionary.md"}
+    """There is one schema a table."""
+    expected = {f"schemas/{table}.schema.json" for table in TABLES}
     assert expected == set(generated_files())
 
 

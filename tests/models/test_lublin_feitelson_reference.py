@@ -142,7 +142,7 @@ def test_published_constants_give_the_jobs_of_the_slow_twin(types: str) -> None:
 
 def test_page_has_the_constants() -> None:
     """The page's table has every constant of every type, in order."""
-    table = table_on_page("lublin_feitelson.md", "constant")
+    table = table_on_page("workload_models.md", "constant")
     assert JobType.names() == list(table)
     for column, name in enumerate(("batch", "interactive", "all")):
         assert REFERENCE["constants"][name] == {parameter: float(row[column]) for parameter, row in table.items()}

@@ -38,8 +38,7 @@ def test_waits_by_hand() -> None:
     rows = table.drop(columns=old.columns).to_numpy().tolist()
     assert rows == [["easy", 0, 2, 0.6], ["easy", 100, 2, 0.2], ["easy", 300, 1, 0.0]]
     assert caption(schedule, "waits") == (
-        "Waits: easy: half of 5 jobs waited 100 s or less, 90 % 5 min or less, the longest 5 min; "
-        "40.0 % waited not at all"
+        "Waits: easy: half of 5 jobs waited 100 s or less, 90 % 5 min or less, the longest 5 min; 40.0 % did not wait"
     )
 
 
@@ -204,4 +203,4 @@ def test_nobody_waits() -> None:
     """The picture says so, since nothing can be drawn on a logarithmic axis."""
     schedule = draw_schedule("job submit width request start run\n A 3 1 9 3 9")
     assert plot(schedule, "waits").texts[0].get_text() == "no job waited longer than 1 s"
-    assert "100 % waited not at all" in caption(schedule, "waits")
+    assert "100 % did not wait" in caption(schedule, "waits")

@@ -48,8 +48,7 @@ def test_by_quantile() -> None:
     assert legend_of(axes) == ["m", "as meant"]
     assert axes.get_xlabel() == "quantile that is meant"
     assert caption(of_quantiles(), "reliability") == (
-        "Share of waits within the bound: m below by more than chance in 1 of 2 quantiles, the least beside what is "
-        "meant: 0.900 for 0.95"
+        "Share of waits within the bound: m too seldom in 1 of 2 quantiles; at worst 0.900 where 0.95 is meant"
     )
 
 
@@ -63,8 +62,8 @@ def test_by_queue() -> None:
     assert legend_of(axes) == ["m", "n", "meant: 0.9"]
     assert [0.9, 0.9] in [list(line.get_ydata()) for line in axes.get_lines()]  # type: ignore[arg-type]
     assert {"1", "2", "queue"} <= set(words_on(axes))
-    assert "m below by more than chance in 0 of 2 queues" in caption(found, "reliability", quantile=0.9)
-    assert "meant: queue 1, 0.900 for 0.95; n below by more than chance in 1 of 2" in caption(found, "reliability")
+    assert "m as often as meant in all 2 queues" in caption(found, "reliability", quantile=0.9)
+    assert "at worst queue 1, 0.900 where 0.95 is meant; n too seldom in 1 of 2 queues" in caption(found, "reliability")
     assert data(found.assign(quantile=0.8), "reliability")["meant"].tolist() == [0.8] * 4
 
 
@@ -98,5 +97,11 @@ def test_promises_have_their_own_words() -> None:
     table = pd.DataFrame(rows).assign(quantile=[0.6, 0.9])
     axes = plot(table, "promises")
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("probability that was promised", "share of promises kept")
-    assert caption(table, "promises").startswith("Share of promises kept: varq below by more than chance")
+    assert caption(table, "promises") == (
+        "Share of promises kept: 70 of 100 accepted jobs ran in time (70 %; 60 to 90 % promised)"
+    )
+    one = table.iloc[1:].assign(predicted=12, correctness=1.0, quantile=0.95)
+    assert caption(one, "promises") == "Share of promises kept: all 12 accepted jobs ran in time (95 % promised)"
+    two = pd.concat([one, one.assign(method="mine", correctness=0.5)])
+    assert "varq, all 12 accepted jobs ran in time (95 % promised); mine, 6 of 12" in caption(two, "promises")
     assert plot(table.iloc[:1], "promises").get_ylabel() == "share of promises kept"

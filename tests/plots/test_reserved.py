@@ -29,7 +29,8 @@ def test_what_is_drawn_and_said() -> None:
     axes = drawn_at_both_sizes(FOUND, "reserved")
     assert legend_of(axes) == ["0.75 asked for", "0.95 asked for"]
     assert caption(FOUND, "reserved").endswith(
-        "0.75: below by more than chance from 50 % of the jobs on; 0.95: nowhere below by more than chance"
+        "75 % promised, and kept less often from 50 % of the jobs on; 95 % promised, and kept as often whatever share "
+        "of the jobs asks"
     )
 
 

@@ -34,11 +34,10 @@ def test_table() -> None:
 def test_caption() -> None:
     """The shortest wait that half of the jobs, and nine in ten, do not exceed."""
     assert caption(of(*range(10, 110, 10)), "waits") == (
-        "Waits: logged: half of 10 jobs waited 50 s or less, 90 % 90 s or less, "
-        "the longest 100 s; 0 % waited not at all"
+        "Waits: logged: half of 10 jobs waited 50 s or less, 90 % 90 s or less, the longest 100 s; 0 % did not wait"
     )
     assert caption(of(0, 0, 0, 7200), "waits") == (
-        "Waits: logged: half of 4 jobs waited 0 s or less, 90 % 2 h or less, the longest 2 h; 75.0 % waited not at all"
+        "Waits: logged: half of 4 jobs waited 0 s or less, 90 % 2 h or less, the longest 2 h; 75.0 % did not wait"
     )
     assert caption(of(5), "waits").startswith("Waits: logged: half of 1 job waited 5 s or less, 90 % 5 s")
 

@@ -11,7 +11,7 @@ from swftools import Trace
 from swftools.qbets.bounds import find_bound, list_bounds
 from tests.pages import table_on_page
 
-TABLE = table_on_page("bounds.md", "bound")
+TABLE = table_on_page("wait_predictors.md", "bound")
 
 
 def test_every_bound_is_on_the_page() -> None:

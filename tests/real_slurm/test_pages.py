@@ -49,7 +49,7 @@ def told_commands() -> Iterator[tuple[str, str]]:
 
 
 COMMANDS = list(dict.fromkeys(told_commands()))
-WHATIF = list(dict.fromkeys(commands_of((ROOT / "docs" / "whatif.md").read_text(encoding="utf-8"))))
+WHATIF = list(dict.fromkeys(commands_of((ROOT / "docs" / "predict.md").read_text(encoding="utf-8"))))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_slurm_takes_the_command(place: str, command: str, slurm: Slurm, tmp_pat
 def test_all_places_are_there() -> None:
     """Else the pages were written in another way, and are not tried."""
     places = {place for place, _ in COMMANDS}
-    assert {"docs/whatif.md", "docs/formats/slurm.md", "docs/others_figures.md", "plot_slurm_to_report.py"} <= places
+    assert {"docs/predict.md", "docs/formats/slurm.md", "docs/wait_predictors.md", "plot_slurm_to_report.py"} <= places
     assert len(WHATIF) == 3
 
 
@@ -113,7 +113,7 @@ def test_the_queue_is_what_slurm_says(command: str, slurm: Slurm, crowd: dict[st
 def test_what_the_answer_is(slurm: Slurm, crowd: dict[str, str], tmp_path: Path) -> None:
     """8 processors are free, for a job that ends within the hour; behind the job of 16, and before the array."""
     slurm.run(WHATIF[0], folder=tmp_path)
-    page = (ROOT / "docs" / "whatif.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "predict.md").read_text(encoding="utf-8")
     policies = re.search(r"--policies (\S+)", page)
     assert policies is not None
     jobs = ["processors=8,time=20m", "processors=9,time=20m,priority=999999", "processors=8,time=2h"]

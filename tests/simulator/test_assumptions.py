@@ -28,8 +28,8 @@ MIXED = _trace([-1, 0, 5, 20, -1, 10], [10, 10, 10, 10, -1, 10])
 def test_what_is_missing_and_what_is_taken_for_it():
     """What is missing and what is taken for it."""
     told = simulate(MIXED, "fcfs").assumptions
-    assert told[0] == "policies are told: predictor request, requests logged"
-    assert "2 of 4 jobs have no requested time: their run time is taken for it" in told
+    assert told[0] == "policies plan with the run times that users requested"
+    assert "2 of 4 jobs have no requested time: their actual run time is used, as if requests were perfect" in told
     assert any(line.startswith("1 of 4 jobs ran longer than requested: their requests are raised") for line in told)
     left_out = [line for line in told if line.startswith("left out: 1 job, ")]
     assert len(left_out) == 2
@@ -85,4 +85,22 @@ def test_without_any_request_a_comparison_of_predictors_is_void(requested, is_vo
     trace = _trace([*requested, -1], [10, 10, 10, 10])
     told = simulate(trace, "fcfs", predictor="exact").assumptions
     assert ("no job has a requested time: a comparison of predictors says nothing here" in told) is is_void
-    assert told[0].startswith("policies are told: predictor exact")
+    assert told[0] == "policies plan with the actual run times"
+
+
+@pytest.mark.parametrize(
+    ("predictor", "requests", "told"),
+    [
+        ("request", "factor:factor=2", "policies plan with requested times by requests=factor:factor=2"),
+        ("last-model", "logged", "policies plan with run times by predictor=last-model:outlived=limit"),
+        (
+            "exact",
+            "factor:factor=2",
+            "policies plan with the actual run times, beside requested times by requests=factor:factor=2",
+        ),
+    ],
+)
+def test_what_policies_plan_with(predictor: str, requests: str, told: str) -> None:
+    """A predictor other than the request, and requests other than the logged ones, are named."""
+    trace = _trace([10, 20], [10, 10])
+    assert simulate(trace, "fcfs", predictor=predictor, requests=requests).assumptions[0] == told

@@ -164,7 +164,7 @@ def find_worse(
 
     The noise is that of replays of one log. Two watches of different weeks also differ by their jobs: a finding then
     says that the jobs of these weeks fare worse under the policy, not that the policy is at fault. In real logs this
-    happens from most months to the next; ``beside`` another policy it is rare (docs/watching.md).
+    happens from most months to the next; ``beside`` another policy it is rare (docs/drift.md).
 
     The noise of a quotient of values a and b with spreads s and t is a / b times the root of (s / a)^2 + (t / b)^2, as
     if they were independent. Both come from the same shaken logs, so this is rather too large.

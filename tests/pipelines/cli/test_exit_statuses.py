@@ -187,8 +187,8 @@ def test_ctrl_c_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_docs_list_every_status() -> None:
-    """The table of docs/pipeline.md has the numbers of the module, and those of luigi's settings."""
+    """The table of docs/console.md has the numbers of the module, and those of luigi's settings."""
     ours = {value for name, value in vars(exit_statuses).items() if name.isupper() and isinstance(value, int)}
     luigis = {int(value) for value in shipped_settings()["retcode"].values()}
-    rows = re.findall(r"^\| (\d+) \|", (ROOT / "docs/pipeline.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \|", (ROOT / "docs/console.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert {0, *ours, *luigis} == {int(row) for row in rows}

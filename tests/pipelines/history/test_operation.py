@@ -32,7 +32,7 @@ from tests.pipelines.luigi_runs import LUIGI, SWFTOOLS, environment, run
 WATCHED = "waits: {widest: 0.01, least_jobs: 5, options: {training: 5, quantile: 0.5, confidence: 0.5}}\n"
 """Settings by which each bound is too wide."""
 
-PAGE = (DOCS / "operation.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "histories.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -265,7 +265,7 @@ def test_upgrade_of_policies(site: Site, monkeypatch: pytest.MonkeyPatch) -> Non
     assert site.night().is_new is False
     site.settings.write_text(SETTINGS + "policies: {names: [fcfs], days: 1, warm_up_days: 1, seeds: 1}\n")
     second = site.night().version
-    assert "\n* policies are told: predictor request, requests logged\n" in (site.version() / "summary.md").read_text()
+    assert "\n* policies plan with the run times that users requested\n" in (site.version() / "summary.md").read_text()
     monkeypatch.setattr(SimulatePolicy, "code_version", SimulatePolicy.code_version + 1)
     third = site.night()
     assert third.is_new

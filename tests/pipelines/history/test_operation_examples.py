@@ -35,7 +35,7 @@ from tests.pipelines.luigi_runs import environment
 EXAMPLES = ROOT / "examples" / "reevaluate"
 SERVICE, MAIL = EXAMPLES / "swftools-reevaluate.service", EXAMPLES / "swftools-reevaluate-mail.service"
 TIMER, CRONTAB = EXAMPLES / "swftools-reevaluate.timer", EXAMPLES / "crontab"
-LINES = re.search(r"```sh\n(.*?)```", (DOCS / "operation.md").read_text(encoding="utf-8"), re.DOTALL)
+LINES = re.search(r"```sh\n(.*?)```", (DOCS / "histories.md").read_text(encoding="utf-8"), re.DOTALL)
 SACCT = "JobID|User|Partition|State|Submit|Start|End|NCPUS|TimelimitRaw\n"
 
 
@@ -335,7 +335,7 @@ def test_export_of_slurm(tmp_path: Path, commands: Path) -> None:
     columns = re.search(r"--format=(\S+)", page)
     assert columns is not None
     assert asked[-1] == f"--format={columns[1]}"
-    assert "slurm:time_zone=UTC" in (DOCS / "operation.md").read_text(encoding="utf-8")
+    assert "slurm:time_zone=UTC" in (DOCS / "histories.md").read_text(encoding="utf-8")
     path.unlink()
     fake(commands, "sacct", FAKE_SACCT.format(top=tmp_path, status=1))
     assert shell(command, tmp_path, commands).returncode == 1
@@ -344,7 +344,7 @@ def test_export_of_slurm(tmp_path: Path, commands: Path) -> None:
 
 def test_page_names_the_files() -> None:
     """Each of the files is told of."""
-    page = (DOCS / "operation.md").read_text(encoding="utf-8")
+    page = (DOCS / "histories.md").read_text(encoding="utf-8")
     names = {path.name for path in EXAMPLES.iterdir()} - {SERVICE.name, TIMER.name}
     assert [name for name in sorted(names) if f"](../examples/reevaluate/{name})" not in page] == []
     assert "examples/reevaluate/swftools-reevaluate* /etc/systemd/system" in page

@@ -76,7 +76,7 @@ def test_a_failure_is_told_and_loses_nothing(
     (record,) = [each for each in caplog.records if each.name == "luigi-interface"]
     assert (record.levelname, record.message) == ("error", "no report was written: ZeroDivisionError('of a picture')")
     assert "finding: tightness" in done.stderr
-    assert "error: no report was written" in (DOCS / "operation.md").read_text(encoding="utf-8")
+    assert "error: no report was written" in (DOCS / "histories.md").read_text(encoding="utf-8")
     root = DataRoot.open(folder / "data")
     version = str(root.latest("site"))
     assert not root.has_report("site", version)

@@ -224,7 +224,7 @@ def test_pictures_on_the_console(root: Path, tmp_path: Path) -> None:
     first = call("plot", log, "-o", str(tmp_path / "first.svg"))
     assert first.stdout.startswith("Overview: Arrivals: ")
     several = call("plot", log, "--policy", "fcfs,easy", "-o", str(tmp_path / "several.svg"))
-    assert re.sub(r"\s+", " ", several.stdout).count("waited not at all") == 3
+    assert re.sub(r"\s+", " ", several.stdout).count("did not wait") == 3
     for name in ("first.svg", "several.svg"):
         assert "<svg" in (tmp_path / name).read_text()
     typo = call("plot", log, "--picture", "arival", "-o", str(tmp_path / "c.svg"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lines of docs/readers.md that read a version from S3, each against an emulated one."""
+"""The lines of docs/data_sets.md that read a version from S3, each against an emulated one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.pipelines.conftest import BUCKET
 from tests.pipelines.store.samples import jobs, publish
 
 PLACE = f"{BUCKET}/some/prefix"
-BLOCKS = re.findall(r"```\n# (.*?)```", (DOCS / "readers.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+BLOCKS = re.findall(r"```\n# (.*?)```", (DOCS / "data_sets.md").read_text(encoding="utf-8"), flags=re.DOTALL)
 WAYS = [way for block in BLOCKS for way in re.split(r"^# ", block, flags=re.MULTILINE)]
 """Each a name, and the lines below it."""
 

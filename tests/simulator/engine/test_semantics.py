@@ -19,7 +19,7 @@ CQSIM: dict[str, Any] = {"semantics": "cqsim", "predictor": "exact"}
 
 
 def four_jobs() -> Trace:
-    """Return the jobs of docs/other_simulators.md."""
+    """Return the jobs of docs/validation.md."""
     return Trace.from_columns(
         machine_processors=4,
         job_number=[1, 2, 3, 4],

@@ -69,12 +69,12 @@ COLUMNS = (
     ("easy-in-time", "instant", {"shadow": "fixed"}),
     ("easy-in-time", "instant", {"shadow": "fixed", "ends": "before"}),
 )
-"""The columns of the table of docs/referee.md, but the last."""
+"""The columns of the table of docs/validation.md, but the last."""
 
 
 def test_the_page_has_these_schedules() -> None:
     """Each cell is what comes out, or says that it is as it is known."""
-    table = table_on_page("referee.md", "log")
+    table = table_on_page("validation.md", "log")
     assert sorted(table) == LOGS
     for log in LOGS:
         made = [starts_of(log, policy, semantics, **options) for policy, semantics, options in COLUMNS]

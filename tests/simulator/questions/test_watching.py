@@ -80,7 +80,8 @@ def test_a_watch_tells_what_it_assumed() -> None:
     watch = watch_policies(unasked, ["fcfs", "easy"], days=5, warm_up_days=2, seeds=2)
     assert simulate(unasked, "fcfs").assumptions == watch.attrs["assumptions"]
     assert (
-        f"9 of {len(part):,} jobs have no requested time: their run time is taken for it" in watch.attrs["assumptions"]
+        f"9 of {len(part):,} jobs have no requested time: their actual run time is used, as if requests were perfect"
+        in watch.attrs["assumptions"]
     )
 
 
