@@ -88,7 +88,7 @@ html_search_scorer = str(HERE / "made" / "scorer.js")
 
 def setup(app: Sphinx) -> None:
     """Write the pages that are made, before any is read; give links to files their place; see that no page is lost."""
-    from site_pages import galleries, links, reference, reproduction, search, titles, tutorial_pictures
+    from site_pages import galleries, links, moved, reference, reproduction, search, titles, tutorial_pictures
     from site_pages.written import write_file
 
     from swftools.fields.generate import data_dictionary
@@ -101,5 +101,6 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", links.lead_out)
     app.connect("source-read", search.add_words)
     app.connect("build-finished", search.check)
+    app.connect("build-finished", moved.check)
     app.connect("build-finished", titles.check)
     app.connect("build-finished", tutorial_pictures.check)

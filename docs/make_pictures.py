@@ -176,6 +176,7 @@ def more_nodes(axes: Axes, trace: swftools.Trace) -> None:
         waits = [simulate(trace, policy, int(size)).jobs["wait_time"].mean() for size in sizes]
         axes.plot(shares, waits, "o", label=policy, color=look_at(place)["color"], linestyle="-")
     duration_axis(axes, "y", is_log=False)
+    axes.set_yticks(np.arange(0, 91, 15) * 60.0)
     axes.set(xlabel="more processors, %", ylabel="mean wait", ylim=(0, None))
     axes.legend()
 

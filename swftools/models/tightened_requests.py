@@ -83,7 +83,8 @@ def tighten_requests(trace: Trace, seed: int = 0, **parameters: Any) -> pd.DataF
         Its requested times, run times and the key of jobs (job_number, job_occurrence) are used.
     seed : int
         From 0 to 2**64 - 1. Draws are keyed by (seed, step "tightened-requests", job number, occurrence): a job gets
-        the same in any order of jobs, and in every part of a log. Logs share the draws of a seed (docs/concepts.md, Seeds).
+        the same in any order of jobs, and in every part of a log. Logs share the draws of a seed (docs/concepts.md,
+        Seeds).
     **parameters
         Parameters of ``TighteningParameters``.
 

@@ -47,6 +47,35 @@ def test_the_table() -> None:
     ]
 
 
+def test_a_sentence_comes_first() -> None:
+    """How often the bounds of each method were right, of all queues and all times."""
+    first, *_ = shown_text(run_of(ROWS)).splitlines()
+    assert first == (
+        "* binomial: 50.0 % of 2,000 jobs waited no longer than they would have been told (95 % are meant); the bound "
+        "was typically 20,000.0 times the wait."
+    )
+
+
+def drift_of(*beyond: bool) -> pd.DataFrame:
+    """Return the drift of run times, and of widths."""
+    figures = {"unit": ["s", "1"], "recent": [60.0, 4.0], "reference": [1200.0, 3.5]}
+    words = {"statistic": ["kolmogorov_smirnov", "ratio_of_means"], "drift": [0.9, 1.1], "threshold": [0.3, 2.0]}
+    return pd.DataFrame({"aspect": ["run_time", "width"], **figures, **words, "is_beyond": beyond})
+
+
+@pytest.mark.parametrize(
+    ("drift", "told"),
+    [
+        (drift_of(False, False), "Nothing has changed beyond its threshold. Each aspect"),
+        (drift_of(True, False), "These have changed: run_time (60 after 1,200 s). Each aspect"),
+    ],
+)
+def test_what_has_changed_is_said_in_a_sentence(drift: pd.DataFrame, told: str) -> None:
+    """Before the table, whose words are those of statistics."""
+    assert summary._drift(drift).startswith(told)
+    assert "kolmogorov smirnov" in summary._drift(drift)
+
+
 @pytest.mark.parametrize("rows", [[], [row("all", "all", 0, 0, is_below=None)]])
 def test_nothing_is_known(rows: list[dict[str, Any]]) -> None:
     """Then there is no table."""

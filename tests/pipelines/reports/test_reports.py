@@ -7,6 +7,7 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
@@ -14,6 +15,7 @@ from click.testing import CliRunner, Result
 from pipelines.cli.main import main
 from pipelines.history.known_state import find_state
 from pipelines.reports import Version, report_page
+from pipelines.reports import history as history_report
 from pipelines.reports.report import parts_of
 from pipelines.store.data_root import DataRoot
 from swftools.errors import ParameterError
@@ -245,3 +247,12 @@ def test_pictures_are_listed_and_nothing_is_ignored(tmp_path: Path) -> None:
     missing = call("plot", str(tmp_path / "none.swf"), "-o", str(tmp_path / "x.svg"))
     assert (missing.exit_code, "is neither a file nor a card" in missing.stderr) == (20, True)
     assert not (tmp_path / "x.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"), [([], ["Nothing to report."]), ([{"message": "drift: x"}], ["drift: x"])], ids=["none", "one"]
+)
+def test_a_night_says_what_to_look_at(findings: list[dict[str, str]], said: list[str]) -> None:
+    """Or that there is nothing."""
+    first = next(history_report._findings(SimpleNamespace(manifest={"findings": findings})))  # type: ignore[arg-type]
+    assert (first.heading, list(first.sentences)) == ("What to look at", said)
