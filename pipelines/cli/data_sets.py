@@ -114,7 +114,7 @@ def _tag_line(root: DataRoot, data_set: str, tag: Tag) -> str:
     """Return which version a tag names, and what is wrong with it."""
     if tag.damage:
         return f"tag {tag.name}: damaged: {shown(tag.damage)}"
-    gone = "" if root.is_there(data_set, str(tag.version)) else ", which is not there any more"
+    gone = "" if root.is_there(data_set, str(tag.version)) else ", which is gone"
     return f"tag {tag.name}: {tag.version}{gone}"
 
 

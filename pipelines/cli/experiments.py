@@ -114,7 +114,7 @@ def _plan(flags: list[str], *, trial: bool, as_json: bool) -> None:
             for line in memory.told(0 if task.cluster else min(task.processes, len(left))):
                 click.echo(f"  {line}")
         if repetitions < needed:
-            click.echo(f"  {counted(repetitions, 'repetition')} a setting: no policy can be told from the baseline")
+            click.echo(f"  {counted(repetitions, 'repetition')} a setting: too few to tell a policy from the baseline")
             click.echo(f"  with so many; give {needed} seeds or shakes at least")
         if script:
             click.echo(f"\nA job of the cluster:\n\n{found['job_script']}", nl=False)

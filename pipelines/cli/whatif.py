@@ -154,8 +154,8 @@ def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, pro
 def _left_out(queue: QueueSnapshot) -> Iterator[str]:
     """Yield which jobs of the queue have no part in the answer, and why."""
     for what, counts in (
-        ("waiting jobs left out that only a person can let start", queue.held),
-        ("waiting jobs left out that need more than processors first", queue.later),
+        ("left out: waiting jobs that only a person can release", queue.held),
+        ("left out: waiting jobs that wait for something else than processors", queue.later),
     ):
         if counts:
             yield f"{what}: {sum(counts.values()):,}"

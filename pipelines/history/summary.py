@@ -71,7 +71,7 @@ def _coverage(run: ReevaluationRun) -> str:
     """Return coverage and tightness by method and queue, in the periods before the end and in all."""
     table = run.coverage
     if table.empty or not table["known"].sum():
-        return "None: no wait of a job that was told a bound is known, so there is nothing to compare."
+        return "Nothing to compare: no job that was told a bound has a known wait."
     periods = [*(last_days(days) for days in run.settings.waits.days), "all"]
     heads = [part for period in periods for part in (f"waits, {period}", "covered", "tightness")]
     lines = [["method", "queue", *heads]]

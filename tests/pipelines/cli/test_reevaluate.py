@@ -94,7 +94,7 @@ def test_the_page_says_what_its_table_of_waits_means(tmp_path: Path) -> None:
     none.put("a.swf", "".join(job(n, n * 600, wait=-1) for n in range(1, 40)))
     call(none)
     page = (none.version() / "summary.md").read_text()
-    assert "## Waits: how often bounds were right\n\nNone: no wait of a job" in page
+    assert "## Waits: how often bounds were right\n\nNothing to compare: no job" in page
     assert "| method |" not in page
 
 

@@ -83,7 +83,7 @@ def test_versions_shows_tags(root: DataRoot) -> None:
     lines = shown.stdout.splitlines()
     assert (0, "    tag: paper") == (shown.exit_code, lines[-3])
     assert lines[-2].startswith(f"  tag bad: damaged: {root.location}/sdsc/.tags/bad: names no version ('?'); delete")
-    assert "  tag lost: v2, which is not there any more" == lines[-1]
+    assert "  tag lost: v2, which is gone" == lines[-1]
 
 
 def test_commands_take_tags(root: DataRoot) -> None:

@@ -103,9 +103,9 @@ def test_jobs_that_have_no_part_are_told(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[:7] == [
         "1 job runs and 1 waits; 0 of 128 processors are free",
-        "waiting jobs left out that only a person can let start: 2",
+        "left out: waiting jobs that only a person can release: 2",
         "  DependencyNeverSatisfied 1, JobHeldUser 1",
-        "waiting jobs left out that need more than processors first: 5",
+        "left out: waiting jobs that wait for something else than processors: 5",
         "  AssocGrpCpuLimit 1, BeginTime 1, Dependency 2, Licenses 1",
         "suspended jobs, which hold no processors: 1",
         "jobs in other states, passed over: 1",

@@ -79,7 +79,7 @@ def test_what_has_changed_is_said_in_a_sentence(drift: pd.DataFrame, told: str) 
 @pytest.mark.parametrize("rows", [[], [row("all", "all", 0, 0, is_below=None)]])
 def test_nothing_is_known(rows: list[dict[str, Any]]) -> None:
     """Then there is no table."""
-    assert shown_text(run_of(rows)).startswith("None: no wait of a job that was told a bound is known")
+    assert shown_text(run_of(rows)).startswith("Nothing to compare: no job that was told a bound has a known wait.")
     assert isinstance(run_of(rows).coverage, pd.DataFrame)
 
 

@@ -234,7 +234,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert guessed.startswith("  about ")
     assert guessed.endswith("(guessed from numbers of jobs; --trial measures it)")
     assert memory.startswith("  memory: ")
-    assert "  1 repetition a setting: no policy can be told from the baseline" == few
+    assert "  1 repetition a setting: too few to tell a policy from the baseline" == few
     assert "  with so many; give 7 seeds or shakes at least" == advice
     first = run([*command, "--workers", "1", "--report"], tmp_path)
     assert 0 == first.returncode, first.stderr
