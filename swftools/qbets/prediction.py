@@ -194,7 +194,8 @@ def predict_wait(
         reason = "too-few-waits"
     elif known.is_down[0] and not started:
         reason = "unavailable"
-    until = max(known.last, float(starts_of(known).max(initial=-math.inf, where=starts_of(known) <= time)))
+    learnt = known.history.time.max(initial=-math.inf)  # behind the last submission where a machine is followed
+    until = max(known.last, learnt, float(starts_of(known).max(initial=-math.inf, where=starts_of(known) <= time)))
     above = known.history.end[cluster.place - 1] if cluster.place else -math.inf
     return WaitAnswer(
         saved.about["name"],

@@ -253,8 +253,7 @@ class WaitPredictor:
         StorageError
             The file cannot be written; an old one stays as it was.
         """
-        names = names_within(self.known, self.by, self.names) if with_names else {}
-        write_state(path, {**self._about(), **({NAMES: names} if names else {})}, self.known)
+        write_state(path, self._about(with_names=with_names), self.known)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], method: Any = None) -> Self:
@@ -304,11 +303,12 @@ class WaitPredictor:
             elif one.size[0] or one.kept.any():
                 raise ValueError("a series without a bound")
 
-    def _about(self) -> dict[str, Any]:
-        """Return what a saved state says about its predictor."""
+    def _about(self, *, with_names: bool = False) -> dict[str, Any]:
+        """Return what a saved state says about its predictor, and the names behind the numbers of its groups."""
         method = self.method.to_text() if isinstance(self.method, Bound | Rival) else None
         named = {"method": method, "name": self.name, "by": list(self.by), "start": self.start}
-        return {**named, "parameters": self.parameters.to_mapping()}
+        names = names_within(self.known, self.by, self.names) if with_names else {}
+        return {**named, "parameters": self.parameters.to_mapping(), **({NAMES: names} if names else {})}
 
     def _count_from_one_start(self, log: Trace | Schedule, submit: FloatArray) -> None:
         """Count the seconds of a log that goes on from another from the start of that; refuse one that goes back."""

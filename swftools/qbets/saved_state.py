@@ -45,6 +45,10 @@ ABOUT = {"method", "name", "by", "start", "parameters", "groups"}
 NAMES = "names"
 """What it also says if the log has names behind the numbers of its groups: they by kind and number."""
 
+PENDING = "pending"
+"""What it says too if it was saved while a machine ran: who waits, a list each of job, group, submission (s),
+explanatory variable, and what it was told (s; null: nothing). Whoever asks a state passes it over."""
+
 MOST_LENGTH = 2**40
 
 MOST_BYTES, MOST_TIMES = 2**28, 1000
@@ -223,7 +227,7 @@ def _decompressed(content: bytes, size: int) -> bytes:
 
 def _check_about(about: Any) -> None:
     """Refuse what does not say about a predictor what it must."""
-    is_so = isinstance(about, dict) and set(about) - {NAMES} == ABOUT
+    is_so = isinstance(about, dict) and set(about) - {NAMES, PENDING} == ABOUT
     if not is_so or not (
         isinstance(about["method"], str | None)
         and isinstance(about["name"], str)
@@ -233,6 +237,7 @@ def _check_about(about: Any) -> None:
         and isinstance(about["parameters"], dict)
         and isinstance(about["groups"], list)
         and _are_names(about.get(NAMES, {}))
+        and isinstance(about.get(PENDING, []), list)
     ):
         raise ValueError(f"about the predictor it says {about!r:.200}")
 

@@ -26,7 +26,8 @@ from swftools.kernel.pointers import Lent, at_address
 from swftools.qbets.bounds.binomial import BELOW, COUNT, HEAP, BinomialBound
 from swftools.qbets.bounds.registry import Bound, add_signature, bound_signature
 from swftools.qbets.change_points import RareEvents
-from swftools.qbets.history import CLUSTERS, VALUES, cluster_of, trimming_by
+from swftools.qbets.history import CLUSTERS, VALUES, cluster_of, newest_needed, trimming_by
+from swftools.qbets.known_queue import KnownQueue
 from swftools.qbets.predictor import WaitPredictor
 from swftools.qbets.queue_state import (
     IS_DOWN,
@@ -40,6 +41,7 @@ from swftools.qbets.queue_state import (
     start_until,
     submit,
 )
+from swftools.qbets.replay_checkpoint import known_after, resume
 from swftools.qbets.rivals.registry import Rival
 from swftools.reservations.start_table import MOST, StartTable
 from swftools.simulator.machine.event_queue import push
@@ -141,7 +143,9 @@ class LiveWaits:
     predictor : WaitPredictor
         How waits are bounded, as of its parameters. It is not changed.
     room : int
-        Jobs that may be submitted.
+        Jobs that there is room for at first; where more come it doubles.
+    known : KnownQueue, optional
+        What is known of the group already, and who waits, as a replay leaves it.
 
     Attributes
     ----------
@@ -154,21 +158,9 @@ class LiveWaits:
         Its method is no bound, or one whose waits tell no other quantile.
     """
 
-    def __init__(self, predictor: WaitPredictor, room: int) -> None:
+    def __init__(self, predictor: WaitPredictor, room: int, known: KnownQueue | None = None) -> None:
         bound = check_asked(predictor)
-        chosen = predictor.parameters
-        self.bound, self.training, self._room = bound, chosen.training, room
-        queue = empty_queue(
-            room,
-            chosen.most_clusters if chosen.clustering else 1,
-            bound.places(room),
-            newest=0,
-            newest_of_series=room if chosen.availability else 0,
-        )
-        jobs = Submissions(np.zeros(room), np.full(room, np.nan), np.full(room, -1.0))
-        events = np.zeros(AT_ONCE, np.int64), np.zeros(AT_ONCE, np.int64), np.zeros(AT_ONCE)
-        self._live = Live(queue, predictor._rules(room), jobs, no_answers(room), *events)
-        self._layout = Layout(self._live, live_at.example)
+        self.bound, self.training, self._predictor = bound, predictor.parameters.training, predictor
         kernels = type(bound).compiled_add(), type(bound).compiled_bound(), BinomialBound.compiled_add()
         self._called = tuple(at_address(compiled) for compiled in kernels)
         self._facts: dict[int, FloatArray] = {}
@@ -177,11 +169,56 @@ class LiveWaits:
         self._begun: list[int] = []
         self._events = self._submitted = self._starting = 0
         self.version = 0
+        self._before, self._last = (int(known.history.size[0]), known.last) if known else (0, -np.inf)
+        carried = len(known.waiting.submit) if known else 0
+        self._live = self._empty(self._before + carried + room)
+        if known:
+            resume(known, self._live.queue, bound)
+            for column, carry in zip(self._live.jobs, known.waiting[:3], strict=True):
+                column[:carried] = carry
+            self._live.answers.bound[:carried] = known.waiting.told
+            self._submitted = carried
+        self._may_start = carried > 0  # by themselves: a replay knows when those start who wait
+        self._layout = Layout(self._live, live_at.example)
+
+    def _empty(self, room: int) -> Live:
+        """Return what is known before anything happens, with room for so many jobs."""
+        chosen = self._predictor.parameters
+        self._room, rules = room, self._predictor._rules(room)
+        queue = empty_queue(
+            room,
+            chosen.most_clusters if chosen.clustering else 1,
+            self.bound.places(room),
+            newest=0 if rules.every > 0 else newest_needed(rules.trimming.least),
+            newest_of_series=newest_needed(rules.series.least) if chosen.availability else 0,
+        )
+        jobs = Submissions(np.zeros(room), np.full(room, np.nan), np.full(room, -1.0))
+        events = np.zeros(AT_ONCE, np.int64), np.zeros(AT_ONCE, np.int64), np.zeros(AT_ONCE)
+        return Live(queue, rules, jobs, no_answers(room), *events)
+
+    def _make_room(self) -> None:
+        """Double the room, if it is full: what is known goes into larger arrays, and goes on there."""
+        if self._before + self._submitted < self._room:
+            return
+        self._take_in()
+        old, known, count = self._live, self.known(), self._submitted
+        self._live = self._empty(2 * self._room)
+        resume(known, self._live.queue, self.bound)
+        waiting = int(old.queue.counts[WAITING])
+        for column in ("times", "jobs"):  # jobs keep their numbers
+            getattr(self._live.queue, column)[:waiting] = getattr(old.queue, column)[:waiting]
+        pairs: Any = zip((*self._live.jobs, *self._live.answers), (*old.jobs, *old.answers), strict=True)
+        for target, source in pairs:
+            target[:count] = source[:count]
+        self._layout = Layout(self._live, live_at.example)
+        self._facts.clear()
+        self._sorted = None
 
     # ------------------------------------------------------------ what happens
 
     def submitted(self, time: float, x: float) -> int:
         """Take in that a job is submitted, with its explanatory variable; return its number here."""
+        self._make_room()
         jobs, job = self._live.jobs, self._submitted
         jobs.submit[job], jobs.x[job] = time, x
         self._submitted += 1
@@ -200,7 +237,7 @@ class LiveWaits:
 
     def learn(self, time: float) -> None:
         """Learn the waits of the jobs that started by now."""
-        if self._starting:
+        if self._starting or self._may_start:
             self._note(LEARN, 0, time)
             self._starting = 0
             self.version += 1
@@ -209,6 +246,30 @@ class LiveWaits:
         """Return the bound that a job was told at its submission, by the predictor's own quantile, s; NaN: none."""
         self._take_in()
         return float(self._live.answers.bound[job])
+
+    def reason(self, job: int) -> int:
+        """Return why a job was told nothing at its submission, as ``queue_state`` has it: ``TOLD`` of a bound."""
+        self._take_in()
+        return int(self._live.answers.reason[job])
+
+    def submission(self, job: int) -> tuple[float, float]:
+        """Return the explanatory variable of a job, and the bound at its submission, s; NaN: none."""
+        return float(self._live.jobs.x[job]), self.answer(job)
+
+    def waited(self, submit: float, x: float, told: float) -> int:
+        """Take in a job that came before what is known was saved, and waits; return its number here."""
+        self._make_room()
+        jobs, job = self._live.jobs, self._submitted
+        jobs.submit[job], jobs.x[job], self._live.answers.bound[job] = submit, x, told
+        self._submitted += 1
+        return job
+
+    def known(self) -> KnownQueue:
+        """Return what is known of the group, as a replay leaves it; who waits without a start is not in it."""
+        self._take_in()
+        jobs = Submissions(*(column[: self._submitted] for column in self._live.jobs))
+        known = known_after(self._live.queue, jobs, self._live.answers.bound[: self._submitted], self.bound)
+        return known._replace(last_submission=np.maximum(known.last_submission, self._last))
 
     def _note(self, what: int, job: int, time: float) -> None:
         """Note an event, to be taken in when something is asked."""
@@ -235,6 +296,11 @@ class LiveWaits:
             self._sorted = None
 
     # ------------------------------------------------------------ what is known
+
+    @property
+    def submissions(self) -> int:
+        """Jobs that were submitted."""
+        return self._submitted
 
     @property
     def waits(self) -> int:

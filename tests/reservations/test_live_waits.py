@@ -109,6 +109,23 @@ def test_a_start_is_known_when_it_is_learnt() -> None:
     assert live.seconds(1, 0) == 40.0
 
 
+def test_room_doubles_while_starts_are_not_learnt() -> None:
+    """Each start stays that of its job, and what is asked before and behind is of all waits."""
+    live = LiveWaits(WaitPredictor(by=None, training=1, clustering=False, trimming=False), 2)
+    jobs = [live.submitted(0.0, 60.0), live.submitted(1.0, 60.0)]
+    live.started(jobs[0], 9.0)
+    live.started(jobs[1], 5.0)
+    assert live.seconds(50, 0) == np.inf
+    jobs += [live.submitted(2.0, 60.0) for _ in range(60)]
+    live.learn(6.0)
+    assert (live.waits, live.seconds(1, 0)) == (1, 4.0)
+    live.learn(7.0)
+    for job in jobs[2:]:
+        live.started(job, 20.0)
+    live.learn(20.0)
+    assert (live.waits, live.seconds(50, 0), live.seconds(95, 0)) == (62, 18.0, 18.0)
+
+
 def test_nothing_seems_to_start() -> None:
     """Many jobs come behind the last start."""
     live = LiveWaits(WaitPredictor(by=None, training=1), 400)

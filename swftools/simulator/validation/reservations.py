@@ -86,7 +86,7 @@ def promised_starts(starts: Starts, manner: PlanningManner) -> FloatArray:
     --------
     >>> one, ten = np.ones(2, np.int64), np.array([10.0, 10.0])
     >>> starts = Starts(np.array([0.0, 1.0]), np.array([0.0, 10.0]), np.array([10.0, 20.0]), one, ten, np.arange(2))
-    >>> promised_starts(starts, Manner(1, submissions_first=False, compresses=True)).tolist()
+    >>> promised_starts(starts, PlanningManner(1, submissions_first=False, compresses=True)).tolist()
     [0.0, 10.0]
     """
     jobs = len(starts.start_time)

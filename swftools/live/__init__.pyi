@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from .events import JobEvent as JobEvent
+from .events import log_events as log_events
+from .journal import Journal as Journal
+from .journal import read_journal as read_journal
+from .predictor import LivePredictor as LivePredictor

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What happens to jobs, one event after the other: submitted, started, cancelled, ended."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from swftools.errors import ParameterError
+from swftools.parameters import is_number, is_whole
+from swftools.qbets.log_columns import GROUPS, occurrences, read_submissions, read_width
+from swftools.trace import Trace
+
+STARTED, SUBMITTED, CANCELLED, ENDED = KINDS = ("started", "submitted", "cancelled", "ended")
+"""What may happen to a job."""
+
+_RANKS = {SUBMITTED: 0, STARTED: 1, CANCELLED: 2, ENDED: 2}
+"""In which order it happens."""
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """One thing that happened to a job.
+
+    Parameters
+    ----------
+    kind : str
+        submitted, started, cancelled (it left the queue without a start) or ended.
+    time : float
+        When, s; of all events from one origin.
+    job : str
+        Names the job among all of its cluster, also where numbers come again: an id with its submission, say.
+    cluster : str
+        The machine; empty where there is one.
+    processors : int or None
+        Requested. This and the following are said where the job is submitted; None: not known.
+    requested_time : float or None
+        Requested run time, s.
+    groups : mapping of str to object
+        What jobs may be grouped by: queue, user, partition ...; the queue is that of the submission.
+    """
+
+    kind: str
+    time: float
+    job: str
+    cluster: str = ""
+    processors: int | None = None
+    requested_time: float | None = None
+    groups: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(f"kind={self.kind!r} is none of {', '.join(KINDS)}")
+        if not is_number(self.time) or not math.isfinite(self.time):
+            raise ParameterError(f"time={self.time!r} of a job that is {self.kind} is not a number of seconds")
+        if not isinstance(self.job, str) or not self.job or not isinstance(self.cluster, str):
+            raise ParameterError(f"job={self.job!r}, cluster={self.cluster!r}: they are texts, and the job has one")
+        if self.processors is not None and not is_whole(self.processors, 1):
+            raise ParameterError(f"processors={self.processors!r} is not an integer from 1 on")
+        if self.requested_time is not None and not is_number(self.requested_time, 0.0):
+            raise ParameterError(f"requested_time={self.requested_time!r} is not a number of seconds, 0 or more")
+
+
+def in_order(events: Iterable[JobEvent]) -> list[JobEvent]:
+    """Return events as they are taken in: by time; at one instant starts come first, then submissions by their jobs.
+
+    So a job that is submitted knows of all that has started by then, as in a replay. What happens to a job at the
+    instant of its submission comes right behind that. Jobs are in order of the numbers in their names: 7, 7.1, 10.
+    """
+    heard = list(events)
+    submitted = {(event.cluster, event.job): event.time for event in heard if event.kind == SUBMITTED}
+
+    def place(event: JobEvent) -> tuple[float, bool, tuple[tuple[int, int, str], ...], int]:
+        own = submitted.get((event.cluster, event.job), -math.inf)  # what is told of a job before it is there waits
+        is_later = event.kind != STARTED or own >= event.time
+        return max(event.time, own), is_later, _numbers_of(event.job), _RANKS[event.kind]
+
+    return sorted(heard, key=place)
+
+
+def _numbers_of(job: str) -> tuple[tuple[int, int, str], ...]:
+    """Return the name of a job, in parts that are compared as numbers where they are some."""
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", job) if part)
+
+
+def log_events(log: Trace, by: Sequence[str] = ("queue",), cluster: str = "") -> Iterator[JobEvent]:
+    """Yield what happened to the jobs of a log, in order.
+
+    Parameters
+    ----------
+    log : Trace
+        Jobs with their waits. One without a run time never started: it is submitted, and nothing else is said of it.
+    by : sequence of str
+        What jobs are grouped by: queue, partition, user, group, columns of the trace.
+    cluster : str
+        Of all of them.
+
+    Yields
+    ------
+    JobEvent
+        In order (``in_order``). A job is named by its number, and from the second of a number on by its occurrence too:
+        ``7``, ``7.1``.
+    """
+    jobs = log.jobs
+    columns = read_submissions(jobs, "requested_time", may_lack_waits=True)
+    count, number = np.asarray(occurrences(jobs), np.int64), jobs["job_number"].to_numpy(np.int64)
+    names = [
+        f"{job}.{times}" if times else str(job) for job, times in zip(number.tolist(), count.tolist(), strict=True)
+    ]
+    run = jobs["run_time"].to_numpy(np.float64, na_value=np.nan) if "run_time" in jobs else np.full(len(jobs), np.nan)
+    width = read_width(jobs)
+    values = {name: jobs[GROUPS.get(name, name)] for name in by}
+    groups = {name: each.astype(object).where(each.notna(), None).tolist() for name, each in values.items()}
+    start = columns.submit + columns.wait
+    made = []
+    for kind, times in ((SUBMITTED, columns.submit), (STARTED, start), (ENDED, start + run)):
+        for row in np.flatnonzero(~np.isnan(times)).tolist():
+            more: dict[str, Any] = {}
+            if kind == SUBMITTED:
+                asked = float(columns.x[row])
+                more = {
+                    "processors": None if np.isnan(width[row]) else int(width[row]),
+                    "requested_time": asked if asked >= 0 else None,
+                    "groups": {name: each[row] for name, each in groups.items()},
+                }
+            made.append(JobEvent(kind, float(times[row]), names[row], cluster, **more))
+    yield from in_order(made)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The journal: every event that was heard, a line of JSON each, only ever appended to.
+
+A line counts when it is whole. What was being written when a process was killed is the beginning of a line at the end
+of the file; it is not read, and cut off before more is written. So an event is there once or not at all, and who
+delivers it again is told that it is known.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from swftools.errors import ParameterError, StorageError
+from swftools.live.events import JobEvent
+
+_FIELDS = tuple(each.name for each in fields(JobEvent))
+
+
+class Journal:
+    """A journal that is written to, by one process.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; it is made where there is none, and its folder is there.
+
+    Attributes
+    ----------
+    events : int
+        How many it has.
+
+    Raises
+    ------
+    StorageError
+        It cannot be written.
+    ParameterError
+        A line of it is none of a journal; file and line are named.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._known = {_key(event) for event in read_journal(self.path)} if self.path.exists() else set()
+        try:
+            self._file: IO[bytes] = self.path.open("ab")
+            _cut_off(self._file, self.path)
+        except OSError as error:
+            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+    @property
+    def events(self) -> int:
+        """How many events it has."""
+        return len(self._known)
+
+    def append(self, events: Iterable[JobEvent]) -> list[JobEvent]:
+        """Write those that are not known yet, all of them safely on the disk when it returns; return these.
+
+        Raises
+        ------
+        StorageError
+            They cannot be written; none of them counts.
+        """
+        new: dict[tuple[str, str, str, float], JobEvent] = {}
+        for event in events:
+            key = _key(event)
+            if key not in self._known:
+                new.setdefault(key, event)
+        if not new:
+            return []
+        begin = self._file.tell()
+        try:
+            self._file.write(b"".join(_line(event) for event in new.values()))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._forget(begin)
+            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+        self._known.update(new)
+        return list(new.values())
+
+    def _forget(self, begin: int) -> None:
+        """Cut off what could not be written whole."""
+        try:
+            os.ftruncate(self._file.fileno(), begin)
+        except OSError:  # what stays there is no whole line, or is delivered again and known
+            return
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def read_journal(path: str | os.PathLike[str]) -> Iterator[JobEvent]:
+    """Yield the events of a journal, in the order in which they were heard.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Raises
+    ------
+    ParameterError
+        A line of it is none of a journal; file and line are named.
+    """
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield JobEvent(**_checked(json.loads(line)))
+            except (ValueError, TypeError, ParameterError) as error:
+                remedy = "restore the file, or begin a new one"
+                raise ParameterError(
+                    f"{os.fspath(path)}, line {number}: is no event of a journal: {error}; {remedy}"
+                ) from error
+
+
+def _checked(told: Any) -> dict[str, Any]:
+    """Refuse what is no event."""
+    if not isinstance(told, dict) or not set(told) <= set(_FIELDS) or not isinstance(told.get("groups", {}), dict):
+        raise ValueError(f"{told!r:.100}")
+    return told
+
+
+def _key(event: JobEvent) -> tuple[str, str, str, float]:
+    return event.cluster, event.job, event.kind, event.time
+
+
+def _line(event: JobEvent) -> bytes:
+    """Return an event as a line; what is not known is left out."""
+    told = {name: getattr(event, name) for name in _FIELDS}
+    kept = {name: value for name, value in told.items() if value not in (None, "", {})}
+    return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
+
+
+def _cut_off(file: IO[bytes], path: Path) -> None:
+    """Cut off a last line that is not whole."""
+    size = file.tell()
+    with path.open("rb") as whole:
+        end = size
+        while end:
+            begin = max(end - 65_536, 0)
+            whole.seek(begin)
+            place = whole.read(end - begin).rfind(b"\n")
+            if place >= 0:
+                end = begin + place + 1
+                break
+            end = begin
+    if end < size:
+        os.ftruncate(file.fileno(), end)
+        file.seek(end)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The journal of events: each once or not at all, whatever ends the process that writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swftools.errors import ParameterError, StorageError
+from swftools.live import JobEvent, Journal, read_journal
+
+EVENTS = [
+    JobEvent("submitted", 1.5, "7", "one", 4, 3600.0, {"queue": "batch", "user": 3}),
+    JobEvent("submitted", 1.5, "7", "two"),
+    JobEvent("started", 2.0, "7", "one"),
+    JobEvent("ended", 9.0, "7", "one"),
+]
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    """In order, with all that was said; what is delivered again is known."""
+    with Journal(tmp_path / "j") as journal:
+        assert journal.append(EVENTS[:2]) == EVENTS[:2]
+        assert journal.append([*EVENTS, EVENTS[3]]) == EVENTS[2:]
+        assert journal.append(EVENTS) == []
+        assert journal.events == 4
+    assert list(read_journal(tmp_path / "j")) == EVENTS
+    with Journal(tmp_path / "j") as journal:
+        assert journal.events == 4
+        assert journal.append(EVENTS) == []
+
+
+def test_of_two_tales_of_one_event_the_first_counts(tmp_path: Path) -> None:
+    """Also where they come together."""
+    first, second = (JobEvent("submitted", 1.0, "7", processors=count) for count in (4, 8))
+    with Journal(tmp_path / "j") as journal:
+        assert journal.append([first, second]) == [first]
+        assert journal.append([second]) == []
+    assert list(read_journal(tmp_path / "j")) == [first]
+
+
+def test_killed_while_it_writes_at_any_byte(tmp_path: Path) -> None:
+    """What is whole stays, the rest is as never written; and the next event stands in a line of its own."""
+    path = tmp_path / "j"
+    with Journal(path) as journal:
+        journal.append(EVENTS)
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        there = whole[:size].count(b"\n")
+        assert list(read_journal(path)) == EVENTS[:there]
+        with Journal(path) as journal:
+            assert journal.append(EVENTS) == EVENTS[there:]
+        assert path.read_bytes() == whole
+
+
+def test_it_is_on_the_disk_when_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flushed, and synced, once for all of them."""
+    synced: list[bytes] = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append((tmp_path / "j").read_bytes()))
+    with Journal(tmp_path / "j") as journal:
+        journal.append(EVENTS)
+        assert synced == [(tmp_path / "j").read_bytes()]
+        assert synced[0].count(b"\n") == 4
+        journal.append(EVENTS)
+        assert len(synced) == 1
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is one error; nothing of it counts, and it can be delivered again."""
+
+    def fails(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with Journal(tmp_path / "j") as journal:
+        journal.append(EVENTS[:1])
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", fails)
+            with pytest.raises(StorageError, match="j: cannot be written: No space left on device"):
+                journal.append(EVENTS)
+        assert journal.events == 1
+        assert list(read_journal(tmp_path / "j")) == EVENTS[:1]
+        assert journal.append(EVENTS) == EVENTS[1:]
+    assert list(read_journal(tmp_path / "j")) == EVENTS
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["no json", "[]", '{"kind": "born", "time": 1, "job": "1"}', '{"kind": "started", "job": "1"}', '{"a": 1}',
+     '{"kind": "started", "time": 1, "job": "1", "groups": 5}', '{"kind": "started", "time": "1", "job": "1"}'],
+)  # fmt: skip
+def test_a_line_that_is_none(line: str, tmp_path: Path) -> None:
+    """File and line are named, and nothing is written behind it."""
+    (tmp_path / "j").write_text('{"kind":"started","time":1,"job":"1"}\n' + line + "\n")
+    for reads in (lambda: list(read_journal(tmp_path / "j")), lambda: Journal(tmp_path / "j")):
+        with pytest.raises(ParameterError, match=r"j, line 2: is no event of a journal"):
+            reads()
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    """Is an error that names the file."""
+    with pytest.raises(StorageError, match="none/j: cannot be written: No such file or directory"):
+        Journal(tmp_path / "none" / "j")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"kind": "born"}, "kind='born' is none of started, submitted, cancelled, ended"),
+        ({"time": float("nan")}, "time=nan of a job that is started is not a number"),
+        ({"job": ""}, "job=''"),
+        ({"job": 7}, "job=7"),
+        ({"processors": 0}, "processors=0 is not an integer from 1 on"),
+        ({"requested_time": -1.0}, r"requested_time=-1.0 is not a number of seconds"),
+    ],
+)
+def test_events_that_are_none(given: dict[str, Any], message: str) -> None:
+    """Are refused when they are made."""
+    with pytest.raises(ParameterError, match=message):
+        JobEvent(**{"kind": "started", "time": 1.0, "job": "1", **given})
