@@ -45,6 +45,7 @@ ROOMS = [
         "pipelines.tasks",
         "pipelines.history",
     ),
+    "pipelines.service",
     *("pipelines", "pipelines.cli"),
 ]
 """A room is a folder with all that is in it, or a file beside the folders; it imports only from rooms before it."""

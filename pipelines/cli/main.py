@@ -30,6 +30,7 @@ from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
 from pipelines.cli.schedule_checks import check_schedule
 from pipelines.cli.schedules import compare, simulate_log
+from pipelines.cli.serve import serve
 from pipelines.cli.sites import sites
 from pipelines.cli.status import status
 from pipelines.cli.tasks import augment, publish, run
@@ -65,6 +66,7 @@ def main() -> None:
     Wait of a job now:        swftools predict --state STATE --queue 3
     When to submit it:        swftools reserve --state STATE --start +6h ...
     When it would start:      swftools whatif --running now.txt --job ...
+    Answer over the web:      swftools serve --replay LOG
     Each night:               swftools reevaluate --inbox DIR --history NAME
     A paper's tables:         swftools reproduce nurmi2009
     Draw a picture:           swftools plot LOG --picture arrivals
@@ -98,7 +100,7 @@ main.add_family(
     *(explain, check_schedule, price_log, measure_log_energy),
 )
 main.add_family("What can be named", policies, predictors, measures, pictures)
-main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sites, whatif)
+main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sites, whatif, serve)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
 main.add_family("Pictures", plot, report)

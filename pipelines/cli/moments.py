@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta, tzinfo
 
-from pipelines.cli.durations import seconds_of
 from swftools.errors import ParameterError
+from swftools.parameters.durations import seconds_of
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 

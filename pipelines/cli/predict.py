@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from pipelines.cli.durations import Duration, clock, in_words
+from pipelines.cli.durations import Duration
 from pipelines.cli.options import PROCESSORS, data_root_of_task, together
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import CANNOT_SAY
 from swftools.named import named_groups
 from swftools.output.amounts import amount, counted, duration
 from swftools.output.shown_text import WIDTH, shown
+from swftools.parameters.durations import clock, in_words
 
 if TYPE_CHECKING:
     from swftools.qbets.live_methods import ToldBound, ToldDeadline

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.durations import Duration, clock
+from pipelines.cli.durations import Duration
 from pipelines.cli.moments import at_command, moment_of, shown_moment, zone_of
 from pipelines.cli.options import PROCESSORS
 from pipelines.cli.output import check_picture, draws, json_option, print_json
@@ -20,6 +20,7 @@ from pipelines.cli.predict import asks_a_state, state_and_group
 from pipelines.exit_statuses import CANNOT_SAY
 from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
+from swftools.parameters.durations import clock
 
 if TYPE_CHECKING:
     from swftools.reservations.plans import ReservationPlan

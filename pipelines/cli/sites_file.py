@@ -13,9 +13,9 @@ from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Positive, Text
 from pipelines.catalog.problems import message_of, path_of, report
-from pipelines.cli.durations import seconds_of
 from swftools.errors import ParameterError
 from swftools.output.amounts import duration
+from swftools.parameters.durations import seconds_of
 from swftools.parameters.small_files import require_small
 from swftools.parameters.strict_yaml import read_yaml_file
 

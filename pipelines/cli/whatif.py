@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.durations import Duration, clock, seconds_of
+from pipelines.cli.durations import Duration
 from pipelines.cli.options import PROCESSORS
 from pipelines.cli.output import json_option, print_json
+from swftools.parameters.durations import clock, seconds_of
 
 if TYPE_CHECKING:
     import pandas as pd

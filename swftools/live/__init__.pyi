@@ -3,4 +3,7 @@ from .events import JobEvent as JobEvent
 from .events import log_events as log_events
 from .journal import Journal as Journal
 from .journal import read_journal as read_journal
+from .ledger import ToldCounts as ToldCounts
+from .ledger import ToldLedger as ToldLedger
 from .predictor import LivePredictor as LivePredictor
+from .predictor import ToldWait as ToldWait

@@ -213,6 +213,15 @@ class LivePredictor:
         rows = [(job, each.group, each.submit) for job, each in self._pending.items()]
         return pd.DataFrame(rows, columns=["job", "group", "submit_time"])
 
+    @property
+    def groups(self) -> list[str]:
+        """The groups of which jobs were heard, in order."""
+        return sorted(self._groups)
+
+    def waits(self, group: str) -> int:
+        """Return how many waits of a group are known."""
+        return self._groups[group].waits
+
     def learn(self, time: float) -> None:
         """Learn the waits of all jobs that started by now, s."""
         for live in self._groups.values():

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from pipelines.cli.durations import Duration, clock, seconds_of
+from pipelines.cli.durations import Duration
 from pipelines.cli.main import main
 from swftools import Trace
 from swftools.header import SwfHeader
 from swftools.output.amounts import duration
+from swftools.parameters.durations import clock, seconds_of
 from swftools.qbets import WaitAnswer, WaitPredictor, predict_wait
 from swftools.qbets.saved_state import read_state
 from tests.pages import DOCS

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a service knows of a cluster: what happens to its jobs, bounds of their waits, and what came of promises."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from pipelines.service.clocks import Clock
+from swftools.live import JobEvent, LivePredictor, ToldLedger, log_events
+from swftools.live.events import STARTED, SUBMITTED, in_order
+from swftools.named import named_groups
+from swftools.qbets import WaitAnswer, WaitPredictor
+from swftools.trace import Trace
+
+STALE = 5
+"""So many polls without an answer, and what is known is too old to be told."""
+
+WAIT_BUCKETS = (60.0, 300.0, 900.0, 3600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0)
+"""Upper ends, s, of the histogram of waits."""
+
+
+class Sensor(Protocol):
+    """Hears of a cluster what happens to its jobs."""
+
+    def poll(self, now: float) -> list[JobEvent]:
+        """Return what happened since the last call, up to now."""
+
+
+class ReplaySensor:
+    """Hears of a log that is over what happened up to now.
+
+    Parameters
+    ----------
+    events : sequence of JobEvent
+        In order of time.
+    """
+
+    def __init__(self, events: Sequence[JobEvent]) -> None:
+        self._events, self._times, self._done = events, [event.time for event in events], 0
+
+    def poll(self, now: float) -> list[JobEvent]:
+        """Return what happened since the last call, up to now."""
+        begin, self._done = self._done, max(self._done, bisect.bisect_right(self._times, now))
+        return list(self._events[begin : self._done])
+
+
+class Cluster:
+    """A cluster of a service.
+
+    Parameters
+    ----------
+    name : str
+        By which users call it.
+    predictor : WaitPredictor
+        How waits are bounded; its names stand behind the numbers of queues, and its start makes dates of seconds.
+    sensor : Sensor
+        Hears of its jobs.
+    clock : Clock
+        Of the service.
+    every : float
+        Seconds of the clock between two polls.
+    processors : int or None
+        Of the machine.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        predictor: WaitPredictor,
+        sensor: Sensor,
+        clock: Clock,
+        every: float,
+        processors: int | None = None,
+    ) -> None:
+        self.name, self.predictor, self.processors, self.every = name, predictor, processors, every
+        self.live, self.ledger = LivePredictor(predictor), ToldLedger()
+        self._sensor, self._clock = sensor, clock
+        self.heard_at = -math.inf
+        self.calls, self.events = 0, 0
+        self.waits = [0] * (len(WAIT_BUCKETS) + 1)
+        self.waited = 0.0
+        self._submitted: dict[str, float] = {}
+
+    # ------------------------------------------------------------ what happens
+
+    def poll(self) -> None:
+        """Hear what happened, and learn from it."""
+        now = self._clock.now()
+        self.calls += 1
+        heard = in_order(self._sensor.poll(now))
+        told = self.live.take(heard)
+        self.ledger.take(heard, told)
+        for event in heard:
+            if event.kind == SUBMITTED:
+                self._submitted[event.job] = event.time
+            elif (submit := self._submitted.pop(event.job, None)) is not None and event.kind == STARTED:
+                self.waits[bisect.bisect_left(WAIT_BUCKETS, event.time - submit)] += 1
+                self.waited += event.time - submit
+        self.events += len(heard)
+        self.heard_at = now
+
+    @property
+    def age(self) -> float:
+        """How old what is known is, s."""
+        return max(self._clock.now() - self.heard_at, 0.0)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it is too old to be told."""
+        return self.age > STALE * self.every
+
+    # ------------------------------------------------------------ what is known
+
+    @property
+    def now(self) -> float:
+        """The time, s."""
+        return self._clock.now()
+
+    def date(self, time: float) -> str | None:
+        """Return a moment as a date in UTC; None where nobody says when second 0 was."""
+        if self.predictor.start is None or not math.isfinite(time):
+            return None
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=self.predictor.start + time)
+        return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+    def groups(self) -> dict[str, str]:
+        """Return the groups of jobs, and what each is called."""
+        labels = self.live.groups
+        return dict(named_groups(labels, list(self.predictor.by), self.predictor.names)) if labels else {}
+
+    def answer(self, group: str, **asked: Any) -> WaitAnswer:
+        """Return what a job is told that is submitted now.
+
+        Raises
+        ------
+        ParameterError
+            There is no such group, or something that is needed is missing.
+        """
+        return self.live.predict(group=group, **asked)
+
+
+def replayed(
+    name: str, log: Trace, predictor: WaitPredictor, *, clock_of: Callable[[float], Clock], every: float, begin: float
+) -> Cluster:
+    """Return a cluster that plays a log, from a share of its submissions on.
+
+    Parameters
+    ----------
+    name : str
+        Of the cluster.
+    log : Trace
+        Jobs with their waits.
+    predictor : WaitPredictor
+        How waits are bounded.
+    clock_of : callable
+        Makes the clock, of the second where the play begins.
+    every : float
+        Seconds of the log between two polls.
+    begin : float
+        Share of the submissions that are learnt before it begins, 0 to 1.
+    """
+    events = list(log_events(log, predictor.by))
+    predictor.names, predictor.start = log.known_names, log.header.unix_start_time
+    submitted = [event.time for event in events if event.kind == SUBMITTED]
+    first = submitted[min(int(begin * len(submitted)), len(submitted) - 1)] if submitted else 0.0
+    cluster = Cluster(name, predictor, ReplaySensor(events), clock_of(first), every, log.processors)
+    cluster.poll()
+    return cluster
