@@ -37,13 +37,13 @@ class Hand:
 
 
 def log_of(count: int = 400) -> Trace:
-    """Return jobs of two queues: one starts within a minute, one within an hour."""
+    """Return jobs of two queues: one starts within a minute, one within half an hour."""
     rows = range(count)
     return Trace.from_columns(
         machine_processors=64,
         job_number=list(rows),
         submit_time=[60.0 * row for row in rows],
-        wait_time=[float(row % 50) if row % 2 else 60.0 * (row % 50) for row in rows],
+        wait_time=[float(row % 50) if row % 2 else 30.0 * (row % 50) for row in rows],
         run_time=[30] * count,
         requested_time=[3600.0 if row % 3 else 7200.0 for row in rows],
         requested_processors=[4] * count,
@@ -174,6 +174,20 @@ def test_who_has_the_answer_is_told_so(client: TestClient, clock: Hand, service:
     assert client.get(path, headers={"if-none-match": tag}).status_code == 200
 
 
+def test_a_list_has_a_tag_too(client: TestClient, clock: Hand) -> None:
+    """That does not change by age alone."""
+    tag = client.get("/api/v1/clusters").headers["etag"]
+    clock.time += 30.0
+    assert client.get("/api/v1/clusters", headers={"if-none-match": tag}).status_code == 304
+
+
+def test_a_sensor_of_a_log_tells_each_event_once() -> None:
+    """Those of now among them; a clock that goes back brings nothing again."""
+    events = [JobEvent("submitted", float(time), str(time)) for time in (1, 2, 2, 3)]
+    sensor = ReplaySensor(events)
+    assert [len(sensor.poll(now)) for now in (0.5, 1.0, 2.0, 1.0, 2.0, 9.0)] == [0, 1, 2, 0, 0, 1]
+
+
 def test_no_answer_rather_than_an_old_one(client: TestClient, clock: Hand, service: Service) -> None:
     """Beyond five polls: 503 everywhere that something would be told, a line on each page, until something is heard."""
     assert client.get("/healthz").json() == {"ok": True, "stale": []}
@@ -269,6 +283,8 @@ def test_metrics_are_those_of_the_cluster(client: TestClient, service: Service) 
     assert told['swftools_wait_seconds_bucket{cluster="blue",le="60"}'] == cluster.waits[0]
     assert told['swftools_sensor_last_success_timestamp_seconds{cluster="blue"}'] == 946_684_800 + 12_000
     assert told['swftools_sensor_calls_total{cluster="blue"}'] == 1
+    waits = log_of().jobs.query("submit_time + wait_time <= 12_000")["wait_time"]
+    assert cluster.waits[:3] == [(waits <= 60).sum(), waits.between(61, 300).sum(), waits.between(301, 900).sum()]
     bound = client.get("/api/v1/wait?queue=batch&quantile=0.9").json()["bounds"][0]["seconds"]
     assert told['swftools_wait_bound_seconds{cluster="blue",quantile="0.9",queue="batch"}'] == bound
     assert set(re.findall(r"(\w+)=\"", text)) == {"cluster", "queue", "quantile", "le"}
