@@ -87,7 +87,7 @@ def wait_of(cluster: Cluster, question: Question) -> dict[str, Any]:
         "waits": answer.waits,
         "no_prediction": answer.no_prediction,
         "accuracy": accuracy(kept),
-        "in_words": in_words(answer, kept),
+        "in_words": in_words(answer, kept, cluster.predictor.parameters.quantile),
     }
 
 
@@ -118,8 +118,8 @@ def accuracy(counts: ToldCounts) -> dict[str, Any]:
     return {**counts._asdict(), "share": _finite(counts.share), "days": MONTH}
 
 
-def in_words(answer: WaitAnswer, kept: ToldCounts) -> str:
-    """Return an answer as a sentence."""
+def in_words(answer: WaitAnswer, kept: ToldCounts, quantile: float) -> str:
+    """Return an answer as a sentence; ``quantile`` is that of what was kept, or not."""
     if answer.no_prediction is not None:
         return f"No prediction: {REASONS.get(answer.no_prediction, answer.no_prediction)}."
     bounds = {each.quantile: each.seconds for each in answer.bounds if each.seconds is not None}
@@ -132,7 +132,11 @@ def in_words(answer: WaitAnswer, kept: ToldCounts) -> str:
     if answer.deadline is not None:
         parts.append(f"{percent(answer.deadline.share)} start within {duration(answer.deadline.seconds)}, as you asked")
     if not math.isnan(kept.share):
-        parts.append(f"over the last month {percent(kept.share)} of {kept.kept + kept.broken:,} such answers were kept")
+        known = kept.kept + kept.broken
+        parts.append(
+            f"over the last month {percent(kept.share)} of {known:,} such jobs started within what they were told at "
+            f"{percent(quantile)}"
+        )
     return "; ".join(parts) + "."
 
 

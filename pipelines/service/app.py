@@ -32,7 +32,6 @@ from pipelines.service.clusters import Cluster
 from pipelines.service.exposition import Exposition
 from pipelines.service.openapi import describe
 from pipelines.service.questions import Refusal, cluster_of, question_of, values_of
-from swftools.errors import SwfToolsError
 from swftools.output.amounts import duration, percent
 from swftools.output.shown_text import shown
 
@@ -72,14 +71,18 @@ class Service:
         self.registry.register(Exposition(self.clusters))
 
     async def listen(self) -> None:
-        """Poll all clusters, again and again; what fails is said once, and tried again."""
+        """Poll all clusters, again and again; what fails is said once, and tried again until it is mended."""
+        silent = set()
         while True:
             await asyncio.sleep(self._tick)
             for cluster in self.clusters.values():
                 try:
                     cluster.poll()
-                except SwfToolsError:
-                    _LOG.exception("cluster %s", shown(cluster.name))
+                    silent.discard(cluster.name)
+                except Exception as error:  # noqa: BLE001 (whatever it is: the others are heard of)
+                    if cluster.name not in silent:
+                        _LOG.error("%s: nothing is heard of it: %s", shown(cluster.name), shown(repr(error)))
+                    silent.add(cluster.name)
 
     # ------------------------------------------------------------ JSON
 

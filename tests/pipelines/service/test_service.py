@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -94,9 +95,12 @@ def test_an_answer_is_that_of_the_predictor(client: TestClient, service: Service
     counts = cluster.ledger.counts(12_000.0, 30.0, "1")
     assert told["accuracy"] == {**counts._asdict(), "share": counts.share, "days": 30.0}
     assert (counts.told > 20, counts.broken, counts.share) == (True, 0, 1.0)
-    assert re.match(
-        r"90 % of such jobs start within .*; half of them within .*; .* % start within 10 min, as you asked; over",
-        told["in_words"],
+    first, half, asked, kept = told["in_words"].split("; ")
+    assert first.startswith("90 % of such jobs start within ")
+    assert half.startswith("half of them within ")
+    assert asked.endswith(" % start within 10 min, as you asked")
+    assert re.fullmatch(
+        r"over the last month 100 % of \d+ such jobs started within what they were told at 95 %\.", kept
     )
 
 
@@ -310,6 +314,33 @@ def test_a_log_that_is_played() -> None:
     ticks[0] = 1e9
     cluster.poll()
     assert (cluster.live.waiting.empty, cluster.events) == (True, 1200)
+
+
+def test_a_sensor_that_fails_is_said_once_and_tried_again(clock: Hand, caplog: pytest.LogCaptureFixture) -> None:
+    """The other clusters are heard of; and when it works again, it is."""
+    bad, good = cluster_of(clock, "bad"), cluster_of(clock, "good")
+    works = bad._sensor
+
+    class Broken:
+        """Fails."""
+
+        def poll(self, now: float) -> list[JobEvent]:
+            """Fail."""
+            raise ConnectionError(f"\x1b[31m {now}")
+
+    bad._sensor = Broken()
+    with TestClient(make_app(Service([bad, good], 0.01), ["testserver"])) as client:
+        while good.calls < 5:
+            time.sleep(0.01)
+        assert bad.calls >= 4
+        (record,) = [each for each in caplog.records if each.name == "pipelines.service"]
+        assert record.getMessage().startswith("bad: nothing is heard of it: ConnectionError(")
+        assert "\x1b" not in record.getMessage()
+        assert client.get("/healthz").json() == {"ok": False, "stale": ["bad"]}
+        bad._sensor = works
+        while bad.is_stale:
+            time.sleep(0.01)
+        assert client.get("/healthz").json() == {"ok": True, "stale": []}
 
 
 def test_what_came_of_answers() -> None:
