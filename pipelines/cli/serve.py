@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipelines.cli.completion import complete_log
+from pipelines.cli.durations import Duration
 from pipelines.cli.options import LOG_HELP, Number, load, reads_a_log, says_its_progress
-from pipelines.exit_statuses import WRONG_COMMAND
 from swftools.errors import MissingLibraryError, SwfToolsError
 from swftools.output.shown_text import shown
+
+if TYPE_CHECKING:
+    from pipelines.service.clusters import Cluster
+    from swftools.qbets import WaitPredictor
 
 LIBRARIES = ("starlette", "uvicorn", "jinja2", "prometheus_client")
 
@@ -23,12 +28,16 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 @click.command(short_help="Answer users over the web how long jobs would wait.", name="serve")
+@click.option("--slurm", is_flag=True, help="Follow the Slurm whose commands are here.")
+@click.option("--replay", shell_complete=complete_log, help=f"{LOG_HELP}: it is played as if it ran now.")
+@click.option("--name", help="What the cluster is called; default: slurm, or the log's name.")
 @click.option(
-    "--replay", required=True, shell_complete=complete_log, help=f"{LOG_HELP}: it is played as if it ran now."
+    "--journal", type=click.Path(), help="File that keeps what is heard of Slurm, and is learnt at the start."
 )
-@click.option("--speed", type=Number(0, min_open=True), default=1000.0, show_default=True, help="Seconds of it in one.")
+@click.option("--every", type=Duration(), default=60.0, show_default=True, help="Between two polls of Slurm: 60, 5m.")
+@click.option("--speed", type=Number(0, min_open=True), default=1000.0, show_default=True, help="Of a log: s in one s.")
 @click.option(
-    "--begin", type=Number(0, 1), default=0.5, show_default=True, help="Share of its jobs that are learnt at first."
+    "--begin", type=Number(0, 1), default=0.5, show_default=True, help="Share of a log's jobs that are learnt at first."
 )
 @click.option("--method", default="binomial", show_default=True, help="Bound of waits, as binomial or lognormal.")
 @click.option("--by", default="queue", show_default=True, help="What jobs are grouped by, as queue,user; all for none.")
@@ -38,41 +47,73 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 @click.option("--allowed-host", multiple=True, help="Name by which it may be called, beside localhost; repeatable.")
 @reads_a_log
 @says_its_progress
-def serve(replay: str, method: str, by: str, cleaned: bool, rules: str, **options: Any) -> None:
-    """Play a log, and answer over the web how long a job submitted now would wait.
+def serve(slurm: bool, replay: str | None, cleaned: bool, rules: str, **options: Any) -> None:
+    """Answer over the web how long a job submitted now would wait, as a Slurm or a log tells.
 
     A page for people is at /, JSON below /api/v1, figures for Prometheus at /metrics. Ctrl-C ends it.
 
     \b
-    Example: swftools serve --replay SDSC-BLUE-2000-4.2-cln-5000-9999
+    Examples: swftools serve --slurm --journal waits.jsonl
+              swftools serve --replay SDSC-BLUE-2000-4.2-cln-5000-9999
     """
+    if slurm == (replay is not None):
+        raise click.UsageError("give --slurm, or --replay LOG")
+    if replay is not None and options["journal"]:
+        raise click.UsageError("--journal keeps what is heard of a Slurm; a log is there already")
     if not all(find_spec(name) for name in LIBRARIES):
         raise MissingLibraryError("serve needs a web server: pip install 'swftools[serve]'")
-    loaded = load(replay, cleaned, rules)
-    from functools import partial
-
     from pipelines.service.app import Service, make_app
-    from pipelines.service.clocks import ReplayClock
-    from pipelines.service.clusters import replayed
     from pipelines.service.web_server import run
-    from swftools.qbets import WaitPredictor
 
-    predictor = WaitPredictor(method, None if by == "all" else by.split(","), training=options["training"])
-    if not len(loaded.trace):
-        raise SwfToolsError(f"{loaded.log.name}: it has no job, so there is nothing to play")
-    cluster = replayed(
-        shown(loaded.log.name),
-        loaded.trace,
-        predictor,
-        clock_of=partial(ReplayClock, speed=options["speed"]),
-        every=max(60.0, TICK * options["speed"]),
-        begin=options["begin"],
-    )
-    app = make_app(Service([cluster], TICK), [*LOOPBACK, *options["allowed_host"]])
-    if not run(
+    cluster = _of_slurm(options) if replay is None else _of_log(replay, cleaned, rules, options)
+    app = make_app(Service([cluster], TICK if replay else options["every"]), [*LOOPBACK, *options["allowed_host"]])
+    run(
         app,
         options["host"],
         options["port"],
         lambda address: click.echo(f"{shown(cluster.name)}: {address}  (Ctrl-C ends it)"),
-    ):
-        raise click.exceptions.Exit(WRONG_COMMAND)
+    )
+
+
+def _predictor(options: Mapping[str, Any]) -> WaitPredictor:
+    from swftools.qbets import WaitPredictor
+
+    by = None if options["by"] == "all" else options["by"].split(",")
+    return WaitPredictor(options["method"], by, training=options["training"])
+
+
+def _of_slurm(options: Mapping[str, Any]) -> Cluster:
+    """Return a cluster that follows the Slurm of this machine, of which something was heard."""
+    from pipelines.service.clocks import SystemClock
+    from pipelines.service.clusters import Cluster
+    from pipelines.service.slurm_sensor import SlurmSensor
+    from swftools.live import Journal, read_journal
+
+    predictor = _predictor(options)
+    predictor.start = 0
+    journal = Journal(options["journal"]) if options["journal"] else None
+    sensor = SlurmSensor(before=[] if journal is None else read_journal(journal.path))
+    name = shown(options["name"] or "slurm")
+    cluster = Cluster(name, predictor, sensor, SystemClock(), options["every"], journal=journal)
+    cluster.poll()
+    return cluster
+
+
+def _of_log(replay: str, cleaned: bool, rules: str, options: Mapping[str, Any]) -> Cluster:
+    """Return a cluster that plays a log."""
+    loaded = load(replay, cleaned, rules)
+    from functools import partial
+
+    from pipelines.service.clocks import ReplayClock
+    from pipelines.service.clusters import replayed
+
+    if not len(loaded.trace):
+        raise SwfToolsError(f"{loaded.log.name}: it has no job, so there is nothing to play")
+    return replayed(
+        shown(options["name"] or loaded.log.name),
+        loaded.trace,
+        _predictor(options),
+        clock_of=partial(ReplayClock, speed=options["speed"]),
+        every=max(60.0, TICK * options["speed"]),
+        begin=options["begin"],
+    )

@@ -49,7 +49,8 @@ def about_cluster(cluster: Cluster) -> dict[str, Any]:
         "quantile": chosen.quantile,
         "confidence": chosen.confidence,
         "queues": list(cluster.groups().values()),
-        "waiting": len(cluster.live.waiting),
+        "waiting": cluster.waiting,
+        "running": cluster.running,
     }
 
 
@@ -62,9 +63,7 @@ def wait_of(cluster: Cluster, question: Question) -> dict[str, Any]:
         What is known is too old; or something that is needed is missing.
     """
     if cluster.is_stale:
-        raise Refusal(
-            503, f"nothing was heard of {cluster.name} for {duration(cluster.age)}: there is no answer until then"
-        )
+        raise Refusal(503, f"{cluster.silence}: there is no answer until then")
     answer = told(cluster, question)
     kept = cluster.ledger.counts(cluster.now, MONTH, answer.group)
     return {

@@ -77,7 +77,7 @@ class Service:
             await asyncio.sleep(self._tick)
             for cluster in self.clusters.values():
                 try:
-                    cluster.poll()
+                    cluster.learn(*await asyncio.to_thread(cluster.hear))
                     silent.discard(cluster.name)
                 except Exception as error:  # noqa: BLE001 (whatever it is: the others are heard of)
                     if cluster.name not in silent:
@@ -115,7 +115,7 @@ class Service:
     def page(self, name: str, title: str, status: int = 200, **told: Any) -> Response:
         """Return a page in its frame."""
         body = self._templates[name].render(**told)
-        stale = [f"{each.name} for {duration(each.age)}" for each in self.clusters.values() if each.is_stale]
+        stale = [each.silence for each in self.clusters.values() if each.is_stale]
         html = self._frame.render(title=title, body=body, stale=stale, clusters=list(self.clusters.values()))
         return Response(html, status, {**HEADERS, "Cache-Control": "no-store"}, "text/html; charset=utf-8")
 

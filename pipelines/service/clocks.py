@@ -15,6 +15,14 @@ class Clock(Protocol):
         """Return the time, s of the log or of the journal."""
 
 
+class SystemClock:
+    """The clock of this machine: seconds since 1970."""
+
+    def now(self) -> float:
+        """Return the time, s since 1970."""
+        return time.time()
+
+
 class ReplayClock:
     """The clock of a log that is played faster than it was.
 

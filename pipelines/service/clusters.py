@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from pipelines.service.clocks import Clock
-from swftools.live import JobEvent, LivePredictor, ToldLedger, log_events
+from swftools.live import JobEvent, Journal, LivePredictor, ToldLedger, log_events, read_journal
 from swftools.live.events import STARTED, SUBMITTED, in_order
 from swftools.named import named_groups
+from swftools.output.amounts import duration
 from swftools.qbets import WaitAnswer, WaitPredictor
 from swftools.trace import Trace
 
@@ -65,6 +66,8 @@ class Cluster:
         Seconds of the clock between two polls.
     processors : int or None
         Of the machine.
+    journal : Journal, optional
+        Keeps what is heard; what it has already is learnt first.
     """
 
     def __init__(
@@ -74,24 +77,42 @@ class Cluster:
         sensor: Sensor,
         clock: Clock,
         every: float,
+        *,
         processors: int | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.name, self.predictor, self.processors, self.every = name, predictor, processors, every
         self.live, self.ledger = LivePredictor(predictor), ToldLedger()
-        self._sensor, self._clock = sensor, clock
+        self._sensor, self._clock, self._journal = sensor, clock, journal
         self.heard_at = -math.inf
         self.calls, self.events = 0, 0
         self.waits = [0] * (len(WAIT_BUCKETS) + 1)
         self.waited = 0.0
         self._submitted: dict[str, float] = {}
+        self._running: set[str] = set()
+        if journal is not None:
+            self._learn(list(read_journal(journal.path)))
 
     # ------------------------------------------------------------ what happens
 
     def poll(self) -> None:
         """Hear what happened, and learn from it."""
-        now = self._clock.now()
+        self.learn(*self.hear())
+
+    def hear(self) -> tuple[float, list[JobEvent]]:
+        """Return what time it is, and what happened; this may take a while, and changes nothing that is told."""
         self.calls += 1
-        heard = in_order(self._sensor.poll(now))
+        now = self._clock.now()
+        return now, self._sensor.poll(now)
+
+    def learn(self, now: float, heard: Iterable[JobEvent]) -> None:
+        """Learn from what was heard, of which the journal keeps what is new."""
+        self._learn(heard if self._journal is None else self._journal.append(in_order(heard)))
+        self.heard_at = now
+
+    def _learn(self, events: Iterable[JobEvent]) -> None:
+        """Learn from events."""
+        heard = in_order(events)
         told = self.live.take(heard)
         self.ledger.take(heard, told)
         for event in heard:
@@ -100,8 +121,10 @@ class Cluster:
             elif (submit := self._submitted.pop(event.job, None)) is not None and event.kind == STARTED:
                 self.waits[bisect.bisect_left(WAIT_BUCKETS, event.time - submit)] += 1
                 self.waited += event.time - submit
+                self._running.add(event.job)
+            else:
+                self._running.discard(event.job)
         self.events += len(heard)
-        self.heard_at = now
 
     @property
     def age(self) -> float:
@@ -109,11 +132,27 @@ class Cluster:
         return max(self._clock.now() - self.heard_at, 0.0)
 
     @property
+    def silence(self) -> str:
+        """For how long nothing was heard, in words."""
+        heard = "yet" if math.isinf(self.age) else f"for {duration(self.age)}"
+        return f"nothing was heard of {self.name} {heard}"
+
+    @property
     def is_stale(self) -> bool:
         """Whether it is too old to be told."""
         return self.age > STALE * self.every
 
     # ------------------------------------------------------------ what is known
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that wait."""
+        return len(self._submitted)
+
+    @property
+    def running(self) -> int:
+        """Jobs that run."""
+        return len(self._running)
 
     @property
     def now(self) -> float:
@@ -167,6 +206,6 @@ def replayed(
     predictor.names, predictor.start = log.known_names, log.header.unix_start_time
     submitted = [event.time for event in events if event.kind == SUBMITTED]
     first = submitted[min(int(begin * len(submitted)), len(submitted) - 1)] if submitted else 0.0
-    cluster = Cluster(name, predictor, ReplaySensor(events), clock_of(first), every, log.processors)
+    cluster = Cluster(name, predictor, ReplaySensor(events), clock_of(first), every, processors=log.processors)
     cluster.poll()
     return cluster

@@ -52,6 +52,7 @@ SCHEMAS = {
                 "confidence": _NUMBER,
                 "queues": _list(_TEXT),
                 "waiting": _WHOLE,
+                "running": _WHOLE,
             }
         )
     ),

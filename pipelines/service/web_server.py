@@ -15,8 +15,8 @@ MOST_CONNECTIONS = 900
 """Connections at once; more are answered with 503, so that files that are open stay below the usual limit of 1,024."""
 
 
-def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> bool:
-    """Answer until it is interrupted; return whether it ever listened.
+def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
+    """Answer until it is interrupted.
 
     Parameters
     ----------
@@ -61,4 +61,3 @@ def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> bool:
         pass
     finally:
         listening.close()
-    return bool(server.started)

@@ -219,7 +219,8 @@ class LivePredictor:
         return sorted(self._groups)
 
     def waits(self, group: str) -> int:
-        """Return how many waits of a group are known."""
+        """Return how many waits of a group are known, of all jobs of which it was heard that they started."""
+        self._groups[group].learn(np.inf)
         return self._groups[group].waits
 
     def learn(self, time: float) -> None:

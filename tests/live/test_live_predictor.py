@@ -281,6 +281,7 @@ def test_what_is_predicted_follows_what_happens() -> None:
     live.submitted("a", 10.0)
     assert (live.predict().group_waits, live.predict().until) == (0, 10.0)
     live.started("a", 40.0)
+    assert live.waits("all") == 1
     assert (live.predict().group_waits, live.predict().until) == (1, 40.0)
     live.submitted("b", 50.0)
     assert live.predict().until == 50.0

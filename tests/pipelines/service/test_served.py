@@ -65,7 +65,9 @@ def test_what_it_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        ([], 2, "--replay"),
+        ([], 2, "give --slurm, or --replay LOG"),
+        (["--slurm", "--replay", "x.swf"], 2, "give --slurm, or --replay LOG"),
+        (["--replay", "x.swf", "--journal", "j"], 2, "a log is there already"),
         (["--replay", "none.swf"], 20, "none.swf"),
         (["--replay", "lublin-feitelson:jobs=20,processors=16,seed=1", "--method", "binomail"], 2, "binomial"),
         (["--replay", "lublin-feitelson:jobs=20,processors=16,seed=1", "--speed", "0"], 2, "--speed"),

@@ -56,7 +56,7 @@ def cluster_of(clock: Hand, name: str = "blue", **parameters: Any) -> Cluster:
     """Return a cluster that hears of these jobs."""
     predictor = WaitPredictor("binomial", **{"training": 20, "clustering": False, **parameters})
     predictor.names, predictor.start = {"queue": {1: "batch", 2: EVIL}}, 946_684_800
-    return Cluster(name, predictor, ReplaySensor(list(log_events(log_of()))), clock, 60.0, 64)
+    return Cluster(name, predictor, ReplaySensor(list(log_events(log_of()))), clock, 60.0, processors=64)
 
 
 @pytest.fixture
