@@ -18,6 +18,7 @@ from typing import IO, Any, Self
 
 from swftools.errors import ParameterError, StorageError
 from swftools.live.events import JobEvent
+from swftools.output.whole_files import sync_folder
 
 _FIELDS = tuple(each.name for each in fields(JobEvent))
 
@@ -47,8 +48,11 @@ class Journal:
         self.path = Path(path)
         self._known = {_key(event) for event in read_journal(self.path)} if self.path.exists() else set()
         try:
+            is_new = not self.path.exists()
             self._file: IO[bytes] = self.path.open("ab")
             _cut_off(self._file, self.path)
+            if is_new:
+                sync_folder(self.path.absolute().parent)
         except OSError as error:
             raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
 

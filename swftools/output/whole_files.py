@@ -111,10 +111,10 @@ def _replacement(path: Path) -> Iterator[BinaryIO]:
             with suppress(OSError):
                 file.close()
             raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Wait until a folder's list of names is on disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -60,13 +60,22 @@ def test_killed_while_it_writes_at_any_byte(tmp_path: Path) -> None:
 def test_it_is_on_the_disk_when_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Flushed, and synced, once for all of them."""
     synced: list[bytes] = []
-    monkeypatch.setattr(os, "fsync", lambda number: synced.append((tmp_path / "j").read_bytes()))
     with Journal(tmp_path / "j") as journal:
+        monkeypatch.setattr(os, "fsync", lambda number: synced.append((tmp_path / "j").read_bytes()))
         journal.append(EVENTS)
         assert synced == [(tmp_path / "j").read_bytes()]
         assert synced[0].count(b"\n") == 4
         journal.append(EVENTS)
         assert len(synced) == 1
+
+
+def test_a_new_file_is_in_its_folder_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, when it is made: a loss of power does not take it away."""
+    synced: list[Path] = []
+    monkeypatch.setattr("swftools.live.journal.sync_folder", synced.append)
+    for _ in range(2):
+        Journal(tmp_path / "j").close()
+        assert synced == [tmp_path]
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
