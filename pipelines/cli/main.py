@@ -66,7 +66,7 @@ def main() -> None:
     Wait of a job now:        swftools predict --state STATE --queue 3
     When to submit it:        swftools reserve --state STATE --start +6h ...
     When it would start:      swftools whatif --running now.txt --job ...
-    Answer over the web:      swftools serve --replay LOG
+    Answer over the web:      swftools serve --slurm
     Each night:               swftools reevaluate --inbox DIR --history NAME
     A paper's tables:         swftools reproduce nurmi2009
     Draw a picture:           swftools plot LOG --picture arrivals
