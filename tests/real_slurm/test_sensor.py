@@ -3,9 +3,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
 import time
+import urllib.request
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +21,7 @@ from pipelines.service.clusters import Cluster
 from pipelines.service.slurm_sensor import SlurmSensor
 from swftools.live import Journal, read_journal
 from swftools.qbets import WaitPredictor
+from tests.pipelines.luigi_runs import SWFTOOLS
 from tests.real_slurm.cluster import Slurm
 
 pytestmark = pytest.mark.slow
@@ -72,3 +80,47 @@ def _ids(jobs: list[str], array: str, gone: str) -> list[str]:
 
 def _is_idle(slurm: Slurm) -> bool:
     return not slurm.run("squeue --noheader").strip()
+
+
+def test_the_command_answers_and_outlives_being_killed(slurm: Slurm, tmp_path: Path) -> None:
+    """By SIGKILL, while jobs come and go; at the end each is in the journal once, and its wait is learnt."""
+    journal = tmp_path / "waits.jsonl"
+    words = ["--journal", str(journal), "--every", "1", "--training", "1", "--port", "0"]
+    jobs: list[str] = []
+    for _ in range(4):
+        with _serving(slurm, words) as address:
+            jobs += [slurm.submit("--ntasks=16", "--time=1", "sleep 1") for _ in range(2)]
+            time.sleep(4.0)
+            (told,) = _answer(f"{address}api/v1/clusters")
+            assert (told["is_stale"], told["cluster"]) == (False, "slurm")
+    with _serving(slurm, words) as address:
+        slurm.wait_for(lambda: _is_idle(slurm), "the jobs are over")
+        slurm.wait_for(lambda: _ended(journal) >= set(jobs), "their ends are heard of")
+        wait = _answer(f"{address}api/v1/wait?queue=batch&time=1m&quantile=.5")
+    events = [event for event in read_journal(journal) if event.job.split("@")[0] in jobs]
+    assert Counter(event.kind for event in events) == Counter(submitted=8, started=8, ended=8)
+    assert len({(event.job, event.kind) for event in events}) == 24
+    assert wait["waits"] >= 8
+    assert wait["bounds"][0]["seconds"] is not None
+
+
+@contextmanager
+def _serving(slurm: Slurm, words: list[str]) -> Iterator[str]:
+    """Start a service, which is killed at the end; yield its address."""
+    command = [*SWFTOOLS, "serve", "--slurm", *words]
+    with subprocess.Popen(command, env=slurm.environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = re.search(r"http://\S+/", process.stdout.readline())  # type: ignore[union-attr]
+            assert address is not None
+            yield address[0]
+        finally:
+            process.kill()
+
+
+def _answer(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return json.load(answer)
+
+
+def _ended(journal: Path) -> set[str]:
+    return {event.job.split("@")[0] for event in read_journal(journal) if event.kind == "ended"}
