@@ -206,5 +206,5 @@ def _width(text: str) -> int | None:
 
 
 def _goes_on(state: str) -> bool:
-    """Whether a job is not over: CANCELLED by 1000 is an end."""
-    return state.split(" ", maxsplit=1)[0] in GOES_ON
+    """Whether a job is not over."""
+    return state in GOES_ON

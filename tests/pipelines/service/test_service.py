@@ -8,6 +8,7 @@ import math
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +16,11 @@ from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from pipelines.service.app import Service, make_app
-from pipelines.service.clocks import ReplayClock
+from pipelines.service.clocks import ReplayClock, SystemClock
 from pipelines.service.clusters import Cluster, ReplaySensor, replayed
 from pipelines.service.openapi import SCHEMAS, describe
 from swftools import Trace
-from swftools.live import JobEvent, log_events
+from swftools.live import JobEvent, Journal, log_events, read_journal
 from swftools.qbets import WaitPredictor, predict_wait
 
 EVIL = "<b>night</b>\x1b[31m"
@@ -341,6 +342,40 @@ def test_a_sensor_that_fails_is_said_once_and_tried_again(clock: Hand, caplog: p
         while bad.is_stale:
             time.sleep(0.01)
         assert client.get("/healthz").json() == {"ok": True, "stale": []}
+
+
+def test_a_journal_outlives_the_service(clock: Hand, tmp_path: Path) -> None:
+    """What is heard is kept, once; a service that is started again knows it before it hears anything, and says so."""
+
+    def started(events: list[JobEvent]) -> Cluster:
+        predictor = WaitPredictor("binomial", by=None, training=1, quantile=0.5)
+        return Cluster("blue", predictor, ReplaySensor(events), clock, 60.0, journal=Journal(tmp_path / "j"))
+
+    events = [JobEvent(kind, 10.0 * n, str(n)) for n in range(1, 9) for kind in ("submitted", "started")]
+    events += [JobEvent("submitted", 100.0, "waits"), JobEvent("ended", 110.0, "1")]
+    first = started(events)
+    first.poll()
+    assert (first.waiting, first.running, first.live.waits("all"), first.events) == (1, 7, 8, 18)
+    assert list(read_journal(tmp_path / "j")) == events
+    first._journal.close()  # type: ignore[union-attr]
+    again = started(events)
+    assert (again.waiting, again.running, again.live.waits("all"), again.events) == (1, 7, 8, 18)
+    assert again.silence == "nothing was heard of blue yet"
+    with TestClient(make_app(Service([again], 3600.0), ["testserver"])) as client:
+        assert client.get("/api/v1/clusters").json()[0]["age_seconds"] is None
+        assert "Nothing was heard of blue yet" in client.get("/queues").text
+        assert client.get("/api/v1/wait").status_code == 503
+        again.poll()
+        assert client.get("/api/v1/wait").status_code == 200
+    assert (again.waiting, again.running, again.live.waits("all"), again.events) == (1, 7, 8, 18)
+    assert list(read_journal(tmp_path / "j")) == events
+    again._journal.close()  # type: ignore[union-attr]
+
+
+def test_the_clock_of_this_machine() -> None:
+    """Counts from 1970."""
+    before = time.time()
+    assert before <= SystemClock().now() <= time.time()
 
 
 def test_what_came_of_answers() -> None:

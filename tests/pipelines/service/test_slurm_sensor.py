@@ -195,3 +195,27 @@ def test_a_command_has_times_in_seconds(tmp_path: Path, monkeypatch: pytest.Monk
     assert run_command(QUEUE) == f"7|PENDING|%s|UTC C|{len(QUEUE) - 1}|5|10|N/A\n"
     events: Any = SlurmSensor().poll(20.0)
     assert [event.job for event in events] == ["7@10"]
+
+
+def test_a_start_that_is_only_expected() -> None:
+    """Squeue prints when a job that waits may start: it has not."""
+    commands = Commands()
+    sensor = SlurmSensor(commands)
+    commands.queue = ["7|PENDING|batch|ann|4|1:00:00|1000|1500"]
+    assert sensor.poll(1010.0) == [SUBMITTED]
+    assert sensor.poll(1600.0) == []
+
+
+def test_who_is_still_in_the_queue_is_told_of_by_it_alone() -> None:
+    """A job that completes, of which sacct says already that it ended; and sacct is not asked again at once."""
+    commands = Commands()
+    sensor = SlurmSensor(commands)
+    sensor.poll(1000.0)
+    commands.queue = ["7|COMPLETING|batch|ann|4|1:00:00|1000|1060"]
+    commands.records = ["7|1000|1060|1200|COMPLETED|batch|ann|4|60"]
+    assert sensor.poll(1300.0) == [SUBMITTED, STARTED]
+    asked = len(commands.asked)
+    assert sensor.poll(1310.0) == []
+    assert commands.asked[asked:] == [QUEUE]
+    commands.queue = []
+    assert sensor.poll(1320.0) == [ENDED]
