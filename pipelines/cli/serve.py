@@ -40,7 +40,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
     "--begin", type=Number(0, 1), default=0.5, show_default=True, help="Share of a log's jobs that are learnt at first."
 )
 @click.option("--method", default="binomial", show_default=True, help="Bound of waits, as binomial or lognormal.")
-@click.option("--by", default="queue", show_default=True, help="What jobs are grouped by, as queue,user; all for none.")
+@click.option("--by", help="What jobs are grouped by, as queue,user; all for none; default: queue, if there are any.")
 @click.option("--training", type=click.IntRange(0), default=100, show_default=True, help="Waits known before answers.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8017, show_default=True, help="0: any that is free.")
@@ -75,11 +75,12 @@ def serve(slurm: bool, replay: str | None, cleaned: bool, rules: str, **options:
     )
 
 
-def _predictor(options: Mapping[str, Any]) -> WaitPredictor:
+def _predictor(options: Mapping[str, Any], *, has_queues: bool = True) -> WaitPredictor:
+    """Return how waits are bounded."""
     from swftools.qbets import WaitPredictor
 
-    by = None if options["by"] == "all" else options["by"].split(",")
-    return WaitPredictor(options["method"], by, training=options["training"])
+    by = options["by"] or ("queue" if has_queues else "all")
+    return WaitPredictor(options["method"], None if by == "all" else by.split(","), training=options["training"])
 
 
 def _of_slurm(options: Mapping[str, Any]) -> Cluster:
@@ -112,7 +113,7 @@ def _of_log(replay: str, cleaned: bool, rules: str, options: Mapping[str, Any]) 
     return replayed(
         shown(options["name"] or loaded.log.name),
         loaded.trace,
-        _predictor(options),
+        _predictor(options, has_queues=bool(loaded.trace.jobs["queue_id"].notna().any())),
         clock_of=partial(ReplayClock, speed=options["speed"]),
         every=max(60.0, TICK * options["speed"]),
         begin=options["begin"],

@@ -16,7 +16,13 @@ from click.testing import CliRunner
 
 from pipelines.cli import serve as serve_command
 from pipelines.cli.main import main
+from pipelines.logs.find import SHIPPED_LOG, find_log
+from pipelines.service import app as app_module
+from pipelines.service import web_server
+from pipelines.service.app import Service
 from tests.pipelines.luigi_runs import SWFTOOLS, environment
+
+SHIPPED = find_log(SHIPPED_LOG)
 
 
 @pytest.mark.slow
@@ -39,6 +45,33 @@ def test_it_answers_and_ends_by_ctrl_c(tmp_path: Path) -> None:
         finally:
             process.kill()
     assert (process.returncode, said) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "by"), [([], ["queue"]), (["--by", "all"], []), (["--by", "queue,user"], ["queue", "user"])]
+)
+def test_what_jobs_are_grouped_by(words: list[str], by: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By queue where the log has some, or as it is said."""
+    served: list[Service] = []
+    monkeypatch.setattr(app_module, "make_app", lambda service, _: served.append(service))
+    monkeypatch.setattr(web_server, "run", lambda *_: None)
+    log = ["--replay", str(SHIPPED.path), "--quiet"]
+    assert CliRunner().invoke(main, ["serve", *log, *words]).exit_code == 0
+    (cluster,) = served[0].clusters.values()
+    assert list(cluster.predictor.by) == by
+
+
+def test_a_log_without_queues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has one group of jobs."""
+    served: list[Service] = []
+    monkeypatch.setattr(app_module, "make_app", lambda service, _: served.append(service))
+    monkeypatch.setattr(web_server, "run", lambda *_: None)
+    lines = "".join(f"{n} {n * 60} 5 60 4 -1 -1 4 90 -1 1 1 -1 -1 -1 -1 -1 -1\n" for n in range(1, 9))
+    (tmp_path / "mine.swf").write_text("; MaxProcs: 8\n" + lines)
+    done = CliRunner().invoke(main, ["serve", "--replay", str(tmp_path / "mine.swf"), "--quiet", "--name", "one"])
+    assert done.exit_code == 0
+    (cluster,) = served[0].clusters.values()
+    assert (cluster.name, cluster.predictor.by) == ("one", ())
 
 
 def test_a_port_that_is_taken() -> None:
