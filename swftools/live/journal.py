@@ -3,12 +3,13 @@
 
 A line counts when it is whole. What was being written when a process was killed is the beginning of a line at the end
 of the file; it is not read, and cut off before more is written. So an event is there once or not at all, and who
-delivers it again is told that it is known.
+delivers it again within a week is told that it is known. What is older is forgotten in memory, and stays in the file.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
@@ -19,6 +20,11 @@ from typing import IO, Any, Self
 from swftools.errors import ParameterError, StorageError
 from swftools.live.events import JobEvent
 from swftools.output.whole_files import sync_folder
+
+KEPT = 7 * 86_400.0
+"""Seconds before the newest event for which what is delivered again is known."""
+
+_Key = tuple[str, str, str, float]
 
 _FIELDS = tuple(each.name for each in fields(JobEvent))
 
@@ -46,7 +52,10 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._known = {_key(event) for event in read_journal(self.path)} if self.path.exists() else set()
+        self._events, self._known, self._newest = 0, set[_Key](), -math.inf
+        self._most = 1024
+        for event in read_journal(self.path) if self.path.exists() else ():
+            self._keep(event)
         try:
             is_new = not self.path.exists()
             self._file: IO[bytes] = self.path.open("ab")
@@ -59,7 +68,7 @@ class Journal:
     @property
     def events(self) -> int:
         """How many events it has."""
-        return len(self._known)
+        return self._events
 
     def append(self, events: Iterable[JobEvent]) -> list[JobEvent]:
         """Write those that are not known yet, all of them safely on the disk when it returns; return these.
@@ -69,7 +78,7 @@ class Journal:
         StorageError
             They cannot be written; none of them counts.
         """
-        new: dict[tuple[str, str, str, float], JobEvent] = {}
+        new: dict[_Key, JobEvent] = {}
         for event in events:
             key = _key(event)
             if key not in self._known:
@@ -84,8 +93,18 @@ class Journal:
         except OSError as error:
             self._forget(begin)
             raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
-        self._known.update(new)
+        for event in new.values():
+            self._keep(event)
         return list(new.values())
+
+    def _keep(self, event: JobEvent) -> None:
+        """Know an event, and forget those of long ago."""
+        self._events += 1
+        self._known.add(_key(event))
+        self._newest = max(self._newest, event.time)
+        if len(self._known) > self._most:
+            self._known = {key for key in self._known if key[-1] >= self._newest - KEPT}
+            self._most = max(1024, 2 * len(self._known))
 
     def _forget(self, begin: int) -> None:
         """Cut off what could not be written whole."""
@@ -140,7 +159,7 @@ def _checked(told: Any) -> dict[str, Any]:
     return told
 
 
-def _key(event: JobEvent) -> tuple[str, str, str, float]:
+def _key(event: JobEvent) -> _Key:
     return event.cluster, event.job, event.kind, event.time
 
 

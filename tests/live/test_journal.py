@@ -42,6 +42,19 @@ def test_of_two_tales_of_one_event_the_first_counts(tmp_path: Path) -> None:
     assert list(read_journal(tmp_path / "j")) == [first]
 
 
+def test_memory_is_of_a_week(tmp_path: Path) -> None:
+    """Of the newest event: what is delivered again is known by then; how many there are is counted all the same."""
+    days = [JobEvent("started", 86_400.0 * day + number, f"{number}") for day in range(40) for number in range(500)]
+    with Journal(tmp_path / "j") as journal:
+        for begin in range(0, len(days), 500):
+            assert len(journal.append(days[begin : begin + 500])) == 500
+            assert journal.append(days[max(begin - 3000, 0) : begin + 500]) == []
+        assert (journal.events, len(journal._known) < 10_000) == (20_000, True)
+    with Journal(tmp_path / "j") as journal:
+        assert (journal.events, len(journal._known) < 10_000) == (20_000, True)
+        assert journal.append(days[-3500:]) == []
+
+
 def test_killed_while_it_writes_at_any_byte(tmp_path: Path) -> None:
     """What is whole stays, the rest is as never written; and the next event stands in a line of its own."""
     path = tmp_path / "j"
