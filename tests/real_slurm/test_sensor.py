@@ -22,9 +22,18 @@ from pipelines.service.slurm_sensor import SlurmSensor
 from swftools.live import Journal, read_journal
 from swftools.qbets import WaitPredictor
 from tests.pipelines.luigi_runs import SWFTOOLS
-from tests.real_slurm.cluster import Slurm
+from tests.real_slurm.cluster import Slurm, running_slurm, what_is_missing
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
+    """A Slurm in which nobody else's jobs wait: other tests leave some."""
+    if missing := what_is_missing():
+        pytest.skip(missing)
+    with running_slurm(tmp_path_factory.mktemp("slurm") / "sensor") as running:
+        yield running
 
 
 def listening(path: Path) -> tuple[Cluster, Journal]:
