@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import _thread
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +16,9 @@ from typing import Any
 
 ANSWERS_WITHIN = 60.0
 """Seconds in which a command must answer."""
+
+AGAIN = 0.01
+"""Seconds after which an interrupt that Python dropped is raised again."""
 
 
 _ELSEWHERE = "start where jobs can be submitted, or mend PATH"
@@ -88,13 +93,27 @@ def submit(job: Any, script: str) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM do within a with block what Ctrl-C does: a batch system sends it before it ends a job."""
+    """Let SIGTERM do within a with block what Ctrl-C does: a batch system sends it before it ends a job.
+
+    What is raised while Python collects garbage is dropped, and libraries look at collections: then it is raised again.
+    """
+    before = sys.unraisablehook
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
+    def dropped(told: Any) -> None:
+        if told.exc_type is KeyboardInterrupt:  # here it would be dropped again
+            threading.Timer(AGAIN, _thread.interrupt_main, (signal.SIGTERM,)).start()
+        else:
+            before(told)
+
     with _handled(interrupt):
-        yield
+        sys.unraisablehook = dropped
+        try:
+            yield
+        finally:
+            sys.unraisablehook = before
 
 
 @contextmanager

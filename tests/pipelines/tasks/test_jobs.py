@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -667,3 +669,26 @@ def test_detached_without_a_batch_system(tmp_path: Path, monkeypatch: pytest.Mon
     done = CliRunner().invoke(main, ["experiment", "few.yaml", "--detach", "--data-root", "data"])
     assert done.exit_code == 2
     assert "--detach goes with --cluster slurm:FILE.yaml" in done.stderr
+
+
+def test_a_signal_within_a_collection_of_garbage() -> None:
+    """Python drops what is raised there; it is heard all the same, and other exceptions are told as ever."""
+    came: list[str] = []
+
+    def looks(phase: str, _: dict[str, int]) -> None:
+        if phase == "start" and not came:
+            came.append("signal")
+            signal.raise_signal(signal.SIGTERM)
+
+    hook = sys.unraisablehook
+    gc.callbacks.append(looks)
+    try:
+        with pytest.raises(KeyboardInterrupt), interruptible():  # noqa: PT012 (it comes a little later)
+            gc.collect()
+            until = time.monotonic() + 10.0
+            while time.monotonic() < until:
+                time.sleep(0.001)
+    finally:
+        gc.callbacks.remove(looks)
+    assert came == ["signal"]
+    assert sys.unraisablehook is hook
