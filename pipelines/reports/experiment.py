@@ -91,7 +91,7 @@ def _found(differences: pd.DataFrame) -> list[str]:
         # Which they are stands in the tables below.
         head, found, _ = words.partition(" are more than noise")
         named.setdefault(head + found, []).append(words_of(measure, ""))
-    told = [begun(f"{', '.join(measures)}: {words}.") for words, measures in named.items()]
+    told = [sentence(f"{', '.join(measures)}: {words}") for words, measures in named.items()]
     return told or ["There is one policy: nothing is compared."]
 
 

@@ -88,6 +88,7 @@ class Cluster:
         self.calls, self.events = 0, 0
         self.waits = [0] * (len(WAIT_BUCKETS) + 1)
         self.waited = 0.0
+        self._unkept: list[JobEvent] = []
         self._submitted: dict[str, float] = {}
         self._running: set[str] = set()
         if journal is not None:
@@ -106,8 +107,19 @@ class Cluster:
         return now, self._sensor.poll(now)
 
     def learn(self, now: float, heard: Iterable[JobEvent]) -> None:
-        """Learn from what was heard, of which the journal keeps what is new."""
-        self._learn(heard if self._journal is None else self._journal.append(in_order(heard)))
+        """Learn from what was heard, of which the journal keeps what is new.
+
+        Raises
+        ------
+        StorageError
+            The journal cannot be written: nothing is learnt, and the next call has it too.
+        """
+        if self._journal is None:
+            self._learn(heard)
+        else:
+            self._unkept += heard
+            self._learn(self._journal.append(in_order(self._unkept)))
+            self._unkept.clear()
         self.heard_at = now
 
     def _learn(self, events: Iterable[JobEvent]) -> None:

@@ -2,8 +2,9 @@
 """Hears of a Slurm what happens to its jobs: squeue at each poll, and sacct where that does not tell it.
 
 One call of squeue tells who waits and who runs. What is gone since the last poll has started and ended meanwhile, has
-ended, or has left the queue without a start: sacct knows which. It is asked every five minutes too, for jobs that came
-and went between two polls. Its database may lag, so a job of which it does not know yet is asked for again.
+ended, or has left the queue without a start: sacct knows which, and is asked for these jobs by their ids. Every five
+minutes it is asked for all that ended in that time, since jobs come and go between two polls. Its database may lag, so
+a job of which it does not know yet is asked for again.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ SECONDS = 30.0
 
 RECORDS_EVERY, OVERLAP = 300.0, 120.0
 """Seconds after which sacct is asked although nothing is gone; and so much further back than the last time."""
+
+AT_ONCE = 500
+"""Jobs of which sacct is asked in a call."""
 
 PATIENCE = 10
 """Polls after which a job that sacct does not know of has left the queue."""
@@ -114,14 +118,13 @@ class SlurmSensor:
         there: set[str] = set()
         heard = [event for line in self._run(QUEUE).splitlines() for event in self._of_line(line, there)]
         since = now if self._since is None else self._since
-        gone = [job for job in self._known if job not in there]
-        if gone or now - since >= RECORDS_EVERY:
-            heard += self._of_records(gone, there, since - OVERLAP, now)
-            self._since = now
-        elif self._since is None:
-            self._since = now
+        heard += self._of_gone([job for job in self._known if job not in there], now)
+        if now - since >= RECORDS_EVERY:
+            heard += self._of_missed({*there, *self._known}, since - OVERLAP, now)
+            since = now
         for event in heard:
             self._note(event)
+        self._since = since
         self._over = {job: time for job, time in self._over.items() if time >= since - 2 * OVERLAP}
         return heard
 
@@ -143,25 +146,38 @@ class SlurmSensor:
         if is_running and not (job in self._known and self._known[job].runs):
             yield JobEvent(STARTED, max(start or submit, submit), job)
 
-    def _of_records(self, gone: list[str], there: set[str], since: float, now: float) -> Iterator[JobEvent]:
-        """Yield what became of jobs that are gone from the queue, and all of those that came and went meanwhile."""
-        oldest = datetime.fromtimestamp(min([since, *(self._known[job].submit for job in gone)]), UTC)
-        records: dict[str, list[str]] = {}
-        for line in self._run((*RECORDS, COLUMNS, f"--starttime={oldest:%Y-%m-%dT%H:%M:%S}")).splitlines():
-            number, *record = line.strip().split("|")
-            if len(record) == COLUMNS.count(",") and (submit := _moment(record[0])) is not None:
-                records[_name(number, submit)] = record
-        for job in gone:
-            yield from self._of_record(job, self._known[job], records.get(job), now)
-        for job, (_, _, ended, state, partition, user, width, minutes) in records.items():
+    def _of_gone(self, gone: list[str], now: float) -> Iterator[JobEvent]:
+        """Yield what became of jobs that are gone from the queue."""
+        for begin in range(0, len(gone), AT_ONCE):
+            part = gone[begin : begin + AT_ONCE]
+            asked = [self._known[job] for job in part]
+            numbers = ",".join(each.number for each in asked)
+            records = self._records(min(each.submit for each in asked) - 1.0, f"--jobs={numbers}")
+            for job in part:
+                yield from self._of_record(job, self._known[job], records.get(job), now)
+
+    def _of_missed(self, heard_of: set[str], since: float, now: float) -> Iterator[JobEvent]:
+        """Yield all of the jobs that ended since a moment and were never heard of."""
+        for job, record in self._records(since).items():
+            _, _, ended, state, partition, user, width, minutes = record
             end = _moment(ended)
-            if job in self._known or job in there or job in self._over or end is None or end < since or _goes_on(state):
+            if job in heard_of or job in self._over or end is None or end < since or state in GOES_ON:
                 continue
             number, _, submitted = job.partition("@")
             known = _Known(number, float(submitted), runs=False)
             limit = int(minutes) * 60.0 if minutes.isdecimal() else None
             yield JobEvent(SUBMITTED, known.submit, job, "", _width(width), limit, {"queue": partition, "user": user})
-            yield from self._of_record(job, known, records[job], now)
+            yield from self._of_record(job, known, record, now)
+
+    def _records(self, since: float, *which: str) -> dict[str, list[str]]:
+        """Return what sacct says of jobs that were there since a moment: the other columns, by job."""
+        begin = f"--starttime={datetime.fromtimestamp(since, UTC):%Y-%m-%dT%H:%M:%S}"
+        records: dict[str, list[str]] = {}
+        for line in self._run((*RECORDS, COLUMNS, begin, *which)).splitlines():
+            number, *record = line.strip().split("|")
+            if len(record) == COLUMNS.count(",") and (submit := _moment(record[0])) is not None:
+                records[_name(number, submit)] = record
+        return records
 
     def _of_record(self, job: str, known: _Known, record: list[str] | None, now: float) -> Iterator[JobEvent]:
         """Yield what a record tells of a job that is gone; nothing yet if it is not over by it."""
@@ -169,7 +185,7 @@ class SlurmSensor:
         start, end = _moment(started), _moment(ended)
         if start is not None and not known.runs:
             yield JobEvent(STARTED, max(start, known.submit), job)
-        if not _goes_on(state):
+        if state not in GOES_ON:
             kind = ENDED if known.runs or start is not None else CANCELLED
             yield JobEvent(kind, max(now if end is None else end, known.submit), job)
             return
@@ -203,8 +219,3 @@ def _moment(text: str) -> float | None:
 def _width(text: str) -> int | None:
     """Return a number of processors; None if it is none."""
     return int(text) if text.isdecimal() and int(text) > 0 else None
-
-
-def _goes_on(state: str) -> bool:
-    """Whether a job is not over."""
-    return state in GOES_ON

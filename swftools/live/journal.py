@@ -58,7 +58,7 @@ class Journal:
             self._keep(event)
         try:
             is_new = not self.path.exists()
-            self._file: IO[bytes] = self.path.open("ab")
+            self._file = self.path.open("ab", buffering=0)  # what failed is not tried again behind one's back
             _cut_off(self._file, self.path)
             if is_new:
                 sync_folder(self.path.absolute().parent)
@@ -85,10 +85,11 @@ class Journal:
                 new.setdefault(key, event)
         if not new:
             return []
-        begin = self._file.tell()
+        begin = os.fstat(self._file.fileno()).st_size
         try:
-            self._file.write(b"".join(_line(event) for event in new.values()))
-            self._file.flush()
+            left = memoryview(b"".join(_line(event) for event in new.values()))
+            while left:
+                left = left[self._file.write(left) or 0 :]
             os.fsync(self._file.fileno())
         except OSError as error:
             self._forget(begin)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,26 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert list(read_journal(tmp_path / "j")) == EVENTS[:1]
         assert journal.append(EVENTS) == EVENTS[1:]
     assert list(read_journal(tmp_path / "j")) == EVENTS
+
+
+@pytest.mark.parametrize("room", [1, 40, 100])
+def test_a_disk_that_fills_within_a_line(room: int, tmp_path: Path) -> None:
+    """What was written of it is cut off, nothing is written later behind one's back, and twice is as once."""
+    path = tmp_path / "j"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal(path) as journal:
+        journal.append(EVENTS[:1])
+        size = path.stat().st_size
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, limits[1]))
+            for _ in range(2):
+                with pytest.raises(StorageError, match="j: cannot be written: File too large"):
+                    journal.append(EVENTS[1:])
+                assert path.stat().st_size == size
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert journal.append(EVENTS) == EVENTS[1:]
+    assert list(read_journal(path)) == EVENTS
 
 
 @pytest.mark.parametrize(

@@ -22,18 +22,9 @@ from pipelines.service.slurm_sensor import SlurmSensor
 from swftools.live import Journal, read_journal
 from swftools.qbets import WaitPredictor
 from tests.pipelines.luigi_runs import SWFTOOLS
-from tests.real_slurm.cluster import Slurm, running_slurm, what_is_missing
+from tests.real_slurm.cluster import Slurm
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
-    """A Slurm in which nobody else's jobs wait: other tests leave some."""
-    if missing := what_is_missing():
-        pytest.skip(missing)
-    with running_slurm(tmp_path_factory.mktemp("slurm") / "sensor") as running:
-        yield running
 
 
 def listening(path: Path) -> tuple[Cluster, Journal]:
@@ -44,16 +35,16 @@ def listening(path: Path) -> tuple[Cluster, Journal]:
     return Cluster("tested", predictor, sensor, SystemClock(), 5.0, journal=journal), journal
 
 
-def test_every_job_is_heard_of_once(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_job_is_heard_of_once(own_slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Short ones between two polls, arrays, one that is cancelled; and the service is killed in their midst twice."""
-    for name, value in slurm.environment.items():
+    for name, value in own_slurm.environment.items():
         monkeypatch.setenv(name, value)
     path = tmp_path / "journal"
     cluster, journal = listening(path)
     cluster.poll()
-    jobs = [slurm.submit("--ntasks=8", "--time=1", f"sleep {seconds}") for seconds in (1, 1, 4, 2, 3, 1, 2, 1)]
-    gone = slurm.submit("--ntasks=16", "--time=5", "--begin=now+1hour", "sleep 9")
-    array = slurm.submit("--ntasks=4", "--time=1", "--array=1-4", "sleep 1")
+    jobs = [own_slurm.submit("--ntasks=8", "--time=1", f"sleep {seconds}") for seconds in (1, 1, 4, 2, 3, 1, 2, 1)]
+    gone = own_slurm.submit("--ntasks=16", "--time=5", "--begin=now+1hour", "sleep 9")
+    array = own_slurm.submit("--ntasks=4", "--time=1", "--array=1-4", "sleep 1")
     begun = time.monotonic()
     for killed in (4.0, 9.0):
         while time.monotonic() - begun < killed:
@@ -61,8 +52,8 @@ def test_every_job_is_heard_of_once(slurm: Slurm, tmp_path: Path, monkeypatch: p
             time.sleep(1.0)
         journal.close()  # what is not in the journal is lost
         cluster, journal = listening(path)
-    slurm.run(f"scancel {gone}")
-    while time.monotonic() - begun < 120.0 and not (_is_idle(slurm) and cluster.waiting + cluster.running == 0):
+    own_slurm.run(f"scancel {gone}")
+    while time.monotonic() - begun < 120.0 and not (_is_idle(own_slurm) and cluster.waiting + cluster.running == 0):
         cluster.poll()
         time.sleep(1.0)
     events = list(read_journal(path))
@@ -71,7 +62,7 @@ def test_every_job_is_heard_of_once(slurm: Slurm, tmp_path: Path, monkeypatch: p
         job: Counter(submitted=1, cancelled=1) if job == gone else Counter(submitted=1, started=1, ended=1)
         for job in mine
     }
-    text = slurm.run(
+    text = own_slurm.run(
         "SLURM_TIME_FORMAT=%s sacct -n -X -P --format=JobID,Submit,Start,End -j " + ",".join([*jobs, array])
     )
     for line in text.splitlines():
@@ -91,20 +82,20 @@ def _is_idle(slurm: Slurm) -> bool:
     return not slurm.run("squeue --noheader").strip()
 
 
-def test_the_command_answers_and_outlives_being_killed(slurm: Slurm, tmp_path: Path) -> None:
+def test_the_command_answers_and_outlives_being_killed(own_slurm: Slurm, tmp_path: Path) -> None:
     """By SIGKILL, while jobs come and go; at the end each is in the journal once, and its wait is learnt."""
     journal = tmp_path / "waits.jsonl"
     words = ["--journal", str(journal), "--every", "1", "--training", "1", "--port", "0"]
     jobs: list[str] = []
     for _ in range(4):
-        with _serving(slurm, words) as address:
-            jobs += [slurm.submit("--ntasks=16", "--time=1", "sleep 1") for _ in range(2)]
+        with _serving(own_slurm, words) as address:
+            jobs += [own_slurm.submit("--ntasks=16", "--time=1", "sleep 1") for _ in range(2)]
             time.sleep(4.0)
             (told,) = _answer(f"{address}api/v1/clusters")
             assert (told["is_stale"], told["cluster"]) == (False, "slurm")
-    with _serving(slurm, words) as address:
-        slurm.wait_for(lambda: _is_idle(slurm), "the jobs are over")
-        slurm.wait_for(lambda: _ended(journal) >= set(jobs), "their ends are heard of")
+    with _serving(own_slurm, words) as address:
+        own_slurm.wait_for(lambda: _is_idle(own_slurm), "the jobs are over")
+        own_slurm.wait_for(lambda: _ended(journal) >= set(jobs), "their ends are heard of")
         wait = _answer(f"{address}api/v1/wait?queue=batch&time=1m&quantile=.5")
     events = [event for event in read_journal(journal) if event.job.split("@")[0] in jobs]
     assert Counter(event.kind for event in events) == Counter(submitted=8, started=8, ended=8)

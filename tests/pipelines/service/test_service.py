@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from pipelines.service.clocks import ReplayClock, SystemClock
 from pipelines.service.clusters import Cluster, ReplaySensor, replayed
 from pipelines.service.openapi import SCHEMAS, describe
 from swftools import Trace
+from swftools.errors import StorageError
 from swftools.live import JobEvent, Journal, log_events, read_journal
 from swftools.qbets import WaitPredictor, predict_wait
 
@@ -370,6 +372,29 @@ def test_a_journal_outlives_the_service(clock: Hand, tmp_path: Path) -> None:
     assert (again.waiting, again.running, again.live.waits("all"), again.events) == (1, 7, 8, 18)
     assert list(read_journal(tmp_path / "j")) == events
     again._journal.close()  # type: ignore[union-attr]
+
+
+def test_what_the_journal_cannot_keep_is_not_lost(clock: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full at one poll: nothing is learnt then, and all of it with the next."""
+    events = [JobEvent("submitted", 10.0, "1"), JobEvent("started", 20.0, "1"), JobEvent("submitted", 30.0, "2")]
+    journal = Journal(tmp_path / "j")
+    predictor = WaitPredictor("binomial", by=None, training=1)
+    cluster = Cluster("blue", predictor, ReplaySensor(events), clock, 60.0, journal=journal)
+
+    def fails(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    clock.time = 15.0
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fails)
+        with pytest.raises(StorageError, match="No space left"):
+            cluster.poll()
+    assert (cluster.waiting, cluster.events, math.isinf(cluster.age)) == (0, 0, True)
+    clock.time = 40.0
+    cluster.poll()
+    assert (cluster.waiting, cluster.running, cluster.events) == (1, 1, 3)
+    assert list(read_journal(tmp_path / "j")) == events
+    journal.close()
 
 
 def test_the_clock_of_this_machine() -> None:

@@ -48,7 +48,7 @@ def test_a_job_that_waits_runs_and_ends() -> None:
     assert commands.asked == [QUEUE] * 4
     commands.queue, commands.records = [], ["7|1000|1060|1200|COMPLETED|batch|ann|4|60"]
     assert sensor.poll(1210.0) == [ENDED]
-    assert commands.asked[-1][-1] == "--starttime=1970-01-01T00:14:50"
+    assert commands.asked[-1][-2:] == ("--starttime=1970-01-01T00:16:39", "--jobs=7")
     assert sensor.poll(1220.0) == []
     assert commands.asked[-1] == QUEUE
 
@@ -118,7 +118,7 @@ def test_it_goes_on_from_a_journal() -> None:
     sensor = SlurmSensor(commands, before)
     commands.queue, commands.records = [RUNS], ["8|900|950|1100|COMPLETED|batch|ann|4|60"]
     assert sensor.poll(1210.0) == [STARTED, JobEvent("ended", 1100.0, "8@900")]
-    assert commands.asked[-1][-1] == "--starttime=1970-01-01T00:14:40"
+    assert commands.asked[-1][-2:] == ("--starttime=1970-01-01T00:14:59", "--jobs=8")
 
 
 def test_who_came_and_went_between_two_polls() -> None:
@@ -156,6 +156,24 @@ def test_who_came_and_went_between_two_polls() -> None:
     assert [event.job for event in sensor.poll(1330.0)] == [f"{job}@1310" for job in range(20, 24)]
     for now in (1400.0, 1700.0, 2100.0):
         assert [event for event in sensor.poll(now) if event.kind != "cancelled"] == []
+
+
+def test_many_that_are_gone_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Are asked for by their ids, in parts; a job that came weeks ago does not bring the records of weeks."""
+    monkeypatch.setattr(slurm_sensor, "AT_ONCE", 2)
+    commands = Commands()
+    sensor = SlurmSensor(commands)
+    commands.queue = [f"{job}|PENDING|batch|ann|1|5:00|{1000 + job}|N/A" for job in range(5)]
+    commands.queue.append("9|PENDING|p|u|1|5|N/A|N/A")  # no job without a submission
+    assert len(sensor.poll(2_000_000.0)) == 5
+    commands.queue = []
+    commands.records = [f"{job}|{1000 + job}|1501|1502|COMPLETED|batch|ann|1|5" for job in range(5)]
+    assert len(sensor.poll(2_000_060.0)) == 10
+    assert [asked[-2:] for asked in commands.asked[2:]] == [
+        ("--starttime=1970-01-01T00:16:39", "--jobs=0,1"),
+        ("--starttime=1970-01-01T00:16:41", "--jobs=2,3"),
+        ("--starttime=1970-01-01T00:16:43", "--jobs=4"),
+    ]
 
 
 def script(path: Path, text: str) -> None:
