@@ -40,6 +40,10 @@ class ReplayClock:
         self.begin, self.speed = begin, speed
         self._ticks, self._first = ticks, ticks()
 
+    def start(self) -> None:
+        """Stand at the beginning again: what is learnt first takes a while."""
+        self._first = self._ticks()
+
     def now(self) -> float:
         """Return the time, s of the log."""
         return self.begin + (self._ticks() - self._first) * self.speed

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from pipelines.service.clocks import Clock
+from pipelines.service.clocks import Clock, ReplayClock
 from swftools.live import JobEvent, Journal, LivePredictor, ToldLedger, log_events, read_journal
 from swftools.live.events import STARTED, SUBMITTED, in_order
 from swftools.named import named_groups
@@ -195,7 +195,13 @@ class Cluster:
 
 
 def replayed(
-    name: str, log: Trace, predictor: WaitPredictor, *, clock_of: Callable[[float], Clock], every: float, begin: float
+    name: str,
+    log: Trace,
+    predictor: WaitPredictor,
+    *,
+    clock_of: Callable[[float], ReplayClock],
+    every: float,
+    begin: float,
 ) -> Cluster:
     """Return a cluster that plays a log, from a share of its submissions on.
 
@@ -208,7 +214,7 @@ def replayed(
     predictor : WaitPredictor
         How waits are bounded.
     clock_of : callable
-        Makes the clock, of the second where the play begins.
+        Makes the clock, of the second where the play begins; it runs from when that is learnt.
     every : float
         Seconds of the log between two polls.
     begin : float
@@ -218,6 +224,8 @@ def replayed(
     predictor.names, predictor.start = log.known_names, log.header.unix_start_time
     submitted = [event.time for event in events if event.kind == SUBMITTED]
     first = submitted[min(int(begin * len(submitted)), len(submitted) - 1)] if submitted else 0.0
-    cluster = Cluster(name, predictor, ReplaySensor(events), clock_of(first), every, processors=log.processors)
+    clock = clock_of(first)
+    cluster = Cluster(name, predictor, ReplaySensor(events), clock, every, processors=log.processors)
     cluster.poll()
+    clock.start()
     return cluster

@@ -374,6 +374,27 @@ def test_a_journal_outlives_the_service(clock: Hand, tmp_path: Path) -> None:
     again._journal.close()  # type: ignore[union-attr]
 
 
+def test_what_is_learnt_first_takes_no_time_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute of learning is a minute, and not a day of the log in which nothing was heard."""
+    ticks = [0.0]
+    learn = Cluster.learn
+
+    def slowly(self: Cluster, now: float, heard: list[JobEvent]) -> None:
+        ticks[0] += 60.0
+        learn(self, now, heard)
+
+    monkeypatch.setattr(Cluster, "learn", slowly)
+    cluster = replayed(
+        "blue",
+        log_of(),
+        WaitPredictor("binomial", training=20),
+        clock_of=lambda begin: ReplayClock(begin, 1000.0, lambda: ticks[0]),
+        every=1000.0,
+        begin=0.5,
+    )
+    assert (cluster.age, cluster.is_stale) == (0.0, False)
+
+
 def test_what_the_journal_cannot_keep_is_not_lost(clock: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full at one poll: nothing is learnt then, and all of it with the next."""
     events = [JobEvent("submitted", 10.0, "1"), JobEvent("started", 20.0, "1"), JobEvent("submitted", 30.0, "2")]
