@@ -415,6 +415,10 @@ def test_what_the_journal_cannot_keep_is_not_lost(clock: Hand, tmp_path: Path, m
     cluster.poll()
     assert (cluster.waiting, cluster.running, cluster.events) == (1, 1, 3)
     assert list(read_journal(tmp_path / "j")) == events
+    offered: list[list[JobEvent]] = []
+    monkeypatch.setattr(journal, "append", lambda heard: offered.append(list(heard)) or [])
+    cluster.poll()
+    assert offered == [[]]  # what is kept is not offered again
     journal.close()
 
 
