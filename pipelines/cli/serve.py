@@ -87,7 +87,7 @@ def _of_slurm(options: Mapping[str, Any]) -> Cluster:
     """Return a cluster that follows the Slurm of this machine, of which something was heard."""
     from pipelines.service.clocks import SystemClock
     from pipelines.service.clusters import Cluster
-    from pipelines.service.slurm_sensor import SlurmSensor
+    from pipelines.service.sensors.slurm import SlurmSensor
     from swftools.live import Journal, read_journal
 
     predictor = _predictor(options)

@@ -42,7 +42,7 @@ def about_cluster(cluster: Cluster) -> dict[str, Any]:
     return {
         **state_of(cluster),
         "is_stale": cluster.is_stale,
-        "processors": cluster.processors,
+        "processors": cluster.machine.processors,
         "method": cluster.predictor.name,
         "by": list(cluster.predictor.by),
         "told_apart_by": chosen.explanatory,

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from pipelines.service.clocks import Clock, ReplayClock
+from pipelines.service.sensors.replay import ReplaySensor
+from pipelines.service.sensors.sensor import NOT_SAID, Machine, Sensor
 from swftools.live import JobEvent, Journal, LivePredictor, ToldLedger, log_events, read_journal
 from swftools.live.events import STARTED, SUBMITTED, in_order
 from swftools.named import named_groups
@@ -20,33 +22,11 @@ from swftools.trace import Trace
 STALE = 5
 """So many polls without an answer, and what is known is too old to be told."""
 
+MACHINE_EVERY = 3600.0
+"""Seconds after which it is asked again what the machine and its queues are."""
+
 WAIT_BUCKETS = (60.0, 300.0, 900.0, 3600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0)
 """Upper ends, s, of the histogram of waits."""
-
-
-class Sensor(Protocol):
-    """Hears of a cluster what happens to its jobs."""
-
-    def poll(self, now: float) -> list[JobEvent]:
-        """Return what happened since the last call, up to now."""
-
-
-class ReplaySensor:
-    """Hears of a log that is over what happened up to now.
-
-    Parameters
-    ----------
-    events : sequence of JobEvent
-        In order of time.
-    """
-
-    def __init__(self, events: Sequence[JobEvent]) -> None:
-        self._events, self._times, self._done = events, [event.time for event in events], 0
-
-    def poll(self, now: float) -> list[JobEvent]:
-        """Return what happened since the last call, up to now."""
-        begin, self._done = self._done, max(self._done, bisect.bisect_right(self._times, now))
-        return list(self._events[begin : self._done])
 
 
 class Cluster:
@@ -64,8 +44,6 @@ class Cluster:
         Of the service.
     every : float
         Seconds of the clock between two polls.
-    processors : int or None
-        Of the machine.
     journal : Journal, optional
         Keeps what is heard; what it has already is learnt first.
     """
@@ -78,10 +56,10 @@ class Cluster:
         clock: Clock,
         every: float,
         *,
-        processors: int | None = None,
         journal: Journal | None = None,
     ) -> None:
-        self.name, self.predictor, self.processors, self.every = name, predictor, processors, every
+        self.name, self.predictor, self.every = name, predictor, every
+        self.machine, self._machine_until = NOT_SAID, -math.inf
         self.live, self.ledger = LivePredictor(predictor), ToldLedger()
         self._sensor, self._clock, self._journal = sensor, clock, journal
         self.heard_at = -math.inf
@@ -104,6 +82,8 @@ class Cluster:
         """Return what time it is, and what happened; this may take a while, and changes nothing that is told."""
         self.calls += 1
         now = self._clock.now()
+        if now >= self._machine_until:
+            self.machine, self._machine_until = self._sensor.machine(), now + MACHINE_EVERY
         return now, self._sensor.poll(now)
 
     def learn(self, now: float, heard: Iterable[JobEvent]) -> None:
@@ -225,7 +205,7 @@ def replayed(
     submitted = [event.time for event in events if event.kind == SUBMITTED]
     first = submitted[min(int(begin * len(submitted)), len(submitted) - 1)] if submitted else 0.0
     clock = clock_of(first)
-    cluster = Cluster(name, predictor, ReplaySensor(events), clock, every, processors=log.processors)
+    cluster = Cluster(name, predictor, ReplaySensor(events, Machine(log.processors)), clock, every)
     cluster.poll()
     clock.start()
     return cluster

@@ -18,7 +18,7 @@ import pytest
 
 from pipelines.service.clocks import SystemClock
 from pipelines.service.clusters import Cluster
-from pipelines.service.slurm_sensor import SlurmSensor
+from pipelines.service.sensors.slurm import SlurmSensor
 from swftools.live import Journal, read_journal
 from swftools.qbets import WaitPredictor
 from tests.pipelines.luigi_runs import SWFTOOLS

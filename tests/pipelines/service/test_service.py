@@ -18,8 +18,10 @@ from starlette.testclient import TestClient
 
 from pipelines.service.app import Service, make_app
 from pipelines.service.clocks import ReplayClock, SystemClock
-from pipelines.service.clusters import Cluster, ReplaySensor, replayed
+from pipelines.service.clusters import Cluster, replayed
 from pipelines.service.openapi import SCHEMAS, describe
+from pipelines.service.sensors.replay import ReplaySensor
+from pipelines.service.sensors.sensor import Machine
 from swftools import Trace
 from swftools.errors import StorageError
 from swftools.live import JobEvent, Journal, log_events, read_journal
@@ -59,7 +61,7 @@ def cluster_of(clock: Hand, name: str = "blue", **parameters: Any) -> Cluster:
     """Return a cluster that hears of these jobs."""
     predictor = WaitPredictor("binomial", **{"training": 20, "clustering": False, **parameters})
     predictor.names, predictor.start = {"queue": {1: "batch", 2: EVIL}}, 946_684_800
-    return Cluster(name, predictor, ReplaySensor(list(log_events(log_of()))), clock, 60.0, processors=64)
+    return Cluster(name, predictor, ReplaySensor(list(log_events(log_of())), Machine(64)), clock, 60.0)
 
 
 @pytest.fixture
@@ -324,14 +326,14 @@ def test_a_sensor_that_fails_is_said_once_and_tried_again(clock: Hand, caplog: p
     bad, good = cluster_of(clock, "bad"), cluster_of(clock, "good")
     works = bad._sensor
 
-    class Broken:
+    class Broken(ReplaySensor):
         """Fails."""
 
         def poll(self, now: float) -> list[JobEvent]:
             """Fail."""
             raise ConnectionError(f"\x1b[31m {now}")
 
-    bad._sensor = Broken()
+    bad._sensor = Broken([])
     with TestClient(make_app(Service([bad, good], 0.01), ["testserver"])) as client:
         while good.calls < 5:
             time.sleep(0.01)

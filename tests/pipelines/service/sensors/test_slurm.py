@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.service import slurm_sensor
-from pipelines.service.slurm_sensor import PATIENCE, QUEUE, SensorError, SlurmSensor, run_command
+from pipelines.service.sensors import slurm
+from pipelines.service.sensors.slurm import PATIENCE, QUEUE, SensorError, SlurmSensor, run_command
 from swftools.live import JobEvent
 
 
@@ -160,7 +160,7 @@ def test_who_came_and_went_between_two_polls() -> None:
 
 def test_many_that_are_gone_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Are asked for by their ids, in parts; a job that came weeks ago does not bring the records of weeks."""
-    monkeypatch.setattr(slurm_sensor, "AT_ONCE", 2)
+    monkeypatch.setattr(slurm, "AT_ONCE", 2)
     commands = Commands()
     sensor = SlurmSensor(commands)
     commands.queue = [f"{job}|PENDING|batch|ann|1|5:00|{1000 + job}|N/A" for job in range(5)]
@@ -198,7 +198,7 @@ def test_a_slurm_that_does_not_answer(
 ) -> None:
     """One error that says what was asked; nothing is lost."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin" if text else str(tmp_path))
-    monkeypatch.setattr(slurm_sensor, "SECONDS", 0.3)
+    monkeypatch.setattr(slurm, "SECONDS", 0.3)
     if text is not None:
         script(tmp_path / "squeue", text)
     with pytest.raises(SensorError, match=told):

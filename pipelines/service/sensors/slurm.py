@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from swftools.errors import SwfToolsError
+from pipelines.service.sensors.sensor import Machine, SensorError
 from swftools.live import JobEvent
 from swftools.live.events import CANCELLED, ENDED, STARTED, SUBMITTED
 from swftools.output.shown_text import shown
@@ -47,10 +47,6 @@ PATIENCE = 10
 
 GOES_ON = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING")
 """States in which a job is not over; all others are ends."""
-
-
-class SensorError(SwfToolsError, OSError):
-    """A batch system cannot be heard of: what was asked, and what it said."""
 
 
 Run = Callable[[tuple[str, ...]], str]
@@ -127,6 +123,10 @@ class SlurmSensor:
         self._since = since
         self._over = {job: time for job, time in self._over.items() if time >= since - 2 * OVERLAP}
         return heard
+
+    def machine(self) -> Machine:
+        """Return what the machine and its queues are now: not asked for yet."""
+        return Machine()
 
     def _of_line(self, line: str, there: set[str]) -> Iterator[JobEvent]:
         """Yield what a line of the queue tells that is not known yet."""
