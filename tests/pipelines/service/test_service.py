@@ -311,7 +311,7 @@ def test_a_log_that_is_played() -> None:
         begin=0.5,
     )
     assert cluster.heard_at == 12_000.0
-    assert (len(cluster.live.waiting) > 0, cluster.processors) == (True, 64)
+    assert (len(cluster.live.waiting) > 0, cluster.machine.processors) == (True, 64)
     before = cluster.events
     ticks[0] = 2.0
     cluster.poll()
