@@ -9,6 +9,7 @@ import swftools.formats.pbs
 import swftools.formats.sge
 import swftools.formats.slurm
 import swftools.formats.swf.format
+import swftools.formats.tables.collected
 import swftools.formats.tables.mapping
 import swftools.formats.tables.published.acme
 import swftools.formats.tables.published.alcf

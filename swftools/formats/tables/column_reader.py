@@ -306,7 +306,7 @@ class Filler:
             )
             records.fault(never & np.isfinite(end) & (states is None or states < 0), "an end without a start")
             records.numbers["run_time"] = np.where(never, np.nan, run) if "run_time" in records.numbers else run
-            if "end" in declared or "run_time" in declared:
+            if ("end" in declared or "run_time" in declared) and not self.declaration.keeps_running:
                 open_ = np.isfinite(start) & ~np.isfinite(end) & ~np.isfinite(run)
                 records.fault(open_, "not ended: it started, and has no end")
             if not np.isfinite(records.numbers["run_time"]).any():

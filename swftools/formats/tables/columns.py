@@ -147,6 +147,8 @@ class Declaration:
         Whether its rows are parts of jobs, which another table has, and need no time of submission.
     further : tuple of str
         Columns that are asked for and are none of ours as they are.
+    keeps_running : bool
+        Whether what started and has no end is a job; else it is quarantined.
 
     Raises
     ------
@@ -164,6 +166,7 @@ class Declaration:
     is_part: bool = False
     date_order: str | None = None
     further: tuple[str, ...] = ()
+    keeps_running: bool = False
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.columns) - set(TARGETS))

@@ -71,6 +71,8 @@ class TableFormat(WrittenDates):
     """The status that a state means; None for one of jobs that have not ended."""
     FURTHER: ClassVar[tuple[str, ...]] = ()
     """Columns that ``adapt`` asks for."""
+    KEEPS_RUNNING: ClassVar[bool] = False
+    """Whether what started and has no end is a job without a run time; else it is quarantined."""
     WIDTHS: ClassVar[dict[str, dict[str, Column]]] = {}
     """What the width may count; the first is the default."""
     MISSING: ClassVar[tuple[str, ...]] = ()
@@ -117,6 +119,7 @@ class TableFormat(WrittenDates):
             self.SEPARATOR,
             self.HEADLESS,
             further=self.FURTHER,
+            keeps_running=self.KEEPS_RUNNING,
         )
 
     @property
