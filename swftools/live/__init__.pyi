@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from .events import JobEvent as JobEvent
 from .events import log_events as log_events
+from .job_files import JobFiles as JobFiles
 from .journal import Journal as Journal
 from .journal import read_journal as read_journal
 from .ledger import ToldCounts as ToldCounts

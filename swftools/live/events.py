@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 
 from swftools.errors import ParameterError
+from swftools.formats.tables.collected import CANCELLED as OUTCOME_CANCELLED
+from swftools.formats.tables.collected import COMPLETED, FAILED
 from swftools.parameters import is_number, is_whole
 from swftools.qbets.log_columns import GROUPS, occurrences, read_submissions, read_width
 from swftools.trace import Trace
 
 STARTED, SUBMITTED, CANCELLED, ENDED = KINDS = ("started", "submitted", "cancelled", "ended")
 """What may happen to a job."""
+
+OUTCOMES = (COMPLETED, FAILED, OUTCOME_CANCELLED)
+"""How a job may have ended."""
 
 _RANKS = {SUBMITTED: 0, STARTED: 1, CANCELLED: 2, ENDED: 2}
 """In which order it happens."""
@@ -43,6 +48,8 @@ class JobEvent:
         Requested run time, s.
     groups : mapping of str to object
         What jobs may be grouped by: queue, user, partition ...; the queue is that of the submission.
+    outcome : str or None
+        Of an end: completed or failed, or cancelled for one that was cancelled while it ran; None: not known.
     """
 
     kind: str
@@ -52,6 +59,7 @@ class JobEvent:
     processors: int | None = None
     requested_time: float | None = None
     groups: Mapping[str, object] = field(default_factory=dict)
+    outcome: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -64,6 +72,8 @@ class JobEvent:
             raise ParameterError(f"processors={self.processors!r} is not an integer from 1 on")
         if self.requested_time is not None and not is_number(self.requested_time, 0.0):
             raise ParameterError(f"requested_time={self.requested_time!r} is not a number of seconds, 0 or more")
+        if self.outcome not in (None, *OUTCOMES):
+            raise ParameterError(f"outcome={self.outcome!r} is none of {', '.join(OUTCOMES)}")
 
 
 def in_order(events: Iterable[JobEvent]) -> list[JobEvent]:

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was heard of jobs, written into files that a history takes: one now and then, closed when it appears.
+
+A file has each job that started, ended or left the queue since the file before, whole: so a job that runs for long is
+in two files, and one that waits in none. A history takes files in any order, and twice. So after a crash the last file
+may be written again with more, and nothing is lost or counted twice.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from swftools.errors import ParameterError, StorageError
+from swftools.formats.tables.collected import CANCELLED as WAS_CANCELLED
+from swftools.formats.tables.collected import HEADER
+from swftools.live.events import CANCELLED, ENDED, STARTED, SUBMITTED, JobEvent
+from swftools.output.whole_files import create_file
+from swftools.parameters import is_number
+
+_REMEDY = "remove it, and what was heard is written again"
+
+GROUPS = ("queue", "partition", "user", "account")
+
+
+@dataclass
+class _Job:
+    """What is known of a job."""
+
+    submitted: JobEvent
+    times: dict[str, float] = field(default_factory=dict)
+    outcome: str | None = None
+
+
+class JobFiles:
+    """Files of jobs, for the inbox of a history.
+
+    Parameters
+    ----------
+    folder : path
+        Where they appear; it is there.
+    cluster : str
+        What the machine is called; a part of their names.
+    every : float
+        Seconds between two files; they are closed at multiples of it.
+    mark : path
+        File that keeps how many events are in files; it is made where there is none.
+
+    Raises
+    ------
+    ParameterError
+        The folder is none, the time is none, or the mark is none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> heard = [JobEvent("submitted", 5.0, "7@5", groups={"queue": "batch"}), JobEvent("started", 9.0, "7@5")]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = JobFiles(folder, "blue", 60.0, f"{folder}/.mark")
+    ...     files.take(heard)
+    ...     first, second = files.write(59.0), files.write(60.0)
+    ...     print(first, second.name, second.read_text().splitlines()[1])
+    None blue-19700101T000100Z.csv 7,blue,batch,,,,,,5,,9,,
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], cluster: str, every: float, mark: str | os.PathLike[str]
+    ) -> None:
+        if not is_number(every, 1.0):
+            raise ParameterError(f"a file every {every!r} s: that is not a number of seconds, 1 or more")
+        self.folder, self.cluster, self.every, self._mark = Path(folder), cluster, float(every), Path(mark)
+        if not self.folder.is_dir():
+            raise ParameterError(f"{self.folder}: is no folder; make it, or name another")
+        self._jobs: dict[str, _Job] = {}
+        self._changed: dict[str, None] = {}
+        self._events = 0
+        self._written = _read_mark(self._mark)
+        self._next = -math.inf
+
+    def take(self, events: Iterable[JobEvent]) -> None:
+        """Know what happened.
+
+        Parameters
+        ----------
+        events : iterable of JobEvent
+            In the order of the journal: from its first event on, also those that files have already.
+        """
+        for event in events:
+            self._events += 1
+            self._take(event)
+            if self._events == self._written:
+                self._forget()
+
+    def _take(self, event: JobEvent) -> None:
+        """Know an event."""
+        if event.kind == SUBMITTED:
+            self._jobs.setdefault(event.job, _Job(event))
+            return
+        job = self._jobs.get(event.job)
+        if job is None:
+            return
+        job.times.setdefault(ENDED if event.kind == CANCELLED else event.kind, event.time)
+        if event.kind in (CANCELLED, ENDED):
+            job.outcome = event.outcome or (WAS_CANCELLED if STARTED not in job.times else None)
+        if event.kind in (STARTED, CANCELLED, ENDED):
+            self._changed[event.job] = None
+
+    def _forget(self) -> None:
+        """Forget what files have: jobs that ended, and which changed."""
+        for name in self._changed:
+            if ENDED in self._jobs[name].times:
+                del self._jobs[name]
+        self._changed.clear()
+
+    def write(self, now: float, *, at_once: bool = False) -> Path | None:
+        """Write a file if it is time and something happened; return it.
+
+        Parameters
+        ----------
+        now : float
+            The time, s since 1970.
+        at_once : bool
+            Do not wait until it is time: it ends.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written: the next call tries again, and has what came meanwhile too.
+        """
+        if math.isinf(self._next):
+            self._next = self._behind(now)
+        if not self._changed or (now < self._next and not at_once):
+            self._next = max(self._next, self._behind(now) if now >= self._next else self._next)
+            return None
+        moment = datetime.fromtimestamp(math.floor(now), UTC)
+        path = self.folder / f"{_plain(self.cluster)}-{moment:%Y%m%dT%H%M%SZ}.csv"
+        with create_file(path) as file:
+            file.write(self._text().encode())
+        with create_file(self._mark) as file:
+            file.write(b"%d\n" % self._events)
+        self._written = self._events
+        self._forget()
+        self._next = self._behind(now)
+        return path
+
+    def _behind(self, now: float) -> float:
+        """Return when the next file is due."""
+        return (math.floor(now / self.every) + 1) * self.every
+
+    def _text(self) -> str:
+        """Return the rows of the jobs that changed, by submission."""
+        text = io.StringIO()
+        rows = csv.DictWriter(text, HEADER, lineterminator="\n")
+        rows.writeheader()
+        for name in sorted(self._changed, key=lambda name: (self._jobs[name].submitted.time, name)):
+            rows.writerow(self._row(name, self._jobs[name]))
+        return text.getvalue()
+
+    def _row(self, name: str, job: _Job) -> dict[str, Any]:
+        """Return the row of a job."""
+        known = job.submitted
+        times = {"submitted": known.time, **job.times}
+        return {
+            "job": id_of(name),
+            "cluster": self.cluster,
+            **{group: known.groups.get(group) for group in GROUPS},
+            "processors": known.processors,
+            "requested_time": _number(known.requested_time),
+            **{kind: _number(times.get(kind)) for kind in ("submitted", "eligible", "started", "ended")},
+            "outcome": job.outcome,
+        }
+
+
+def id_of(job: str) -> str:
+    """Return the id of a job, as its batch system counts: without the submission that is put into its name."""
+    return job.partition("@")[0]
+
+
+def _number(value: float | None) -> str | None:
+    """Return a number as it is written; parts of a second only where there are some."""
+    return None if value is None else repr(int(value)) if value == int(value) else repr(value)
+
+
+def _plain(name: str) -> str:
+    """Return a name as a part of names of files."""
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name) or "jobs"
+
+
+def _read_mark(path: Path) -> int:
+    """Return how many events files have."""
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return 0
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageError(
+            f"{path}: cannot be read: {error}; remove it, and what was heard is written again"
+        ) from error
+    if not text.isdecimal():
+        raise ParameterError(f"{path}: is no number of events; remove it, and what was heard is written again")
+    return int(text)
