@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from swftools.errors import ParameterError
 from swftools.parameters.spelling import did_you_mean
 from swftools.parameters.strict_yaml import KeyPath, lines_of
 
 Problem = tuple[KeyPath, str]
+Kind = TypeVar("Kind")
 
 
 def report(source: str, data: bytes, problems: list[Problem]) -> str:
@@ -22,6 +25,34 @@ def report(source: str, data: bytes, problems: list[Problem]) -> str:
     placed = sorted(zip(numbers, places, [what for _, what in problems], strict=True))
     lines = [f"line {line}: {f'{where}: ' if where else ''}{what}" for line, where, what in placed]
     return f"{source}, {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{source}: {len(lines)} problems", *lines])
+
+
+def validated(kind: type[Kind], source: str, data: bytes, content: Any) -> Kind:
+    """Return what a mapping declares.
+
+    Parameters
+    ----------
+    kind : type
+        A dataclass of pydantic's.
+    source : str
+        What messages call the file.
+    data : bytes
+        Its text, for the numbers of lines; empty if it is none.
+    content : mapping
+        What stands in it.
+
+    Raises
+    ------
+    ParameterError
+        It is not valid: the message lists every problem with its line.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(content)
+    except ValidationError as error:
+        problems = [(path_of(details), message_of(details, kind)) for details in error.errors(include_url=False)]
+        if data:
+            raise ParameterError(report(source, data, problems)) from error
+        raise ParameterError("; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)) from error
 
 
 def path_of(details: ErrorDetails) -> KeyPath:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import click
 
+from pipelines.cli.collect import collect
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.deposits import cite, export
 from pipelines.cli.diff import diff
@@ -67,6 +68,7 @@ def main() -> None:
     When to submit it:        swftools reserve --state STATE --start +6h ...
     When it would start:      swftools whatif --running now.txt --job ...
     Answer over the web:      swftools serve --slurm
+    Hear of a batch system:   swftools collect --slurm --journal FILE
     Each night:               swftools reevaluate --inbox DIR --history NAME
     A paper's tables:         swftools reproduce nurmi2009
     Draw a picture:           swftools plot LOG --picture arrivals
@@ -100,7 +102,7 @@ main.add_family(
     *(explain, check_schedule, price_log, measure_log_energy),
 )
 main.add_family("What can be named", policies, predictors, measures, pictures)
-main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sites, whatif, serve)
+main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sites, whatif, serve, collect)
 main.add_family("Histories", reevaluate)
 main.add_family("Papers", reproduce)
 main.add_family("Pictures", plot, report)

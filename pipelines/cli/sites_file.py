@@ -8,11 +8,11 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Positive, Text
-from pipelines.catalog.problems import message_of, path_of, report
+from pipelines.catalog.problems import validated
 from swftools.errors import ParameterError
 from swftools.output.amounts import duration
 from swftools.parameters.durations import seconds_of
@@ -111,12 +111,7 @@ def read_sites(path: str) -> SitesSettings:
     if not isinstance(content, dict):
         raise ParameterError(f"{path}: it must be a mapping with sites and requests, see docs/reservations.md")
     content.pop("folder", None)
-    try:
-        found = TypeAdapter(SitesSettings).validate_python({**content, "folder": Path(path).parent})
-    except ValidationError as error:
-        each = error.errors(include_url=False)
-        problems = [(path_of(details), message_of(details, SitesSettings)) for details in each]
-        raise ParameterError(report(path, data, problems)) from error
+    found = validated(SitesSettings, path, data, {**content, "folder": Path(path).parent})
     if not found.sites:
         raise ParameterError(f"{path}: sites: name at least one")
     if bool(found.requests.file) == bool(found.requests.parts):

@@ -11,11 +11,11 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Count, Name, Positive, Text
-from pipelines.catalog.problems import message_of, path_of, report
+from pipelines.catalog.problems import validated
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter
@@ -188,9 +188,9 @@ def read_settings(path: str | Path | None, given: Mapping[str, Any] | None = Non
             content = {}
         if not isinstance(content, dict):
             raise ParameterError(f"{path}: it must be a mapping such as history: NAME, see docs/histories.md")
-    _build(str(path), data, content)
+    validated(Settings, str(path), data, content)
     whole = _with(content, given or {})
-    settings = _build("command line", b"", whole)
+    settings = validated(Settings, "command line", b"", whole)
     _check_together(settings)
     return settings
 
@@ -205,18 +205,6 @@ def _with(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
         elif value:
             whole[name] = value
     return whole
-
-
-def _build(source: str, data: bytes, content: Mapping[str, Any]) -> Settings:
-    """Return settings of a mapping."""
-    try:
-        return TypeAdapter(Settings).validate_python(content)
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-        problems = [(path_of(details), message_of(details, Settings)) for details in found]
-        if data:
-            raise ParameterError(report(source, data, problems)) from error
-        raise ParameterError("; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)) from error
 
 
 def _check_together(settings: Settings) -> None:
@@ -235,7 +223,7 @@ def _check_together(settings: Settings) -> None:
 
 def settings_of(plan: Mapping[str, Any], history: str) -> Settings:
     """Return the settings that made a version, from the plan in its manifest."""
-    return _build(f"manifest of {history}", b"", {**plan, "history": history})
+    return validated(Settings, f"manifest of {history}", b"", {**plan, "history": history})
 
 
 def privacy_of(settings: Settings) -> dict[str, Any]:

@@ -8,6 +8,7 @@ delivers it again within a week is told that it is known. What is older is forgo
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import os
@@ -45,7 +46,7 @@ class Journal:
     Raises
     ------
     StorageError
-        It cannot be written.
+        It cannot be written, or another process writes it.
     ParameterError
         A line of it is none of a journal; file and line are named.
     """
@@ -59,9 +60,13 @@ class Journal:
         try:
             is_new = not self.path.exists()
             self._file = self.path.open("ab", buffering=0)  # what failed is not tried again behind one's back
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _cut_off(self._file, self.path)
             if is_new:
                 sync_folder(self.path.absolute().parent)
+        except BlockingIOError as error:
+            self._file.close()
+            raise StorageError(f"{self.path}: another process writes it; end that, or name another file") from error
         except OSError as error:
             raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where what is heard is kept: in the journal, and in files for the inbox of a history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from swftools.live import JobEvent, JobFiles, Journal, read_journal
+from swftools.live.events import in_order
+
+
+class Kept:
+    """What was heard of a cluster, kept.
+
+    Parameters
+    ----------
+    journal : Journal
+        Has every event, and knows those that are delivered again.
+    files : JobFiles, optional
+        Made of the journal's events.
+    """
+
+    def __init__(self, journal: Journal, files: JobFiles | None = None) -> None:
+        self._journal, self._files = journal, files
+        self._unkept: list[JobEvent] = []
+        if files is not None:
+            files.take(read_journal(journal.path))
+
+    def before(self) -> Iterator[JobEvent]:
+        """Yield what was kept before, in the order in which it was heard."""
+        return read_journal(self._journal.path)
+
+    def keep(self, heard: Iterable[JobEvent]) -> list[JobEvent]:
+        """Keep what was heard; return what is new, in order.
+
+        Raises
+        ------
+        StorageError
+            The journal cannot be written: nothing is lost, and the next call keeps it too.
+        """
+        self._unkept += heard
+        new = self._journal.append(in_order(self._unkept))
+        self._unkept.clear()
+        if self._files is not None:
+            self._files.take(new)
+        return new
+
+    def write(self, now: float, *, at_once: bool = False) -> Path | None:
+        """Write a file for the inbox, if it is time; return it.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written: the next call tries again.
+        """
+        return None if self._files is None else self._files.write(now, at_once=at_once)

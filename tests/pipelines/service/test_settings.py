@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The settings of a service: their defaults, and what is refused with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipelines.cli.main import main
+from pipelines.service.settings import read_service_settings
+from swftools.errors import ParameterError
+
+
+def read(folder: Path, text: str) -> object:
+    """Return settings of a text."""
+    (folder / "service.yaml").write_text(text)
+    return read_service_settings(folder / "service.yaml")
+
+
+def test_what_holds_by_default(tmp_path: Path) -> None:
+    """A sensor is enough; times are written as everywhere."""
+    path = tmp_path / "service.yaml"
+    path.write_text("clusters:\n  blue: {sensor: slurm, every: 5m}\n  red: {sensor: {kind: replay, log: LOG}}\n")
+    settings = read_service_settings(path, {"port": 80})
+    blue, red = settings.clusters.values()
+    assert (list(settings.clusters), settings.host, settings.port) == (["blue", "red"], "127.0.0.1", 80)
+    assert (blue.sensor, blue.every, blue.file_every, blue.method) == ({"kind": "slurm"}, 300.0, 3600.0, "binomial")
+    assert red.sensor == {"kind": "replay", "log": "LOG"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "clusters:\n  a: {sensor: slurm, jornal: x}\n",
+            "line 2: .* jornal: unknown key; did you mean journal",
+        ),
+        (
+            "clusters:\n  a:\n    sensor: slrm\n",
+            "line 3: .* sensor: no sensor .slrm.; .*did you mean slurm",
+        ),
+        ("clusters:\n  a: {sensor: {url: x}}\n", "line 2: clusters > a > sensor: should be slurm, or a mapping"),
+        ("clusters:\n  a: {sensor: slurm, every: soon}\n", "line 2: clusters > a > every: should be a time such as 60"),
+        ("clusters:\n  a: {sensor: slurm, every: 0}\n", "line 2: clusters > a > every: should be greater than"),
+        (
+            "clusters:\n  a: {sensor: slurm, method: binomal}\n",
+            "line 2: .* method: .*did you mean binomial",
+        ),
+        ("clusters:\n  a/b: {sensor: slurm}\n", "line 1: clusters: cluster 'a/b': a name has letters"),
+        ("clusters: {}\n", "line 1: clusters: should name a cluster"),
+        ("port: 1\n", "clusters: missing; add it"),
+        ("clusters: {a: {sensor: slurm}}\nport: 70000\n", "line 2: port: should be less than"),
+        ("- a\n", "it must be a mapping"),
+        ("clusters: {a: {sensor: slurm, inbox: x}}\n", "cluster a: an inbox needs a journal"),
+        ("clusters: {a: {sensor: {kind: replay}, journal: x}}\n", "cluster a: a log is there already"),
+        (
+            "clusters:\n  a: {sensor: slurm, journal: x}\n  b: {sensor: slurm, journal: ./x}\n",
+            "clusters a and b have one journal",
+        ),
+        (
+            "clusters:\n  a: {sensor: slurm, journal: x, inbox: i}\n  b: {sensor: slurm, journal: y, inbox: i}\n",
+            "clusters a and b have one inbox",
+        ),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    """With file, line, key and remedy."""
+    with pytest.raises(ParameterError, match=told):
+        read(tmp_path, text)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """It is said what to check."""
+    with pytest.raises(ParameterError, match="check the path of the settings"):
+        read_service_settings(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "give one of --config FILE, --slurm, --pbs, --sensor KIND"),
+        (["--slurm", "--pbs"], "give one of --config FILE"),
+        (["--slurm", "--sensor", "slurm"], "give one of --config FILE"),
+        (["--slurm"], "name the file that keeps what is heard: journal: FILE (--journal FILE)"),
+        (["--sensor", "slrm"], "no sensor 'slrm'"),
+        (["--slurm", "--inbox", "."], "an inbox needs a journal"),
+        (["--slurm", "--journal", "j", "--inbox", "none"], "none: is no folder; make it"),
+        (["--config", "s.yaml", "--slurm", "--every", "5"], "--config names the clusters: put --slurm, --every into"),
+        (["--config", "none.yaml"], "none.yaml: "),
+        (["--slurm", "--journal", "none/j"], "none/j: cannot be written: No such file or directory"),
+    ],
+)
+def test_what_the_command_refuses(words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a status that is not 0, and one line."""
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(main, ["collect", *words])
+    assert ended.exit_code != 0
+    said = ended.output + str(ended.exception)
+    assert told in said
