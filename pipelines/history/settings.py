@@ -24,6 +24,7 @@ from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.cleaning import resolve_rules
 from swftools.errors import ParameterError, SwfToolsError
 from swftools.parameters.strict_yaml import read_yaml_file
+from swftools.qbets.log_columns import METHOD as TOLD
 
 _CLOSED = ConfigDict(extra="forbid")
 _Share = Annotated[float, Field(gt=0, lt=1)]
@@ -50,7 +51,14 @@ def _check_policies(policies: tuple[Any, ...]) -> None:
         PoliciesParameter().normalize(list(policies))
 
 
-_Methods = Annotated[tuple[Text, ...], AfterValidator(_as_value_error(MethodsParameter().normalize))]
+def _check_methods(methods: tuple[str, ...]) -> None:
+    """Refuse what is neither a bound nor a rival, nor what jobs were told at their submission."""
+    others = [method for method in methods if method != TOLD]
+    if others or methods != (TOLD,):
+        MethodsParameter().normalize(others)
+
+
+_Methods = Annotated[tuple[Text, ...], AfterValidator(_as_value_error(_check_methods))]
 _Groups = Annotated[str, AfterValidator(_as_value_error(groups_of))]
 _Options = Annotated[dict[str, Any], AfterValidator(_as_value_error(ReplayOptionsParameter().normalize))]
 _Policies = Annotated[tuple[Any, ...], AfterValidator(_as_value_error(_check_policies))]
@@ -79,6 +87,7 @@ class WaitSettings:
     """Which predictions of waits are followed, and when that is told."""
 
     methods: _Methods = ("binomial",)
+    """Bounds and rivals; batch-system: what jobs were told at their submission, where the files say it."""
     by: _Groups = "queue"
     options: _Options = field(default_factory=dict)
     """Of the replay, as quantile and training."""

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from pipelines.history.months import Making
@@ -27,6 +28,8 @@ from pipelines.tasks.replay_predictor import ReplayOptionsParameter, ReplayPredi
 from pipelines.tasks.simulate import hash_of_module
 from swftools.errors import StateError, StorageError
 from swftools.fields.dictionary import COMMON_VERSION
+from swftools.qbets.log_columns import METHOD as TOLD
+from swftools.qbets.log_columns import logged_estimates
 from swftools.qbets.methods import find_method
 from swftools.qbets.predictor import WaitPredictor
 from swftools.tables import QUICK_OPTIONS, read_table, to_arrow, write_table
@@ -115,27 +118,28 @@ def replay_months(
         first = next((place for place, label in enumerate(labels) if not is_same or is_changed(label)), len(labels))
         kept = set(old.get("states", ())) if is_same else set()
         behind, predictor = first, None
-        if first < len(labels):
+        replay: Callable[[Trace], pd.DataFrame] = partial(logged_estimates, by=_by(settings), may_lack_waits=True)
+        if first < len(labels) and method != TOLD:
             usable = [label for label in labels[:first] if label in kept]
             known, predictor = _known_before(settings, state, method, usable, folder)
             behind = labels.index(usable[known - 1]) + 1 if known else 0
+            replay = partial(predictor.replay, may_lack_waits=True)
         for label in labels[:behind]:
             waits.parts[label] = Shared(str(state.version))
             if label in kept:
                 waits.states[label] = Shared(str(state.version))
-        if predictor is not None:
-            for label in labels[behind:]:
-                tell(f"{method} {label}")
-                table = predictor.replay(months[label](), may_lack_waits=True)
-                path = folder / f"{part_of(method, label)}.parquet"
-                with path.open("xb") as file:  # on its way: it need not be on disk
-                    write_table(to_arrow(table, "wait_predictions"), file, "wait_predictions", QUICK_OPTIONS)
-                waits.parts[label] = partial(read_table, path, "wait_predictions")
-                if label in labels[-KEPT_STATES:]:
-                    path = folder / state_file(method, label)
-                    predictor.save(path, with_names=False)  # they stand in the manifest
-                    waits.states[label] = path
-                done(len(found) * len(labels) + labels.index(label) + 1, len(settings.waits.methods) * len(labels))
+        for label in labels[behind:]:
+            tell(f"{method} {label}")
+            table = replay(months[label]())
+            path = folder / f"{part_of(method, label)}.parquet"
+            with path.open("xb") as file:  # on its way: it need not be on disk
+                write_table(to_arrow(table, "wait_predictions"), file, "wait_predictions", QUICK_OPTIONS)
+            waits.parts[label] = partial(read_table, path, "wait_predictions")
+            if predictor is not None and label in labels[-KEPT_STATES:]:
+                path = folder / state_file(method, label)
+                predictor.save(path, with_names=False)  # they stand in the manifest
+                waits.states[label] = path
+            done(len(found) * len(labels) + labels.index(label) + 1, len(settings.waits.methods) * len(labels))
         waits.states = {label: waits.states[label] for label in labels[-KEPT_STATES:] if label in waits.states}
         found.append(waits)
     return found
@@ -146,13 +150,18 @@ def waits_key(settings: Settings, making: Making, method: str) -> str:
     inputs: dict[str, Any] = {
         "jobs": making.key,
         "method": method,
-        "own_method": hash_of_module(type(find_method(method)).__module__),
+        "own_method": None if method == TOLD else hash_of_module(type(find_method(method)).__module__),
         "by": settings.waits.by,
         "options": options_of(settings),
     }
     if (schema := schema_of(["wait_predictions"])) != COMMON_VERSION:
         inputs["schema_version"] = schema
     return content_key("waits", ReplayPredictor.code_version, inputs)
+
+
+def _by(settings: Settings) -> str | None:
+    """Return what jobs are grouped by, as ``logged_estimates`` takes it."""
+    return None if settings.waits.by == "all" else settings.waits.by
 
 
 def options_of(settings: Settings) -> dict[str, Any]:

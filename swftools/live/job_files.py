@@ -12,7 +12,7 @@ import csv
 import io
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from swftools.errors import ParameterError, StorageError
 from swftools.formats.tables.collected import CANCELLED as WAS_CANCELLED
 from swftools.formats.tables.collected import HEADER
 from swftools.live.events import CANCELLED, ENDED, STARTED, SUBMITTED, JobEvent
+from swftools.live.predictor import ToldWait
 from swftools.output.whole_files import create_file
 from swftools.parameters import is_number
 
@@ -37,6 +38,7 @@ class _Job:
     submitted: JobEvent
     times: dict[str, float] = field(default_factory=dict)
     outcome: str | None = None
+    told: float = math.nan
 
 
 class JobFiles:
@@ -67,7 +69,7 @@ class JobFiles:
     ...     files.take(heard)
     ...     first, second = files.write(59.0), files.write(60.0)
     ...     print(first, second.name, second.read_text().splitlines()[1])
-    None blue-19700101T000100Z.csv 7,blue,batch,,,,,,5,,9,,
+    None blue-19700101T000100Z.csv 7,blue,batch,,,,,,5,,9,,,
     """
 
     def __init__(
@@ -84,17 +86,21 @@ class JobFiles:
         self._written = _read_mark(self._mark)
         self._next = -math.inf
 
-    def take(self, events: Iterable[JobEvent]) -> None:
+    def take(self, events: Iterable[JobEvent], told: Mapping[str, ToldWait] | None = None) -> None:
         """Know what happened.
 
         Parameters
         ----------
         events : iterable of JobEvent
             In the order of the journal: from its first event on, also those that files have already.
+        told : mapping of str to ToldWait, optional
+            What jobs that are submitted were told.
         """
         for event in events:
             self._events += 1
             self._take(event)
+            if event.kind == SUBMITTED and told and event.job in told:
+                self._jobs[event.job].told = told[event.job].bound
             if self._events == self._written:
                 self._forget()
 
@@ -175,6 +181,7 @@ class JobFiles:
             "requested_time": _number(known.requested_time),
             **{kind: _number(times.get(kind)) for kind in ("submitted", "eligible", "started", "ended")},
             "outcome": job.outcome,
+            "told": _number(None if math.isnan(job.told) else job.told),
         }
 
 

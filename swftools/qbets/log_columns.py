@@ -148,7 +148,9 @@ COLUMN = "estimated_wait_time"
 METHOD = "batch-system"
 
 
-def logged_estimates(log: Trace, by: str | None = "queue", *, like: pd.DataFrame | None = None) -> pd.DataFrame:
+def logged_estimates(
+    log: Trace, by: str | None = "queue", *, like: pd.DataFrame | None = None, may_lack_waits: bool = False
+) -> pd.DataFrame:
     """Return the waits that the batch system itself predicted at submission, as a table of predictions.
 
     Parameters
@@ -160,6 +162,8 @@ def logged_estimates(log: Trace, by: str | None = "queue", *, like: pd.DataFrame
     like : pandas.DataFrame, optional
         Predictions of the same log: jobs of their training do not count here either, so that methods are compared on
         the same jobs.
+    may_lack_waits : bool
+        Whether jobs of which none says how long it waited are taken too.
 
     Returns
     -------
@@ -183,4 +187,6 @@ def logged_estimates(log: Trace, by: str | None = "queue", *, like: pd.DataFrame
             raise ParameterError("the predictions of like= are of other jobs than the log's")
         answers.reason[like["no_prediction"].eq("training").fillna(False).to_numpy(bool)] = TRAINING
     labels = group_labels(jobs, () if by is None else tuple(each.strip() for each in by.split(",")))
-    return prediction_table(log, labels, METHOD, read_submissions(jobs, "requested_time"), answers)
+    return prediction_table(
+        log, labels, METHOD, read_submissions(jobs, "requested_time", may_lack_waits=may_lack_waits), answers
+    )

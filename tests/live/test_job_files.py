@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swftools import read_log
 from swftools.errors import ParameterError, StorageError
-from swftools.live import JobEvent, JobFiles
+from swftools.live import JobEvent, JobFiles, ToldWait
 from swftools.live.events import in_order
 from swftools.live.job_files import id_of
 
@@ -21,7 +21,9 @@ T = 1_790_000_040  # a whole minute
 SUBMITTED = JobEvent(
     "submitted", T + 100.0, "7@100", "", 16, 3600.0, {"queue": "a,b", "user": 'x"y\n', "account": "p", "partition": "c"}
 )
-HEADER = "job,cluster,queue,partition,user,account,processors,requested_time,submitted,eligible,started,ended,outcome\n"
+HEADER = (
+    "job,cluster,queue,partition,user,account,processors,requested_time,submitted,eligible,started,ended,outcome,told\n"
+)
 
 
 def files_in(folder: Path, every: float = 60.0) -> JobFiles:
@@ -45,13 +47,13 @@ def test_a_job_is_whole_in_each_file(tmp_path: Path) -> None:
     assert first is not None
     row = f'7,blue,"a,b",c,"x""y\n",p,16,3600,{T + 100},,{T + 150.5},'
     assert first.name == "blue-20260921T141700Z.csv"
-    assert first.read_text() == f"{HEADER}{row},\n"
+    assert first.read_text() == f"{HEADER}{row},,\n"
     assert files.write(T + 240.0) is None
     files.take([JobEvent("ended", T + 290.0, "7@100", outcome="failed")])
     assert files.write(T + 299.0) is None
     second = files.write(T + 301.0)
     assert second is not None
-    assert second.read_text() == f"{HEADER}{row}{T + 290},failed\n"
+    assert second.read_text() == f"{HEADER}{row}{T + 290},failed,\n"
     assert files.write(T + 1000.0) is None
     jobs = read_log(second).jobs
     assert jobs[["wait_time", "run_time", "requested_processors", "status"]].values.tolist() == [[50.5, 139.5, 16, 0]]
@@ -75,8 +77,20 @@ def test_how_a_job_left(tmp_path: Path, events: list[tuple[str, str | None]], to
     files.take(JobEvent(kind, T + 9.0, "8", outcome=outcome) for kind, outcome in events)
     path = files.write(T + 10.0, at_once=True)
     assert path is not None
-    assert path.read_text() == f"{HEADER}8,blue,,,,,,,{T + 5},,{told}\n"
+    assert path.read_text() == f"{HEADER}8,blue,,,,,,,{T + 5},,{told},\n"
     assert len(read_log(path)) == 1
+
+
+def test_what_a_job_was_told_is_its_estimate(tmp_path: Path) -> None:
+    """As of a batch system that says how long a job will wait; one that was told nothing has none."""
+    files = files_in(tmp_path)
+    told = {"8": ToldWait("batch", 77.5, None), "9": ToldWait("batch", math.nan, "training")}
+    files.take([JobEvent("submitted", T, job) for job in ("8", "9", "10")], told)
+    files.take([JobEvent("started", T + 60, job) for job in ("8", "9", "10")])
+    path = files.write(T + 61, at_once=True)
+    assert path is not None
+    jobs = read_log(path).jobs.set_index("log_id")
+    assert jobs["estimated_wait_time"].fillna(-1).to_dict() == {"8": 77.5, "9": -1, "10": -1}
 
 
 def test_what_is_in_files_is_not_written_again(tmp_path: Path) -> None:
@@ -91,13 +105,13 @@ def test_what_is_in_files_is_not_written_again(tmp_path: Path) -> None:
     again.take([JobEvent("ended", 600.0, "8")])
     path = again.write(700.0, at_once=True)
     assert path is not None
-    assert path.read_text().endswith(",5,,9,600,\n")
+    assert path.read_text().endswith(",5,,9,600,,\n")
     (tmp_path / ".mark").unlink()
     third = files_in(tmp_path)
     third.take([*events, JobEvent("ended", 600.0, "8")])
     path = third.write(800.0, at_once=True)
     assert path is not None
-    assert path.read_text().endswith(",5,,9,600,\n")
+    assert path.read_text().endswith(",5,,9,600,,\n")
 
 
 def test_a_file_that_cannot_be_written_is_written_later(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ COMPLETED, FAILED, CANCELLED = "completed", "failed", "cancelled"
 
 HEADER = (
     *("job", "cluster", "queue", "partition", "user", "account", "processors", "requested_time"),
-    *("submitted", "eligible", "started", "ended", "outcome"),
+    *("submitted", "eligible", "started", "ended", "outcome", "told"),
 )
 """The columns, in order."""
 
@@ -37,6 +37,7 @@ class Collected(TableFormat):
         "requested_time": column("requested_time"),
         "requested_processors": column("processors"),
         "state": column("outcome"),
+        "estimated_wait_time": column("told", unit="s"),
         "user": column("user"),
         "group": column("account"),
         "queue": column("queue"),
@@ -50,12 +51,13 @@ class Collected(TableFormat):
     TRIED = "A real Slurm, whose jobs were heard of every few seconds."
     TRAPS = (
         "A job that runs has a start and no end. It is a job here, without a run time, so that its wait counts before it ends.",
+        "`told` is the bound of its wait that a service told the job at its submission (s), where one runs; it is `estimated_wait_time`.",
         "Times are when the batch system says that it happened, s since 1970; where it does not say, when it was heard of.",
     )
     LICENCE = "The rows of the example are made up."
     EXAMPLE = """\
-job,cluster,queue,partition,user,account,processors,requested_time,submitted,eligible,started,ended,outcome
-8,blue,batch,,ana,physics,16,3600,1790000000,1790000000,1790000060,1790003000,completed
-9,blue,batch,,bo,,4,7200,1790000100,1790000100,1790000150,,
-10,blue,short,,ana,physics,1,600,1790000200,1790000200,,1790000900,cancelled
+job,cluster,queue,partition,user,account,processors,requested_time,submitted,eligible,started,ended,outcome,told
+8,blue,batch,,ana,physics,16,3600,1790000000,1790000000,1790000060,1790003000,completed,900
+9,blue,batch,,bo,,4,7200,1790000100,1790000100,1790000150,,,900
+10,blue,short,,ana,physics,1,600,1790000200,1790000200,,1790000900,cancelled,
 """

@@ -18,7 +18,7 @@ from pipelines.service.kept import Kept
 from pipelines.service.sensors.replay import ReplaySensor
 from swftools import clean, read_log
 from swftools.errors import StorageError
-from swftools.live import JobEvent, JobFiles, Journal, read_journal
+from swftools.live import JobEvent, JobFiles, Journal, ToldWait, read_journal
 from swftools.live.events import in_order
 from swftools.qbets import WaitPredictor
 from swftools.trace import Trace
@@ -109,6 +109,24 @@ def test_bounds_of_the_last_night_are_those_of_the_whole_log(tmp_path: Path) -> 
     assert told["wait_bound"].tolist() == pytest.approx(replayed["wait_bound"].tolist(), nan_ok=True)
     assert told["wait_bound"].notna().sum() > 40
     journal.close()
+
+
+def test_a_night_counts_what_jobs_were_told(tmp_path: Path) -> None:
+    """By the bounds that stand in the files, beside those of a replay; jobs that were told nothing do not count."""
+    waits = "{methods: [batch-system, binomial], options: {training: 5, quantile: 0.5}, least_jobs: 10}"
+    site = Site(tmp_path / "site", f"waits: {waits}\n")
+    jobs = lives(30)
+    told = {f"{job}@{submit:.0f}": ToldWait("batch", 600.0, None) for job, submit, _, _ in jobs[:20]}
+    kept = sum(start - submit <= 600 for _, submit, start, _ in jobs[:20])
+    for until, count in ((25, 25), (30, 30)):
+        files = JobFiles(site.inbox, "blue", 3600.0, tmp_path / f"mark-{until}")
+        files.take(events_of(jobs[:until]), told)
+        files.write(BEGIN + until * DAY, at_once=True)
+        site.night()
+        table = pd.read_parquet(site.version() / "wait_coverage").set_index(["method", "period"])
+        row = table.loc["batch-system", "all"].iloc[0]
+        assert (row["jobs"], row["told"], row["covered"]) == (count, 20, kept)
+        assert ("binomial", "all") in table.index
 
 
 def test_a_journal_that_another_process_writes(tmp_path: Path) -> None:
