@@ -151,7 +151,6 @@ class JobFiles:
             file.write(self._text().encode())
         with create_file(self._mark) as file:
             file.write(b"%d\n" % self._events)
-        self._written = self._events
         self._forget()
         self._next = self._behind(now)
         return path

@@ -93,6 +93,16 @@ def test_what_a_job_was_told_is_its_estimate(tmp_path: Path) -> None:
     assert jobs["estimated_wait_time"].fillna(-1).to_dict() == {"8": 77.5, "9": -1, "10": -1}
 
 
+def test_what_was_heard_first_counts(tmp_path: Path) -> None:
+    """Of two starts of a job, or two submissions: the wait that it was told of ended with the first."""
+    files = files_in(tmp_path)
+    files.take([JobEvent("submitted", T, "8", processors=4), JobEvent("submitted", T + 1, "8", processors=5)])
+    files.take([JobEvent("started", T + 5, "8"), JobEvent("started", T + 7, "8")])
+    path = files.write(T + 9, at_once=True)
+    assert path is not None
+    assert path.read_text() == f"{HEADER}8,blue,,,,,4,,{T},,{T + 5},,,\n"
+
+
 def test_what_is_in_files_is_not_written_again(tmp_path: Path) -> None:
     """By the mark; without it all is, and a history knows it."""
     events = [JobEvent("submitted", 5.0, "8"), JobEvent("started", 9.0, "8")]

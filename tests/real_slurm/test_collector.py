@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A collector hears of a real Slurm, and a history learns its jobs: each once, with sacct's times, whatever kills it."""
+"""A collector hears of a real Slurm, and a history learns its jobs: with sacct's times, whatever kills it."""
 
 from __future__ import annotations
 

@@ -13,11 +13,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from pipelines.history.settings import read_settings
 from pipelines.service.collector import Collector
 from pipelines.service.kept import Kept
 from pipelines.service.sensors.replay import ReplaySensor
 from swftools import clean, read_log
-from swftools.errors import StorageError
+from swftools.errors import ParameterError, StorageError
 from swftools.live import JobEvent, JobFiles, Journal, ToldWait, read_journal
 from swftools.live.events import in_order
 from swftools.qbets import WaitPredictor
@@ -127,6 +128,38 @@ def test_a_night_counts_what_jobs_were_told(tmp_path: Path) -> None:
         row = table.loc["batch-system", "all"].iloc[0]
         assert (row["jobs"], row["told"], row["covered"]) == (count, 20, kept)
         assert ("binomial", "all") in table.index
+
+
+@pytest.mark.parametrize("methods", ["[]", "[batch-system, batch-system]", "[batch-system, binomal]"])
+def test_methods_that_are_none(tmp_path: Path, methods: str) -> None:
+    """What jobs were told may stand alone, and once."""
+    path = tmp_path / "reevaluate.yaml"
+    path.write_text(f"waits: {{methods: {methods}}}\n")
+    with pytest.raises(ParameterError, match="waits > methods"):
+        read_settings(path)
+    path.write_text("waits: {methods: [batch-system]}\n")
+    assert read_settings(path, {"inbox": "x"}).waits.methods == ("batch-system",)
+
+
+def test_what_is_kept_is_offered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Except where it could not be written."""
+    with Journal(tmp_path / "journal") as journal:
+        offered: list[int] = []
+        append = journal.append
+
+        def counted(events: list[JobEvent]) -> list[JobEvent]:
+            offered.append(len(events))
+            if len(offered) == 1:
+                raise StorageError("full")
+            return append(events)
+
+        monkeypatch.setattr(journal, "append", counted)
+        kept = Kept(journal)
+        with pytest.raises(StorageError):
+            kept.keep(events_of(lives(1)))
+        assert len(kept.keep(events_of(lives(2)[1:]))) == 6
+        assert kept.keep([]) == []
+        assert offered == [3, 6, 0]
 
 
 def test_a_journal_that_another_process_writes(tmp_path: Path) -> None:

@@ -71,6 +71,15 @@ def test_what_is_refused(tmp_path: Path, text: str, told: str) -> None:
         read(tmp_path, text)
 
 
+def test_one_file_by_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From where the command runs, and from the root: two clusters would write one journal."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ParameterError, match="clusters a and b have one journal"):
+        read(
+            tmp_path, f"clusters:\n  a: {{sensor: slurm, journal: x}}\n  b: {{sensor: slurm, journal: {tmp_path}/x}}\n"
+        )
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """It is said what to check."""
     with pytest.raises(ParameterError, match="check the path of the settings"):
