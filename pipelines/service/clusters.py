@@ -13,7 +13,7 @@ from pipelines.service.clocks import Clock, ReplayClock
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import NOT_SAID, Machine, Sensor
 from swftools.live import JobEvent, Journal, LivePredictor, ToldLedger, log_events, read_journal
-from swftools.live.events import STARTED, SUBMITTED, in_order
+from swftools.live.events import CHANGED, ELIGIBLE, STARTED, SUBMITTED, in_order
 from swftools.named import named_groups
 from swftools.output.amounts import duration
 from swftools.qbets import WaitAnswer, WaitPredictor
@@ -110,6 +110,8 @@ class Cluster:
         for event in heard:
             if event.kind == SUBMITTED:
                 self._submitted[event.job] = event.time
+            elif event.kind in (ELIGIBLE, CHANGED):
+                continue
             elif (submit := self._submitted.pop(event.job, None)) is not None and event.kind == STARTED:
                 self.waits[bisect.bisect_left(WAIT_BUCKETS, event.time - submit)] += 1
                 self.waited += event.time - submit

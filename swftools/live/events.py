@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happens to jobs, one event after the other: submitted, started, cancelled, ended."""
+"""What happens to jobs, one event after the other: submitted, eligible, changed, started, cancelled, ended."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ from swftools.parameters import is_number, is_whole
 from swftools.qbets.log_columns import GROUPS, occurrences, read_submissions, read_width
 from swftools.trace import Trace
 
-STARTED, SUBMITTED, CANCELLED, ENDED = KINDS = ("started", "submitted", "cancelled", "ended")
+STARTED, SUBMITTED, CANCELLED, ENDED, ELIGIBLE, CHANGED = KINDS = (
+    *("started", "submitted", "cancelled", "ended"),
+    *("eligible", "changed"),
+)
 """What may happen to a job."""
 
 OUTCOMES = (COMPLETED, FAILED, OUTCOME_CANCELLED)
 """How a job may have ended."""
 
-_RANKS = {SUBMITTED: 0, STARTED: 1, CANCELLED: 2, ENDED: 2}
+_RANKS = {SUBMITTED: 0, ELIGIBLE: 1, CHANGED: 1, STARTED: 2, CANCELLED: 3, ENDED: 3}
 """In which order it happens."""
 
 
@@ -35,7 +38,9 @@ class JobEvent:
     Parameters
     ----------
     kind : str
-        submitted, started, cancelled (it left the queue without a start) or ended.
+        submitted, eligible (nothing but the queue holds it back from now on; told where that is after its submission),
+        changed (its queue, width or limit was changed while it waits), started, cancelled (it left the queue without a
+        start) or ended.
     time : float
         When, s; of all events from one origin.
     job : str
@@ -43,7 +48,7 @@ class JobEvent:
     cluster : str
         The machine; empty where there is one.
     processors : int or None
-        Requested. This and the following are said where the job is submitted; None: not known.
+        Requested. This and the following are said where the job is submitted or changed; None: not known.
     requested_time : float or None
         Requested run time, s.
     groups : mapping of str to object

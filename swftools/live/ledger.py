@@ -65,7 +65,7 @@ class ToldLedger:
         Parameters
         ----------
         events : iterable of JobEvent
-            Of one cluster, as a ``LivePredictor`` took them in.
+            Of one cluster, as a ``LivePredictor`` took them in; what became eligible or was changed is passed over.
         told : mapping of str to ToldWait
             What that returned.
         """

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pipelines.service.sensors.sensor import NOT_SAID, Machine
+from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine
 from swftools.live import JobEvent
 
 
@@ -23,6 +23,8 @@ class ReplaySensor:
 
     def __init__(self, events: Sequence[JobEvent], machine: Machine = NOT_SAID) -> None:
         self._machine = machine
+        self.notice: str | None = None
+        self.costs: Mapping[str, Cost] = {}
         self._events, self._times, self._done = events, [event.time for event in events], 0
 
     def poll(self, now: float) -> list[JobEvent]:

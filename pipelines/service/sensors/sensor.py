@@ -57,8 +57,35 @@ NOT_SAID = Machine()
 """A machine of which nobody says anything."""
 
 
+@dataclass
+class Cost:
+    """What calls of one command have cost the batch system.
+
+    Parameters
+    ----------
+    calls : int
+        How many.
+    seconds : float
+        That they took, s.
+    failures : int
+        How many of them failed.
+    """
+
+    calls: int = 0
+    seconds: float = 0.0
+    failures: int = 0
+
+
 class Sensor(Protocol):
     """Hears of a cluster."""
+
+    @property
+    def notice(self) -> str | None:
+        """What users should know of what is heard, as a sentence: that other users' jobs are not seen, say."""
+
+    @property
+    def costs(self) -> Mapping[str, Cost]:
+        """What the calls have cost, by command."""
 
     def poll(self, now: float) -> list[JobEvent]:
         """Return what happened to jobs since the last call, up to now.

@@ -1,85 +1,72 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hears of a Slurm what happens to its jobs: squeue at each poll, and sacct where that does not tell it.
+"""Hears of a Slurm by its commands: squeue at each poll, and sacct where that does not tell it.
 
 One call of squeue tells who waits and who runs. What is gone since the last poll has started and ended meanwhile, has
 ended, or has left the queue without a start: sacct knows which, and is asked for these jobs by their ids. Every five
-minutes it is asked for all that ended in that time, since jobs come and go between two polls. Its database may lag, so
-a job of which it does not know yet is asked for again.
+minutes it is asked for all that were there in that time, since jobs come and go between two polls. Its database may
+lag, so a job of which it does not know yet is asked for again. Where sacct does not answer, what squeue tells is told.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
-from typing import NamedTuple
+import logging
+from collections.abc import Iterable
+from functools import partial
+from typing import Annotated
 
-from pipelines.service.sensors.sensor import Machine, SensorError
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.service.sensors.commands import Run, counted, run_command
+from pipelines.service.sensors.followed import FollowedJobs, Gone, Sighting, Window
+from pipelines.service.sensors.patient import Patience
+from pipelines.service.sensors.sensor import Cost, Machine, SensorError
+from pipelines.service.sensors.slurm_machine import read_machine, read_notice
+from pipelines.service.sensors.slurm_records import SlurmRecords, moment, width_of
 from swftools.live import JobEvent
-from swftools.live.events import CANCELLED, ENDED, STARTED, SUBMITTED
 from swftools.output.shown_text import shown
 from swftools.parameters.durations import seconds_of
 
-QUEUE = (
-    "squeue",
-    "--array",
-    "--noheader",
-    "--states=PENDING,RUNNING,SUSPENDED,COMPLETING",
-    "--format=%i|%T|%P|%u|%C|%l|%V|%S",
+_LOG = logging.getLogger("pipelines.service")
+
+COLUMNS = (
+    *("JobArrayID", "State", "Partition", "UserName", "NumCPUs"),
+    *("TimeLimit", "SubmitTime", "EligibleTime", "StartTime"),
 )
-"""What is asked at each poll: id, state, partition, user, processors, limit, submission, start."""
 
-RECORDS = ("sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2")
-COLUMNS = "--format=JobID,Submit,Start,End,State,Partition,User,ReqCPUS,TimelimitRaw"
+WAITS = ("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+RUNS = ("RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED")
+"""States of jobs that wait, and of those that started and are not over."""
 
-SECONDS = 30.0
-"""A command that takes longer is ended."""
+QUEUE = (
+    *("squeue", "--local", "--array", "--noheader", f"--states={','.join([*WAITS, *RUNS])}"),
+    "--Format=" + ",".join(f"{name}:0|" for name in COLUMNS),
+)
+"""What is asked at each poll; a width of 0 cuts nothing off."""
 
-RECORDS_EVERY, OVERLAP = 300.0, 120.0
-"""Seconds after which sacct is asked although nothing is gone; and so much further back than the last time."""
+REMEDY = "run it where Slurm's commands are, or say in which folder they are"
 
-AT_ONCE = 500
-"""Jobs of which sacct is asked in a call."""
-
-PATIENCE = 10
-"""Polls after which a job that sacct does not know of has left the queue."""
-
-GOES_ON = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING")
-"""States in which a job is not over; all others are ends."""
+ENVIRONMENT = {"SLURM_TIME_FORMAT": "%s", "SLURM_BITSTR_LEN": "0"}
+"""Times as seconds since 1970; lists of array tasks whole."""
 
 
-Run = Callable[[tuple[str, ...]], str]
+class SlurmSettings(BaseModel):
+    """How a Slurm is asked by its commands."""
 
+    model_config = ConfigDict(extra="forbid")
 
-def run_command(command: tuple[str, ...]) -> str:
-    """Return what a command of Slurm prints; times are seconds since 1970, and read as UTC.
+    folder: str = ""
+    """Where its commands are; default: as ``PATH`` says."""
+    conf: str = ""
+    """Its slurm.conf; default: as the commands find it."""
+    timeout: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """A command that takes longer is ended, s."""
+    records_every: Annotated[float, Field(ge=60, le=3600)] = 300.0
+    """Seconds after which sacct is asked although nobody is gone."""
 
-    Raises
-    ------
-    SensorError
-        It is not there, takes too long, or ends with an error.
-    """
-    environment = {**os.environ, "SLURM_TIME_FORMAT": "%s", "TZ": "UTC", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(  # noqa: S603 (our own words, and ids that Slurm printed)
-            command, capture_output=True, text=True, errors="replace", timeout=SECONDS, env=environment, check=False
-        )
-    except FileNotFoundError as error:
-        raise SensorError(f"{command[0]} is not there: run it where Slurm's commands are") from error
-    except subprocess.TimeoutExpired as error:
-        raise SensorError(f"{command[0]} did not answer within {SECONDS:.0f} s") from error
-    if done.returncode:
-        raise SensorError(f"{command[0]} ended with {done.returncode}: {shown(done.stderr.strip()[:200])}")
-    return done.stdout
-
-
-class _Known(NamedTuple):
-    """A job that has not ended: its id, when it was submitted (s since 1970), and whether it runs."""
-
-    number: str
-    submit: float
-    runs: bool
+    def runner(self) -> Run:
+        """Return what runs its commands."""
+        told = {**ENVIRONMENT, **({"SLURM_CONF": self.conf} if self.conf else {})}
+        return partial(run_command, environment=told, folder=self.folder, seconds=self.timeout, remedy=REMEDY)
 
 
 class SlurmSensor:
@@ -87,21 +74,38 @@ class SlurmSensor:
 
     Parameters
     ----------
-    run : callable
-        Runs a command and returns what it prints.
+    run : callable, optional
+        Runs a command and returns what it prints; default: as the settings say.
     before : iterable of JobEvent
         What was heard before, of a journal: who waits and runs by it and is gone now is asked for.
+    settings : SlurmSettings, optional
+        How it is asked.
+    patience : Patience, optional
+        When sacct is asked again that failed.
     """
 
-    def __init__(self, run: Run = run_command, before: Iterable[JobEvent] = ()) -> None:
-        self._run = run
-        self._known: dict[str, _Known] = {}
-        self._asked: dict[str, int] = {}
-        self._over: dict[str, float] = {}
-        self._since: float | None = None
-        for event in before:
-            self._note(event)
-            self._since = max(event.time, self._since or event.time)
+    def __init__(
+        self,
+        run: Run | None = None,
+        before: Iterable[JobEvent] = (),
+        settings: SlurmSettings | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        chosen = settings or SlurmSettings()
+        self.costs: dict[str, Cost] = {}
+        self._run = counted(run or chosen.runner(), self.costs)
+        self._records, self._patience = SlurmRecords(self._run), patience or Patience()
+        self._jobs = FollowedJobs(before)
+        self._window = Window(self._jobs.newest, chosen.records_every)
+        self._seen = self._jobs.newest
+        self._lines: dict[str, str] = {}
+        self._restricted: str | None = None
+        self._trouble: str | None = None
+
+    @property
+    def notice(self) -> str | None:
+        """What users should know of what is heard: whose jobs are not seen, and that ends are not known."""
+        return "; ".join(each for each in (self._restricted, self._trouble) if each) or None
 
     def poll(self, now: float) -> list[JobEvent]:
         """Return what happened since the last call.
@@ -109,113 +113,84 @@ class SlurmSensor:
         Raises
         ------
         SensorError
-            Slurm does not answer; nothing is lost, and the next call tells it.
+            squeue does not answer; nothing is lost, and the next call tells it.
         """
-        there: set[str] = set()
-        heard = [event for line in self._run(QUEUE).splitlines() for event in self._of_line(line, there)]
-        since = now if self._since is None else self._since
-        heard += self._of_gone([job for job in self._known if job not in there], now)
-        if now - since >= RECORDS_EVERY:
-            heard += self._of_missed({*there, *self._known}, since - OVERLAP, now)
-            since = now
-        for event in heard:
-            self._note(event)
-        self._since = since
-        self._over = {job: time for job, time in self._over.items() if time >= since - 2 * OVERLAP}
+        lines, seen = self._look(self._run(QUEUE).splitlines(), now)
+        there = set(lines.values())
+        heard = list(self._jobs.look(seen, now))
+        gone = self._jobs.miss(there, now if self._seen is None else self._seen, now)
+        since = self._window.since(now)
+        if gone or since is not None:
+            heard += self._of_records(gone, there, since, now)
+        self._jobs.note(heard)
+        self._lines, self._seen = lines, now
         return heard
 
     def machine(self) -> Machine:
-        """Return what the machine and its queues are now: not asked for yet."""
-        return Machine()
+        """Return what the machine and its partitions are now.
 
-    def _of_line(self, line: str, there: set[str]) -> Iterator[JobEvent]:
-        """Yield what a line of the queue tells that is not known yet."""
-        parts = line.strip().split("|")
-        if len(parts) != 8:
-            return
-        number, state, partition, user, width, limit, submitted, started = parts
-        submit, start = _moment(submitted), _moment(started)
-        if submit is None:
-            return
-        job = _name(number, submit)
-        there.add(job)
-        if job not in self._known:
-            groups = {"queue": partition, "user": user}
-            yield JobEvent(SUBMITTED, submit, job, "", _width(width), seconds_of(limit), groups)
-        is_running = state != "PENDING" and start is not None
-        if is_running and not (job in self._known and self._known[job].runs):
-            yield JobEvent(STARTED, max(start or submit, submit), job)
+        Raises
+        ------
+        SensorError
+            Slurm does not answer.
+        """
+        told = read_notice(self._run)
+        if told is not None and told != self._restricted:
+            _LOG.warning("%s", told)
+        self._restricted = told
+        return read_machine(self._run)
 
-    def _of_gone(self, gone: list[str], now: float) -> Iterator[JobEvent]:
-        """Yield what became of jobs that are gone from the queue."""
-        for begin in range(0, len(gone), AT_ONCE):
-            part = gone[begin : begin + AT_ONCE]
-            asked = [self._known[job] for job in part]
-            numbers = ",".join(each.number for each in asked)
-            records = self._records(min(each.submit for each in asked) - 1.0, f"--jobs={numbers}")
-            for job in part:
-                yield from self._of_record(job, self._known[job], records.get(job), now)
-
-    def _of_missed(self, heard_of: set[str], since: float, now: float) -> Iterator[JobEvent]:
-        """Yield all of the jobs that ended since a moment and were never heard of."""
-        for job, record in self._records(since).items():
-            _, _, ended, state, partition, user, width, minutes = record
-            end = _moment(ended)
-            if job in heard_of or job in self._over or end is None or end < since or state in GOES_ON:
+    def _look(self, printed: list[str], now: float) -> tuple[dict[str, str], list[Sighting]]:
+        """Return the jobs of a queue by their lines, and what those say that were not there the last time."""
+        lines: dict[str, str] = {}
+        seen: list[Sighting] = []
+        wrong = ""
+        for line in printed:
+            if job := self._lines.get(line):
+                lines[line] = job
                 continue
-            number, _, submitted = job.partition("@")
-            known = _Known(number, float(submitted), runs=False)
-            limit = int(minutes) * 60.0 if minutes.isdecimal() else None
-            yield JobEvent(SUBMITTED, known.submit, job, "", _width(width), limit, {"queue": partition, "user": user})
-            yield from self._of_record(job, known, record, now)
+            each = _of_line(line)
+            if each is None:
+                wrong = wrong or line.strip()
+                continue
+            seen.append(each)
+            is_to_come = each.eligible is not None and each.eligible > now
+            lines[f"{line}|" if is_to_come else line] = each.job  # that line tells something later
+        if wrong and not lines:
+            raise SensorError(f"squeue prints what is not understood: {shown(wrong[:100])}")
+        return lines, seen
 
-    def _records(self, since: float, *which: str) -> dict[str, list[str]]:
-        """Return what sacct says of jobs that were there since a moment: the other columns, by job."""
-        begin = f"--starttime={datetime.fromtimestamp(since, UTC):%Y-%m-%dT%H:%M:%S}"
-        records: dict[str, list[str]] = {}
-        for line in self._run((*RECORDS, COLUMNS, begin, *which)).splitlines():
-            number, *record = line.strip().split("|")
-            if len(record) == COLUMNS.count(",") and (submit := _moment(record[0])) is not None:
-                records[_name(number, submit)] = record
-        return records
-
-    def _of_record(self, job: str, known: _Known, record: list[str] | None, now: float) -> Iterator[JobEvent]:
-        """Yield what a record tells of a job that is gone; nothing yet if it is not over by it."""
-        _, started, ended, state, *_ = record or ("", "", "", "PENDING")
-        start, end = _moment(started), _moment(ended)
-        if start is not None and not known.runs:
-            yield JobEvent(STARTED, max(start, known.submit), job)
-        if state not in GOES_ON:
-            kind = ENDED if known.runs or start is not None else CANCELLED
-            yield JobEvent(kind, max(now if end is None else end, known.submit), job)
-            return
-        self._asked[job] = self._asked.get(job, 0) + 1
-        if self._asked[job] >= PATIENCE:
-            yield JobEvent(ENDED if known.runs else CANCELLED, max(now, known.submit), job)
-
-    def _note(self, event: JobEvent) -> None:
-        """Know what happened."""
-        if event.kind == SUBMITTED:
-            number, _, _ = event.job.partition("@")
-            self._known[event.job] = _Known(number, event.time, runs=False)
-        elif event.kind == STARTED and event.job in self._known:
-            self._known[event.job] = self._known[event.job]._replace(runs=True)
-        elif event.kind in (CANCELLED, ENDED):
-            self._known.pop(event.job, None)
-            self._asked.pop(event.job, None)
-            self._over[event.job] = event.time
+    def _of_records(self, gone: list[Gone], there: set[str], since: float | None, now: float) -> list[JobEvent]:
+        """Return what sacct tells; where it does not answer that is said once, and who is missing too long has left."""
+        heard: list[JobEvent] = []
+        try:
+            with self._patience.asking():
+                for part, records in self._records.of_jobs(gone, now):
+                    heard += self._jobs.settle(records, now, were_asked=part)
+                if since is not None:
+                    heard += self._jobs.catch_up(self._records.since(since, now).values(), there, since)
+                    self._jobs.forget(self._window.looked(now))
+        except SensorError as error:
+            if self._trouble is None:
+                _LOG.warning("ends of jobs are not known, and told later: %s", error)
+            self._trouble = "sacct does not answer: ends of jobs are told later"
+            told = {event.job for event in heard}
+            return heard + [event for event in self._jobs.give_up(now) if event.job not in told]
+        self._trouble = None
+        return heard
 
 
-def _name(number: str, submit: float) -> str:
-    """Return what a job is called: ids come again, an id with its submission does not."""
-    return f"{number}@{submit:.0f}"
-
-
-def _moment(text: str) -> float | None:
-    """Return seconds since 1970; None of N/A, Unknown and None."""
-    return float(text) if text.isdecimal() else None
-
-
-def _width(text: str) -> int | None:
-    """Return a number of processors; None if it is none."""
-    return int(text) if text.isdecimal() and int(text) > 0 else None
+def _of_line(line: str) -> Sighting | None:
+    """Return what a line of the queue says; None if it is none."""
+    parts = line.strip().split("|")
+    if len(parts) != len(COLUMNS) + 1:
+        return None
+    number, state, partition, user, width, limit, submitted, eligible, started, _ = parts
+    submit = moment(submitted)
+    if submit is None or not number:
+        return None
+    start = None
+    if state not in WAITS:  # squeue prints when a job that waits may start: it has not
+        start = moment(started) or submit
+    asked = partition, user, width_of(width), seconds_of(limit)
+    return Sighting(number, submit, *asked, eligible=moment(eligible), start=start)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the commands of a batch system: never for longer than a while, counted, and ended with the service."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from pipelines.service.sensors.sensor import Cost, SensorError
+from swftools.output.shown_text import shown
+
+SECONDS = 30.0
+"""A command that takes longer is ended."""
+
+Run = Callable[[tuple[str, ...]], str]
+"""Runs a command, and returns what it prints."""
+
+_LOCK = threading.Lock()
+_RUNNING: set[subprocess.Popen[bytes]] = set()
+
+
+def run_command(
+    command: tuple[str, ...],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: str = "",
+    seconds: float | None = None,
+    remedy: str = "run it where the commands of the batch system are",
+    allowed: tuple[int, ...] = (),
+) -> str:
+    """Return what a command prints; times are those of UTC.
+
+    Parameters
+    ----------
+    command : tuple of str
+        Its name and its words; nothing of it is read by a shell.
+    environment : mapping of str to str, optional
+        What is set for it beside what is set here.
+    folder : str
+        Where it is; default: as ``PATH`` says.
+    seconds : float, optional
+        A command that takes longer is ended; default: 30 s.
+    remedy : str
+        What to do where the command is missing.
+    allowed : tuple of int
+        Exit statuses, beside 0, with which it has answered.
+
+    Raises
+    ------
+    SensorError
+        It is not there, takes too long, is ended, or ends with an error.
+    """
+    limit = SECONDS if seconds is None else seconds
+    words = (os.path.join(folder, command[0]) if folder else command[0], *command[1:])  # noqa: PTH118 (a program's name)
+    told = {**os.environ, "TZ": "UTC", "LC_ALL": "C", **(environment or {})}
+    try:
+        with _LOCK:  # so that one that is started while all are ended is ended as well
+            process = subprocess.Popen(  # noqa: S603 (our own words, and ids that the batch system printed)
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=told
+            )
+            _RUNNING.add(process)
+    except OSError as error:
+        raise SensorError(f"{command[0]} is not there ({error.strerror}): {remedy}") from error
+    try:
+        printed, wrong = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired as error:
+        raise SensorError(f"{command[0]} did not answer within {limit:.0f} s") from error
+    finally:
+        _end(process)
+    if process.returncode not in (0, *allowed):
+        said = wrong.decode(errors="replace").strip()[:200]
+        raise SensorError(f"{command[0]} ended with {process.returncode}: {shown(said)}")
+    return printed.decode(errors="replace")
+
+
+def end_commands() -> None:
+    """End all commands that still run; who waits for one is told that it did not answer."""
+    with _LOCK:
+        for process in _RUNNING:
+            with contextlib.suppress(OSError):
+                process.kill()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let nothing of a command stay behind."""
+    if process.poll() is None:
+        process.kill()
+    for pipe in (process.stdout, process.stderr):  # a child of it may hold them open, so they are not read to the end
+        if pipe is not None:
+            pipe.close()
+    process.wait()
+    with _LOCK:
+        _RUNNING.discard(process)
+
+
+def counted(run: Run, costs: dict[str, Cost], ticks: Callable[[], float] = time.monotonic) -> Run:
+    """Return what runs a command and counts what that costs, by the command's name.
+
+    Parameters
+    ----------
+    run : callable
+        Runs it.
+    costs : dict of str to Cost
+        Gets what it costs.
+    ticks : callable, optional
+        Seconds that rise.
+    """
+
+    def counting(command: tuple[str, ...]) -> str:
+        cost = costs.setdefault(command[0], Cost())
+        cost.calls += 1
+        begin = ticks()
+        try:
+            return run(command)
+        except SensorError:
+            cost.failures += 1
+            raise
+        finally:
+            cost.seconds += ticks() - begin
+
+    return counting
