@@ -150,12 +150,29 @@ def read_journal(path: str | os.PathLike[str]) -> Iterator[JobEvent]:
             if not line.endswith(b"\n"):
                 return
             try:
-                yield JobEvent(**_checked(json.loads(line)))
-            except (ValueError, TypeError, ParameterError) as error:
+                yield read_line(line)
+            except ParameterError as error:
                 remedy = "restore the file, or begin a new one"
-                raise ParameterError(
-                    f"{os.fspath(path)}, line {number}: is no event of a journal: {error}; {remedy}"
-                ) from error
+                raise ParameterError(f"{os.fspath(path)}, line {number}: {error}; {remedy}") from error
+
+
+def read_line(line: bytes) -> JobEvent:
+    """Return the event of a line.
+
+    Parameters
+    ----------
+    line : bytes
+        JSON.
+
+    Raises
+    ------
+    ParameterError
+        It is none of a journal.
+    """
+    try:
+        return JobEvent(**_checked(json.loads(line)))
+    except (ValueError, TypeError, RecursionError, ParameterError) as error:
+        raise ParameterError(f"is no event of a journal: {error}") from error
 
 
 def _checked(told: Any) -> dict[str, Any]:

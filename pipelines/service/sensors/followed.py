@@ -81,6 +81,11 @@ class Gone(NamedTuple):
     missed: float
     looks: int
 
+    @property
+    def job(self) -> str:
+        """What it is called."""
+        return f"{self.number}@{self.submit:.0f}"
+
 
 class FollowedJobs:
     """The jobs of a cluster that have not ended, and what was told of them.
@@ -119,12 +124,11 @@ class FollowedJobs:
                 if job in self._over:  # it has left, whatever the queue still shows
                     continue
                 yield from self._submitted(each, now)
-            elif each.start is None:
-                asked = _Asked(each.queue, each.processors, each.requested_time)
-                if not known.runs and known.asked != asked and known.asked != _Asked(None, None, None):
+            elif not known.runs and each.start is None:
+                if known.asked != _Asked(each.queue, each.processors, each.requested_time):
                     yield _asking(CHANGED, max(now, known.submit), each)
                 yield from _eligible(each, known.eligible, now)
-            elif not known.runs:
+            elif not known.runs and each.start is not None:
                 yield from _eligible(each, known.eligible, each.start)
                 yield JobEvent(STARTED, max(each.start, known.submit), job)
 
@@ -149,14 +153,14 @@ class FollowedJobs:
     def settle(self, records: Mapping[str, Sighting], now: float, *, were_asked: Iterable[Gone]) -> Iterator[JobEvent]:
         """Yield what records tell of jobs that are missing; who has none for long has left."""
         for gone in were_asked:
-            job = f"{gone.number}@{gone.submit:.0f}"
+            job = gone.job
             record = records.get(job)
             if record is not None:
                 yield from self._of_record(record, gone)
             if record is not None and record.is_over:
                 continue
-            self._gone[job] = gone = gone._replace(looks=gone.looks + 1)
-            if gone.looks >= LOOKS and now - gone.missed >= LONG:
+            self._gone[job] = gone._replace(looks=gone.looks + 1)
+            if self._gone[job].looks >= LOOKS and now - gone.missed >= LONG:
                 yield self._left(job, gone, has_started=record is not None and record.start is not None)
 
     def give_up(self, now: float) -> Iterator[JobEvent]:

@@ -17,7 +17,7 @@ from swftools.output.amounts import duration
 _LOG = logging.getLogger("pipelines.service")
 
 FIRST, LONGEST = 60.0, 900.0
-"""Seconds after the second failure in a row for which nothing is asked; they double with each one, up to the longest."""
+"""Seconds after the second failure in a row for which nothing is asked; they double each time, up to the longest."""
 
 
 class Patience:

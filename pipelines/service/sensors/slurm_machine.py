@@ -19,8 +19,8 @@ SEE_ALL = ("Operator", "Administrator")
 """Levels of users who see the jobs of all others, whatever PrivateData says."""
 
 RESTRICTED = (
-    "Slurm shows this service only the jobs of its own account (PrivateData=jobs): waits of others are not learnt; let it "
-    "run as an operator (sacctmgr modify user NAME set adminlevel=operator)"
+    "Slurm shows this service only the jobs of its own account (PrivateData=jobs): waits of others are not learnt; "
+    "let it run as an operator (sacctmgr modify user NAME set adminlevel=operator)"
 )
 """What is said where others' jobs are not seen."""
 

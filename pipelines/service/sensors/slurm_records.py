@@ -61,7 +61,7 @@ class SlurmRecords:
         """
         for begin in range(0, len(gone), AT_ONCE):
             part = gone[begin : begin + AT_ONCE]
-            since = min(min(each.seen for each in part), now) - OVERLAP
+            since = min(*(each.seen for each in part), now) - OVERLAP
             numbers = ",".join(dict.fromkeys(each.number for each in part))
             yield part, self._between(since, now + OVERLAP, (f"--jobs={numbers}",))
 

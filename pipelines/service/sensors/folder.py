@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hears of a cluster by files that are put into a folder: journals, written where the batch system can be asked.
+
+A journal is read line by line as it grows or comes, each line once it is whole, so a file may be copied in the midst of
+being written. Files are read in the order of their names; those that begin with a dot are left to who writes them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, SensorError
+from swftools.errors import ParameterError
+from swftools.live import JobEvent
+from swftools.live.journal import KEPT, read_line
+from swftools.output.shown_text import shown
+
+AT_ONCE = 200_000
+"""Lines that are read at a poll."""
+
+
+class FolderSettings(BaseModel):
+    """Where files of events are put."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: str
+    """The folder; it is only read."""
+    pattern: str = "*.jsonl"
+    """Of the names of the files."""
+    quiet: Annotated[float, Field(ge=60)] = 6 * 3600.0
+    """Seconds without anything new, after which what is known is too old to be told."""
+
+
+class _Read(NamedTuple):
+    """How far a file is read: bytes, lines, and which file it is."""
+
+    place: int
+    lines: int
+    inode: int
+
+
+class FolderSensor:
+    """Hears of the events in the files of a folder.
+
+    Parameters
+    ----------
+    settings : FolderSettings
+        Where they are.
+    before : iterable of JobEvent
+        What was heard before, of a journal: events of more than a week before the newest of it were read then, and are
+        passed over; a journal knows those of the last week itself.
+    """
+
+    def __init__(self, settings: FolderSettings, before: Iterable[JobEvent] = ()) -> None:
+        self._path, self._pattern, self._quiet = Path(settings.path), settings.pattern, settings.quiet
+        self._read: dict[str, _Read] = {}
+        self._first = max((event.time for event in before), default=None)
+        self._new_at: float | None = None
+        self.notice: str | None = None
+        self.costs: Mapping[str, Cost] = {}
+
+    def poll(self, now: float) -> list[JobEvent]:
+        """Return the events of whole lines that were not read yet.
+
+        Raises
+        ------
+        SensorError
+            The folder or a file cannot be read, a line is no event, or nothing came for long; nothing is lost.
+        """
+        reached: dict[str, _Read] = {}
+        heard: list[JobEvent] = []
+        newest = self._new_at
+        try:
+            for path in sorted(self._path.glob(self._pattern)) if self._path.is_dir() else ():
+                if path.name.startswith(".") or not path.is_file():
+                    continue
+                about = path.stat()
+                newest = max(newest or about.st_mtime, about.st_mtime)
+                known = self._read.get(path.name, _Read(0, 0, about.st_ino))
+                if about.st_ino != known.inode or about.st_size < known.place:
+                    known = _Read(0, 0, about.st_ino)  # another one of this name
+                if about.st_size > known.place and len(heard) < AT_ONCE:
+                    known = self._lines(path, known, heard)
+                reached[path.name] = known
+            if not self._path.is_dir():
+                raise SensorError(f"{shown(str(self._path))}: there is no such folder; make it, or name another one")
+        except OSError as error:
+            if isinstance(error, SensorError):
+                raise
+            raise SensorError(f"{shown(str(self._path))}: cannot be read: {error.strerror}") from error
+        self._read, self._new_at = reached, newest
+        if not heard and (newest is None or now - newest > self._quiet):
+            what = "has no file" if newest is None else f"has nothing new for {(now - newest) / 3600:.0f} h"
+            raise SensorError(f"{shown(str(self._path))}: {what}; is what writes {self._pattern} there running?")
+        return heard
+
+    def machine(self) -> Machine:
+        """Return what the machine is: files of events do not say it."""
+        return NOT_SAID
+
+    def _lines(self, path: Path, known: _Read, heard: list[JobEvent]) -> _Read:
+        """Read whole lines of a file; return how far it is read now."""
+        place, lines, inode = known
+        with path.open("rb") as file:
+            file.seek(place)
+            for line in _whole_lines(file):
+                lines += 1
+                try:
+                    event = read_line(line)
+                except ParameterError as error:
+                    where = f"{shown(os.fspath(path))}, line {lines}"
+                    raise SensorError(f"{where}: {error}; take the file away, or mend the line") from error
+                place += len(line)
+                if self._first is None or event.time >= self._first - KEPT:
+                    heard.append(event)
+                if len(heard) >= AT_ONCE:
+                    break
+        return _Read(place, lines, inode)
+
+
+def _whole_lines(file: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines up to the last one that ends."""
+    for line in file:
+        if not line.endswith(b"\n"):
+            return
+        yield line

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what OpenPBS prints as JSON, which is not always JSON.
+
+Versions of OpenPBS repeat keys, write control characters and quotation marks into strings as they are, write numbers as
+005 and text without marks, escape what JSON does not, put lines of text in front, and end in the midst of it. What is
+JSON is read as JSON, except that parts of which the key comes again are joined. Else the jobs are found one by one, by
+the lines at which they begin, and of each the attributes that are needed; one that is not whole is as if it were not
+there, and asked for again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+JOBS = "Jobs"
+
+_HEADER = re.compile(r'^[\s{,]*"(\d+(?:\[\d*\])?(?:\.[\w.-]+)?)"\s*:\s*\{', re.MULTILINE)
+"""Where a job begins."""
+
+_END = re.compile(r"\}\s*\}\s*$")
+"""Behind a job that is whole: it is closed, and so is something within it or around it."""
+
+_STRING = r'"((?:[^"\\\n]|\\.)*)"'
+_ATTRIBUTE = r'^\s*"{name}"\s*:\s*(?:' + _STRING + r'|([^"\s,{{}}]+))\s*,?\s*$'
+
+WANTED = (
+    *("Job_Owner", "job_state", "queue", "ctime", "qtime", "etime", "stime", "mtime", "obittime", "history_timestamp"),
+    *("array", "array_indices_remaining", "Exit_status"),
+)
+"""Attributes of a job that are looked for where it is not JSON."""
+
+LIST, WANTED_OF_LIST = "Resource_List", ("ncpus", "nodect", "select", "walltime")
+_LIST = re.compile(rf'^\s*"{LIST}"\s*:\s*\{{(.*?)^\s*\}}', re.MULTILINE | re.DOTALL)
+
+_PATTERNS = {name: re.compile(_ATTRIBUTE.format(name=name), re.MULTILINE) for name in (*WANTED, *WANTED_OF_LIST)}
+
+
+def read_json(text: str) -> dict[str, Any] | None:
+    """Return a document of JSON; parts of which the key comes again are joined. None: it is none."""
+    begin = text.find("{")
+    try:
+        document = json.loads(text[max(begin, 0) :], strict=False, object_pairs_hook=_joined)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def read_jobs(text: str) -> dict[str, Mapping[str, Any]]:
+    """Return the attributes of jobs, by their ids, from whatever ``qstat -f -F json`` printed.
+
+    Examples
+    --------
+    >>> read_jobs('{"Jobs": {"7.pbs": {"job_state": "Q"}}}')
+    {'7.pbs': {'job_state': 'Q'}}
+    """
+    document = read_json(text)
+    if document is not None:
+        jobs = document.get(JOBS)
+        return {name: job for name, job in jobs.items() if isinstance(job, dict)} if isinstance(jobs, dict) else {}
+    found = list(_HEADER.finditer(text))
+    if found and not _END.search(text):  # it was cut off within the last job
+        text = text[: found.pop().start()]
+    ends = [each.start() for each in found[1:]] + [len(text)]
+    made: dict[str, Mapping[str, Any]] = {}
+    for each, end in zip(found, ends, strict=True):
+        attributes = _of_block(text[each.end() : end])
+        if {"job_state", "ctime"} <= set(attributes) and LIST in attributes:
+            made[each[1]] = attributes
+    return made
+
+
+def _of_block(block: str) -> dict[str, Any]:
+    """Return the attributes of a job that is not JSON; the first of each, since users' own texts come last."""
+    made: dict[str, Any] = {}
+    for name in WANTED:
+        if (value := _value(name, block)) is not None:
+            made[name] = value
+    if found := _LIST.search(block):
+        made[LIST] = {name: value for name in WANTED_OF_LIST if (value := _value(name, found[1])) is not None}
+    return made
+
+
+def _value(name: str, block: str) -> str | None:
+    found = _PATTERNS[name].search(block)
+    return None if found is None else (found[2] if found[1] is None else found[1])
+
+
+def _joined(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object in which parts of the same key are one; of values the last counts."""
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        other = made.get(key)
+        made[key] = {**other, **value} if isinstance(other, dict) and isinstance(value, dict) else value
+    return made
