@@ -32,6 +32,7 @@ from pipelines.service.clusters import Cluster
 from pipelines.service.exposition import Exposition
 from pipelines.service.openapi import describe
 from pipelines.service.questions import Refusal, cluster_of, question_of, values_of
+from pipelines.service.sensors.commands import end_commands
 from swftools.output.amounts import duration, percent
 from swftools.output.shown_text import shown
 
@@ -157,6 +158,7 @@ def make_app(service: Service, hosts: Sequence[str] = ("localhost", "127.0.0.1",
         listening = asyncio.create_task(service.listen())
         yield
         listening.cancel()
+        end_commands()  # what does not answer does not hold up the end
 
     routes = [
         _json("/api/v1/clusters", service.list_clusters, ()),

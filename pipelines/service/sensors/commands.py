@@ -8,7 +8,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pipelines.service.sensors.sensor import Cost, SensorError
 from swftools.output.shown_text import shown
@@ -20,7 +20,7 @@ Run = Callable[[tuple[str, ...]], str]
 """Runs a command, and returns what it prints."""
 
 _LOCK = threading.Lock()
-_RUNNING: set[subprocess.Popen[bytes]] = set()
+_ENDINGS: dict[object, Callable[[], object]] = {}
 
 
 def run_command(
@@ -58,15 +58,14 @@ def run_command(
     words = (os.path.join(folder, command[0]) if folder else command[0], *command[1:])  # noqa: PTH118 (a program's name)
     told = {**os.environ, "TZ": "UTC", "LC_ALL": "C", **(environment or {})}
     try:
-        with _LOCK:  # so that one that is started while all are ended is ended as well
-            process = subprocess.Popen(  # noqa: S603 (our own words, and ids that the batch system printed)
-                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=told
-            )
-            _RUNNING.add(process)
+        process = subprocess.Popen(  # noqa: S603 (our own words, and ids that the batch system printed)
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=told
+        )
     except OSError as error:
         raise SensorError(f"{command[0]} is not there ({error.strerror}): {remedy}") from error
     try:
-        printed, wrong = process.communicate(timeout=limit)
+        with ends_with_the_service(process.kill):
+            printed, wrong = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired as error:
         raise SensorError(f"{command[0]} did not answer within {limit:.0f} s") from error
     finally:
@@ -77,12 +76,25 @@ def run_command(
     return printed.decode(errors="replace")
 
 
-def end_commands() -> None:
-    """End all commands that still run; who waits for one is told that it did not answer."""
+@contextlib.contextmanager
+def ends_with_the_service(end: Callable[[], object]) -> Iterator[None]:
+    """Within this something is waited for that ``end`` ends: at the end of the service, whoever waits goes on."""
+    name = object()
     with _LOCK:
-        for process in _RUNNING:
+        _ENDINGS[name] = end
+    try:
+        yield
+    finally:
+        with _LOCK:
+            del _ENDINGS[name]
+
+
+def end_commands() -> None:
+    """End all that is waited for; who waits is told that it did not answer."""
+    with _LOCK:
+        for end in _ENDINGS.values():
             with contextlib.suppress(OSError):
-                process.kill()
+                end()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -93,8 +105,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         if pipe is not None:
             pipe.close()
     process.wait()
-    with _LOCK:
-        _RUNNING.discard(process)
 
 
 def counted(run: Run, costs: dict[str, Cost], ticks: Callable[[], float] = time.monotonic) -> Run:

@@ -28,8 +28,8 @@ class Sighting(NamedTuple):
     """What a batch system says of a job.
 
     The id, the submission, the queue, the user, the processors that it requested, the run time that it requested (s),
-    when it became eligible, started and ended, and whether it is over. Times are s since 1970; None: not said, or not
-    yet. A start is one that happened, never an expected one.
+    when it became eligible, started and ended, whether it is over, and how it ended. Times are s since 1970; None: not
+    said, or not yet. A start is one that happened, never an expected one.
     """
 
     number: str
@@ -42,6 +42,7 @@ class Sighting(NamedTuple):
     start: float | None = None
     end: float | None = None
     is_over: bool = False
+    outcome: str | None = None
 
     @property
     def job(self) -> str:
@@ -125,7 +126,8 @@ class FollowedJobs:
                     continue
                 yield from self._submitted(each, now)
             elif not known.runs and each.start is None:
-                if known.asked != _Asked(each.queue, each.processors, each.requested_time):
+                asked = _Asked(each.queue, each.processors, each.requested_time)
+                if known.asked not in (asked, _Asked(None, None, None)):
                     yield _asking(CHANGED, max(now, known.submit), each)
                 yield from _eligible(each, known.eligible, now)
             elif not known.runs and each.start is not None:
@@ -254,20 +256,24 @@ class Window:
 
     def __init__(self, begin: float | None, every: float) -> None:
         self._last = self._before = begin
-        self._every = every
+        self._first, self._every = -math.inf, every
 
     def since(self, now: float) -> float | None:
         """Return from when on records are looked through now, s since 1970; None: not yet."""
         if self._last is None or self._before is None:
-            self._last = self._before = now
+            self._last = self._before = self._first = now
         elif now < self._last:  # the clock was moved
             self._last, self._before = now, min(self._before, now)
-        return None if now - self._last < self._every else self._before - OVERLAP
+        return None if now - self._last < self._every else self.back(self._before)
 
     def looked(self, now: float) -> float:
         """Take in that records were looked through; return the moment before which nothing is looked at any more."""
         self._before, self._last = self._last, now
-        return (now if self._before is None else self._before) - OVERLAP
+        return self.back(now if self._before is None else self._before)
+
+    def back(self, time: float) -> float:
+        """Return a moment somewhat before one, but not before anything was asked."""
+        return max(time - OVERLAP, min(self._first, time))
 
 
 def _asking(kind: str, time: float, each: Sighting) -> JobEvent:
@@ -285,4 +291,6 @@ def _eligible(each: Sighting, known: float | None, by: float) -> Iterator[JobEve
 def _end_of(record: Sighting, *, has_started: bool) -> JobEvent:
     """Return the end of a job of which a record says when."""
     end = record.submit if record.end is None else record.end
-    return JobEvent(ENDED if has_started else CANCELLED, max(end, record.submit), record.job)
+    if not has_started:
+        return JobEvent(CANCELLED, max(end, record.submit), record.job)
+    return JobEvent(ENDED, max(end, record.submit), record.job, outcome=record.outcome)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from pipelines.service.sensors.followed import Sighting
+from swftools.formats.tables.collected import CANCELLED, COMPLETED, FAILED
 from swftools.parameters.durations import seconds_of
 
 WAITS, RUNS, OVER = "QHWT", "RESU", "FXM"
@@ -69,7 +70,16 @@ def _sighting(number: str, submit: float, told: Mapping[str, Any]) -> Iterator[S
         start=start,
         end=next((each for each in ends if each), None) if state in OVER else None,
         is_over=state in OVER,
+        outcome=_outcome(told.get("Exit_status")),
     )
+
+
+def _outcome(status: Any) -> str | None:
+    """Return how a job ended; 271 is SIGTERM, by which qdel ends one."""
+    text = str(status)
+    if not text.lstrip("-").isdecimal():
+        return None
+    return COMPLETED if int(text) == 0 else CANCELLED if int(text) == 256 + 15 else FAILED
 
 
 def _indices(told: Any) -> Iterator[int]:

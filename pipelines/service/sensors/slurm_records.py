@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pipelines.service.sensors.commands import Run
 from pipelines.service.sensors.followed import OVERLAP, Gone, Sighting
 from pipelines.service.sensors.sensor import SensorError
+from swftools.formats.tables.collected import CANCELLED, COMPLETED, FAILED
 
 RECORDS = (
     *("sacct", "--local", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2"),
@@ -27,6 +28,13 @@ NARROWEST = 600.0
 
 GOES_ON = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING")
 """States in which a job is not over; all others are ends."""
+
+OUTCOMES = {
+    "COMPLETED": COMPLETED,
+    "CANCELLED": CANCELLED,
+    **dict.fromkeys(("FAILED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL", "PREEMPTED"), FAILED),
+}
+"""How jobs ended, by state."""
 
 REVOKED = "REVOKED"
 """The state of a job that started on another cluster of its federation: here it has left."""
@@ -124,6 +132,7 @@ def _of_record(line: str) -> Iterator[Sighting]:
             start=start,
             end=end,
             is_over=is_over,
+            outcome=OUTCOMES.get(state),
         )
 
 

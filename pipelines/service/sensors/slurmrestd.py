@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from pipelines.service.sensors.followed import OVERLAP, FollowedJobs, Gone, Sighting, Window
+from pipelines.service.sensors.followed import FollowedJobs, Gone, Sighting, Window
 from pipelines.service.sensors.patient import Patience
 from pipelines.service.sensors.sensor import Cost, Machine, SensorError
 from pipelines.service.sensors.slurmrestd_client import RestClient
@@ -39,7 +39,7 @@ class RestSettings(BaseModel):
     """As http://HOST:6820, https://HOST, or unix:///PATH."""
     user: str = ""
     """Whose token it is; default: none is said."""
-    token: str = ""
+    token_file: str = ""
     """A file with the token, which is read at each call; default: none is sent, as a Unix socket may do without."""
     timeout: Annotated[float, Field(gt=0, le=600)] = 30.0
     """An answer that takes longer is not waited for, s."""
@@ -82,7 +82,7 @@ class RestSensor:
         patience: Patience | None = None,
     ) -> None:
         self.costs: dict[str, Cost] = {}
-        told = {"user": settings.user, "token": settings.token, "seconds": settings.timeout}
+        told = {"user": settings.user, "token": settings.token_file, "seconds": settings.timeout}
         self._ask: Ask = ask or RestClient(settings.url, **told, costs=self.costs).ask  # type: ignore[arg-type]
         self._patience = patience or Patience()
         self._jobs = FollowedJobs(before)
@@ -100,14 +100,14 @@ class RestSensor:
         """
         seen = [each for job in _rows(self._ask("slurm/{}/jobs"), "jobs") for each in of_queue(job)]
         there = {each.job for each in seen if not each.is_over}
+        since = self._window.since(now)
         over = {each.job: each for each in seen if each.is_over and each.job not in there}
         before = now if self._seen is None else min(self._seen, now)
         heard = list(self._jobs.look([each for each in seen if not each.is_over], now))
         gone = self._jobs.miss(there, before, now)
         heard += self._jobs.settle(over, now, were_asked=[each for each in gone if each.job in over])
-        if self._seen is not None:
-            heard += self._jobs.catch_up(over.values(), there, before - OVERLAP)
-        heard += self._of_records([each for each in gone if each.job not in over], {*there, *over}, now)
+        heard += self._jobs.catch_up(over.values(), there, self._window.back(before))
+        heard += self._of_records([each for each in gone if each.job not in over], {*there, *over}, since, now)
         self._jobs.note(heard)
         self._seen = now
         return heard
@@ -128,9 +128,8 @@ class RestSensor:
             {each["name"]: of_partition(each) for each in partitions if isinstance(each.get("name"), str)},
         )
 
-    def _of_records(self, gone: list[Gone], there: set[str], now: float) -> list[JobEvent]:
+    def _of_records(self, gone: list[Gone], there: set[str], since: float | None, now: float) -> list[JobEvent]:
         """Return what the database tells of jobs that slurmctld does not know any more, or never showed."""
-        since = self._window.since(now)
         if not gone and since is None:
             return []
         heard: list[JobEvent] = []

@@ -9,15 +9,20 @@ import re
 import socket
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from pipelines.service.sensors.commands import ends_with_the_service
 from pipelines.service.sensors.sensor import Cost, SensorError
 from swftools.output.shown_text import shown
 
 VERSIONS = ("v0.0.45", "v0.0.44", "v0.0.43", "v0.0.42", "v0.0.41", "v0.0.40", "v0.0.39", "v0.0.38")
 """Versions of the interface that are understood, newest first."""
+
+NOTHING_FOUND = 9003
+"""The number of an error that is none: there is no such job."""
 
 MOST_BYTES = 1 << 30
 """Of an answer, which is held in memory."""
@@ -123,7 +128,7 @@ class RestClient:
         said = [
             " ".join(str(each[key]) for key in ("error", "description") if each.get(key))
             for each in (errors if isinstance(errors, list) else ())
-            if isinstance(each, dict)
+            if isinstance(each, dict) and each.get("error_number") != NOTHING_FOUND
         ]
         if status != 200 or said or document is None:
             remedy = "; look at the token and its user" if status in (401, 403) else ""
@@ -143,9 +148,11 @@ class RestClient:
                 raise SensorError(f"{self._token}: the token cannot be read: {error}") from error
         connection = self._connection()
         try:
-            connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read(MOST_BYTES).decode(errors="replace")
+            connection.connect()
+            with ends_with_the_service(partial(connection.sock.shutdown, socket.SHUT_RDWR)):
+                connection.request("GET", path, headers=headers)
+                answer = connection.getresponse()
+                return answer.status, answer.read(MOST_BYTES).decode(errors="replace")
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise SensorError(
                 f"slurmrestd at {shown(self._url.geturl())} does not answer: {shown(str(error))}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from pipelines.service.sensors.followed import Sighting
 from pipelines.service.sensors.sensor import QueueLimits
-from pipelines.service.sensors.slurm_records import GOES_ON, REVOKED, tasks_of
+from pipelines.service.sensors.slurm_records import GOES_ON, OUTCOMES, REVOKED, tasks_of
 
 WAITS = ("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 RUNS = ("RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED")
@@ -39,6 +39,7 @@ def of_queue(job: Mapping[str, Any]) -> Iterator[Sighting]:
             start=start,
             end=end if is_over else None,
             is_over=is_over,
+            outcome=OUTCOMES.get(states[0]),
         )
 
 
@@ -62,6 +63,7 @@ def of_record(job: Mapping[str, Any]) -> Iterator[Sighting]:
             start=None if states[0] == REVOKED else number_of(times.get("start")),
             end=end,
             is_over=is_over,
+            outcome=OUTCOMES.get(states[0]),
         )
 
 
