@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipelines.service.clocks import Clock, ReplayClock
 from pipelines.service.sensors.replay import ReplaySensor
-from pipelines.service.sensors.sensor import NOT_SAID, Machine, Sensor
+from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, Sensor
 from swftools.live import JobEvent, Journal, LivePredictor, ToldLedger, log_events, read_journal
 from swftools.live.events import CHANGED, ELIGIBLE, STARTED, SUBMITTED, in_order
 from swftools.named import named_groups
@@ -119,6 +119,11 @@ class Cluster:
             else:
                 self._running.discard(event.job)
         self.events += len(heard)
+
+    @property
+    def costs(self) -> Mapping[str, Cost]:
+        """What the calls of the batch system have cost, by command."""
+        return self._sensor.costs
 
     @property
     def age(self) -> float:

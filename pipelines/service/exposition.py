@@ -52,7 +52,10 @@ class Exposition(Collector):
         heard = GaugeMetricFamily(
             "swftools_sensor_last_success_timestamp_seconds", "When something was heard last.", labels=["cluster"]
         )
-        calls = CounterMetricFamily("swftools_sensor_calls", "Calls of the batch system.", labels=["cluster"])
+        of_command = ["cluster", "command"]
+        calls = CounterMetricFamily("swftools_sensor_calls", "Calls of the batch system.", labels=of_command)
+        seconds = CounterMetricFamily("swftools_sensor_seconds", "Seconds that they took.", labels=of_command)
+        failures = CounterMetricFamily("swftools_sensor_failures", "Calls that failed.", labels=of_command)
         for cluster in self._clusters.values():
             name = [cluster.name]
             ends = [*(f"{end:g}" for end in WAIT_BUCKETS), "+Inf"]
@@ -62,10 +65,13 @@ class Exposition(Collector):
                 kept.add_metric(name, share)
             if math.isfinite(cluster.heard_at):
                 heard.add_metric(name, cluster.heard_at + (cluster.predictor.start or 0))
-            calls.add_metric(name, cluster.calls)
+            for command, cost in list(cluster.costs.items()):  # a poll may add one meanwhile
+                calls.add_metric([cluster.name, command], cost.calls)
+                seconds.add_metric([cluster.name, command], cost.seconds)
+                failures.add_metric([cluster.name, command], cost.failures)
             for queue, quantile, seconds in _bounds(cluster):
                 bounds.add_metric([cluster.name, queue, f"{quantile:g}"], seconds)
-        yield from (waits, bounds, kept, heard, calls)
+        yield from (waits, bounds, kept, heard, calls, seconds, failures)
 
 
 def _bounds(cluster: Cluster) -> Iterator[tuple[str, float, float]]:

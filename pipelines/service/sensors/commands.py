@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from pipelines.service.sensors.sensor import Cost, SensorError
 from swftools.output.shown_text import shown
@@ -59,12 +61,17 @@ def run_command(
     told = {**os.environ, "TZ": "UTC", "LC_ALL": "C", **(environment or {})}
     try:
         process = subprocess.Popen(  # noqa: S603 (our own words, and ids that the batch system printed)
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=told
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=told,
+            start_new_session=True,  # so that it is ended with all that it started
         )
     except OSError as error:
         raise SensorError(f"{command[0]} is not there ({error.strerror}): {remedy}") from error
     try:
-        with ends_with_the_service(process.kill):
+        with ends_with_the_service(partial(os.killpg, process.pid, signal.SIGKILL)):
             printed, wrong = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired as error:
         raise SensorError(f"{command[0]} did not answer within {limit:.0f} s") from error
@@ -100,8 +107,9 @@ def end_commands() -> None:
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Let nothing of a command stay behind."""
     if process.poll() is None:
-        process.kill()
-    for pipe in (process.stdout, process.stderr):  # a child of it may hold them open, so they are not read to the end
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()
     process.wait()

@@ -146,8 +146,9 @@ class FollowedJobs:
         """
         for job in [job for job in self._gone if job in there]:
             del self._gone[job]
-        for job in self._known.keys() - there:
-            known = self._known[job]
+        for job, known in self._known.items():
+            if job in there:
+                continue
             missed = self._gone.get(job) or Gone(known.number, known.submit, min(seen_before, now), now, 0)
             self._gone[job] = missed._replace(missed=min(missed.missed, now))
         return list(self._gone.values())
