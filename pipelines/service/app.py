@@ -32,7 +32,7 @@ from pipelines.service.clusters import Cluster
 from pipelines.service.exposition import Exposition
 from pipelines.service.openapi import describe
 from pipelines.service.questions import Refusal, cluster_of, question_of, values_of
-from pipelines.service.sensors.commands import end_commands
+from pipelines.service.sensors.commands import calls_end_here
 from swftools.output.amounts import duration, percent
 from swftools.output.shown_text import shown
 
@@ -73,6 +73,10 @@ class Service:
 
     async def listen(self) -> None:
         """Poll all clusters, again and again; what fails is said once, and tried again until it is mended."""
+        with calls_end_here():  # what does not answer does not hold up the end
+            await self._listen()
+
+    async def _listen(self) -> None:
         silent = set()
         while True:
             await asyncio.sleep(self._tick)
@@ -158,7 +162,6 @@ def make_app(service: Service, hosts: Sequence[str] = ("localhost", "127.0.0.1",
         listening = asyncio.create_task(service.listen())
         yield
         listening.cancel()
-        end_commands()  # what does not answer does not hold up the end
 
     routes = [
         _json("/api/v1/clusters", service.list_clusters, ()),

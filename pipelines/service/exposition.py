@@ -54,7 +54,7 @@ class Exposition(Collector):
         )
         of_command = ["cluster", "command"]
         calls = CounterMetricFamily("swftools_sensor_calls", "Calls of the batch system.", labels=of_command)
-        seconds = CounterMetricFamily("swftools_sensor_seconds", "Seconds that they took.", labels=of_command)
+        took = CounterMetricFamily("swftools_sensor_seconds", "Seconds that they took.", labels=of_command)
         failures = CounterMetricFamily("swftools_sensor_failures", "Calls that failed.", labels=of_command)
         for cluster in self._clusters.values():
             name = [cluster.name]
@@ -67,11 +67,11 @@ class Exposition(Collector):
                 heard.add_metric(name, cluster.heard_at + (cluster.predictor.start or 0))
             for command, cost in list(cluster.costs.items()):  # a poll may add one meanwhile
                 calls.add_metric([cluster.name, command], cost.calls)
-                seconds.add_metric([cluster.name, command], cost.seconds)
+                took.add_metric([cluster.name, command], cost.seconds)
                 failures.add_metric([cluster.name, command], cost.failures)
             for queue, quantile, seconds in _bounds(cluster):
                 bounds.add_metric([cluster.name, queue, f"{quantile:g}"], seconds)
-        yield from (waits, bounds, kept, heard, calls, seconds, failures)
+        yield from (waits, bounds, kept, heard, calls, took, failures)
 
 
 def _bounds(cluster: Cluster) -> Iterator[tuple[str, float, float]]:

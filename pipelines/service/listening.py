@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from pipelines.service.sensors.commands import end_commands
+from pipelines.service.sensors.commands import calls_end_here
 from swftools.errors import SwfToolsError
 from swftools.live import JobEvent
 from swftools.output.shown_text import shown
@@ -39,10 +39,8 @@ class Listener(Protocol):
 
 async def listen(listeners: Sequence[Listener]) -> None:
     """Poll all, again and again; what fails is said once, and tried again until it is mended."""
-    try:
+    with calls_end_here():  # what does not answer does not hold up the end
         await asyncio.gather(*(_listen(each) for each in listeners))
-    finally:
-        end_commands()  # what does not answer does not hold up the end
 
 
 async def _listen(each: Listener) -> None:

@@ -10,7 +10,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import partial
+from typing import TypeVar
 
 from pipelines.service.sensors.sensor import Cost, SensorError
 from swftools.output.shown_text import shown
@@ -18,11 +20,70 @@ from swftools.output.shown_text import shown
 SECONDS = 30.0
 """A command that takes longer is ended."""
 
+Waited = TypeVar("Waited")
+
 Run = Callable[[tuple[str, ...]], str]
 """Runs a command, and returns what it prints."""
 
-_LOCK = threading.Lock()
-_ENDINGS: dict[object, Callable[[], object]] = {}
+
+class _Calls:
+    """Calls that are ended together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._endings: dict[object, Callable[[], object]] = {}
+        self._is_over = False
+
+    @contextlib.contextmanager
+    def waiting(self, begin: Callable[[], Waited], end: Callable[[Waited], object]) -> Iterator[Waited]:
+        """Begin something, and wait for it within this; ``end`` ends it, wherever it is by then."""
+        name = object()
+        with self._lock:
+            if self._is_over:
+                raise SensorError("the service ends")
+            begun = begin()
+            self._endings[name] = partial(end, begun)
+        try:
+            yield begun
+        finally:
+            with self._lock:
+                del self._endings[name]
+
+    def end(self) -> None:
+        """End all, and let none begin any more; who waits is told that there is no answer."""
+        with self._lock:
+            self._is_over = True
+            for each in self._endings.values():
+                with contextlib.suppress(OSError):
+                    each()
+
+
+_CALLS = ContextVar("_CALLS", default=_Calls())  # noqa: B039 (those that nobody ends)
+
+
+@contextlib.contextmanager
+def calls_end_here() -> Iterator[None]:
+    """At the end of this all calls are ended that were begun within it, also by its tasks and their threads."""
+    calls = _Calls()
+    token = _CALLS.set(calls)
+    try:
+        yield
+    finally:
+        calls.end()
+        _CALLS.reset(token)
+
+
+def ends_with_the_service(
+    begin: Callable[[], Waited], end: Callable[[Waited], object]
+) -> contextlib.AbstractContextManager[Waited]:
+    """Begin something that may be waited for within this, and that ``end`` ends when the service ends.
+
+    Raises
+    ------
+    SensorError
+        The service ends already.
+    """
+    return _CALLS.get().waiting(begin, end)
 
 
 def run_command(
@@ -59,8 +120,9 @@ def run_command(
     limit = SECONDS if seconds is None else seconds
     words = (os.path.join(folder, command[0]) if folder else command[0], *command[1:])  # noqa: PTH118 (a program's name)
     told = {**os.environ, "TZ": "UTC", "LC_ALL": "C", **(environment or {})}
-    try:
-        process = subprocess.Popen(  # noqa: S603 (our own words, and ids that the batch system printed)
+
+    def begin() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603 (our own words, and ids that the batch system printed)
             words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -68,47 +130,34 @@ def run_command(
             env=told,
             start_new_session=True,  # so that it is ended with all that it started
         )
-    except OSError as error:
-        raise SensorError(f"{command[0]} is not there ({error.strerror}): {remedy}") from error
+
     try:
-        with ends_with_the_service(partial(os.killpg, process.pid, signal.SIGKILL)):
-            printed, wrong = process.communicate(timeout=limit)
+        with ends_with_the_service(begin, _kill) as process:
+            try:
+                printed, wrong = process.communicate(timeout=limit)
+            finally:
+                _end(process)
     except subprocess.TimeoutExpired as error:
         raise SensorError(f"{command[0]} did not answer within {limit:.0f} s") from error
-    finally:
-        _end(process)
+    except SensorError:
+        raise
+    except OSError as error:
+        raise SensorError(f"{command[0]} is not there ({error.strerror}): {remedy}") from error
     if process.returncode not in (0, *allowed):
         said = wrong.decode(errors="replace").strip()[:200]
         raise SensorError(f"{command[0]} ended with {process.returncode}: {shown(said)}")
     return printed.decode(errors="replace")
 
 
-@contextlib.contextmanager
-def ends_with_the_service(end: Callable[[], object]) -> Iterator[None]:
-    """Within this something is waited for that ``end`` ends: at the end of the service, whoever waits goes on."""
-    name = object()
-    with _LOCK:
-        _ENDINGS[name] = end
-    try:
-        yield
-    finally:
-        with _LOCK:
-            del _ENDINGS[name]
-
-
-def end_commands() -> None:
-    """End all that is waited for; who waits is told that it did not answer."""
-    with _LOCK:
-        for end in _ENDINGS.values():
-            with contextlib.suppress(OSError):
-                end()
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Let nothing of a command stay behind."""
     if process.poll() is None:
         with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
+            _kill(process)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()

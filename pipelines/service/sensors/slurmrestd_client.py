@@ -9,7 +9,6 @@ import re
 import socket
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -149,7 +148,7 @@ class RestClient:
         connection = self._connection()
         try:
             connection.connect()
-            with ends_with_the_service(partial(connection.sock.shutdown, socket.SHUT_RDWR)):
+            with ends_with_the_service(lambda: connection.sock, lambda sock: sock.shutdown(socket.SHUT_RDWR)):
                 connection.request("GET", path, headers=headers)
                 answer = connection.getresponse()
                 return answer.status, answer.read(MOST_BYTES).decode(errors="replace")

@@ -9,13 +9,15 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
+from contextvars import copy_context
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from pipelines.service.sensors import KINDS, make_sensor
-from pipelines.service.sensors.commands import counted, end_commands, run_command
+from pipelines.service.sensors.commands import calls_end_here, counted, run_command
 from pipelines.service.sensors.patient import FIRST, LONGEST, Patience, PatientSensor
 from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, SensorError
 from swftools.errors import ParameterError
@@ -151,28 +153,38 @@ def test_what_calls_cost() -> None:
     assert costs == {"squeue": Cost(2, 3.0, 1), "sacct": Cost(1, 0.5, 0)}
 
 
-@pytest.mark.parametrize("end", [end_commands, None])
-def test_a_command_that_hangs_is_ended(end: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_ended", [True, False])
+def test_a_command_that_hangs_is_ended(is_ended: bool, tmp_path: Path) -> None:
     """With all that it started: by the end of the service, or because it takes too long."""
     script(tmp_path / "squeue", f"trap '' INT TERM; sleep 60 & echo $! > {tmp_path}/child; wait")
     told: list[str] = []
 
     def ask() -> None:
         try:
-            run_command(("squeue",), folder=str(tmp_path), seconds=0.5 if end is None else 50.0)
+            run_command(("squeue",), folder=str(tmp_path), seconds=50.0 if is_ended else 0.5)
         except SensorError as error:
             told.append(str(error))
 
-    thread = threading.Thread(target=ask)
-    thread.start()
     child = tmp_path / "child"
-    while not (child.exists() and child.read_text().strip()):
-        time.sleep(0.01)
-    if end is not None:
-        end_commands()
+    with calls_end_here() if is_ended else nullcontext():
+        thread = threading.Thread(target=copy_context().run, args=(ask,))
+        thread.start()
+        while not (child.exists() and child.read_text().strip()):
+            time.sleep(0.01)
     thread.join(20)
-    assert told == ["squeue ended with -9: " if end else "squeue did not answer within 0 s"]
+    assert told == ["squeue ended with -9: " if is_ended else "squeue did not answer within 0 s"]
     assert _is_gone(int(child.read_text()))
+
+
+def test_nothing_begins_when_the_service_ends(tmp_path: Path) -> None:
+    """A thread that is about to ask asks no more; others do."""
+    script(tmp_path / "squeue", "echo told")
+    with calls_end_here():
+        inside = copy_context()
+        assert inside.run(run_command, ("squeue",), folder=str(tmp_path)) == "told\n"
+    with pytest.raises(SensorError, match="the service ends"):
+        inside.run(run_command, ("squeue",), folder=str(tmp_path))
+    assert run_command(("squeue",), folder=str(tmp_path)) == "told\n"
 
 
 def _is_gone(process: int) -> bool:
