@@ -65,7 +65,7 @@ def read_jobs(text: str) -> dict[str, Mapping[str, Any]]:
         text = text[: found.pop().start()]
     ends = [each.start() for each in found[1:]] + [len(text)]
     made: dict[str, Mapping[str, Any]] = {}
-    for each, end in zip(found, ends, strict=True):
+    for each, end in zip(found, ends, strict=False):
         attributes = _of_block(text[each.end() : end])
         if {"job_state", "ctime"} <= set(attributes) and LIST in attributes:
             made[each[1]] = attributes
