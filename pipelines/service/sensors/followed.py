@@ -14,7 +14,7 @@ from typing import NamedTuple
 from swftools.live import JobEvent
 from swftools.live.events import CANCELLED, CHANGED, ELIGIBLE, ENDED, STARTED, SUBMITTED
 
-LOOKS, LONG = 10, 600.0
+LOOKS, LONG = 10, 1800.0
 """Who is gone, and of whom no record is found for so many looks and seconds, has left."""
 
 NEVER_ASKED = 86_400.0
@@ -99,7 +99,7 @@ class FollowedJobs:
     Attributes
     ----------
     newest : float or None
-        The latest time of which anything is known, s since 1970.
+        The latest time of which anything is known, s since 1970, by the batch system's clock.
     """
 
     def __init__(self, before: Iterable[JobEvent] = ()) -> None:
@@ -196,7 +196,8 @@ class FollowedJobs:
         """Know what was told."""
         for event in events:
             job, known = event.job, self._known.get(event.job)
-            self.newest = max(event.time, self.newest or event.time)
+            if event.kind != CHANGED:  # that is told by our own clock, which may have been wrong
+                self.newest = max(event.time, self.newest or event.time)
             if event.kind == SUBMITTED:
                 number, _, _ = job.partition("@")
                 asked = _Asked(event.groups.get("queue"), event.processors, event.requested_time)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Journals that are put into a folder: each line is heard of once, when it is whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pipelines.service.sensors.folder import FolderSensor, FolderSettings
+from pipelines.service.sensors.sensor import NOT_SAID, SensorError
+from swftools.live import JobEvent, Journal
+
+DAY = 86_400.0
+
+
+def event(time: float, kind: str = "submitted") -> JobEvent:
+    """Return an event of a job that is called by its time."""
+    return JobEvent(kind, time, f"{time:g}")
+
+
+def put(path: Path, *events: JobEvent) -> bytes:
+    """Write a journal; return what is in it."""
+    with Journal(path) as journal:
+        journal.append(events)
+    return path.read_bytes()
+
+
+def test_each_line_is_heard_of_once(tmp_path: Path) -> None:
+    """Files that come, that grow, that are in the midst of being copied; others are left."""
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
+    first = put(tmp_path / "b.jsonl", event(1.0), event(2.0))
+    assert sensor.poll(5.0) == [event(1.0), event(2.0)]
+    assert sensor.poll(6.0) == []
+    put(tmp_path / "b.jsonl", event(3.0))
+    second = put(tmp_path / "rest.txt", event(4.0), event(5.0))
+    (tmp_path / "a.jsonl").write_bytes(second[:-5])
+    (tmp_path / ".c.jsonl").write_bytes(first)
+    (tmp_path / "d.jsonl").mkdir()
+    assert sensor.poll(7.0) == [event(4.0), event(3.0)]
+    assert sensor.poll(8.0) == []
+    with (tmp_path / "a.jsonl").open("ab") as file:
+        file.write(second[-5:])
+    assert sensor.poll(9.0) == [event(5.0)]
+    assert (sensor.machine(), sensor.notice, dict(sensor.costs)) == (NOT_SAID, None, {})
+
+
+def test_a_file_that_is_another_one_is_read_anew(tmp_path: Path) -> None:
+    """One that is shorter, or was moved there."""
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
+    put(tmp_path / "a.jsonl", event(1.0), event(2.0))
+    assert len(sensor.poll(5.0)) == 2
+    put(tmp_path / "new", event(3.0), event(4.0), event(5.0))
+    (tmp_path / "new").replace(tmp_path / "a.jsonl")
+    assert sensor.poll(6.0) == [event(3.0), event(4.0), event(5.0)]
+    (tmp_path / "a.jsonl").write_bytes(b"")
+    assert sensor.poll(7.0) == []
+    put(tmp_path / "a.jsonl", event(6.0))
+    assert sensor.poll(8.0) == [event(6.0)]
+
+
+def test_a_restart_reads_a_week_again(tmp_path: Path) -> None:
+    """What is older than a week before the newest event was read then; the journal knows the rest."""
+    events = [event(day * DAY) for day in range(1, 31)]
+    put(tmp_path / "a.jsonl", *events)
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)), iter(events[:20]))
+    assert sensor.poll(0.0) == events[12:]
+
+
+def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path) -> None:
+    """Until the line is mended, nothing of the file is lost."""
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
+    good = put(tmp_path / "a.jsonl", event(1.0), event(2.0))
+    (tmp_path / "a.jsonl").write_bytes(good + b'{"kind": "born"}\n' + good)
+    for _ in range(2):
+        with pytest.raises(SensorError, match=r"a\.jsonl, line 3: is no event of a journal: .*; take the file away"):
+            sensor.poll(5.0)
+    (tmp_path / "a.jsonl").write_bytes(good)
+    assert sensor.poll(6.0) == [event(1.0), event(2.0)]
+
+
+def test_a_folder_where_nothing_comes(tmp_path: Path) -> None:
+    """What is known gets too old to be told, and that is said: there is no folder, no file, or nothing new."""
+    folder = tmp_path / "files"
+    sensor = FolderSensor(FolderSettings(path=str(folder), quiet=3600))
+    with pytest.raises(SensorError, match="files: there is no such folder; make it"):
+        sensor.poll(0.0)
+    folder.mkdir()
+    with pytest.raises(SensorError, match=r"has no file; is what writes \*\.jsonl there running"):
+        sensor.poll(0.0)
+    put(folder / "a.jsonl", event(1.0))
+    os.utime(folder / "a.jsonl", (10_000, 10_000))
+    assert sensor.poll(99_999.0) == [event(1.0)]
+    assert sensor.poll(13_600.0) == []
+    with pytest.raises(SensorError, match="has nothing new for 2 h"):
+        sensor.poll(17_201.0)
+    put(folder / "b.jsonl", event(2.0))
+    assert sensor.poll(17_300.0) == [event(2.0)]
+
+
+def test_more_than_is_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest comes at the next polls."""
+    monkeypatch.setattr("pipelines.service.sensors.folder.AT_ONCE", 3)
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
+    put(tmp_path / "a.jsonl", *map(event, (1.0, 2.0, 3.0, 4.0)))
+    put(tmp_path / "b.jsonl", event(5.0))
+    assert [len(sensor.poll(6.0)) for _ in range(3)] == [3, 2, 0]
