@@ -97,10 +97,10 @@ class Disturbed:
 @st.composite
 def histories(draw: st.DrawFn) -> list[Job]:
     """Draw a few jobs of the first hours, short and long ones."""
-    jobs = [Job(0, 0, 1, 2, 99_999)]  # so that a journal that is begun has an event
+    jobs = [Job(0, 0, 1, 20, 99_999)]  # so that a journal that is begun has an event
     spans = st.sampled_from([0, 1, 30, 200, 700, 3000])
     for _ in range(draw(st.integers(1, 6))):
-        submit = draw(st.integers(0, 6000))
+        submit = draw(st.integers(10, 6000))
         eligible = submit + draw(st.sampled_from([0, 0, 40, 900]))
         left = eligible + draw(spans)
         start = left if draw(st.integers(0, 3)) else None
