@@ -291,7 +291,7 @@ def test_metrics_are_those_of_the_cluster(client: TestClient, service: Service) 
     )
     assert told['swftools_wait_seconds_bucket{cluster="blue",le="60"}'] == cluster.waits[0]
     assert told['swftools_sensor_last_success_timestamp_seconds{cluster="blue"}'] == 946_684_800 + 12_000
-    assert told['swftools_sensor_calls_total{cluster="blue"}'] == 1
+    assert not any(name.startswith("swftools_sensor_calls_total") for name in told)  # a log is asked nothing
     waits = log_of().jobs.query("submit_time + wait_time <= 12_000")["wait_time"]
     assert cluster.waits[:3] == [(waits <= 60).sum(), waits.between(61, 300).sum(), waits.between(301, 900).sum()]
     bound = client.get("/api/v1/wait?queue=batch&quantile=0.9").json()["bounds"][0]["seconds"]
