@@ -86,6 +86,7 @@ class LivePredictor:
         }
         LiveWaits(predictor, 1)  # refuses a method that cannot be asked
         self._pending: dict[str, _Pending] = {}
+        self._late: dict[str, float] = {}
         self._last = predictor.last
         self._known: tuple[tuple[Any, ...], SavedState] | None = None
 
@@ -177,11 +178,13 @@ class LivePredictor:
         if not is_number(time) or time < waits.submit:
             raise ParameterError(f"job {job!r} starts at {time!r} s, before its submission at {waits.submit:g} s")
         del self._pending[job]
+        self._late.pop(job, None)
         self._groups[waits.group].started(waits.number, time)
         return True
 
     def cancelled(self, job: str) -> bool:
         """Take in that a job left the queue without a start, which says nothing of waits; return whether it waited."""
+        self._late.pop(job, None)
         return self._pending.pop(job, None) is not None
 
     def take(self, events: Iterable[JobEvent]) -> dict[str, ToldWait]:
@@ -191,7 +194,7 @@ class LivePredictor:
         ----------
         events : iterable of JobEvent
             What was heard since the last call; they are put in order (``in_order``). A submission that is older than
-            the last one that was taken in counts as one of that time. What became eligible or was changed is passed
+            the last one that was taken in counts as one of that time, with its own wait. What became eligible or was changed is passed
             over: a wait counts from the submission, and what the job was told then stays, as in a replay.
         """
         came: dict[str, _Pending] = {}
@@ -200,8 +203,11 @@ class LivePredictor:
                 time = max(event.time, self._last)
                 asked = event.processors, event.requested_time
                 came[event.job] = self._submit(event.job, time, event.groups, *asked)
+                if time > event.time:
+                    self._late[event.job] = time - event.time
             elif event.kind == STARTED and event.job in self._pending:
-                self.started(event.job, max(event.time, self._pending[event.job].submit))
+                start = event.time + self._late.get(event.job, 0.0)
+                self.started(event.job, max(start, self._pending[event.job].submit))
             elif event.kind in (CANCELLED, ENDED):
                 self.cancelled(event.job)
         return {job: self._told(waits) for job, waits in came.items()}

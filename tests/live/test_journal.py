@@ -34,6 +34,16 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         assert journal.append(EVENTS) == []
 
 
+def test_what_becomes_eligible_or_changes_is_kept(tmp_path: Path) -> None:
+    """Each time once: a job may be held again, and changed twice."""
+    asked = JobEvent("changed", 6.0, "7", processors=4, requested_time=60.0, groups={"queue": "long"})
+    heard = [JobEvent("eligible", 5.0, "7"), asked, JobEvent("changed", 7.0, "7"), JobEvent("eligible", 9.0, "7")]
+    with Journal(tmp_path / "journal") as journal:
+        assert journal.append(heard) == heard
+        assert journal.append(heard) == []
+    assert list(read_journal(tmp_path / "journal")) == heard
+
+
 def test_of_two_tales_of_one_event_the_first_counts(tmp_path: Path) -> None:
     """Also where they come together."""
     first, second = (JobEvent("submitted", 1.0, "7", processors=count) for count in (4, 8))

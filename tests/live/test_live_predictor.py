@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swftools import Trace
 from swftools.errors import ParameterError, StateError
-from swftools.live import JobEvent, LivePredictor, log_events
+from swftools.live import JobEvent, LivePredictor, ToldLedger, log_events
 from swftools.live.events import in_order
 from swftools.qbets import WaitPredictor, predict_wait
 from tests.examples import examples
@@ -273,6 +273,50 @@ def test_a_start_before_the_submission_in_one_poll() -> None:
     live.take([JobEvent("started", 60.0, "a"), JobEvent("submitted", 100.0, "a")])
     assert live.waiting.empty
     assert live.predict().group_waits == 1
+
+
+def test_what_is_heard_late_keeps_its_wait() -> None:
+    """A job that came and went between two polls, of which the next one but some tells."""
+    live = LivePredictor(WaitPredictor("binomial", by="queue", training=0, quantile=0.5, confidence=0.5))
+    asked: Any = {"groups": {"queue": "batch"}, "requested_time": 60.0}
+    live.take([JobEvent("submitted", 500.0, "8", **asked)])
+    live.take([JobEvent("submitted", 100.0, "7", **asked), JobEvent("submitted", 90.0, "6", **asked)])
+    assert live.waiting["submit_time"].tolist() == [500.0, 500.0, 500.0]
+    live.take([JobEvent("started", 160.0, "7"), JobEvent("cancelled", 170.0, "6"), JobEvent("ended", 190.0, "7")])
+    assert live.predict(group="batch", requested_time=60.0).bounds[0].seconds == 60.0
+    live.take([JobEvent("submitted", 600.0, "7", **asked), JobEvent("started", 601.0, "7")])
+    assert live.predict(group="batch", requested_time=60.0).bounds[0].seconds in (1.0, 60.0)
+    assert live.waits("batch") == 2
+
+
+def test_what_becomes_eligible_or_changes_is_passed_over() -> None:
+    """A wait counts from the submission, in the group of that; the ledger has what was told then."""
+    live, ledger = LivePredictor(WaitPredictor("binomial", by="queue", training=0, quantile=0.5)), ToldLedger()
+    asked: Any = {"groups": {"queue": "batch"}, "requested_time": 60.0, "processors": 4}
+    for number in range(20):
+        live.take([JobEvent("submitted", 0.0, str(number), **asked), JobEvent("started", 90.0, str(number))])
+    other: Any = {"groups": {"queue": "long"}, "requested_time": 600.0, "processors": 8}
+    events = [
+        JobEvent("submitted", 100.0, "a", **asked),
+        JobEvent("changed", 110.0, "a", **other),
+        JobEvent("eligible", 150.0, "a"),
+    ]
+    told = live.take(events)
+    ledger.take(events, told)
+    assert (told["a"].group, told["a"].bound, live.groups) == ("batch", 90.0, ["batch"])
+    assert live.waiting["job"].tolist() == ["a"]
+    assert ledger.counts(190.0).open == 1
+    started = [JobEvent("started", 200.0, "a")]
+    ledger.take(started, live.take(started))
+    assert ledger.counts(200.0) == (1, 0, 1, 0)
+    assert live.waits("batch") == 21
+
+
+def test_at_one_instant_a_job_is_eligible_before_it_starts() -> None:
+    """What happens to a job is in the order in which it happens."""
+    kinds = ("ended", "started", "changed", "eligible", "submitted")
+    ordered = [event.kind for event in in_order([JobEvent(kind, 5.0, "7") for kind in kinds])]
+    assert (ordered[0], ordered[-2:]) == ("submitted", ["started", "ended"])
 
 
 def test_what_is_predicted_follows_what_happens() -> None:
