@@ -83,7 +83,8 @@ class Cluster:
         self.calls += 1
         now = self._clock.now()
         if now >= self._machine_until:
-            self.machine, self._machine_until = self._sensor.machine(), now + MACHINE_EVERY
+            self.machine = self._sensor.machine()
+            self._machine_until = now + (self.every if self.machine == NOT_SAID else MACHINE_EVERY)
         return now, self._sensor.poll(now)
 
     def learn(self, now: float, heard: Iterable[JobEvent]) -> None:

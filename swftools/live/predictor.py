@@ -194,8 +194,9 @@ class LivePredictor:
         ----------
         events : iterable of JobEvent
             What was heard since the last call; they are put in order (``in_order``). A submission that is older than
-            the last one that was taken in counts as one of that time, with its own wait. What became eligible or was changed is passed
-            over: a wait counts from the submission, and what the job was told then stays, as in a replay.
+            the last one that was taken in counts as one of that time, with its own wait. What became eligible or was
+            changed is passed over: a wait counts from the submission, and what the job was told then stays, as in a
+            replay.
         """
         came: dict[str, _Pending] = {}
         for event in in_order(events):
