@@ -84,15 +84,16 @@ class JobEvent:
 def in_order(events: Iterable[JobEvent]) -> list[JobEvent]:
     """Return events as they are taken in: by time; at one instant starts come first, then submissions by their jobs.
 
-    So a job that is submitted knows of all that has started by then, as in a replay. What happens to a job at the
-    instant of its submission comes right behind that. Jobs are in order of the numbers in their names: 7, 7.1, 10.
+    So a job that is submitted knows of all that has started by then, as in a replay; what becomes eligible or changes
+    at that instant stands before its start. What happens to a job at the instant of its submission comes right behind
+    that. Jobs are in order of the numbers in their names: 7, 7.1, 10.
     """
     heard = list(events)
     submitted = {(event.cluster, event.job): event.time for event in heard if event.kind == SUBMITTED}
 
     def place(event: JobEvent) -> tuple[float, bool, tuple[tuple[int, int, str], ...], int]:
         own = submitted.get((event.cluster, event.job), -math.inf)  # what is told of a job before it is there waits
-        is_later = event.kind != STARTED or own >= event.time
+        is_later = event.kind not in (STARTED, ELIGIBLE, CHANGED) or own >= event.time
         return max(event.time, own), is_later, _numbers_of(event.job), _RANKS[event.kind]
 
     return sorted(heard, key=place)

@@ -317,6 +317,8 @@ def test_at_one_instant_a_job_is_eligible_before_it_starts() -> None:
     kinds = ("ended", "started", "changed", "eligible", "submitted")
     ordered = [event.kind for event in in_order([JobEvent(kind, 5.0, "7") for kind in kinds])]
     assert (ordered[0], ordered[-2:]) == ("submitted", ["started", "ended"])
+    heard = [JobEvent(kind, 5.0, "7") for kind in kinds[:-1]] + [JobEvent("submitted", 4.0, "7")]
+    assert [event.kind for event in in_order(heard)][-2:] == ["started", "ended"]
 
 
 def test_what_is_predicted_follows_what_happens() -> None:

@@ -128,7 +128,8 @@ class FollowedJobs:
             elif not known.runs and each.start is None:
                 asked = _Asked(each.queue, each.processors, each.requested_time)
                 if known.asked not in (asked, _Asked(None, None, None)):
-                    yield _asking(CHANGED, max(now, known.submit), each)
+                    # In whole seconds, as a batch system tells times: so it does not come behind an end of that second.
+                    yield _asking(CHANGED, max(float(math.floor(now)), known.submit), each)
                 yield from _eligible(each, known.eligible, now)
             elif not known.runs and each.start is not None:
                 yield from _eligible(each, known.eligible, each.start)

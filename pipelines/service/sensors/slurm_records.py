@@ -70,7 +70,8 @@ class SlurmRecords:
         for begin in range(0, len(gone), AT_ONCE):
             part = gone[begin : begin + AT_ONCE]
             since = min(*(each.seen for each in part), now) - OVERLAP
-            numbers = ",".join(dict.fromkeys(each.number for each in part))
+            # By a task that never started sacct finds nothing: its record is that of the array.
+            numbers = ",".join(dict.fromkeys(each.number.partition("_")[0] for each in part))
             yield part, self._between(since, now + OVERLAP, (f"--jobs={numbers}",))
 
     def since(self, begin: float, now: float) -> dict[str, Sighting]:
@@ -122,7 +123,7 @@ def _of_record(line: str) -> Iterator[Sighting]:
         return
     state = told.partition(" ")[0].rstrip("+")
     is_over = state not in GOES_ON or (state == "REQUEUED" and end is not None)
-    if state == REVOKED:
+    if never_started(state, start, end):
         start = None
     for each in tasks_of(number):
         yield Sighting(
@@ -134,6 +135,11 @@ def _of_record(line: str) -> Iterator[Sighting]:
             is_over=is_over,
             outcome=OUTCOMES.get(state),
         )
+
+
+def never_started(state: str, start: float | None, end: float | None) -> bool:
+    """Whether a job that is over left the queue: of an array that was cancelled there, Slurm says a start as well."""
+    return state == REVOKED or (state == "CANCELLED" and start == end)
 
 
 def tasks_of(number: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pipelines.service.sensors.followed import Sighting
 from pipelines.service.sensors.sensor import QueueLimits
-from pipelines.service.sensors.slurm_records import GOES_ON, OUTCOMES, REVOKED, tasks_of
+from pipelines.service.sensors.slurm_records import GOES_ON, OUTCOMES, never_started, tasks_of
 
 WAITS = ("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 RUNS = ("RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED")
@@ -27,7 +27,7 @@ def of_queue(job: Mapping[str, Any]) -> Iterator[Sighting]:
     start, end = number_of(job.get("start_time")), number_of(job.get("end_time"))
     is_waiting = any(each in WAITS for each in states)
     is_over = not is_waiting and not any(each in RUNS for each in states)
-    if is_waiting or REVOKED in states or (is_over and states[0] == "CANCELLED" and start == end):
+    if is_waiting or (is_over and never_started(states[0], start, end)):
         start = None  # expected only; or that of a job that left the queue, which is its end
     waits_in = text_of(job.get("partition"))
     for each in _names(job, job.get("array_job_id"), job.get("array_task_id"), job.get("array_task_string")):
@@ -51,7 +51,7 @@ def of_record(job: Mapping[str, Any]) -> Iterator[Sighting]:
     submit = number_of(times.get("submission"))
     if not submit or not states:
         return
-    end = number_of(times.get("end"))
+    start, end = number_of(times.get("start")), number_of(times.get("end"))
     is_over = states[0] not in GOES_ON or (states[0] == "REQUEUED" and bool(end))
     part = {**job, "het_job_id": _part(job, "het").get("job_id"), "het_job_offset": _part(job, "het").get("job_offset")}
     for each in _names(part, array.get("job_id"), array.get("task_id"), array.get("task")):
@@ -60,7 +60,7 @@ def of_record(job: Mapping[str, Any]) -> Iterator[Sighting]:
             processors=width_of(_part(job, "required").get("CPUs")),
             requested_time=limit_of(times.get("limit")),
             eligible=number_of(times.get("eligible")),
-            start=None if states[0] == REVOKED else number_of(times.get("start")),
+            start=None if never_started(states[0], start, end) else start,
             end=end,
             is_over=is_over,
             outcome=OUTCOMES.get(states[0]),

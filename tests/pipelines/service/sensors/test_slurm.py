@@ -247,7 +247,7 @@ def test_what_changes_while_a_job_waits() -> None:
     assert submitted.groups["queue"] == "a,b"
     commands.queue = ["7|PENDING|a,b|ann|4|30:00|1000|1000|N/A|"]
     groups = {"queue": "a,b", "user": "ann"}
-    changed = sensor.poll(1020.0)
+    changed = sensor.poll(1020.9)
     assert changed == [JobEvent("changed", 1020.0, "7@1000", "", 4, 1800.0, groups)]
     assert sensor.poll(1030.0) == []
     again = SlurmSensor(commands, [submitted, *changed])
@@ -299,9 +299,10 @@ def test_tasks_of_an_array_that_is_cancelled_as_a_whole() -> None:
     commands.queue = [f"13_{task}|PENDING|batch|root|1|1:00|1795807273|N/A|N/A|" for task in (1, 2, 4, 9)]
     assert len(sensor.poll(1795807274.0)) == 4
     commands.queue = []
-    commands.records = ["13_[1-2,4,9%2]|1795807273|Unknown|None|1795807276|CANCELLED by 0|batch|root|1|1"]
+    commands.records = ["13_[1-2,4,9%2]|1795807273|Unknown|1795807276|1795807276|CANCELLED by 0|batch|root|1|1"]
     heard = sensor.poll(1795807280.0)
     assert sorted(brief(heard)) == [("cancelled", 1795807276.0, f"13_{task}@1795807273") for task in (1, 2, 4, 9)]
+    assert commands.spans()[0][-1] == "--jobs=13"  # by a task sacct finds nothing
 
 
 def test_parts_of_a_job_that_start_together() -> None:

@@ -147,7 +147,7 @@ def test_who_is_gone_and_who_came_and_went() -> None:
         ("ended", 20, "2"),
     ]
     assert slurm.asked[1:] == ["slurm/{}/jobs", "slurmdb/{}/job/2", "slurmdb/{}/job/3"]
-    slurm.records += [record(3, ["CANCELLED"], 0, 0, 25), record(6, ["COMPLETED"], 40, 41, 42)]
+    slurm.records += [record(3, ["CANCELLED"], 0, 25, 25), record(6, ["COMPLETED"], 40, 41, 42)]
     assert poll(sensor, 604.9) == [("cancelled", 25, "3")]
     assert poll(sensor, 605.0) == [("submitted", 40, "6"), ("started", 41, "6"), ("ended", 42, "6")]
     assert slurm.asked[-1] == f"slurmdb/{{}}/jobs start_time=uts{BEGIN + 5} end_time=uts{BEGIN + 605}"
