@@ -21,7 +21,7 @@ def collect(**options: Any) -> None:
     wait when the job starts, not when it ends. Ctrl-C ends it.
 
     \b
-    Example: swftools collect --slurm --name blue --journal blue.jsonl --inbox /srv/inbox
+    Example: swftools collect --slurm --journal blue.jsonl --inbox /srv/inbox
     """
     from pipelines.service import collector
     from pipelines.service.from_settings import collector_of
