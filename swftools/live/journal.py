@@ -8,19 +8,20 @@ delivers it again within a week is told that it is known. What is older is forgo
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
+import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, NamedTuple, Self
 
-from swftools.errors import ParameterError, StorageError
+from swftools.errors import ParameterError
 from swftools.live.events import JobEvent
-from swftools.output.whole_files import sync_folder
+from swftools.live.line_file import LineFile
 
 KEPT = 7 * 86_400.0
 """Seconds before the newest event for which what is delivered again is known."""
@@ -30,6 +31,22 @@ _Key = tuple[str, str, str, float]
 _FIELDS = tuple(each.name for each in fields(JobEvent))
 
 
+_WRITTEN = re.compile(
+    rb'\{"kind":"(\w+)","time":([-+.\de]+),"job":"([^"\\]*)"(?:,"cluster":"([^"\\]*)")?[,}][^\n]*\n'
+)
+"""A line as it is written here, where no text of it needs an escape."""
+
+_MARKS_EVERY = 3600.0
+
+
+class Mark(NamedTuple):
+    """How far a journal was read: bytes, the events in them, and up to which byte all events were forgotten then."""
+
+    bytes: int
+    events: int
+    forgotten: int
+
+
 class Journal:
     """A journal that is written to, by one process.
 
@@ -37,6 +54,8 @@ class Journal:
     ----------
     path : str or path
         The file; it is made where there is none, and its folder is there.
+    mark : Mark, optional
+        How far it was read before, and found to be right: that is not checked again, which saves most of the time.
 
     Attributes
     ----------
@@ -51,29 +70,30 @@ class Journal:
         A line of it is none of a journal; file and line are named.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], mark: Mark | None = None) -> None:
         self.path = Path(path)
         self._events, self._known, self._newest = 0, set[_Key](), -math.inf
         self._most = 1024
-        for event in read_journal(self.path) if self.path.exists() else ():
+        self._marks: deque[tuple[float, int]] = deque([(-math.inf, 0)])
+        begin = 0
+        if mark is not None:
+            self._events, begin = mark.events, mark.bytes
+            self._marks = deque([(-math.inf, mark.forgotten)])
+            self._known = _written_keys(self.path, mark.forgotten, mark.bytes)
+            self._newest = max((key[-1] for key in self._known), default=-math.inf)
+        for event in read_journal(self.path, begin) if self.path.exists() else ():
             self._keep(event)
-        try:
-            is_new = not self.path.exists()
-            self._file = self.path.open("ab", buffering=0)  # what failed is not tried again behind one's back
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _cut_off(self._file, self.path)
-            if is_new:
-                sync_folder(self.path.absolute().parent)
-        except BlockingIOError as error:
-            self._file.close()
-            raise StorageError(f"{self.path}: another process writes it; end that, or name another file") from error
-        except OSError as error:
-            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+        self._file = LineFile(self.path)
 
     @property
     def events(self) -> int:
         """How many events it has."""
         return self._events
+
+    @property
+    def mark(self) -> Mark:
+        """How far it is read: to its end."""
+        return Mark(self._file.size, self._events, self._marks[0][1])
 
     def append(self, events: Iterable[JobEvent]) -> list[JobEvent]:
         """Write those that are not known yet, all of them safely on the disk when it returns; return these.
@@ -90,17 +110,10 @@ class Journal:
                 new.setdefault(key, event)
         if not new:
             return []
-        begin = os.fstat(self._file.fileno()).st_size
-        try:
-            left = memoryview(b"".join(_line(event) for event in new.values()))
-            while left:
-                left = left[self._file.write(left) or 0 :]
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            self._forget(begin)
-            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+        self._file.append(b"".join(_line(event) for event in new.values()))
         for event in new.values():
             self._keep(event)
+        self._set_mark()
         return list(new.values())
 
     def _keep(self, event: JobEvent) -> None:
@@ -112,12 +125,12 @@ class Journal:
             self._known = {key for key in self._known if key[-1] >= self._newest - KEPT}
             self._most = max(1024, 2 * len(self._known))
 
-    def _forget(self, begin: int) -> None:
-        """Cut off what could not be written whole."""
-        try:
-            os.ftruncate(self._file.fileno(), begin)
-        except OSError:  # what stays there is no whole line, or is delivered again and known
-            return
+    def _set_mark(self) -> None:
+        """Note that all events up to here are no newer than the newest; drop notes that a later one makes useless."""
+        if self._newest >= self._marks[-1][0] + _MARKS_EVERY:
+            self._marks.append((self._newest, self._file.size))
+        while len(self._marks) > 1 and self._marks[1][0] < self._newest - KEPT:
+            self._marks.popleft()
 
     def close(self) -> None:
         """Close the file."""
@@ -132,13 +145,15 @@ class Journal:
         self.close()
 
 
-def read_journal(path: str | os.PathLike[str]) -> Iterator[JobEvent]:
+def read_journal(path: str | os.PathLike[str], begin: int = 0) -> Iterator[JobEvent]:
     """Yield the events of a journal, in the order in which they were heard.
 
     Parameters
     ----------
     path : str or path
         The file.
+    begin : int
+        Bytes at its beginning that are passed over: whole lines.
 
     Raises
     ------
@@ -146,6 +161,7 @@ def read_journal(path: str | os.PathLike[str]) -> Iterator[JobEvent]:
         A line of it is none of a journal; file and line are named.
     """
     with Path(path).open("rb") as file:
+        file.seek(begin)
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
@@ -153,7 +169,8 @@ def read_journal(path: str | os.PathLike[str]) -> Iterator[JobEvent]:
                 yield read_line(line)
             except ParameterError as error:
                 remedy = "restore the file, or begin a new one"
-                raise ParameterError(f"{os.fspath(path)}, line {number}: {error}; {remedy}") from error
+                where = f"line {number} behind byte {begin}" if begin else f"line {number}"
+                raise ParameterError(f"{os.fspath(path)}, {where}: {error}; {remedy}") from error
 
 
 def read_line(line: bytes) -> JobEvent:
@@ -175,6 +192,24 @@ def read_line(line: bytes) -> JobEvent:
         raise ParameterError(f"is no event of a journal: {error}") from error
 
 
+def _written_keys(path: Path, begin: int, end: int) -> set[_Key]:
+    """Return the keys of events between two bytes, which were written here and read before."""
+    with path.open("rb") as file:
+        file.seek(begin)
+        lines = file.read(end - begin)
+    keys = {
+        (cluster.decode(), job.decode(), kind.decode(), float(time))
+        for kind, time, job, cluster in _WRITTEN.findall(lines)
+    }
+    if len(keys) < lines.count(b"\n"):  # some are written in another way
+        keys |= {
+            _key(read_line(line))
+            for line in lines.splitlines()
+            if not _WRITTEN.fullmatch(line + b"\n")
+        }
+    return keys
+
+
 def _checked(told: Any) -> dict[str, Any]:
     """Refuse what is no event."""
     if not isinstance(told, dict) or not set(told) <= set(_FIELDS) or not isinstance(told.get("groups", {}), dict):
@@ -191,21 +226,3 @@ def _line(event: JobEvent) -> bytes:
     told = {name: getattr(event, name) for name in _FIELDS}
     kept = {name: value for name, value in told.items() if value not in (None, "", {})}
     return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
-
-
-def _cut_off(file: IO[bytes], path: Path) -> None:
-    """Cut off a last line that is not whole."""
-    size = file.tell()
-    with path.open("rb") as whole:
-        end = size
-        while end:
-            begin = max(end - 65_536, 0)
-            whole.seek(begin)
-            place = whole.read(end - begin).rfind(b"\n")
-            if place >= 0:
-                end = begin + place + 1
-                break
-            end = begin
-    if end < size:
-        os.ftruncate(file.fileno(), end)
-        file.seek(end)

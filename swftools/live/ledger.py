@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from swftools.live.events import CANCELLED, ENDED, STARTED, SUBMITTED, JobEvent, in_order
 from swftools.live.predictor import ToldWait
@@ -99,6 +99,27 @@ class ToldLedger:
                 is_late = now - job.submit > job.bound
                 broken, still = broken + is_late, still + (not is_late)
         return ToldCounts(kept + broken + still, kept, broken, still)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return all of it as JSON can say it."""
+        return {
+            "open": [[job, *each] for job, each in self._open.items()],
+            "closed": [[day, group, *counts] for (day, group), counts in self._closed.items()],
+        }
+
+    @classmethod
+    def from_mapping(cls, told: Mapping[str, Any]) -> Self:
+        """Return a ledger that knows what another did when it was told.
+
+        Raises
+        ------
+        ValueError, TypeError, LookupError
+            It is none of ``to_mapping``.
+        """
+        made = cls()
+        made._open = {str(job): _Open(str(group), float(submit), float(bound)) for job, group, submit, bound in told["open"]}
+        made._closed = {(int(day), str(group)): [int(kept), int(broken)] for day, group, kept, broken in told["closed"]}
+        return made
 
     def _close(self, job: _Open, time: float, *, has_started: bool) -> None:
         """Count a job that has left the queue."""

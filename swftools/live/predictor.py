@@ -249,7 +249,7 @@ class LivePredictor:
         ParameterError
             As of ``predict_wait``.
         """
-        return predict_wait(self._state(), **asked)
+        return predict_wait(self.state(), **asked)
 
     def to_predictor(self) -> WaitPredictor:
         """Return a predictor that knows what is known now; those who wait are not known to it."""
@@ -293,6 +293,18 @@ class LivePredictor:
                 made._pending[job] = _Pending(label, number, float(submit))
         return made
 
+    def state(self) -> SavedState:
+        """Return what is known now, as whoever asks a saved state takes it: reservations, say.
+
+        It stays as it is while more is learnt; until then the same one is returned.
+        """
+        self.learn(np.inf)
+        versions = tuple((label, live.version, live.submissions) for label, live in self._groups.items())
+        if self._known is None or self._known[0] != versions:
+            known = {label: live.known() for label, live in self._groups.items()}
+            self._known = versions, _Known("what is known", self._predictor._about(), known, self._predictor.names)
+        return self._known[1]
+
     # ------------------------------------------------------------ inside
 
     def _label(self, groups: Mapping[str, object]) -> str:
@@ -307,15 +319,6 @@ class LivePredictor:
         which = self._predictor.parameters.explanatory
         x = asked if which == "requested_time" else width * (asked if which == "requested_work" else 1.0)
         return x if x >= 0 else -1.0
-
-    def _state(self) -> SavedState:
-        """Return what is known, as ``predict_wait`` reads it."""
-        self.learn(np.inf)
-        versions = tuple((label, live.version, live.submissions) for label, live in self._groups.items())
-        if self._known is None or self._known[0] != versions:
-            known = {label: live.known() for label, live in self._groups.items()}
-            self._known = versions, _Known("what is known", self._predictor._about(), known, self._predictor.names)
-        return self._known[1]
 
 
 class _Known(SavedState):

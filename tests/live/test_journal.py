@@ -96,7 +96,7 @@ def test_it_is_on_the_disk_when_append_returns(tmp_path: Path, monkeypatch: pyte
 def test_a_new_file_is_in_its_folder_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once, when it is made: a loss of power does not take it away."""
     synced: list[Path] = []
-    monkeypatch.setattr("swftools.live.journal.sync_folder", synced.append)
+    monkeypatch.setattr("swftools.live.line_file.sync_folder", synced.append)
     for _ in range(2):
         Journal(tmp_path / "j").close()
         assert synced == [tmp_path]
