@@ -32,7 +32,7 @@ _FIELDS = tuple(each.name for each in fields(JobEvent))
 
 
 _WRITTEN = re.compile(
-    rb'\{"kind":"(\w+)","time":([-+.\de]+),"job":"([^"\\]*)"(?:,"cluster":"([^"\\]*)")?[,}][^\n]*\n'
+    rb'\{"kind":"(\w+)","time":([-+.\de]+),"job":"([^"\\]*)"(?:,"cluster":"([^"\\]*)")?(?!,"cluster")[,}][^\n]*\n'
 )
 """A line as it is written here, where no text of it needs an escape."""
 

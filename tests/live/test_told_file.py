@@ -100,7 +100,7 @@ EVENTS = st.lists(
     st.builds(
         JobEvent,
         st.sampled_from(["submitted", "started", "ended"]),
-        st.one_of(st.integers(0, 10**6).map(float), st.floats(0, 1e6)),
+        st.one_of(st.integers(0, 500_000).map(float), st.floats(0, 5e5)),
         st.sampled_from(["1", "2@5", 'a"b', "é", "back\\slash", "x\n"]),
         st.sampled_from(["", "blue", "ü"]),
         st.none() | st.integers(1, 9),
@@ -122,7 +122,7 @@ def test_a_journal_that_was_read_is_opened_at_its_mark(
         journal.append(after)
     with Journal(path) as whole, Journal(path, Mark(*mark)) as quick:
         assert quick.events == whole.events
-        assert quick._known == whole._known  # all are of one week or none is forgotten yet
+        assert quick._known == whole._known  # all are of one week
         assert quick.append([*before, *after]) == []
         assert quick.mark[:2] == whole.mark[:2]
 
