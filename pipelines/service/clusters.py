@@ -5,15 +5,30 @@ from __future__ import annotations
 
 import bisect
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipelines.service.clocks import Clock, ReplayClock
+from pipelines.service.memory import Memory, write_memory
+from pipelines.service.queued_jobs import QueuedJobs
+from pipelines.service.recent_waits import RecentWaits
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, Sensor
-from swftools.live import JobEvent, Journal, LivePredictor, ToldLedger, log_events, read_journal
-from swftools.live.events import CHANGED, ELIGIBLE, STARTED, SUBMITTED, in_order
+from swftools.live import (
+    JobEvent,
+    Journal,
+    LivePredictor,
+    ToldCounts,
+    ToldFile,
+    ToldLedger,
+    ToldWait,
+    log_events,
+    read_journal,
+    read_told,
+)
+from swftools.live.events import SUBMITTED, in_order
 from swftools.named import named_groups
 from swftools.output.amounts import duration
 from swftools.qbets import WaitAnswer, WaitPredictor
@@ -24,6 +39,15 @@ STALE = 5
 
 MACHINE_EVERY = 3600.0
 """Seconds after which it is asked again what the machine and its queues are."""
+
+SAVE_EVERY = 600.0
+"""Seconds of the clock after which what is known is written down again."""
+
+MONTH = 30.0
+"""Days of which it is told how often answers were kept."""
+
+NOT_TOLD = ToldWait("", math.nan, "not-kept")
+"""Of a job of which the ledger does not say what it was told."""
 
 WAIT_BUCKETS = (60.0, 300.0, 900.0, 3600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0)
 """Upper ends, s, of the histogram of waits."""
@@ -46,6 +70,12 @@ class Cluster:
         Seconds of the clock between two polls.
     journal : Journal, optional
         Keeps what is heard; what it has already is learnt first.
+    ledger : str or path, optional
+        File that keeps what jobs were told; then what it says was told counts, and nothing that it does not have.
+    policy : str, optional
+        How the centre orders its queue, as ``simulate`` takes it, such as easy; without it no start is simulated.
+    memory : Memory, optional
+        What was known when it was written down; then only what the journal has behind that is learnt.
     """
 
     def __init__(
@@ -57,8 +87,11 @@ class Cluster:
         every: float,
         *,
         journal: Journal | None = None,
+        ledger: str | os.PathLike[str] | None = None,
+        policy: str | None = None,
+        memory: Memory | None = None,
     ) -> None:
-        self.name, self.predictor, self.every = name, predictor, every
+        self.name, self.predictor, self.every, self.policy = name, predictor, every, policy
         self.machine, self._machine_until = NOT_SAID, -math.inf
         self.live, self.ledger = LivePredictor(predictor), ToldLedger()
         self._sensor, self._clock, self._journal = sensor, clock, journal
@@ -66,17 +99,30 @@ class Cluster:
         self.calls, self.events = 0, 0
         self.waits = [0] * (len(WAIT_BUCKETS) + 1)
         self.waited = 0.0
+        self.jobs, self.recent = QueuedJobs(), RecentWaits(predictor.start or 0.0)
         self._unkept: list[JobEvent] = []
-        self._submitted: dict[str, float] = {}
-        self._running: set[str] = set()
+        self._told: dict[str, ToldWait] | None = None
+        self._told_file: ToldFile | None = None
+        self._untold: dict[str, ToldWait] = {}
+        self._counted: tuple[tuple[int, int], dict[str | None, ToldCounts]] = (-1, -1), {}
+        self._saved = (-math.inf, -1)
+        if memory is not None:
+            self._remember(memory)
+        if ledger is not None:
+            self._told = read_told(ledger, memory.told_bytes if memory else 0)
         if journal is not None:
-            self._learn(list(read_journal(journal.path)))
+            self._learn(list(read_journal(journal.path, memory.mark.bytes if memory else 0)))
+        self._told, self._told_file = None, None if ledger is None else ToldFile(ledger)
 
     # ------------------------------------------------------------ what happens
 
     def poll(self) -> None:
         """Hear what happened, and learn from it."""
         self.learn(*self.hear())
+
+    def hear_by(self, sensor: Sensor) -> None:
+        """Hear of its jobs by another sensor from now on."""
+        self._sensor = sensor
 
     def hear(self) -> tuple[float, list[JobEvent]]:
         """Return what time it is, and what happened; this may take a while, and changes nothing that is told."""
@@ -104,22 +150,67 @@ class Cluster:
         self.heard_at = now
 
     def _learn(self, events: Iterable[JobEvent]) -> None:
-        """Learn from events."""
+        """Learn from events; what jobs are told is written down behind all else, and again until it is written."""
         heard = in_order(events)
         told = self.live.take(heard)
+        if self._told is not None:  # what was told then counts, not what would be told now
+            told = {job: self._told.get(job, NOT_TOLD._replace(group=each.group)) for job, each in told.items()}
+        else:
+            self._untold |= told
         self.ledger.take(heard, told)
-        for event in heard:
-            if event.kind == SUBMITTED:
-                self._submitted[event.job] = event.time
-            elif event.kind in (ELIGIBLE, CHANGED):
-                continue
-            elif (submit := self._submitted.pop(event.job, None)) is not None and event.kind == STARTED:
-                self.waits[bisect.bisect_left(WAIT_BUCKETS, event.time - submit)] += 1
-                self.waited += event.time - submit
-                self._running.add(event.job)
-            else:
-                self._running.discard(event.job)
+        for job in self.jobs.take(heard, told):
+            wait = (job.start or job.submit) - job.submit
+            self.waits[bisect.bisect_left(WAIT_BUCKETS, wait)] += 1
+            self.waited += wait
+            if job.told is not None:
+                self.recent.add(job.told.group, job.submit, wait)
         self.events += len(heard)
+        if self._told is None:
+            if self._told_file is not None:
+                self._told_file.write(self._untold.items())
+            self._untold.clear()
+
+    def _remember(self, memory: Memory) -> None:
+        """Know what was written down."""
+        rest = memory.rest
+        self.live = memory.live
+        self.ledger = ToldLedger.from_mapping(rest["ledger"])
+        self.jobs = QueuedJobs.from_mapping(rest["jobs"])
+        self.recent = RecentWaits.from_mapping(rest["recent"], self.predictor.start or 0.0)
+        self.waits, self.waited, self.events = list(rest["waits"]), float(rest["waited"]), int(rest["events"])
+
+    def save(self) -> None:
+        """Write down what is known, beside the journal, so that a restart is quick; nothing where there is none.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written.
+        """
+        if self._journal is None:
+            return
+        rest = {
+            "ledger": self.ledger.to_mapping(),
+            "jobs": self.jobs.to_mapping(),
+            "recent": self.recent.to_mapping(),
+            "waits": self.waits,
+            "waited": self.waited,
+            "events": self.events,
+        }
+        told_bytes = 0 if self._told_file is None else self._told_file.size
+        write_memory(self._journal.path, Memory(self.live, self._journal.mark, told_bytes, rest), self.predictor)
+        self._saved = self._clock.now(), self.events
+
+    def save_at_times(self) -> None:
+        """Write down what is known if that was not done for a while, and something happened.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written.
+        """
+        if self.events != self._saved[1] and self._clock.now() >= self._saved[0] + SAVE_EVERY:
+            self.save()
 
     @property
     def costs(self) -> Mapping[str, Cost]:
@@ -147,17 +238,35 @@ class Cluster:
     @property
     def waiting(self) -> int:
         """Jobs that wait."""
-        return len(self._submitted)
+        return len(self.jobs.waiting)
 
     @property
     def running(self) -> int:
         """Jobs that run."""
-        return len(self._running)
+        return len(self.jobs.running)
 
     @property
     def now(self) -> float:
         """The time, s."""
         return self._clock.now()
+
+    @property
+    def notice(self) -> str | None:
+        """What the sensor says of its view, that all should know; None: nothing."""
+        return getattr(self._sensor, "notice", None)
+
+    def kept(self, group: str | None = None) -> ToldCounts:
+        """Return what came of what the jobs of the last month were told; of a group, or of all.
+
+        It is counted again when something happened, or the next second began.
+        """
+        version = self.events, math.floor(self.now)
+        if self._counted[0] != version:
+            self._counted = version, {}
+        counts = self._counted[1]
+        if group not in counts:
+            counts[group] = self.ledger.counts(self.now, MONTH, group)
+        return counts[group]
 
     def date(self, time: float) -> str | None:
         """Return a moment as a date in UTC; None where nobody says when second 0 was."""
@@ -190,6 +299,7 @@ def replayed(
     clock_of: Callable[[float], ReplayClock],
     every: float,
     begin: float,
+    policy: str | None = None,
 ) -> Cluster:
     """Return a cluster that plays a log, from a share of its submissions on.
 
@@ -207,13 +317,20 @@ def replayed(
         Seconds of the log between two polls.
     begin : float
         Share of the submissions that are learnt before it begins, 0 to 1.
+    policy : str, optional
+        As of ``Cluster``.
     """
-    events = list(log_events(log, predictor.by))
+    events = list(log_events(log, tuple(dict.fromkeys([*predictor.by, *_told_of(log)]))))
     predictor.names, predictor.start = log.known_names, log.header.unix_start_time
     submitted = [event.time for event in events if event.kind == SUBMITTED]
     first = submitted[min(int(begin * len(submitted)), len(submitted) - 1)] if submitted else 0.0
     clock = clock_of(first)
-    cluster = Cluster(name, predictor, ReplaySensor(events, Machine(log.processors)), clock, every)
+    cluster = Cluster(name, predictor, ReplaySensor(events, Machine(log.processors)), clock, every, policy=policy)
     cluster.poll()
     clock.start()
     return cluster
+
+
+def _told_of(log: Trace) -> list[str]:
+    """Return by what jobs are told apart, of what the log has: their queue and user."""
+    return [name for name, column in (("queue", "queue_id"), ("user", "user_id")) if log.jobs[column].notna().any()]

@@ -10,7 +10,6 @@ from itertools import accumulate
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pipelines.service.answers import MONTH
 from pipelines.service.clusters import WAIT_BUCKETS, Cluster
 from swftools.errors import ParameterError
 
@@ -60,7 +59,7 @@ class Exposition(Collector):
             name = [cluster.name]
             ends = [*(f"{end:g}" for end in WAIT_BUCKETS), "+Inf"]
             waits.add_metric(name, list(zip(ends, accumulate(cluster.waits), strict=True)), cluster.waited)
-            share = cluster.ledger.counts(cluster.now, MONTH).share
+            share = cluster.kept().share
             if not math.isnan(share):
                 kept.add_metric(name, share)
             if math.isfinite(cluster.heard_at):

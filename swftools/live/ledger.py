@@ -117,7 +117,9 @@ class ToldLedger:
             It is none of ``to_mapping``.
         """
         made = cls()
-        made._open = {str(job): _Open(str(group), float(submit), float(bound)) for job, group, submit, bound in told["open"]}
+        made._open = {
+            str(job): _Open(str(group), float(submit), float(bound)) for job, group, submit, bound in told["open"]
+        }
         made._closed = {(int(day), str(group)): [int(kept), int(broken)] for day, group, kept, broken in told["closed"]}
         return made
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What jobs were told at their submission, a line of JSON each, so that what was told then counts, and not what another
-version or a restarted predictor would have told."""
+"""What jobs were told at their submission, a line of JSON each.
+
+So what was told then counts, and not what another version, or a predictor that was started again, would have told.
+"""
 
 from __future__ import annotations
 
