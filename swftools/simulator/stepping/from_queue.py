@@ -95,11 +95,12 @@ def trace_of_queue(
     start = present - elapsed
     limit = np.concatenate([elapsed + time_left(running), waiting["requested_time"].to_numpy(dtype=np.float64)])
     both = pd.concat([running, waiting], ignore_index=True)
+    runs = np.minimum(both["run_time"].to_numpy(dtype=np.float64), limit) if "run_time" in both else limit
     columns: dict[str, Any] = {
         "job_number": np.arange(1, count + 1),
         **{str(name): both[name].fillna(-1) for name in both if name in SWF_NAMES},
         "submit_time": np.concatenate([start, present - waited]),
-        "run_time": limit,
+        "run_time": runs,
         "requested_time": limit,
         "requested_processors": both["processors"].to_numpy(dtype=np.int64),
     }

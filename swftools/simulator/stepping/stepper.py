@@ -84,8 +84,8 @@ class Stepper(Follows):
     ) -> Stepper:
         """Begin with a queue as it is at a moment; it stands before a decision, if any job waits or runs.
 
-        Every job runs as long as it may, until ``end`` says otherwise. Jobs are numbered in order of submission, those
-        that run as if they had been submitted when they started.
+        Every job runs as long as it may, until ``end`` says otherwise, or as long as its ``run_time`` says. Jobs are
+        numbered in order of submission, those that run as if they had been submitted when they started.
 
         Parameters
         ----------
@@ -95,7 +95,8 @@ class Stepper(Follows):
         waiting : pandas.DataFrame
             One row for each job that waits, in order of the queue where they came together: processors, requested_time,
             waited (s). Both may have other columns of the table ``jobs``, such as job_number, user_id and
-            priority_rank.
+            priority_rank; and both ``run_time`` (s; of those that run from their start on, and beyond what they have
+            run), which policies do not know.
         processors : int
             Size of the machine.
         policy, **options

@@ -158,3 +158,14 @@ def test_a_priority_among_shares_of_the_largest() -> None:
     waiting = WAITING.assign(priority=0.5)
     with pytest.raises(ParameterError, match="priorities of the jobs that wait are all below 1, as squeue's %p"):
         what_if(RUNNING, waiting, [{"processors": 1, "requested_time": 1.0, "priority": 9.0}], 6)
+
+
+def test_jobs_that_end_before_their_request() -> None:
+    """Drawn by hand: policies do not know it, so EASY takes whoever is over by the requests; what comes starts sooner."""
+    running = pd.DataFrame({"processors": [3], "requested_time": [600.0], "elapsed": [60.0]})
+    waiting = pd.DataFrame({"processors": [4], "requested_time": [100.0], "waited": [20.0]})
+    asked = [{"processors": 1, "requested_time": 500.0}, {"processors": 1, "requested_time": 900.0}]
+    found = what_if(running.assign(run_time=200.0), waiting.assign(run_time=50.0), asked, 4, ["fcfs", "easy"])
+    assert found["wait"].tolist() == [190.0, 190.0, 0.0, 190.0]
+    longer = what_if(running.assign(run_time=9e9), waiting.assign(run_time=9e9), asked, 4, ["fcfs", "easy"])
+    assert longer.equals(what_if(running, waiting, asked, 4, ["fcfs", "easy"]))
