@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The web application: JSON below ``/api/v1``, pages for people, ``/metrics`` and ``/healthz``.
 
-It only reads. Pages are rendered here and need no script; errors are RFC 9457 documents, or pages. Between answers a
-task in the same process hears what happens to jobs, so nothing is answered while something is learnt.
+It only reads. Between answers a task in the same process hears what happens to jobs, so nothing is answered while
+something is learnt. What takes long is done in a thread beside, of what is known when it is asked.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from http import HTTPStatus
-from importlib.resources import files
+import os
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
 from prometheus_client import CollectorRegistry, generate_latest
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -28,26 +24,43 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pipelines.service import answers
+from pipelines.service.access import Access
+from pipelines.service.asked_questions import AskedQuestions
 from pipelines.service.clusters import Cluster
+from pipelines.service.co_reservations import co_reservation_of, co_reserved
 from pipelines.service.exposition import Exposition
+from pipelines.service.job_answers import job_of
 from pipelines.service.openapi import describe
-from pipelines.service.questions import Refusal, cluster_of, question_of, values_of
+from pipelines.service.problems import HEADERS, handlers
+from pipelines.service.questions import (
+    Question,
+    cluster_of,
+    needed,
+    number_of_processors,
+    question_of,
+    seconds_in,
+    share_of,
+)
+from pipelines.service.reservations import reservation_of, reserved
+from pipelines.service.routes import Given, json_route, page_route
 from pipelines.service.sensors.commands import calls_end_here
-from swftools.output.amounts import duration, percent
+from pipelines.service.site import Site
+from pipelines.service.starts import Queue, queue_of, simulated, start_of
+from pipelines.service.waits import WHERE, wait_of, where
+from pipelines.service.web_pages import page_text
+from pipelines.service.worker import Worker
+from swftools.errors import StorageError
 from swftools.output.shown_text import shown
 
 _LOG = logging.getLogger("pipelines.service")
 
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-
-ASKED = ("cluster", "queue", "group", "processors", "time", "within")
+ASKED = ("cluster", "queue", "group", "processors", "time", "within", "at", "confidence")
 """Parameters of a question; ``quantile`` may be there several times."""
+
+RESERVED = ("cluster", "queue", "group", "processors", "time", "by", "start", "probability")
+
+REMEMBERED = 256
+"""Simulated starts that are kept until something is heard."""
 
 
 class Service:
@@ -59,15 +72,40 @@ class Service:
         By which names users call them.
     tick : float
         Seconds between two polls of all clusters.
+    shows_users, user_header, trusted_peers, jobs_are_private
+        What is told to whom, as of ``Access``.
+    questions : str or path, optional
+        File that keeps what users ask, without who they are.
+    questions_days : float
+        For how long it keeps a question.
+
+    Raises
+    ------
+    ParameterError
+        As of ``Access`` and ``AskedQuestions``.
+    StorageError
+        The file of questions cannot be written.
     """
 
-    def __init__(self, clusters: Sequence[Cluster], tick: float) -> None:
+    def __init__(
+        self,
+        clusters: Sequence[Cluster],
+        tick: float,
+        *,
+        shows_users: bool = False,
+        user_header: str | None = None,
+        trusted_peers: Iterable[str] = (),
+        jobs_are_private: bool = True,
+        questions: str | os.PathLike[str] | None = None,
+        questions_days: float = 90.0,
+    ) -> None:
         self.clusters = {cluster.name: cluster for cluster in clusters}
         self._tick = tick
-        self._pages = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        self._pages.filters.update(duration=duration, percent=percent, shown=shown)
-        self._templates = {name: self._pages.from_string(_text(f"{name}.html")) for name in ("ask", "queues", "error")}
-        self._frame = self._pages.from_string(_text("frame.html"))
+        self.access = Access(user_header, trusted_peers, jobs_are_private=jobs_are_private, shows_users=shows_users)
+        self._questions = None if questions is None else AskedQuestions(questions, questions_days)
+        self._worker = Worker()
+        self._queues: dict[str, tuple[tuple[int, float], Queue | str]] = {}
+        self._starts: dict[tuple[Any, ...], dict[str, Any]] = {}
         self.registry = CollectorRegistry()
         self.registry.register(Exposition(self.clusters))
 
@@ -83,67 +121,96 @@ class Service:
             for cluster in self.clusters.values():
                 try:
                     cluster.learn(*await asyncio.to_thread(cluster.hear))
+                    cluster.save_at_times()
                     silent.discard(cluster.name)
                 except Exception as error:  # noqa: BLE001 (whatever it is: the others are heard of)
                     if cluster.name not in silent:
                         _LOG.error("%s: nothing is heard of it: %s", shown(cluster.name), shown(repr(error)))
                     silent.add(cluster.name)
 
-    # ------------------------------------------------------------ JSON
+    def stop(self) -> None:
+        """Write down what is known, so that the next start is quick, and begin nothing more."""
+        self._worker.stop()
+        if self._questions is not None:
+            self._questions.close()
+        for cluster in self.clusters.values():
+            try:
+                cluster.save()
+            except StorageError as error:
+                _LOG.error("%s: the next start takes longer: %s", shown(cluster.name), shown(str(error)))
 
-    def list_clusters(self, _: Mapping[str, Any]) -> Any:
+    # ------------------------------------------------------------ waits
+
+    def list_clusters(self, _: Given, __: Request) -> Any:
         """Return all clusters."""
         return [answers.about_cluster(cluster) for cluster in self.clusters.values()]
 
-    def wait(self, given: Mapping[str, Any]) -> Any:
+    def wait(self, given: Given, _: Request) -> Any:
         """Return how long a job would wait."""
         cluster = cluster_of(self.clusters, given.get("cluster"))
-        return answers.wait_of(cluster, question_of(cluster, given))
+        return self.wait_of(cluster, question_of(cluster, given))
 
-    def queues(self, given: Mapping[str, Any]) -> Any:
+    def wait_of(self, cluster: Cluster, question: Question) -> dict[str, Any]:
+        """Return what a job is told, and keep what was asked."""
+        told = wait_of(cluster, question)
+        if self._questions is not None:
+            asked = {name: told[name] for name in ("cluster", "queue", "processors", "requested_time")}
+            bounds = {f"{each['quantile']:g}": each["seconds"] for each in told["bounds"]}
+            answer = {"bounds": bounds, "no_prediction": told["no_prediction"]}
+            time = cluster.now + (cluster.predictor.start or 0)
+            self._questions.keep(time, {**asked, "within": question.within, "at": told["at_seconds"]}, answer)
+        return told
+
+    def where(self, given: Given, _: Request) -> Any:
+        """Return where a job would start first."""
+        quantile = share_of("quantile", given["quantile"]) if "quantile" in given else WHERE
+        return where(self.clusters, given, quantile)
+
+    def queues(self, given: Given, _: Request) -> Any:
         """Return the queues of a cluster as they are now."""
         cluster = cluster_of(self.clusters, given.get("cluster"))
         return {**answers.state_of(cluster), "queues": answers.queues_of(cluster)}
 
-    def accuracy(self, given: Mapping[str, Any]) -> Any:
+    def accuracy(self, given: Given, _: Request) -> Any:
         """Return what came of what jobs were told, of all queues of a cluster."""
         cluster = cluster_of(self.clusters, given.get("cluster"))
-        counts = cluster.ledger.counts(cluster.now, answers.MONTH)
-        return {
-            **answers.state_of(cluster),
-            "quantile": cluster.predictor.parameters.quantile,
-            **answers.accuracy(counts),
-        }
+        quantile = cluster.predictor.parameters.quantile
+        return {**answers.state_of(cluster), "quantile": quantile, **answers.accuracy(cluster.kept())}
 
-    # ------------------------------------------------------------ pages
+    # ------------------------------------------------------------ jobs, and what takes longer
 
-    def page(self, name: str, title: str, status: int = 200, **told: Any) -> Response:
-        """Return a page in its frame."""
-        body = self._templates[name].render(**told)
-        stale = [each.silence for each in self.clusters.values() if each.is_stale]
-        html = self._frame.render(title=title, body=body, stale=stale, clusters=list(self.clusters.values()))
-        return Response(html, status, {**HEADERS, "Cache-Control": "no-store"}, "text/html; charset=utf-8")
-
-    def ask(self, given: Mapping[str, Any]) -> Response:
-        """Return the form, and the answer where something is asked."""
+    def job(self, given: Given, request: Request) -> Any:
+        """Return what is told of a job that waits or runs."""
         cluster = cluster_of(self.clusters, given.get("cluster"))
-        answer, wrong, status, chosen = None, None, 200, None
-        if set(given) - {"cluster", "quantile"}:
-            try:
-                question = question_of(cluster, {**given, "quantile": ["0.5", "0.75", "0.9", "0.95"]})
-                chosen = question.group
-                answer = answers.wait_of(cluster, question)
-            except Refusal as refusal:
-                wrong, status = refusal.told, refusal.status
-        told = {"about": answers.about_cluster(cluster), "groups": cluster.groups(), "chosen": chosen, "given": given}
-        title = "How long would a job wait?"
-        return self.page("ask", title, status, clusters=list(self.clusters), **told, answer=answer, wrong=wrong)
+        return job_of(cluster, given["id"], self.access, self.access.user_of(request))
 
-    def queues_page(self, given: Mapping[str, Any]) -> Response:
-        """Return a page of the queues as they are now."""
+    async def start(self, given: Given, _: Request) -> Any:
+        """Return when a job would start by the centre's policy."""
         cluster = cluster_of(self.clusters, given.get("cluster"))
-        about, rows = answers.about_cluster(cluster), answers.queues_of(cluster)
-        return self.page("queues", f"Queues of {cluster.name}", about=about, rows=rows, accuracy=self.accuracy(given))
+        width = needed(number_of_processors(given), "processors", "64")
+        time = needed(seconds_in(given, "time"), "time", "4h")
+        about = start_of(cluster, width, time)
+        version = cluster.events, cluster.heard_at
+        if self._queues.get(cluster.name, (None,))[0] != version:
+            self._queues[cluster.name] = version, queue_of(cluster)
+        key = (cluster.name, *version, width, time)
+        if key not in self._starts:
+            queue = self._queues[cluster.name][1]
+            found = await self._worker.do(lambda: simulated(about, queue))
+            while len(self._starts) >= REMEMBERED:
+                self._starts.pop(next(iter(self._starts)))
+            self._starts[key] = found
+        return {**self._starts[key], **about}
+
+    async def reserve(self, given: Given, _: Request) -> Any:
+        """Return when to submit a job so that it runs at a time."""
+        asked = reservation_of(self.clusters, given)
+        return await self._worker.do(lambda: reserved(asked))
+
+    async def plan(self, given: Given, _: Request) -> Any:
+        """Return when to submit several jobs, and where, so that they run together."""
+        asked = co_reservation_of(self.clusters, given)
+        return await self._worker.do(lambda: co_reserved(asked))
 
 
 def make_app(service: Service, hosts: Sequence[str] = ("localhost", "127.0.0.1", "[::1]")) -> Starlette:
@@ -162,63 +229,38 @@ def make_app(service: Service, hosts: Sequence[str] = ("localhost", "127.0.0.1",
         listening = asyncio.create_task(service.listen())
         yield
         listening.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await listening
+        service.stop()
 
+    site, about_whom = Site(service), service.access.user_header or ""
     routes = [
-        _json("/api/v1/clusters", service.list_clusters, ()),
-        _json("/api/v1/wait", service.wait, ASKED, ("quantile",)),
-        _json("/api/v1/queues", service.queues, ("cluster",)),
-        _json("/api/v1/accuracy", service.accuracy, ("cluster",)),
-        _json("/api/v1/openapi.json", lambda _: describe(), ()),
-        _page("/", service.ask, ASKED, ("quantile",)),
-        _page("/queues", service.queues_page, ("cluster",)),
+        json_route("/api/v1/clusters", service.list_clusters, ()),
+        json_route("/api/v1/wait", service.wait, ASKED, ("quantile",)),
+        json_route("/api/v1/where", service.where, ("queue", "processors", "time", "quantile")),
+        json_route("/api/v1/start", service.start, ("cluster", "processors", "time")),
+        json_route("/api/v1/reserve", service.reserve, RESERVED),
+        json_route("/api/v1/plan", service.plan, ("by", "start", "probability"), ("piece",)),
+        json_route("/api/v1/queues", service.queues, ("cluster",)),
+        json_route("/api/v1/jobs/{id}", service.job, ("cluster",), private=about_whom),
+        json_route("/api/v1/accuracy", service.accuracy, ("cluster",)),
+        json_route("/api/v1/openapi.json", lambda _, __: describe(), ()),
+        page_route("/", site.ask, ASKED, ("quantile",)),
+        page_route("/queues", site.queues, ("cluster",)),
+        page_route("/queue/{name:path}", site.queue, ("cluster",)),
+        page_route("/job/{id}", site.job, ("cluster",)),
         Route("/style.css", _style),
         Route("/healthz", _health(service)),
         Route("/metrics", _metrics(service)),
     ]
     trusted = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    handlers = {Refusal: _refused(service), HTTPException: _not_there(service)}
-    return Starlette(routes=routes, middleware=[trusted], exception_handlers=handlers, lifespan=lifespan)
-
-
-Answer = Callable[[Mapping[str, Any]], Any]
-
-
-def _json(path: str, answer: Answer, known: Sequence[str], several: Sequence[str] = ()) -> Route:
-    """Return a route that answers with JSON; who has the answer already is told so."""
-
-    async def endpoint(request: Request) -> Response:
-        told = answer(values_of(request.query_params.multi_items(), known, several))
-        tag = _tag_of(told)
-        headers = {**HEADERS, "ETag": tag, "Cache-Control": "no-cache"}
-        if tag in [each.strip() for each in request.headers.get("if-none-match", "").split(",")]:
-            return Response(None, 304, headers)
-        return Response(json.dumps(told, allow_nan=False), 200, headers, "application/json")
-
-    return Route(path, endpoint)
-
-
-def _tag_of(told: Any) -> str:
-    """Return what two answers have in common that differ by their age alone."""
-    if isinstance(told, list):
-        told = [{name: value for name, value in each.items() if name != "age_seconds"} for each in told]
-    else:
-        told = {name: value for name, value in told.items() if name != "age_seconds"}
-    return f'W/"{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]}"'
-
-
-def _page(
-    path: str, page: Callable[[Mapping[str, Any]], Response], known: Sequence[str], several: Sequence[str] = ()
-) -> Route:
-    """Return a route that answers with a page."""
-
-    async def endpoint(request: Request) -> Response:
-        return page(values_of(request.query_params.multi_items(), known, several))
-
-    return Route(path, endpoint)
+    return Starlette(routes=routes, middleware=[trusted], exception_handlers=handlers(site.page), lifespan=lifespan)
 
 
 async def _style(_: Request) -> Response:
-    return Response(_text("style.css"), 200, {**HEADERS, "Cache-Control": "max-age=3600"}, "text/css; charset=utf-8")
+    return Response(
+        page_text("style.css"), 200, {**HEADERS, "Cache-Control": "max-age=3600"}, "text/css; charset=utf-8"
+    )
 
 
 def _health(service: Service) -> Any:
@@ -238,37 +280,3 @@ def _metrics(service: Service) -> Any:
         return Response(generate_latest(service.registry), 200, {**HEADERS, "Cache-Control": "no-store"}, content)
 
     return endpoint
-
-
-def _refused(service: Service) -> Any:
-    async def handler(request: Request, refusal: Refusal) -> Response:
-        return _problem(service, request, refusal.status, refusal.told)
-
-    return handler
-
-
-def _not_there(service: Service) -> Any:
-    async def handler(request: Request, error: HTTPException) -> Response:
-        told = "there is no such page" if error.status_code == 404 else str(error.detail)
-        return _problem(service, request, error.status_code, told, error.headers)
-
-    return handler
-
-
-def _problem(
-    service: Service, request: Request, status: int, told: str, headers: Mapping[str, str] | None = None
-) -> Response:
-    """Return what is wrong: a document for programs, a page for people."""
-    more = {**(headers or {}), **({"Retry-After": "60"} if status == 503 else {})}
-    if not request.url.path.startswith("/api/"):
-        page = service.page("error", HTTPStatus(status).phrase, status, told=told)
-        page.headers.update(more)
-        return page
-    problem = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": shown(told)}
-    return Response(
-        json.dumps(problem), status, {**HEADERS, "Cache-Control": "no-store", **more}, "application/problem+json"
-    )
-
-
-def _text(name: str) -> str:
-    return (files("pipelines.service") / "pages" / name).read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import Any
 
 from pipelines.service.clocks import Clock, ReplayClock
 from pipelines.service.memory import Memory, write_memory
-from pipelines.service.queued_jobs import QueuedJobs
+from pipelines.service.queued_jobs import QueuedJob, QueuedJobs
 from pipelines.service.recent_waits import RecentWaits
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, Sensor
@@ -279,6 +279,19 @@ class Cluster:
         """Return the groups of jobs, and what each is called."""
         labels = self.live.groups
         return dict(named_groups(labels, list(self.predictor.by), self.predictor.names)) if labels else {}
+
+    def queue_of(self, job: QueuedJob) -> str | None:
+        """Return what the queue of a job is called; None where nobody says."""
+        return self._named("queue", job.queue)
+
+    def user_of(self, job: QueuedJob) -> str | None:
+        """Return what the user of a job is called; None where nobody says."""
+        return self._named("user", job.user)
+
+    def _named(self, kind: str, said: str | None) -> str | None:
+        """Return the name behind a number, where there are some."""
+        names = self.predictor.names.get(kind, {})
+        return names.get(int(said), said) if said is not None and said.isdecimal() and len(said) < 10 else said
 
     def answer(self, group: str, **asked: Any) -> WaitAnswer:
         """Return what a job is told that is submitted now.

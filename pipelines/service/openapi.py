@@ -5,136 +5,112 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipelines.service.schemas import SCHEMAS
 from swftools._version import __version__
 
-_NUMBER, _TEXT, _WHOLE = ({"type": kind} for kind in ("number", "string", "integer"))
+_TEXT = {"type": "string"}
 
+_CLUSTER = {"cluster": "Which cluster; not needed if there is one."}
 
-def _or_null(kind: dict[str, Any]) -> dict[str, Any]:
-    return {"type": [kind["type"], "null"]}
-
-
-_STATE = {
-    "cluster": _TEXT,
-    "as_of": _or_null(_TEXT),
-    "as_of_seconds": _or_null(_NUMBER),
-    "age_seconds": _or_null(_NUMBER),
-}
-_ACCURACY = {
-    **dict.fromkeys(("told", "kept", "broken", "open"), _WHOLE),
-    "share": _or_null(_NUMBER),
-    "days": _NUMBER,
-}
-_BOUND = {"quantile": _NUMBER, "confidence": _or_null(_NUMBER), "seconds": _or_null(_NUMBER)}
-_WITHIN = {"seconds": _NUMBER, "share": _NUMBER, "confidence": _or_null(_NUMBER)}
-
-
-def _object(properties: dict[str, Any], *, may_be_null: bool = False) -> dict[str, Any]:
-    kind: Any = ["object", "null"] if may_be_null else "object"
-    return {"type": kind, "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-def _list(of: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": of}
-
-
-SCHEMAS = {
-    "Clusters": _list(
-        _object(
-            {
-                **_STATE,
-                "is_stale": {"type": "boolean"},
-                "processors": _or_null(_WHOLE),
-                "method": _TEXT,
-                "by": _list(_TEXT),
-                "told_apart_by": _TEXT,
-                "quantile": _NUMBER,
-                "confidence": _NUMBER,
-                "queues": _list(_TEXT),
-                "waiting": _WHOLE,
-                "running": _WHOLE,
-            }
-        )
-    ),
-    "Wait": _object(
-        {
-            **_STATE,
-            "queue": _TEXT,
-            "processors": _or_null(_WHOLE),
-            "requested_time": _or_null(_NUMBER),
-            "method": _TEXT,
-            "bounds": _list(_object(_BOUND)),
-            "within": _object(_WITHIN, may_be_null=True),
-            "waits": _WHOLE,
-            "no_prediction": _or_null(_TEXT),
-            "accuracy": _object(_ACCURACY),
-            "in_words": _TEXT,
-        }
-    ),
-    "Queues": _object(
-        {
-            **_STATE,
-            "queues": _list(
-                _object({"queue": _TEXT, "waiting": _WHOLE, "waits": _WHOLE, "accuracy": _object(_ACCURACY)})
-            ),
-        }
-    ),
-    "Accuracy": _object({**_STATE, "quantile": _NUMBER, **_ACCURACY}),
-    "Problem": _object({"type": _TEXT, "title": _TEXT, "status": _WHOLE, "detail": _TEXT}),
-}
-
-_PARAMETERS = {
-    "cluster": "Which cluster; not needed if there is one.",
+_QUEUE = {
     "queue": "The job's queue, or whatever jobs are grouped by.",
     "group": "The same by the number that the log has; instead of queue.",
+}
+
+_TIME = "Requested run time: 90 (seconds), 30m, 4h, 04:00:00, 1-12:00:00."
+
+_WAIT = {
+    **_CLUSTER,
+    **_QUEUE,
     "processors": "Requested processors, if jobs are told apart by them.",
-    "time": "Requested run time: 90 (seconds), 30m, 4h, 04:00:00, 1-12:00:00.",
+    "time": _TIME,
     "within": "Also say which share of such jobs starts within this time.",
+    "at": "Moment to come at which the job would be submitted, 2027-03-01T09:00Z: by what is known now.",
+    "confidence": "Of the bounds, between 0 and 1; that of the predictor if it is not given.",
     "quantile": "Share of jobs, between 0 and 1; as often as wanted.",
 }
+
+_JOB = {"processors": "Requested processors.", "time": _TIME}
+
+_BY = {
+    "by": "It is to run no later than so long from now on: 90m, 6h.",
+    "start": "The same as a moment, 2027-03-01T09:00Z; instead of by. Ask again with it.",
+    "probability": "With which it shall run by then, up to .99; .95 if it is not given.",
+}
+
+_PIECE = {
+    "piece": "A job that is to run with the others, processors=64,time=2h, perhaps with cluster=blue,queue=normal in "
+    "front; as often as wanted."
+}
+
+SEVERAL = ("quantile", "piece")
+"""Parameters that may be there as often as wanted."""
 
 
 def describe() -> dict[str, Any]:
     """Return the document."""
+    one = {"quantile": "Share of jobs by whose bound queues are compared; .9 if it is not given."}
+    named = {"queue": "Only queues of this name."}
+    paths = {
+        "clusters": _get("Clusters", "What can be asked", {}),
+        "wait": _get("Wait", "How long a job submitted now would wait", _WAIT),
+        "where": _get("Where", "At which cluster and queue a job would start first", {**named, **_JOB, **one}, ()),
+        "start": _get("Start", "When a job would start by the centre's policy", {**_CLUSTER, **_JOB}),
+        "reserve": _get(
+            "Reservation", "When to submit a job so that it runs at a time", {**_CLUSTER, **_QUEUE, **_JOB, **_BY}
+        ),
+        "plan": _get("Plan", "When to submit several jobs so that they run together", {**_PIECE, **_BY}),
+        "queues": _get("Queues", "The queues as they are now", _CLUSTER),
+        "jobs/{id}": _get(
+            "Job", "A job that waits or runs", {**_CLUSTER}, inside={"id": "As the batch system has it."}
+        ),
+        "accuracy": _get("Accuracy", "What came of what jobs were told", _CLUSTER),
+    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "Waits in queues", "version": __version__, "summary": "How long would a job wait?"},
-        "paths": {
-            "/api/v1/clusters": _get("Clusters", "What can be asked", ()),
-            "/api/v1/wait": _get("Wait", "How long a job submitted now would wait", tuple(_PARAMETERS)),
-            "/api/v1/queues": _get("Queues", "The queues as they are now", ("cluster",)),
-            "/api/v1/accuracy": _get("Accuracy", "What came of what jobs were told", ("cluster",)),
-        },
+        "paths": {f"/api/v1/{path}": told for path, told in paths.items()},
         "components": {"schemas": SCHEMAS},
     }
 
 
-def _get(schema: str, summary: str, parameters: tuple[str, ...]) -> dict[str, Any]:
-    """Return what is said of a path."""
+def _get(
+    schema: str,
+    summary: str,
+    parameters: dict[str, str],
+    several: tuple[str, ...] = SEVERAL,
+    inside: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return what is said of a path: its parameters, and those inside of it, with what they mean."""
 
     def content(of: str, kind: str) -> dict[str, Any]:
         return {kind: {"schema": {"$ref": f"#/components/schemas/{of}"}}}
 
+    wrong = content("Problem", "application/problem+json")
     return {
         "get": {
             "summary": summary,
             "operationId": schema.lower(),
             "parameters": [
-                {
-                    "name": name,
-                    "in": "query",
-                    "description": _PARAMETERS[name],
-                    "schema": {"type": "array", "items": _TEXT} if name == "quantile" else _TEXT,
-                }
-                for name in parameters
+                *(
+                    {"name": name, "in": "path", "required": True, "description": told, "schema": _TEXT}
+                    for name, told in (inside or {}).items()
+                ),
+                *(
+                    {
+                        "name": name,
+                        "in": "query",
+                        "description": told,
+                        "schema": {"type": "array", "items": _TEXT} if name in several else _TEXT,
+                    }
+                    for name, told in parameters.items()
+                ),
             ],
             "responses": {
                 "200": {"description": summary, "content": content(schema, "application/json")},
-                "4XX": {"description": "What to mend", "content": content("Problem", "application/problem+json")},
-                "503": {
-                    "description": "What is known is too old",
-                    "content": content("Problem", "application/problem+json"),
-                },
+                "304": {"description": "Nothing was heard since: the answer of the tag is still right"},
+                "4XX": {"description": "What to mend", "content": wrong},
+                "503": {"description": "What is known is too old, or too many ask", "content": wrong},
             },
         }
     }

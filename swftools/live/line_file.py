@@ -50,8 +50,8 @@ class LineFile:
         """How many bytes it has."""
         return os.fstat(self._file.fileno()).st_size
 
-    def append(self, lines: bytes) -> None:
-        """Write lines, all of them safely on the disk when it returns.
+    def append(self, lines: bytes, *, is_urgent: bool = True) -> None:
+        """Write lines, all of them safely on the disk when it returns; those that are not urgent in a while.
 
         Raises
         ------
@@ -63,7 +63,8 @@ class LineFile:
             left = memoryview(lines)
             while left:
                 left = left[self._file.write(left) or 0 :]
-            os.fsync(self._file.fileno())
+            if is_urgent:
+                os.fsync(self._file.fileno())
         except OSError as error:
             self._forget(begin)
             raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error

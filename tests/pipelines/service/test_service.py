@@ -19,7 +19,8 @@ from starlette.testclient import TestClient
 from pipelines.service.app import Service, make_app
 from pipelines.service.clocks import ReplayClock, SystemClock
 from pipelines.service.clusters import Cluster, replayed
-from pipelines.service.openapi import SCHEMAS, describe
+from pipelines.service.openapi import describe
+from pipelines.service.schemas import SCHEMAS
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import Machine
 from swftools import Trace
@@ -101,12 +102,10 @@ def test_an_answer_is_that_of_the_predictor(client: TestClient, service: Service
     assert told["accuracy"] == {**counts._asdict(), "share": counts.share, "days": 30.0}
     assert (counts.told > 20, counts.broken, counts.share) == (True, 0, 1.0)
     first, half, asked, kept = told["in_words"].split("; ")
-    assert first.startswith("90 % of such jobs start within ")
-    assert half.startswith("half of them within ")
+    assert first.startswith("9 of 10 such jobs start within ")
+    assert half.startswith("usually within ")
     assert asked.endswith(" % start within 10 min, as you asked")
-    assert re.fullmatch(
-        r"over the last month 100 % of \d+ such jobs started within what they were told at 95 %\.", kept
-    )
+    assert re.fullmatch(r"over the last month 100 % of \d+ such answers were kept, where 95 % are meant\.", kept)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +247,7 @@ def test_the_form_asks_for_what_matters(clock: Hand) -> None:
             values = {"group": "1", "time": "4h", "processors": "4", "within": "1h"}
             answer = client.get("/", params={name: values[name] for name in asked})
             assert answer.status_code == 200
-            assert "of such jobs start within" in answer.text
+            assert "such jobs start within" in answer.text
             assert "<caption>Of " in answer.text
 
 
