@@ -12,7 +12,6 @@ from collections.abc import Iterable
 
 from starlette.requests import Request
 
-from pipelines.service.queued_jobs import QueuedJob
 from swftools.errors import ParameterError
 
 
@@ -60,9 +59,13 @@ class Access:
         given = request.headers.getlist(self.user_header)
         return given[0].strip() or None if len(given) == 1 else None
 
-    def may_see(self, job: QueuedJob, user: str | None) -> bool:
-        """Return whether somebody may know of a job."""
-        return not self.jobs_are_private or (user is not None and user == job.user)
+    def may_see(self, owner: str | None, user: str | None) -> bool:
+        """Return whether somebody may know of a job of somebody."""
+        return not self.jobs_are_private or (user is not None and user == owner)
+
+    def may_name(self, owner: str | None, user: str | None) -> bool:
+        """Return whether somebody is told whose job it is."""
+        return self.shows_users or (user is not None and user == owner)
 
     def _is_trusted(self, request: Request) -> bool:
         """Return whether a request comes from a proxy that may say who asks."""

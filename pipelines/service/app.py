@@ -138,6 +138,7 @@ class Service:
                 cluster.save()
             except StorageError as error:
                 _LOG.error("%s: the next start takes longer: %s", shown(cluster.name), shown(str(error)))
+            cluster.close()
 
     # ------------------------------------------------------------ waits
 

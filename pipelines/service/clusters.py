@@ -201,6 +201,12 @@ class Cluster:
         write_memory(self._journal.path, Memory(self.live, self._journal.mark, told_bytes, rest), self.predictor)
         self._saved = self._clock.now(), self.events
 
+    def close(self) -> None:
+        """Close its files; nothing is heard any more."""
+        for file in (self._journal, self._told_file):
+            if file is not None:
+                file.close()
+
     def save_at_times(self) -> None:
         """Write down what is known if that was not done for a while, and something happened.
 

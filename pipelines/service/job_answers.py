@@ -26,11 +26,10 @@ def job_of(cluster: Cluster, of_id: str, access: Access, user: str | None) -> di
     if cluster.is_stale:
         raise Refusal(503, f"{cluster.silence}: there is no answer until then")
     job = cluster.jobs.find(of_id)
-    if job is None or not access.may_see(job, user):
+    if job is None or not access.may_see(cluster.user_of(job), user):
         more = ", or it is another user's" if access.jobs_are_private else ""
         raise Refusal(404, f"no job {of_id!r:.60} of {cluster.name} waits or runs{more}")
-    is_told_who = access.shows_users or (user is not None and user == job.user)
-    told = {**state_of(cluster), **about_job(cluster, job, is_told_who=is_told_who)}
+    told = {**state_of(cluster), **about_job(cluster, job, access, user)}
     left = None
     if job.start is None and job.told is not None:
         left = remaining(cluster, job.told.group, told["waited_seconds"], job.processors, job.requested_time)
@@ -38,14 +37,18 @@ def job_of(cluster: Cluster, of_id: str, access: Access, user: str | None) -> di
     return {**found, "in_words": _in_words(found)}
 
 
-def about_job(cluster: Cluster, job: QueuedJob, *, is_told_who: bool) -> dict[str, Any]:
-    """Return what a job is, and what it was told; ``waited_seconds`` until it started, or what is known is of."""
+def about_job(cluster: Cluster, job: QueuedJob, access: Access, user: str | None) -> dict[str, Any]:
+    """Return what a job is, as somebody may know it, and what it was told.
+
+    ``waited_seconds`` are those until it started, or until something was heard last.
+    """
+    owner = cluster.user_of(job)
     waited = max((cluster.heard_at if job.start is None else job.start) - job.submit, 0.0)
     return {
         "id": job.id,
         "state": "waiting" if job.start is None else "running",
         "queue": cluster.queue_of(job),
-        "user": cluster.user_of(job) if is_told_who else None,
+        "user": owner if access.may_name(owner, user) else None,
         "processors": job.processors,
         "requested_time": job.requested_time,
         "submitted": cluster.date(job.submit),

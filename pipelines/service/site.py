@@ -98,7 +98,7 @@ class Site:
         days = cluster.recent.days(label, cluster.now)
         access, user = self._service.access, self._service.access.user_of(request)
         waiting = [job for job in cluster.jobs.waiting.values() if job.told is not None and job.told.group == label]
-        seen = [job for job in waiting if access.may_see(job, user)]
+        seen = [job for job in waiting if access.may_see(cluster.user_of(job), user)]
         return self.page(
             "queue",
             f"{cluster.predictor.by[0].capitalize() if len(cluster.predictor.by) == 1 else 'Jobs'} {name}",
@@ -111,10 +111,7 @@ class Site:
             days=days,
             date=cluster.date,
             waiting=len(waiting),
-            jobs=[
-                about_job(cluster, job, is_told_who=access.shows_users or (user is not None and user == job.user))
-                for job in seen[:MOST_JOBS]
-            ],
+            jobs=[about_job(cluster, job, access, user) for job in seen[:MOST_JOBS]],
             more=len(seen) - MOST_JOBS,
             shows_users=access.shows_users,
         )

@@ -22,47 +22,10 @@ from pipelines.service.clusters import Cluster, replayed
 from pipelines.service.openapi import describe
 from pipelines.service.schemas import SCHEMAS
 from pipelines.service.sensors.replay import ReplaySensor
-from pipelines.service.sensors.sensor import Machine
-from swftools import Trace
 from swftools.errors import StorageError
-from swftools.live import JobEvent, Journal, log_events, read_journal
+from swftools.live import JobEvent, Journal, read_journal
 from swftools.qbets import WaitPredictor, predict_wait
-
-EVIL = "<b>night</b>\x1b[31m"
-"""What a queue is called."""
-
-
-class Hand:
-    """A clock that stands until it is moved."""
-
-    def __init__(self, time: float = 0.0) -> None:
-        self.time = time
-
-    def now(self) -> float:
-        """Return the time."""
-        return self.time
-
-
-def log_of(count: int = 400) -> Trace:
-    """Return jobs of two queues: one starts within a minute, one within half an hour."""
-    rows = range(count)
-    return Trace.from_columns(
-        machine_processors=64,
-        job_number=list(rows),
-        submit_time=[60.0 * row for row in rows],
-        wait_time=[float(row % 50) if row % 2 else 30.0 * (row % 50) for row in rows],
-        run_time=[30] * count,
-        requested_time=[3600.0 if row % 3 else 7200.0 for row in rows],
-        requested_processors=[4] * count,
-        queue_id=[1 + row % 2 for row in rows],
-    )
-
-
-def cluster_of(clock: Hand, name: str = "blue", **parameters: Any) -> Cluster:
-    """Return a cluster that hears of these jobs."""
-    predictor = WaitPredictor("binomial", **{"training": 20, "clustering": False, **parameters})
-    predictor.names, predictor.start = {"queue": {1: "batch", 2: EVIL}}, 946_684_800
-    return Cluster(name, predictor, ReplaySensor(list(log_events(log_of())), Machine(64)), clock, 60.0)
+from tests.pipelines.service.small_cluster import Hand, cluster_of, log_of
 
 
 @pytest.fixture
