@@ -145,7 +145,7 @@ def reserved(asked: Reservation) -> dict[str, Any]:
     begin = asked.now + asked.wanted.ahead
     best = None
     if plan.best_probability is not None:
-        at = _submission(asked, plan.best_submit_time, plan.start)
+        at = _submission(asked, plan.best_submit_time, plan.now)
         best = {**at, "request_seconds": plan.best_requested_time, "probability": plan.best_probability}
     told = {
         **site.about,
@@ -156,7 +156,7 @@ def reserved(asked: Reservation) -> dict[str, Any]:
         "asked_probability": target,
         "is_accepted": plan.is_accepted,
         "why_denied": plan.why_denied,
-        **_submission(asked, plan.submit_time, plan.start),
+        **_submission(asked, plan.submit_time, plan.now),
         "request_seconds": plan.requested_time,
         "probability": plan.probability,
         "best": best,
@@ -174,11 +174,11 @@ def first_of(known: Any) -> float:
     return float(known.until) if math.isfinite(known.until) else 0.0
 
 
-def _submission(asked: Reservation, submit: float | None, start: float) -> dict[str, Any]:
+def _submission(asked: Reservation, submit: float | None, first: float) -> dict[str, Any]:
     """Return when to submit: its seconds are those of the state, its moment that of the cluster's clock."""
     if submit is None:
         return {"submit": None, "submit_in_seconds": None}
-    ahead = asked.wanted.ahead - (start - submit)
+    ahead = submit - first
     return {"submit": asked.site.cluster.date(asked.now + ahead), "submit_in_seconds": ahead}
 
 
