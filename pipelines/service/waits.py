@@ -15,6 +15,7 @@ from pipelines.service.words import in_words
 from swftools.errors import ParameterError
 from swftools.parameters.as_text import read_entry, write_entry
 from swftools.qbets import WaitAnswer, predict_wait
+from swftools.qbets.live_state import OPTIONS
 from swftools.qbets.saved_state import SavedState
 
 WHERE = 0.9
@@ -70,6 +71,11 @@ def told(cluster: Cluster, question: Question) -> WaitAnswer:
         state = with_confidence(cluster.live.state(), question.confidence)
         return predict_wait(state, group=question.group, **question.asked)
     except ParameterError as error:
+        given = {"processors": question.processors, "requested_time": question.requested_time}
+        used = OPTIONS[cluster.predictor.parameters.explanatory]
+        for option, name, example in (("requested_time", "time", "4h"), ("processors", "processors", "64")):
+            if option in used and given[option] is None:
+                raise Refusal(400, f"say {name}, as {name}={example}: jobs are told apart by it") from error
         raise Refusal(400, str(error)) from error
 
 
