@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from pipelines.service.recent_waits import DAY, DAYS, DayOfWaits
 from swftools.output.amounts import duration
+from swftools.parameters.durations import in_words
 
 WIDTH, HEIGHT = 360.0, 200.0
-LEFT, RIGHT, TOP, BOTTOM = 44.0, 352.0, 8.0, 172.0
+LEFT, RIGHT, TOP, BOTTOM = 48.0, 352.0, 8.0, 172.0
 
 TICKS = (60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_000.0)
 
@@ -72,11 +73,11 @@ def picture_of(days: Sequence[DayOfWaits], now: float, date: Callable[[float], s
         upper, lower = height(day.upper), height(day.lower)
         left = LEFT + round((day.begin - first) / DAY) * step
         bars.append(Bar(left + 0.15 * step, upper, 0.7 * step, max(lower - upper, 1.5), height(day.middle)))
-    rows = tuple(Tick(height(tick), duration(tick)) for tick in TICKS if tick <= top)
+    rows = tuple(Tick(height(tick), in_words(tick)) for tick in TICKS if tick <= top)
     columns = tuple(
         Tick(LEFT + (week + 0.5) * step, _day(date(first + week * DAY), week)) for week in range(0, DAYS, 7)
     )
-    return Picture(tuple(bars), rows, columns, _in_words(days, date))
+    return Picture(tuple(bars), rows, columns, _told(days, date))
 
 
 def _first_day(days: Sequence[DayOfWaits], now: float) -> float:
@@ -92,7 +93,7 @@ def _day(date: str | None, number: int) -> str:
     return f"{DAYS - number} d ago" if date is None else date[5:10]
 
 
-def _in_words(days: Sequence[DayOfWaits], date: Callable[[float], str | None]) -> str:
+def _told(days: Sequence[DayOfWaits], date: Callable[[float], str | None]) -> str:
     """Return what the picture shows."""
     if not days:
         return "No job of the last four weeks has started."

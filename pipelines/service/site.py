@@ -14,9 +14,9 @@ from pipelines.service.clusters import Cluster
 from pipelines.service.job_answers import about_job, job_of
 from pipelines.service.picture import picture_of
 from pipelines.service.problems import HEADERS
-from pipelines.service.questions import Question, Refusal, cluster_of, group_of, question_of
+from pipelines.service.questions import Refusal, cluster_of, group_of, question_of
+from pipelines.service.queue_bounds import bounds_of
 from pipelines.service.routes import Given
-from pipelines.service.waits import wait_of
 from pipelines.service.web_pages import WebPages
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Site:
             f"{cluster.predictor.by[0].capitalize() if len(cluster.predictor.by) == 1 else 'Jobs'} {name}",
             about=answers.about_cluster(cluster),
             limits=cluster.machine.queues.get(name),
-            answer=_bounds(cluster, label),
+            bounds=bounds_of(cluster, label),
             accuracy=answers.accuracy(cluster.kept(label)),
             quantile=cluster.predictor.parameters.quantile,
             picture=picture_of(days, cluster.now, cluster.date),
@@ -127,11 +127,3 @@ class Site:
         """Return the cluster that a page is about: the first where none is named."""
         name = given.get("cluster")
         return cluster_of(self._service.clusters, next(iter(self._service.clusters)) if name is None else name)
-
-
-def _bounds(cluster: Cluster, label: str) -> dict[str, Any] | None:
-    """Return the bounds of a queue now, where they depend on nothing else and are not too old."""
-    try:
-        return wait_of(cluster, Question(label, None, None, None, tuple(float(each) for each in QUANTILES)))
-    except Refusal:
-        return None

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, StrictUndefined
 
 from pipelines.service.clusters import Cluster
-from pipelines.service.words import share, spoken
+from pipelines.service.words import REASONS, share, spoken
 from swftools.output.amounts import duration, percent
 from swftools.output.shown_text import shown
 
@@ -23,9 +23,8 @@ class WebPages:
 
     def __init__(self) -> None:
         self._pages = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        self._pages.filters.update(
-            duration=duration, percent=percent, shown=shown, spoken=spoken, share=share, moment=_moment, quoted=_quoted
-        )
+        self._pages.filters.update(duration=duration, percent=percent, shown=shown, spoken=spoken, share=share)
+        self._pages.filters.update(moment=_moment, quoted=_quoted, reason=lambda why: REASONS.get(why, why))
         self._templates = {name: self._pages.from_string(page_text(f"{name}.html")) for name in NAMES}
         self._frame = self._pages.from_string(page_text("frame.html"))
 

@@ -68,7 +68,7 @@ def test_a_picture_is_drawn_by_hand() -> None:
     assert last.x + last.width == pytest.approx(RIGHT - 0.15 * step)
     assert (first.y, first.y + first.height, first.middle) == pytest.approx((TOP, BOTTOM, BOTTOM))
     assert last.middle == pytest.approx(BOTTOM - (BOTTOM - TOP) * math.log(10) / math.log(60))
-    assert [tick.text for tick in picture.rows] == ["60 s", "10 min", "60 min"]
+    assert [tick.text for tick in picture.rows] == ["1 min", "10 min", "1 h"]
     assert [tick.text for tick in picture.columns] == ["01-01", "01-08", "01-15", "01-22"]
     assert "6 jobs of 2 days" in picture.in_words
     assert "on 2000-01-28, the last of these days, waited 10 min or less" in picture.in_words

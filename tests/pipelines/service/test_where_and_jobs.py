@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -229,7 +230,15 @@ def test_what_is_needed_is_asked_for(clock: Hand) -> None:
         assert answer.status_code == 400
         assert answer.json()["detail"].startswith("say time, as time=4h: ")
         assert client.get("/api/v1/wait?queue=batch&time=1h").status_code == 200
-        assert "depends on what it asks for" in client.get("/queue/batch").text
+        page = client.get("/queue/batch").text
+        short, long = (
+            client.get(f"/api/v1/wait?queue=batch&quantile=.9&time={time}").json()["bounds"][0]["seconds"]
+            for time in ("1h", "2h")
+        )
+        assert re.findall(r"<th scope=\"row\">(jobs that ask[^<]*)</th><td>[^<]*</td><td>([^<]*)</td>", page) == [
+            ("jobs that ask for up to 1 h", spoken(short)),
+            ("jobs that ask for more than 1 h", spoken(long)),
+        ]
 
 
 # ------------------------------------------------------------ jobs
