@@ -123,10 +123,10 @@ class Stepper(Follows):
         trace, present, start = trace_of_queue(running, waiting, processors, now)
         stepper = cls(trace, policy, processors, **options)
         rows = stepper._simulation._rows
-        times = np.unique(trace.views.submit_time)
+        times, begun = np.unique(trace.views.submit_time), set(start.tolist())
         for _ in times:  # what was decided before now is known: of these jobs some run, the others wait
             stepper.advance(to="event", until=present)
-            for job in stepper.waiting.tolist():
+            for job in stepper.waiting.tolist() if stepper.now in begun else ():
                 if rows[job] < len(start) and start[rows[job]] == stepper.now:
                     stepper.start(job)
         if len(times):
