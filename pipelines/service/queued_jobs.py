@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from swftools.live import JobEvent, ToldWait
-from swftools.live.events import CANCELLED, ENDED, STARTED, SUBMITTED
+from swftools.live.events import CANCELLED, CHANGED, ENDED, STARTED, SUBMITTED
 
 SHARES = 1000
 """Jobs that ended last, of which it is known which share of their requested time they ran."""
@@ -67,6 +67,12 @@ class QueuedJob:
         """Its user, as it was said."""
         return _text(self.groups.get("user"))
 
+    def change(self, event: JobEvent) -> None:
+        """Take over what is said anew of what it asks for; what it was told then stays."""
+        self.processors = event.processors or self.processors
+        self.requested_time = self.requested_time if event.requested_time is None else event.requested_time
+        self.groups = {**self.groups, **event.groups}
+
     def events(self) -> Iterator[JobEvent]:
         """Yield what happened to it, as whoever hears it for the first time."""
         about: dict[str, Any] = {
@@ -118,6 +124,8 @@ class QueuedJobs:
                 job = self.running[event.job] = self.waiting.pop(event.job)
                 job.start = max(event.time, job.submit)
                 started.append(job)
+            elif event.kind == CHANGED and event.job in self.waiting:
+                self.waiting[event.job].change(event)
             elif event.kind in (CANCELLED, ENDED):
                 self._leave(event)
         return started

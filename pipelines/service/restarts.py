@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pipelines.service.clocks import Clock
 from pipelines.service.clusters import Cluster
 from pipelines.service.memory import read_memory
-from pipelines.service.sensors.sensor import NOT_SAID, Machine, Sensor
+from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, Sensor
 from swftools.live import JobEvent, Journal
 from swftools.live.events import in_order
 from swftools.qbets import WaitPredictor
@@ -57,8 +57,14 @@ def followed(
 class _Deaf:
     """Hears nothing: a cluster has it until its sensor is made, of what it knows."""
 
+    notice = None
+
     def poll(self, now: float) -> list[JobEvent]:  # noqa: ARG002 (as sensors have it)
         return []
 
     def machine(self) -> Machine:
         return NOT_SAID
+
+    @property
+    def costs(self) -> Mapping[str, Cost]:
+        return {}

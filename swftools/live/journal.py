@@ -202,11 +202,7 @@ def _written_keys(path: Path, begin: int, end: int) -> set[_Key]:
         for kind, time, job, cluster in _WRITTEN.findall(lines)
     }
     if len(keys) < lines.count(b"\n"):  # some are written in another way
-        keys |= {
-            _key(read_line(line))
-            for line in lines.splitlines()
-            if not _WRITTEN.fullmatch(line + b"\n")
-        }
+        keys |= {_key(read_line(line)) for line in lines.splitlines() if not _WRITTEN.fullmatch(line + b"\n")}
     return keys
 
 

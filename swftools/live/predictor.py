@@ -270,7 +270,8 @@ class LivePredictor:
         rows = []
         for job, each in self._pending.items():
             x, told = self._groups[each.group].submission(each.number)
-            rows.append([job, each.group, each.submit, x, None if np.isnan(told) else told])
+            late = self._late.get(job, 0.0)  # of whoever was heard of late, by how much
+            rows.append([job, each.group, each.submit, x, None if np.isnan(told) else told, *([late] if late else [])])
         made = self.to_predictor()
         write_state(path, {**made._about(with_names=True), **({PENDING: rows} if rows else {})}, made.known)
 
@@ -286,11 +287,13 @@ class LivePredictor:
         state = read_state(path)
         made = cls(WaitPredictor.load(path))
         with state.refusing():
-            for job, label, submit, x, told in state.about.get(PENDING, ()):
+            for job, label, submit, x, told, *late in state.about.get(PENDING, ()):
                 if not isinstance(job, str) or job in made._pending or not is_number(submit) or not is_number(x):
                     raise ValueError(f"job {job!r:.40} waits")
                 number = made._groups[label].waited(float(submit), float(x), np.nan if told is None else float(told))
                 made._pending[job] = _Pending(label, number, float(submit))
+                if late:
+                    made._late[job] = float(late[0])
         return made
 
     def state(self) -> SavedState:

@@ -47,7 +47,8 @@ NAMES = "names"
 
 PENDING = "pending"
 """What it says too if it was saved while a machine ran: who waits, a list each of job, group, submission (s),
-explanatory variable, and what it was told (s; null: nothing). Whoever asks a state passes it over."""
+explanatory variable, what it was told (s; null: nothing), and if it was heard of late by how much (s). Whoever asks a
+state passes it over."""
 
 MOST_LENGTH = 2**40
 

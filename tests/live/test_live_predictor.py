@@ -350,3 +350,16 @@ def test_who_waits_is_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     made.save(tmp_path / "x.state")
     with pytest.raises(StateError, match="is not what this swftools writes"):
         WaitPredictor.load(tmp_path / "x.state")
+
+
+def test_who_was_heard_of_late_keeps_its_wait_when_it_is_saved(tmp_path: Path) -> None:
+    """It was submitted at 20 and heard of behind one of 50; it starts at 60: it waited for 40 s."""
+    live = LivePredictor(WaitPredictor("binomial", by=None, training=1, quantile=0.5, clustering=False))
+    live.take([JobEvent("submitted", 50.0, "early")])
+    live.take([JobEvent("submitted", 20.0, "late"), JobEvent("cancelled", 51.0, "early")])
+    live.save(tmp_path / "state")
+    again = LivePredictor.load(tmp_path / "state")
+    for each in (live, again):
+        each.take([JobEvent("started", 60.0, "late")])
+    assert again.predict(quantiles=(0.01,)).bounds == live.predict(quantiles=(0.01,)).bounds
+    assert again.predict(quantiles=(0.01,)).bounds[0].seconds == 40.0

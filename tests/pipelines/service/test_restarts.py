@@ -271,3 +271,14 @@ def test_of_recycled_ids_the_newest_is_meant() -> None:
     assert len(jobs.known()) == 3
     jobs.take([JobEvent("submitted", 9000.0, "3"), JobEvent("cancelled", 9000.0, "3")], {})
     assert [job.job for job in jobs.known()] == ["3"]
+
+
+def test_a_job_that_is_changed_asks_for_something_else() -> None:
+    """While it waits; what it was told stays, and what is not said anew."""
+    jobs = QueuedJobs()
+    told = ToldWait("q", 5.0, None)
+    jobs.take([JobEvent("submitted", 5.0, "1", "", 4, 60.0, {"queue": "q", "user": "ann"})], {"1": told})
+    jobs.take([JobEvent("changed", 6.0, "1", "", 8), JobEvent("eligible", 7.0, "1")], {})
+    jobs.take([JobEvent("changed", 8.0, "1", "", None, 90.0, {"queue": "r"})], {})
+    jobs.take([JobEvent("changed", 8.0, "2", "", 1)], {})
+    assert jobs.waiting == {"1": QueuedJob("1", 5.0, 8, 90.0, {"queue": "r", "user": "ann"}, told)}
