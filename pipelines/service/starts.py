@@ -22,8 +22,8 @@ from swftools.kernel import FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
-DRAWS = 21
-"""Simulations of which the median is told."""
+DRAWS, FEW_DRAWS, MANY = 21, 5, 2000
+"""Simulations of which the median is told: so many; fewer where more jobs wait and run than that."""
 
 LEAST_SHARES = 20
 """Jobs that must have ended before it is told."""
@@ -148,7 +148,9 @@ def _start(running: pd.DataFrame, waiting: pd.DataFrame, job: dict[str, float], 
 
 def _draws(queue: Queue) -> int:
     """Return how many simulations the median is of."""
-    return DRAWS if len(queue.shares) >= LEAST_SHARES else 0
+    if len(queue.shares) < LEAST_SHARES:
+        return 0
+    return DRAWS if len(queue.running) + len(queue.waiting) <= MANY else FEW_DRAWS
 
 
 def _drawn(queue: Queue, draw: int) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from pipelines.service.clusters import Cluster
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import Machine
 from swftools import Trace
-from swftools.live import log_events
+from swftools.live import JobEvent, log_events
 from swftools.qbets import WaitPredictor
 
 EVIL = "<b>night</b>\x1b[31m"
@@ -46,11 +47,16 @@ def log_of(count: int = 400) -> Trace:
     )
 
 
+@cache
+def events_of_log() -> list[JobEvent]:
+    """Return what happened to these jobs."""
+    return list(log_events(log_of(), ("queue", "user")))
+
+
 def cluster_of(
     clock: Hand, name: str = "blue", machine: Machine = MACHINE, policy: str | None = "easy", **parameters: Any
 ) -> Cluster:
     """Return a cluster that hears of these jobs."""
     predictor = WaitPredictor("binomial", **{"training": 20, "clustering": False, **parameters})
     predictor.names, predictor.start = {"queue": {1: "batch", 2: EVIL}, "user": {3: "ann", 4: EVIL}}, 946_684_800
-    events = list(log_events(log_of(), ("queue", "user")))
-    return Cluster(name, predictor, ReplaySensor(events, machine), clock, 60.0, policy=policy)
+    return Cluster(name, predictor, ReplaySensor(events_of_log(), machine), clock, 60.0, policy=policy)

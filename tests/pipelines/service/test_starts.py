@@ -17,12 +17,13 @@ from starlette.testclient import TestClient
 
 from pipelines.cli.main import main
 from pipelines.service import app as app_module
+from pipelines.service import starts
 from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
 from pipelines.service.questions import Refusal
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import Machine, QueueLimits
-from pipelines.service.starts import DRAWS, LEAST_SHARES, queue_of
+from pipelines.service.starts import LEAST_SHARES, queue_of
 from pipelines.service.worker import MOST_IN_LINE, Worker
 from swftools.live import JobEvent
 from swftools.parameters.durations import clock as as_clock
@@ -112,8 +113,9 @@ def test_the_bound_is_that_of_the_command(policy: str, seed: int, tmp_path: Path
         assert told["in_words"].startswith(f"By {policy} it starts within ")
 
 
-def test_the_median_follows_from_how_long_jobs_run() -> None:
+def test_the_median_follows_from_how_long_jobs_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawn by hand: one job runs for 1 h of 10 on the whole machine. Jobs have run .2 of their request; then .6."""
+    monkeypatch.setattr(starts, "DRAWS", 3)
     running = [submitted(NOW - 3600, "1", 32, 36_000.0), JobEvent("started", NOW - 3600, "1")]
     for shares, median in (
         ([0.2] * LEAST_SHARES, 3600.0),
@@ -125,12 +127,23 @@ def test_the_median_follows_from_how_long_jobs_run() -> None:
         told = ask(cluster_of([*history(shares), *running]), "processors=1&time=1h").json()
         assert told["bound_seconds"] == 9 * 3600.0
         assert told["median_seconds"] == (None if median is None else pytest.approx(median))
-        assert told["draws"] == (0 if median is None else DRAWS)
+        assert told["draws"] == (0 if median is None else 3)
         assert ("usually within" in told["in_words"]) is (median is not None)
 
 
-def test_the_same_queue_has_the_same_median() -> None:
+def test_of_many_jobs_fewer_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each simulation takes longer then."""
+    monkeypatch.setattr(starts, "DRAWS", 3)
+    monkeypatch.setattr(starts, "FEW_DRAWS", 1)
+    cluster = cluster_of([*history([0.5] * LEAST_SHARES), *crowd(1)])
+    for many, draws in ((60, 3), (59, 1)):
+        monkeypatch.setattr(starts, "MANY", many)
+        assert ask(cluster, "processors=8&time=1h").json()["draws"] == draws
+
+
+def test_the_same_queue_has_the_same_median(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws are not of the clock."""
+    monkeypatch.setattr(starts, "DRAWS", 5)
     events = [*history([share / 40 for share in range(1, 40)]), *crowd(1)]
     first, second = (ask(cluster_of(events), "processors=8&time=1h").json() for _ in range(2))
     assert first["median_seconds"] == second["median_seconds"]
