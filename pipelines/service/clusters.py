@@ -11,13 +11,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipelines.service.clocks import Clock, ReplayClock
+from pipelines.service.kept import Kept
 from pipelines.service.memory import Memory, write_memory
 from pipelines.service.queued_jobs import QueuedJob, QueuedJobs
 from pipelines.service.recent_waits import RecentWaits
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, Sensor
+from swftools.errors import ParameterError
 from swftools.live import (
     JobEvent,
+    JobFiles,
     Journal,
     LivePredictor,
     ToldCounts,
@@ -94,13 +97,13 @@ class Cluster:
         self.name, self.predictor, self.every, self.policy = name, predictor, every, policy
         self.machine, self._machine_until = NOT_SAID, -math.inf
         self.live, self.ledger = LivePredictor(predictor), ToldLedger()
-        self._sensor, self._clock, self._journal = sensor, clock, journal
+        self._sensor, self._clock = sensor, clock
+        self._kept = None if journal is None else Kept(journal)
         self.heard_at = -math.inf
         self.calls, self.events = 0, 0
         self.waits = [0] * (len(WAIT_BUCKETS) + 1)
         self.waited = 0.0
         self.jobs, self.recent = QueuedJobs(), RecentWaits(predictor.start or 0.0)
-        self._unkept: list[JobEvent] = []
         self._told: dict[str, ToldWait] | None = None
         self._told_file: ToldFile | None = None
         self._untold: dict[str, ToldWait] = {}
@@ -113,6 +116,7 @@ class Cluster:
         if journal is not None:
             self._learn(list(read_journal(journal.path, memory.mark.bytes if memory else 0)))
         self._told, self._told_file = None, None if ledger is None else ToldFile(ledger)
+        self._untold.clear()
 
     # ------------------------------------------------------------ what happens
 
@@ -123,6 +127,26 @@ class Cluster:
     def hear_by(self, sensor: Sensor) -> None:
         """Hear of its jobs by another sensor from now on."""
         self._sensor = sensor
+
+    def write_files(self, folder: str | os.PathLike[str], every: float) -> None:
+        """Write files of jobs from now on, for the inbox of a history; of what the journal has.
+
+        Parameters
+        ----------
+        folder : str or path
+            Where they appear.
+        every : float
+            Seconds between two of them.
+
+        Raises
+        ------
+        ParameterError
+            The folder is none, or there is no journal.
+        """
+        if self._kept is None:
+            raise ParameterError(f"cluster {self.name}: files of its jobs need a journal, lest a restart lose some")
+        journal = self._kept.journal
+        self._kept = Kept(journal, JobFiles(folder, self.name, every, journal))
 
     def hear(self) -> tuple[float, list[JobEvent]]:
         """Return what time it is, and what happened; this may take a while, and changes nothing that is told."""
@@ -141,16 +165,29 @@ class Cluster:
         StorageError
             The journal cannot be written: nothing is learnt, and the next call has it too.
         """
-        if self._journal is None:
-            self._learn(heard)
-        else:
-            self._unkept += heard
-            self._learn(self._journal.append(in_order(self._unkept)))
-            self._unkept.clear()
+        new = list(heard) if self._kept is None else self._kept.keep(heard)
+        told = self._learn(new)
+        if self._kept is not None:
+            self._kept.note(new, told)
         self.heard_at = now
+        self._write_told()
+        if self._kept is not None:
+            self._kept.write(now)
 
-    def _learn(self, events: Iterable[JobEvent]) -> None:
-        """Learn from events; what jobs are told is written down behind all else, and again until it is written."""
+    def finish(self) -> None:
+        """Write down what is not yet: it ends.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written; the journal has it.
+        """
+        self.save()
+        if self._kept is not None:
+            self._kept.write(self.now, at_once=True)
+
+    def _learn(self, events: Iterable[JobEvent]) -> dict[str, ToldWait]:
+        """Learn from events; return what jobs are told."""
         heard = in_order(events)
         told = self.live.take(heard)
         if self._told is not None:  # what was told then counts, not what would be told now
@@ -165,10 +202,13 @@ class Cluster:
             if job.told is not None:
                 self.recent.add(job.told.group, job.submit, wait)
         self.events += len(heard)
-        if self._told is None:
-            if self._told_file is not None:
-                self._told_file.write(self._untold.items())
-            self._untold.clear()
+        return told
+
+    def _write_told(self) -> None:
+        """Write down what jobs were told, behind all else; what cannot be written is written by the next call."""
+        if self._told_file is not None:
+            self._told_file.write(self._untold.items())
+        self._untold.clear()
 
     def _remember(self, memory: Memory) -> None:
         """Know what was written down."""
@@ -187,7 +227,7 @@ class Cluster:
         StorageError
             It cannot be written.
         """
-        if self._journal is None:
+        if self._kept is None:
             return
         rest = {
             "ledger": self.ledger.to_mapping(),
@@ -197,15 +237,17 @@ class Cluster:
             "waited": self.waited,
             "events": self.events,
         }
+        journal = self._kept.journal
         told_bytes = 0 if self._told_file is None else self._told_file.size
-        write_memory(self._journal.path, Memory(self.live, self._journal.mark, told_bytes, rest), self.predictor)
+        write_memory(journal.path, Memory(self.live, journal.mark, told_bytes, rest), self.predictor)
         self._saved = self._clock.now(), self.events
 
     def close(self) -> None:
         """Close its files; nothing is heard any more."""
-        for file in (self._journal, self._told_file):
-            if file is not None:
-                file.close()
+        if self._kept is not None:
+            self._kept.journal.close()
+        if self._told_file is not None:
+            self._told_file.close()
 
     def save_at_times(self) -> None:
         """Write down what is known if that was not done for a while, and something happened.

@@ -50,7 +50,9 @@ class Collector:
         StorageError
             It cannot be kept: the next call keeps it too.
         """
-        self.events += len(self._kept.keep(heard))
+        new = self._kept.keep(heard)
+        self._kept.note(new)
+        self.events += len(new)
         self._kept.write(now)
 
     def finish(self) -> None:

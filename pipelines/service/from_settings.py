@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from pipelines.service.collector import Collector
@@ -11,8 +10,8 @@ from pipelines.service.kept import Kept
 from pipelines.service.sensors import make_sensor
 from pipelines.service.sensors.sensor import Sensor
 from pipelines.service.settings import REPLAY, ClusterSettings
-from swftools.errors import ParameterError
-from swftools.live import JobFiles, Journal
+from swftools.errors import ParameterError, SwfToolsError
+from swftools.live import JobFiles, Journal, read_journal
 
 
 def kept_of(name: str, settings: ClusterSettings) -> Kept | None:
@@ -27,15 +26,19 @@ def kept_of(name: str, settings: ClusterSettings) -> Kept | None:
     """
     if not settings.journal:
         return None
-    mark = Path(f"{settings.journal}.files")
-    files = JobFiles(settings.inbox, name, settings.file_every, mark) if settings.inbox else None
-    return Kept(Journal(settings.journal), files)
+    journal = Journal(settings.journal)
+    try:
+        files = JobFiles(settings.inbox, name, settings.file_every, journal) if settings.inbox else None
+    except SwfToolsError:
+        journal.close()
+        raise
+    return Kept(journal, files)
 
 
 def sensor_of(settings: ClusterSettings, kept: Kept | None) -> Sensor:
     """Return what hears of a cluster's batch system."""
     told: dict[str, Any] = {name: value for name, value in settings.sensor.items() if name != "kind"}
-    return make_sensor(settings.sensor["kind"], told, [] if kept is None else kept.before())
+    return make_sensor(settings.sensor["kind"], told, [] if kept is None else read_journal(kept.journal.path))
 
 
 def collector_of(name: str, settings: ClusterSettings) -> Collector:

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from swftools.live import JobEvent, JobFiles, Journal, read_journal
+from swftools.live import JobEvent, JobFiles, Journal, ToldWait
 from swftools.live.events import in_order
 
 
@@ -22,14 +22,8 @@ class Kept:
     """
 
     def __init__(self, journal: Journal, files: JobFiles | None = None) -> None:
-        self._journal, self._files = journal, files
+        self.journal, self._files = journal, files
         self._unkept: list[JobEvent] = []
-        if files is not None:
-            files.take(read_journal(journal.path))
-
-    def before(self) -> Iterator[JobEvent]:
-        """Yield what was kept before, in the order in which it was heard."""
-        return read_journal(self._journal.path)
 
     def keep(self, heard: Iterable[JobEvent]) -> list[JobEvent]:
         """Keep what was heard; return what is new, in order.
@@ -40,11 +34,14 @@ class Kept:
             The journal cannot be written: nothing is lost, and the next call keeps it too.
         """
         self._unkept += heard
-        new = self._journal.append(in_order(self._unkept))
+        new = self.journal.append(in_order(self._unkept))
         self._unkept.clear()
-        if self._files is not None:
-            self._files.take(new)
         return new
+
+    def note(self, new: Iterable[JobEvent], told: Mapping[str, ToldWait] | None = None) -> None:
+        """Know what was new, and what jobs were told, for the next file."""
+        if self._files is not None:
+            self._files.take(new, told)
 
     def write(self, now: float, *, at_once: bool = False) -> Path | None:
         """Write a file for the inbox, if it is time; return it.

@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from swftools.errors import ParameterError, StorageError
+from swftools.errors import ParameterError
 from swftools.formats.tables.collected import CANCELLED as WAS_CANCELLED
 from swftools.formats.tables.collected import HEADER
 from swftools.live.events import CANCELLED, ENDED, STARTED, SUBMITTED, JobEvent
+from swftools.live.journal import Journal, read_journal
 from swftools.live.predictor import ToldWait
 from swftools.output.whole_files import create_file
 from swftools.parameters import is_number
-
-_REMEDY = "remove it, and what was heard is written again"
 
 GROUPS = ("queue", "partition", "user", "account")
 
@@ -44,6 +44,9 @@ class _Job:
 class JobFiles:
     """Files of jobs, for the inbox of a history.
 
+    What is known of jobs that go on is written beside the journal with each file (``JOURNAL.files``), so that a restart
+    reads only what came behind it. Without it, or where the journal is shorter, all is written again: it does no harm.
+
     Parameters
     ----------
     folder : path
@@ -52,39 +55,38 @@ class JobFiles:
         What the machine is called; a part of their names.
     every : float
         Seconds between two files; they are closed at multiples of it.
-    mark : path
-        File that keeps how many events are in files; it is made where there is none.
+    journal : Journal
+        What was heard; what is in no file yet is taken from it. Of jobs that were submitted since the last file it is
+        then not known what they were told.
 
     Raises
     ------
     ParameterError
-        The folder is none, the time is none, or the mark is none.
+        The folder is none, or the time is none.
 
     Examples
     --------
     >>> import tempfile
     >>> heard = [JobEvent("submitted", 5.0, "7@5", groups={"queue": "batch"}), JobEvent("started", 9.0, "7@5")]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     files = JobFiles(folder, "blue", 60.0, f"{folder}/.mark")
-    ...     files.take(heard)
+    >>> with tempfile.TemporaryDirectory() as folder, Journal(f"{folder}/.journal") as journal:
+    ...     files = JobFiles(folder, "blue", 60.0, journal)
+    ...     files.take(journal.append(heard))
     ...     first, second = files.write(59.0), files.write(60.0)
     ...     print(first, second.name, second.read_text().splitlines()[1])
     None blue-19700101T000100Z.csv 7,blue,batch,,,,,,5,,9,,,
     """
 
-    def __init__(
-        self, folder: str | os.PathLike[str], cluster: str, every: float, mark: str | os.PathLike[str]
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str], cluster: str, every: float, journal: Journal) -> None:
         if not is_number(every, 1.0):
             raise ParameterError(f"a file every {every!r} s: that is not a number of seconds, 1 or more")
-        self.folder, self.cluster, self.every, self._mark = Path(folder), cluster, float(every), Path(mark)
+        self.folder, self.cluster, self.every = Path(folder), cluster, float(every)
         if not self.folder.is_dir():
             raise ParameterError(f"{self.folder}: is no folder; make it, or name another")
-        self._jobs: dict[str, _Job] = {}
+        self._journal, self._mark = journal, journal.path.with_name(f"{journal.path.name}.files")
         self._changed: dict[str, None] = {}
-        self._events = 0
-        self._written = _read_mark(self._mark)
         self._next = -math.inf
+        begin, self._jobs = _read_mark(self._mark, journal.mark.bytes)
+        self.take(read_journal(journal.path, begin))
 
     def take(self, events: Iterable[JobEvent], told: Mapping[str, ToldWait] | None = None) -> None:
         """Know what happened.
@@ -92,17 +94,14 @@ class JobFiles:
         Parameters
         ----------
         events : iterable of JobEvent
-            In the order of the journal: from its first event on, also those that files have already.
+            That the journal has since the last call, in its order.
         told : mapping of str to ToldWait, optional
             What jobs that are submitted were told.
         """
         for event in events:
-            self._events += 1
             self._take(event)
             if event.kind == SUBMITTED and told and event.job in told:
                 self._jobs[event.job].told = told[event.job].bound
-            if self._events == self._written:
-                self._forget()
 
     def _take(self, event: JobEvent) -> None:
         """Know an event."""
@@ -149,9 +148,9 @@ class JobFiles:
         path = self.folder / f"{_plain(self.cluster)}-{moment:%Y%m%dT%H%M%SZ}.csv"
         with create_file(path) as file:
             file.write(self._text().encode())
-        with create_file(self._mark) as file:
-            file.write(b"%d\n" % self._events)
         self._forget()
+        with create_file(self._mark) as file:
+            file.write(_mark_of(self._journal.mark.bytes, self._jobs))
         self._next = self._behind(now)
         return path
 
@@ -199,16 +198,24 @@ def _plain(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name) or "jobs"
 
 
-def _read_mark(path: Path) -> int:
-    """Return how many events files have."""
+def _mark_of(end: int, jobs: Mapping[str, _Job]) -> bytes:
+    """Return what a restart needs: how far the journal is in files, and the jobs that go on."""
+    rows = [
+        [asdict(job.submitted), job.times, job.outcome, None if math.isnan(job.told) else job.told]
+        for job in jobs.values()
+    ]
+    return json.dumps({"bytes": end, "jobs": rows}, separators=(",", ":")).encode()
+
+
+def _read_mark(path: Path, size: int) -> tuple[int, dict[str, _Job]]:
+    """Return how far a journal of some bytes is in files, and the jobs that go on; nothing if that is not sure."""
     try:
-        text = path.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        return 0
-    except (OSError, UnicodeDecodeError) as error:
-        raise StorageError(
-            f"{path}: cannot be read: {error}; remove it, and what was heard is written again"
-        ) from error
-    if not text.isdecimal():
-        raise ParameterError(f"{path}: is no number of events; remove it, and what was heard is written again")
-    return int(text)
+        told = json.loads(path.read_bytes())
+        jobs = [
+            _Job(JobEvent(**submitted), dict(times), outcome, math.nan if bound is None else float(bound))
+            for submitted, times, outcome, bound in told["jobs"]
+        ]
+        end = int(told["bytes"])
+    except (OSError, ValueError, TypeError, LookupError, ParameterError):
+        return 0, {}
+    return (end, {job.submitted.job: job for job in jobs}) if end <= size else (0, {})

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from swftools import read_log
 from swftools.errors import ParameterError, StorageError
-from swftools.live import JobEvent, JobFiles, ToldWait
+from swftools.live import JobEvent, JobFiles, Journal, ToldWait
 from swftools.live.events import in_order
 from swftools.live.job_files import id_of
 
@@ -26,9 +28,40 @@ HEADER = (
 )
 
 
-def files_in(folder: Path, every: float = 60.0) -> JobFiles:
-    """Return what writes into a folder."""
-    return JobFiles(folder, "blue", every, folder / ".mark")
+Start = Callable[..., "Heard"]
+
+
+class Heard:
+    """A journal and its files: what is heard goes into both."""
+
+    def __init__(self, folder: Path, every: float = 60.0, inbox: Path | None = None) -> None:
+        self.journal = Journal(folder / "journal")
+        try:
+            self.files = JobFiles(inbox or folder, "blue", every, self.journal)
+        except ParameterError:
+            self.journal.close()
+            raise
+        self.write = self.files.write
+
+    def take(self, events: Iterable[JobEvent], told: Mapping[str, ToldWait] | None = None) -> None:
+        """Hear of something."""
+        self.files.take(self.journal.append(events), told)
+
+
+@pytest.fixture
+def files_in() -> Iterator[Callable[..., Heard]]:
+    """Start what writes into a folder; what was started before is gone."""
+    running: list[Heard] = []
+
+    def start(*words: Any) -> Heard:
+        while running:
+            running.pop().journal.close()
+        running.append(Heard(*words))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.journal.close()
 
 
 def texts(folder: Path) -> dict[str, str]:
@@ -36,7 +69,7 @@ def texts(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted(folder.glob("*.csv"))}
 
 
-def test_a_job_is_whole_in_each_file(tmp_path: Path) -> None:
+def test_a_job_is_whole_in_each_file(tmp_path: Path, files_in: Start) -> None:
     """That of its start and that of its end; one that waits is in none."""
     files = files_in(tmp_path)
     files.take([SUBMITTED])
@@ -70,7 +103,7 @@ def test_a_job_is_whole_in_each_file(tmp_path: Path) -> None:
         ([("started", None)], f"{T + 9},,"),
     ],
 )
-def test_how_a_job_left(tmp_path: Path, events: list[tuple[str, str | None]], told: str) -> None:
+def test_how_a_job_left(tmp_path: Path, files_in: Start, events: list[tuple[str, str | None]], told: str) -> None:
     """What left the queue without a start was cancelled; of another end it is said what is known."""
     files = files_in(tmp_path)
     files.take([JobEvent("submitted", T + 5.0, "8")])
@@ -81,7 +114,7 @@ def test_how_a_job_left(tmp_path: Path, events: list[tuple[str, str | None]], to
     assert len(read_log(path)) == 1
 
 
-def test_what_a_job_was_told_is_its_estimate(tmp_path: Path) -> None:
+def test_what_a_job_was_told_is_its_estimate(tmp_path: Path, files_in: Start) -> None:
     """As of a batch system that says how long a job will wait; one that was told nothing has none."""
     files = files_in(tmp_path)
     told = {"8": ToldWait("batch", 77.5, None), "9": ToldWait("batch", math.nan, "training")}
@@ -93,7 +126,7 @@ def test_what_a_job_was_told_is_its_estimate(tmp_path: Path) -> None:
     assert jobs["estimated_wait_time"].fillna(-1).to_dict() == {"8": 77.5, "9": -1, "10": -1}
 
 
-def test_what_was_heard_first_counts(tmp_path: Path) -> None:
+def test_what_was_heard_first_counts(tmp_path: Path, files_in: Start) -> None:
     """Of two starts of a job, or two submissions: the wait that it was told of ended with the first."""
     files = files_in(tmp_path)
     files.take([JobEvent("submitted", T, "8", processors=4), JobEvent("submitted", T + 1, "8", processors=5)])
@@ -103,32 +136,47 @@ def test_what_was_heard_first_counts(tmp_path: Path) -> None:
     assert path.read_text() == f"{HEADER}8,blue,,,,,4,,{T},,{T + 5},,,\n"
 
 
-def test_what_is_in_files_is_not_written_again(tmp_path: Path) -> None:
-    """By the mark; without it all is, and a history knows it."""
-    events = [JobEvent("submitted", 5.0, "8"), JobEvent("started", 9.0, "8")]
+def test_what_is_in_files_is_not_written_again(tmp_path: Path, files_in: Start) -> None:
+    """By what stands beside the journal; without it all is, and a history knows it."""
     files = files_in(tmp_path)
-    files.take(events)
+    told = {"8": ToldWait("batch", 60.0, None)}
+    files.take([JobEvent("submitted", 5.0, "8", processors=4), JobEvent("submitted", 6.0, "9")], told)
+    files.take([JobEvent("started", 9.0, "8")])
     assert files.write(10.0, at_once=True)
     again = files_in(tmp_path)
-    again.take(events)
     assert again.write(500.0, at_once=True) is None
-    again.take([JobEvent("ended", 600.0, "8")])
+    again.take([JobEvent("ended", 600.0, "8"), JobEvent("started", 600.0, "9")])
     path = again.write(700.0, at_once=True)
     assert path is not None
-    assert path.read_text().endswith(",5,,9,600,,\n")
-    (tmp_path / ".mark").unlink()
-    third = files_in(tmp_path)
-    third.take([*events, JobEvent("ended", 600.0, "8")])
+    assert path.read_text() == f"{HEADER}8,blue,,,,,4,,5,,9,600,,60\n9,blue,,,,,,,6,,600,,,\n"
+    again.take([JobEvent("ended", 800.0, "9")])
+    third = files_in(tmp_path)  # it was killed: what is in no file yet stands in the journal
     path = third.write(800.0, at_once=True)
     assert path is not None
-    assert path.read_text().endswith(",5,,9,600,,\n")
+    assert path.read_text() == f"{HEADER}9,blue,,,,,,,6,,600,800,,\n"
+    (tmp_path / "journal.files").unlink()
+    path = files_in(tmp_path).write(900.0, at_once=True)
+    assert path is not None
+    assert path.read_text() == f"{HEADER}8,blue,,,,,4,,5,,9,600,,\n9,blue,,,,,,,6,,600,800,,\n"
 
 
-def test_a_file_that_cannot_be_written_is_written_later(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", [b"", b"{", b"[]", b'{"bytes":3}', b'{"bytes":1e9,"jobs":[]}', b"\xff"])
+def test_a_damaged_note_means_all_anew(tmp_path: Path, files_in: Start, damaged: bytes) -> None:
+    """So does one of another journal, which is longer."""
+    files = files_in(tmp_path)
+    files.take([JobEvent("submitted", 5.0, "8"), JobEvent("started", 9.0, "8")])
+    assert files.write(10.0, at_once=True)
+    (tmp_path / "journal.files").write_bytes(damaged)
+    path = files_in(tmp_path).write(900.0, at_once=True)
+    assert path is not None
+    assert path.read_text() == f"{HEADER}8,blue,,,,,,,5,,9,,,\n"
+
+
+def test_a_file_that_cannot_be_written_is_written_later(tmp_path: Path, files_in: Start) -> None:
     """With all that came meanwhile."""
     inbox = tmp_path / "inbox"
     inbox.mkdir()
-    files = JobFiles(inbox, "blue", 60.0, tmp_path / "mark")
+    files = files_in(tmp_path, 60.0, inbox)
     files.take([JobEvent("submitted", 5.0, "8"), JobEvent("started", 9.0, "8")])
     inbox.rmdir()
     with pytest.raises(StorageError, match="make the folder first"):
@@ -140,24 +188,21 @@ def test_a_file_that_cannot_be_written_is_written_later(tmp_path: Path) -> None:
     assert path.read_text().count("\n") == 3
 
 
-def test_what_is_refused(tmp_path: Path) -> None:
+def test_what_is_refused(tmp_path: Path, files_in: Start) -> None:
     """No folder, no time, no mark; each says what to do."""
     with pytest.raises(ParameterError, match="is no folder; make it"):
-        files_in(tmp_path / "none")
+        files_in(tmp_path, 60.0, tmp_path / "none")
     for every in (0.0, math.nan, math.inf, -1.0):
         with pytest.raises(ParameterError, match="is not a number of seconds"):
             files_in(tmp_path, every)
-    for mark in (b"seven\n", b"\xff\n"):
-        (tmp_path / ".mark").write_bytes(mark)
-        with pytest.raises((ParameterError, StorageError), match="remove it"):
-            files_in(tmp_path)
 
 
 def test_names_are_plain(tmp_path: Path) -> None:
     """A cluster may be called anything."""
-    files = JobFiles(tmp_path, "../a b", 60.0, tmp_path / ".mark")
-    files.take([JobEvent("submitted", 5.0, "8"), JobEvent("started", 9.0, "8")])
-    path = files.write(10.0, at_once=True)
+    with Journal(tmp_path / "journal") as journal:
+        files = JobFiles(tmp_path, "../a b", 60.0, journal)
+        files.take(journal.append([JobEvent("submitted", 5.0, "8"), JobEvent("started", 9.0, "8")]))
+        path = files.write(10.0, at_once=True)
     assert path is not None
     assert path.parent == tmp_path
     assert path.name == "___a_b-19700101T000010Z.csv"
@@ -195,20 +240,20 @@ def test_the_last_row_of_each_job_is_the_truth(
     events, journal = in_order(events), []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        files = files_in(folder, 50.0)
+        files = Heard(folder, 50.0)
         last: dict[str, tuple[str, ...]] = {}
         for number, now in enumerate([*sorted(polls), 1001]):
             new = [event for event in events if event.time <= now][len(journal) :]
             journal += new
+            files.take(new)
             if number in crashes:
-                files = files_in(folder, 50.0)
-                files.take(journal)
-            else:
-                files.take(new)
+                files.journal.close()
+                files = Heard(folder, 50.0)
             path = files.write(now, at_once=now == 1001)
             if path is not None:
                 rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
                 assert len({row[0] for row in rows}) == len(rows)
                 assert all(last.get(row[0], ()) != (row[8], row[10], row[11], row[12]) for row in rows)
                 last |= {row[0]: (row[8], row[10], row[11], row[12]) for row in rows}
+        files.journal.close()
         assert last == truth

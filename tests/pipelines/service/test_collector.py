@@ -62,7 +62,7 @@ def events_of(jobs: list[tuple[str, float, float, float]]) -> list[JobEvent]:
 def collector_in(folder: Path, inbox: Path, clock: Hand, events: list[JobEvent]) -> tuple[Collector, Journal]:
     """Return a collector as it is started, and its journal."""
     journal = Journal(folder / "journal")
-    kept = Kept(journal, JobFiles(inbox, "blue", 3600.0, folder / "mark"))
+    kept = Kept(journal, JobFiles(inbox, "blue", 3600.0, journal))
     return Collector("blue", ReplaySensor(events), kept, 60.0, clock), journal
 
 
@@ -120,9 +120,10 @@ def test_a_night_counts_what_jobs_were_told(tmp_path: Path) -> None:
     told = {f"{job}@{submit:.0f}": ToldWait("batch", 600.0, None) for job, submit, _, _ in jobs[:20]}
     kept = sum(start - submit <= 600 for _, submit, start, _ in jobs[:20])
     for until, count in ((25, 25), (30, 30)):
-        files = JobFiles(site.inbox, "blue", 3600.0, tmp_path / f"mark-{until}")
-        files.take(events_of(jobs[:until]), told)
-        files.write(BEGIN + until * DAY, at_once=True)
+        with Journal(tmp_path / f"journal-{until}") as journal:
+            files = JobFiles(site.inbox, "blue", 3600.0, journal)
+            files.take(journal.append(events_of(jobs[:until])), told)
+            files.write(BEGIN + until * DAY, at_once=True)
         site.night()
         table = pd.read_parquet(site.version() / "wait_coverage").set_index(["method", "period"])
         row = table.loc["batch-system", "all"].iloc[0]

@@ -323,7 +323,7 @@ def test_a_journal_outlives_the_service(clock: Hand, tmp_path: Path) -> None:
     first.poll()
     assert (first.waiting, first.running, first.live.waits("all"), first.events) == (1, 7, 8, 18)
     assert list(read_journal(tmp_path / "j")) == events
-    first._journal.close()  # type: ignore[union-attr]
+    first.close()
     again = started(events)
     assert (again.waiting, again.running, again.live.waits("all"), again.events) == (1, 7, 8, 18)
     assert again.silence == "nothing was heard of blue yet"
@@ -335,7 +335,7 @@ def test_a_journal_outlives_the_service(clock: Hand, tmp_path: Path) -> None:
         assert client.get("/api/v1/wait").status_code == 200
     assert (again.waiting, again.running, again.live.waits("all"), again.events) == (1, 7, 8, 18)
     assert list(read_journal(tmp_path / "j")) == events
-    again._journal.close()  # type: ignore[union-attr]
+    again.close()
 
 
 def test_what_is_learnt_first_takes_no_time_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
