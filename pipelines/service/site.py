@@ -20,7 +20,7 @@ from pipelines.service.routes import Given
 from pipelines.service.web_pages import WebPages
 
 if TYPE_CHECKING:
-    from pipelines.service.app import Service
+    from pipelines.service.service import Service
 
 QUANTILES = ["0.5", "0.75", "0.9", "0.95"]
 """Of the answers on pages."""

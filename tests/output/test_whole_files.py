@@ -298,11 +298,11 @@ def test_a_file_object_that_takes_nothing(error: Exception, message: str) -> Non
 
 
 def test_nothing_is_written_in_another_way() -> None:
-    """No module opens a path for writing but ``create_file``'s, downloads, the journal, and the one for developers."""
+    """No module opens a path for writing but ``create_file``'s, downloads, files of lines, and that for developers."""
     ways = re.compile(r"""write_bytes\(|write_text\(|open\([^)]*["'][rb]*[wxa]b?["']|\bos\.(replace|rename)\(""")
     root = Path(swftools.__file__).parent
     found = [path.relative_to(root).as_posix() for path in root.rglob("*.py") if ways.search(path.read_text())]
-    assert ["fields/generate.py", "formats/download.py", "live/journal.py", "output/whole_files.py"] == sorted(found)
+    assert ["fields/generate.py", "formats/download.py", "live/line_file.py", "output/whole_files.py"] == sorted(found)
 
 
 # ---------------------------------------------------------------- what create_file promises

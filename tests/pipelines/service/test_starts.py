@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from pipelines.cli.main import main
-from pipelines.service import app as app_module
+from pipelines.service import service as service_module
 from pipelines.service import starts
 from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
@@ -211,7 +211,7 @@ def test_an_old_queue_is_not_simulated() -> None:
 def test_it_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """While a start is simulated other questions are answered; the same is not simulated twice."""
     begun, go_on, calls = threading.Event(), threading.Event(), []
-    simulated = app_module.simulated
+    simulated = service_module.simulated
 
     def slowly(*given: Any) -> Any:
         calls.append(given)
@@ -219,7 +219,7 @@ def test_it_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
         assert go_on.wait(10)
         return simulated(*given)
 
-    monkeypatch.setattr(app_module, "simulated", slowly)
+    monkeypatch.setattr(service_module, "simulated", slowly)
     with TestClient(make_app(Service([cluster_of([])], 3600.0), ["testserver"])) as client:
         answers: list[Any] = []
         asking = threading.Thread(target=lambda: answers.append(client.get("/api/v1/start?processors=1&time=1h")))

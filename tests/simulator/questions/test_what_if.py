@@ -161,7 +161,7 @@ def test_a_priority_among_shares_of_the_largest() -> None:
 
 
 def test_jobs_that_end_before_their_request() -> None:
-    """Drawn by hand: policies do not know it, so EASY takes whoever is over by requests; what comes starts sooner."""
+    """Drawn by hand: policies do not know it, so EASY takes whoever is over by the requests; all starts sooner."""
     running = pd.DataFrame({"processors": [3], "requested_time": [600.0], "elapsed": [60.0]})
     waiting = pd.DataFrame({"processors": [4], "requested_time": [100.0], "waited": [20.0]})
     asked = [{"processors": 1, "requested_time": 500.0}, {"processors": 1, "requested_time": 900.0}]
