@@ -299,6 +299,12 @@ class Cluster:
         return self._clock.now()
 
     @property
+    def names_users(self) -> bool:
+        """Whether its groups have users' names in theirs; logs of archives have numbers."""
+        is_played = isinstance(self._sensor, ReplaySensor) and not self.predictor.names.get("user")
+        return "user" in self.predictor.by and not is_played
+
+    @property
     def notice(self) -> str | None:
         """What the sensor says of its view, that all should know; None: nothing."""
         return getattr(self._sensor, "notice", None)

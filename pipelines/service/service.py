@@ -38,7 +38,7 @@ from pipelines.service.sensors.commands import calls_end_here
 from pipelines.service.starts import Queue, queue_of, simulated, start_of
 from pipelines.service.waits import WHERE, wait_of, where
 from pipelines.service.worker import Worker
-from swftools.errors import StorageError
+from swftools.errors import ParameterError, StorageError
 from swftools.output.shown_text import shown
 
 _LOG = logging.getLogger("pipelines.service")
@@ -66,7 +66,7 @@ class Service:
     Raises
     ------
     ParameterError
-        As of ``Access`` and ``AskedQuestions``.
+        As of ``Access`` and ``AskedQuestions``; or users would be named, which is not allowed.
     StorageError
         The file of questions cannot be written.
     """
@@ -86,6 +86,12 @@ class Service:
         self.clusters = {cluster.name: cluster for cluster in clusters}
         self._tick = tick
         self.access = Access(user_header, trusted_peers, jobs_are_private=jobs_are_private, shows_users=shows_users)
+        for cluster in clusters:
+            if cluster.names_users and not shows_users:
+                raise ParameterError(
+                    f"cluster {cluster.name}: waits are grouped by user, so every page would name users: allow that "
+                    "(shows_users), or group by queue alone"
+                )
         self._questions = None if questions is None else AskedQuestions(questions, questions_days)
         self._worker = Worker()
         self._queues: dict[str, tuple[tuple[int, float], Queue | str]] = {}

@@ -18,6 +18,9 @@ from swftools.qbets import WaitAnswer, predict_wait
 from swftools.qbets.live_state import OPTIONS
 from swftools.qbets.saved_state import SavedState
 
+MOST_GROUPS = 100
+"""Of a cluster, that are compared: those of most waits."""
+
 WHERE = 0.9
 """Quantile by which clusters are compared, where nobody says which."""
 
@@ -121,6 +124,9 @@ def _rows(
 ) -> Sequence[dict[str, Any]]:
     """Return a row for each queue of a cluster."""
     named = {label: name for label, name in cluster.groups().items() if wanted in (None, name)}
+    if len(named) > MOST_GROUPS:
+        most = sorted(named, key=cluster.live.waits, reverse=True)[:MOST_GROUPS]
+        named = {label: named[label] for label in most}
     return [
         {**state_of(cluster), "queue": name, **_row(cluster, label, width, time, quantile)}
         for label, name in named.items()

@@ -113,7 +113,10 @@ def test_what_was_told_then_counts(tmp_path: Path) -> None:
     lines = (tmp_path / "told").read_bytes()
     clock.time = 9300.0
     again.poll()
-    assert (tmp_path / "told").read_bytes().startswith(lines)
+    after = (tmp_path / "told").read_bytes()
+    assert after.startswith(lines)
+    jobs = [json.loads(line)[0] for line in after.splitlines()]
+    assert len(jobs) == len(set(jobs)) == sum(event.kind == "submitted" and event.time <= 9300.0 for event in EVENTS)
     assert again.jobs.waiting
     ended(again)
 

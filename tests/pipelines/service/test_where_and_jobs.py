@@ -23,6 +23,7 @@ from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import Machine, QueueLimits
 from pipelines.service.waits import remaining
 from pipelines.service.words import share, spoken
+from swftools.errors import ParameterError
 from swftools.live import JobEvent, log_events
 from swftools.live.events import in_order
 from swftools.qbets import BinomialBound, WaitPredictor
@@ -334,6 +335,30 @@ def test_users_are_named_where_that_is_configured(clusters: list[Cluster]) -> No
             assert ("&lt;b&gt;night" in page) is shows
             assert "<b>night" not in page
             assert "\x1b" not in page
+
+
+def test_groups_by_user_name_users(clock: Hand) -> None:
+    """So that must be allowed; numbers of an archive's log name nobody."""
+    cluster = cluster_of(clock, by=["queue", "user"])
+    with pytest.raises(ParameterError, match="cluster blue: waits are grouped by user, so every page would name users"):
+        Service([cluster], 3600.0)
+    Service([cluster], 3600.0, shows_users=True)
+    cluster.predictor.names = {}
+    Service([cluster], 3600.0)
+
+
+def test_of_many_groups_those_of_most_waits_are_compared(clock: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of users, say, of whom there are thousands."""
+    cluster = cluster_of(clock, by=["queue", "user"], training=1)
+    cluster.predictor.names = {}
+    cluster.poll()
+    monkeypatch.setattr("pipelines.service.waits.MOST_GROUPS", 3)
+    with asking([cluster]) as client:
+        rows = client.get("/api/v1/where?time=1h").json()["answers"]
+        assert len(rows) == 3
+        least = min(cluster.live.waits(row["queue"]) for row in rows)
+        others = set(cluster.groups()) - {row["queue"] for row in rows}
+        assert all(cluster.live.waits(label) <= least for label in others)
 
 
 @settings(max_examples=30, deadline=None)
