@@ -29,7 +29,7 @@ def collect(**options: Any) -> None:
     settings = settings_of(options, None, "")
     collectors = [collector_of(name, each) for name, each in settings.clusters.items()]
     for each in collectors:
-        each.learn(*each.hear())
+        each.poll()
 
     def say() -> None:
         for each in collectors:

@@ -30,7 +30,7 @@ hears_of_a_batch_system = together(
     click.option("--every", type=Duration(), help="Between two polls: 60, 5m; default 60 s."),
 )
 
-_OF_A_CLUSTER = ("journal", "inbox", "file_every", "every", "method", "by", "training")
+_OF_A_CLUSTER = ("journal", "inbox", "file_every", "every", "method", "by", "training", "policy")
 
 
 def settings_of(options: Mapping[str, Any], sensor: Mapping[str, Any] | None, name: str) -> ServiceSettings:
@@ -43,7 +43,7 @@ def settings_of(options: Mapping[str, Any], sensor: Mapping[str, Any] | None, na
     sensor : mapping, optional
         The sensor that other options name.
     name : str
-        The cluster, if no option names it.
+        The cluster of that, if no option names it.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def settings_of(options: Mapping[str, Any], sensor: Mapping[str, Any] | None, na
     if len(sensors) != 1:
         others = ", --replay LOG" if "replay" in options else ""
         raise click.UsageError(f"give one of --config FILE, --slurm, --pbs, --sensor KIND{others}")
-    called = options.get("name") or name or sensors[0]["kind"]
+    called = options.get("name") or (name if sensor else sensors[0]["kind"])
     content = {**whole, "clusters": {called: {**of_cluster, "sensor": sensors[0]}}}
     settings = validated(ServiceSettings, "command line", b"", content)
     check_together(settings, "command line")

@@ -79,6 +79,11 @@ class Cluster:
         How the centre orders its queue, as ``simulate`` takes it, such as easy; without it no start is simulated.
     memory : Memory, optional
         What was known when it was written down; then only what the journal has behind that is learnt.
+
+    Attributes
+    ----------
+    tick : float
+        Seconds of this machine between two polls; by default as many as of the clock.
     """
 
     def __init__(
@@ -95,6 +100,7 @@ class Cluster:
         memory: Memory | None = None,
     ) -> None:
         self.name, self.predictor, self.every, self.policy = name, predictor, every, policy
+        self.tick = every
         self.machine, self._machine_until = NOT_SAID, -math.inf
         self.live, self.ledger = LivePredictor(predictor), ToldLedger()
         self._sensor, self._clock = sensor, clock
@@ -171,8 +177,18 @@ class Cluster:
             self._kept.note(new, told)
         self.heard_at = now
         self._write_told()
+
+    def settle(self) -> None:
+        """Write down, if it is time, what could wait: what is known, and files of jobs.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written; it is tried again.
+        """
+        self.save_at_times()
         if self._kept is not None:
-            self._kept.write(now)
+            self._kept.write(self.now)
 
     def finish(self) -> None:
         """Write down what is not yet: it ends.
@@ -365,6 +381,7 @@ def replayed(
     *,
     clock_of: Callable[[float], ReplayClock],
     every: float,
+    tick: float,
     begin: float,
     policy: str | None = None,
 ) -> Cluster:
@@ -381,7 +398,9 @@ def replayed(
     clock_of : callable
         Makes the clock, of the second where the play begins; it runs from when that is learnt.
     every : float
-        Seconds of the log between two polls.
+        Seconds of the log after which what is known is old, five times over.
+    tick : float
+        Seconds of this machine between two polls.
     begin : float
         Share of the submissions that are learnt before it begins, 0 to 1.
     policy : str, optional
@@ -393,6 +412,7 @@ def replayed(
     first = submitted[min(int(begin * len(submitted)), len(submitted) - 1)] if submitted else 0.0
     clock = clock_of(first)
     cluster = Cluster(name, predictor, ReplaySensor(events, Machine(log.processors)), clock, every, policy=policy)
+    cluster.tick = tick
     cluster.poll()
     clock.start()
     return cluster

@@ -42,7 +42,7 @@ class Collector:
         now = self._clock.now()
         return now, self._sensor.poll(now)
 
-    def learn(self, now: float, heard: Iterable[JobEvent]) -> None:
+    def learn(self, now: float, heard: Iterable[JobEvent]) -> None:  # noqa: ARG002 (as listeners have it)
         """Keep what was heard.
 
         Raises
@@ -53,7 +53,21 @@ class Collector:
         new = self._kept.keep(heard)
         self._kept.note(new)
         self.events += len(new)
-        self._kept.write(now)
+
+    def settle(self) -> None:
+        """Write a file, if it is time.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written: the next call tries again.
+        """
+        self._kept.write(self._clock.now())
+
+    def poll(self) -> None:
+        """Hear what happened, and keep it."""
+        self.learn(*self.hear())
+        self.settle()
 
     def finish(self) -> None:
         """Write what is in no file yet."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from pipelines.service.sensors.commands import calls_end_here
-from swftools.errors import SwfToolsError
+from pipelines.service.sensors.sensor import SensorError
+from swftools.errors import StorageError
 from swftools.live import JobEvent
 from swftools.output.shown_text import shown
 
@@ -36,6 +37,9 @@ class Listener(Protocol):
     def learn(self, now: float, heard: Iterable[JobEvent]) -> None:
         """Take in what was heard."""
 
+    def settle(self) -> None:
+        """Write down what could wait until it was learnt."""
+
 
 async def listen(listeners: Sequence[Listener]) -> None:
     """Poll all, again and again; what fails is said once, and tried again until it is mended."""
@@ -50,9 +54,16 @@ async def _listen(each: Listener) -> None:
         await asyncio.sleep(each.tick)
         try:
             each.learn(*await asyncio.to_thread(each.hear))
+            each.settle()
             is_silent = False
         except Exception as error:  # noqa: BLE001 (whatever it is: it is tried again)
             if not is_silent:
-                told = str(error) if isinstance(error, SwfToolsError) else repr(error)
-                _LOG.error("%s: nothing is heard of it: %s", shown(each.name), shown(told))
+                _LOG.error("%s: %s", shown(each.name), shown(_told(error)))
             is_silent = True
+
+
+def _told(error: Exception) -> str:
+    """Return what is wrong, in words."""
+    if isinstance(error, StorageError):
+        return f"it is tried again: {error}"
+    return f"nothing is heard of it: {error if isinstance(error, SensorError) else repr(error)}"

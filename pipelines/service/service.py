@@ -7,7 +7,6 @@ What takes long is done in a thread beside, of what is known when it is asked.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections.abc import Iterable, Sequence
@@ -23,6 +22,7 @@ from pipelines.service.clusters import Cluster
 from pipelines.service.co_reservations import co_reservation_of, co_reserved
 from pipelines.service.exposition import Exposition
 from pipelines.service.job_answers import job_of
+from pipelines.service.listening import listen
 from pipelines.service.questions import (
     Question,
     cluster_of,
@@ -34,7 +34,6 @@ from pipelines.service.questions import (
 )
 from pipelines.service.reservations import reservation_of, reserved
 from pipelines.service.routes import Given
-from pipelines.service.sensors.commands import calls_end_here
 from pipelines.service.starts import Queue, queue_of, simulated, start_of
 from pipelines.service.waits import WHERE, wait_of, where
 from pipelines.service.worker import Worker
@@ -54,8 +53,6 @@ class Service:
     ----------
     clusters : sequence of Cluster
         By which names users call them.
-    tick : float
-        Seconds between two polls of all clusters.
     shows_users, user_header, trusted_peers, jobs_are_private
         What is told to whom, as of ``Access``.
     questions : str or path, optional
@@ -74,7 +71,6 @@ class Service:
     def __init__(
         self,
         clusters: Sequence[Cluster],
-        tick: float,
         *,
         shows_users: bool = False,
         user_header: str | None = None,
@@ -84,7 +80,6 @@ class Service:
         questions_days: float = 90.0,
     ) -> None:
         self.clusters = {cluster.name: cluster for cluster in clusters}
-        self._tick = tick
         self.access = Access(user_header, trusted_peers, jobs_are_private=jobs_are_private, shows_users=shows_users)
         for cluster in clusters:
             if cluster.names_users and not shows_users:
@@ -101,22 +96,7 @@ class Service:
 
     async def listen(self) -> None:
         """Poll all clusters, again and again; what fails is said once, and tried again until it is mended."""
-        with calls_end_here():  # what does not answer does not hold up the end
-            await self._listen()
-
-    async def _listen(self) -> None:
-        silent = set()
-        while True:
-            await asyncio.sleep(self._tick)
-            for cluster in self.clusters.values():
-                try:
-                    cluster.learn(*await asyncio.to_thread(cluster.hear))
-                    cluster.save_at_times()
-                    silent.discard(cluster.name)
-                except Exception as error:  # noqa: BLE001 (whatever it is: the others are heard of)
-                    if cluster.name not in silent:
-                        _LOG.error("%s: nothing is heard of it: %s", shown(cluster.name), shown(repr(error)))
-                    silent.add(cluster.name)
+        await listen(list(self.clusters.values()))
 
     def stop(self) -> None:
         """Write down what is known, so that the next start is quick, and begin nothing more."""
@@ -125,7 +105,7 @@ class Service:
             self._questions.close()
         for cluster in self.clusters.values():
             try:
-                cluster.save()
+                cluster.finish()
             except StorageError as error:
                 _LOG.error("%s: the next start takes longer: %s", shown(cluster.name), shown(str(error)))
             cluster.close()

@@ -15,9 +15,11 @@ from pipelines.service.sensors import KINDS
 from swftools.errors import ParameterError, SwfToolsError
 from swftools.output.shown_text import shown
 from swftools.parameters import did_you_mean
+from swftools.parameters.as_text import read_entry
 from swftools.parameters.durations import seconds_of
 from swftools.parameters.strict_yaml import read_yaml_file
 from swftools.qbets.methods import find_method
+from swftools.simulator.registry import list_policies, read_policy
 
 REPLAY = "replay"
 """The sensor that plays a log."""
@@ -50,6 +52,16 @@ def _method(text: str) -> str:
     """Refuse what is no bound."""
     try:
         find_method(text)
+    except SwfToolsError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+def _policy(text: str) -> str:
+    """Refuse what is no policy."""
+    try:
+        if text:
+            read_policy(*read_entry(text, list_policies()))
     except SwfToolsError as error:
         raise ValueError(str(error)) from error
     return text
@@ -88,6 +100,8 @@ class ClusterSettings:
     """What jobs are grouped by, as queue,user; all for none; empty: queue, if there are any."""
     training: _Count = 100
     """Waits known before there are answers."""
+    policy: Annotated[str, AfterValidator(_policy)] = ""
+    """How the centre orders its queue, as easy; empty: no start is simulated."""
 
 
 @dataclass(frozen=True, kw_only=True, config=_CLOSED)
@@ -99,6 +113,18 @@ class ServiceSettings:
     port: Annotated[int, Strict(), Field(ge=0, le=65_535)] = 8017
     allowed_hosts: tuple[str, ...] = ()
     """Names by which it may be called, beside localhost."""
+    shows_users: Annotated[bool, Strict()] = False
+    """Whether users are named."""
+    user_header: str = ""
+    """Header in which a proxy says who asks; empty: nobody is known, and ids of jobs tell all of them to anybody."""
+    trusted_peers: tuple[str, ...] = ()
+    """Addresses or networks of such proxies."""
+    jobs_are_private: Annotated[bool, Strict()] = True
+    """Whether a job is told to its user alone, where there is a header."""
+    questions: str = ""
+    """File that keeps what users ask, without who they are; empty: nothing is kept."""
+    questions_days: Annotated[float, Field(gt=0, le=36_500)] = 90.0
+    """For how long."""
 
 
 def read_service_settings(path: str | Path, given: Mapping[str, Any] | None = None) -> ServiceSettings:

@@ -29,7 +29,7 @@ def test_what_was_asked_and_told_is_kept(tmp_path: Path) -> None:
     clock = Hand(12_000.0)
     cluster = cluster_of(clock)
     cluster.poll()
-    service = Service([cluster], 3600.0, questions=tmp_path / "q")
+    service = Service([cluster], questions=tmp_path / "q")
     with TestClient(make_app(service, ["testserver"]), headers={"user-agent": "secret"}) as client:
         told = client.get("/api/v1/wait?queue=batch&time=1h&within=10m&quantile=.9").json()
         assert client.get("/api/v1/wait?queue=nope").status_code == 404

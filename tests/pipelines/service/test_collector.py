@@ -75,7 +75,7 @@ def test_a_history_learns_a_wait_when_the_job_starts(tmp_path: Path) -> None:
     for night in (1, 2, 5):
         while clock.time < BEGIN + night * DAY + 60:
             clock.time += 1800.0
-            collector.learn(*collector.hear())
+            collector.poll()
             if clock.time % 43_200 == 0:  # killed, and started again: the sensor tells all once more
                 journal.close()
                 collector, journal = collector_in(tmp_path, site.inbox, clock, events)
@@ -101,7 +101,7 @@ def test_bounds_of_the_last_night_are_those_of_the_whole_log(tmp_path: Path) -> 
     jobs = [(job, submit, start, end + 365 * DAY) for job, submit, start, end in lives()]
     collector, journal = collector_in(tmp_path, site.inbox, clock, events_of(jobs))
     clock.time = BEGIN + 3 * DAY
-    collector.learn(*collector.hear())
+    collector.poll()
     collector.finish()
     site.night()
     whole, _ = clean(read_log(next(site.inbox.iterdir())))
@@ -178,13 +178,13 @@ def test_an_inbox_that_is_away_is_said_and_filled_later(tmp_path: Path) -> None:
     collector, journal = collector_in(tmp_path, inbox, clock, events_of(lives(3)))
     inbox.rmdir()
     clock.time = BEGIN + 3600 * 2.9
-    collector.learn(*collector.hear())
+    collector.poll()
     clock.time = BEGIN + 3600 * 5
     with pytest.raises(StorageError, match="make the folder first"):
-        collector.learn(*collector.hear())
+        collector.poll()
     assert sum(1 for _ in read_journal(tmp_path / "journal")) == 6
     inbox.mkdir()
-    collector.learn(*collector.hear())
+    collector.poll()
     (path,) = inbox.iterdir()
     assert len(read_log(path)) == 3
     journal.close()

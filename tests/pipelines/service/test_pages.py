@@ -63,7 +63,7 @@ def cluster() -> Cluster:
 @pytest.fixture
 def client(cluster: Cluster) -> Iterator[TestClient]:
     """Who looks at it."""
-    with TestClient(make_app(Service([cluster], 3600.0), ["testserver"])) as made:
+    with TestClient(make_app(Service([cluster]), ["testserver"])) as made:
         yield made
 
 
@@ -149,7 +149,7 @@ def test_several_clusters_have_a_page_each(cluster: Cluster) -> None:
     """The first is shown where none is named, with links to the others; the form stays with its cluster."""
     other = cluster_of(Hand(12_000.0), "red & co", by=None)
     other.poll()
-    with TestClient(make_app(Service([cluster, other], 3600.0), ["testserver"])) as client:
+    with TestClient(make_app(Service([cluster, other]), ["testserver"])) as client:
         for path in ("/", "/queues"):
             page = client.get(path).text
             assert f'<strong>blue</strong> <a href="{path}?cluster=red%20%26%20co">red &amp; co</a>' in page

@@ -41,7 +41,7 @@ def clusters(clock: Hand) -> list[Cluster]:
 @pytest.fixture
 def client(clusters: list[Cluster]) -> Iterator[TestClient]:
     """Who asks them."""
-    with TestClient(make_app(Service(clusters, 3600.0), ["testserver"])) as made:
+    with TestClient(make_app(Service(clusters), ["testserver"])) as made:
         yield made
 
 

@@ -98,8 +98,8 @@ def test_what_it_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        ([], 2, "give --slurm, or --replay LOG"),
-        (["--slurm", "--replay", "x.swf"], 2, "give --slurm, or --replay LOG"),
+        ([], 2, "give one of --config FILE, --slurm, --pbs, --sensor KIND, --replay LOG"),
+        (["--slurm", "--replay", "x.swf"], 2, "give one of --config FILE, --slurm, --pbs, --sensor KIND, --replay LOG"),
         (["--replay", "x.swf", "--journal", "j"], 2, "a log is there already"),
         (["--replay", "none.swf"], 20, "none.swf"),
         (["--replay", "lublin-feitelson:jobs=20,processors=16,seed=1", "--method", "binomail"], 2, "binomial"),

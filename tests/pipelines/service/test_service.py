@@ -39,7 +39,7 @@ def service(clock: Hand) -> Service:
     """A service of one cluster, which has heard all that happened by then."""
     cluster = cluster_of(clock)
     cluster.poll()
-    return Service([cluster], 3600.0)
+    return Service([cluster])
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_the_form_asks_for_what_matters(clock: Hand) -> None:
     ):
         cluster = cluster_of(clock, **chosen)
         cluster.poll()
-        with TestClient(make_app(Service([cluster], 3600.0), ["testserver"])) as client:
+        with TestClient(make_app(Service([cluster]), ["testserver"])) as client:
             page = client.get("/").text
             assert set(re.findall(r"(?:select|input) name=\"(\w+)\"", page)) == asked
             values = {"group": "1", "time": "4h", "processors": "4", "within": "1h"}
@@ -218,7 +218,7 @@ def test_what_is_not_known_yet_is_said(clock: Hand) -> None:
     """In words, and why."""
     cluster = cluster_of(clock, training=100_000)
     cluster.poll()
-    with TestClient(make_app(Service([cluster], 3600.0), ["testserver"])) as client:
+    with TestClient(make_app(Service([cluster]), ["testserver"])) as client:
         told = client.get("/api/v1/wait?queue=batch").json()
         assert (told["no_prediction"], told["in_words"]) == (
             "training",
@@ -232,7 +232,7 @@ def test_several_clusters(clock: Hand) -> None:
     clusters = [cluster_of(clock, "blue"), cluster_of(clock, "red", by=None)]
     for cluster in clusters:
         cluster.poll()
-    with TestClient(make_app(Service(clusters, 3600.0), ["testserver"])) as client:
+    with TestClient(make_app(Service(clusters), ["testserver"])) as client:
         assert [each["cluster"] for each in client.get("/api/v1/clusters").json()] == ["blue", "red"]
         assert "say which cluster: blue, red" in client.get("/api/v1/wait").json()["detail"]
         assert client.get("/api/v1/wait?cluster=red").status_code == 200
@@ -270,6 +270,7 @@ def test_a_log_that_is_played() -> None:
         WaitPredictor("binomial", training=20),
         clock_of=lambda begin: ReplayClock(begin, 300.0, lambda: ticks[0]),
         every=60.0,
+        tick=1.0,
         begin=0.5,
     )
     assert cluster.heard_at == 12_000.0
@@ -296,7 +297,8 @@ def test_a_sensor_that_fails_is_said_once_and_tried_again(clock: Hand, caplog: p
             raise ConnectionError(f"\x1b[31m {now}")
 
     bad._sensor = Broken([])
-    with TestClient(make_app(Service([bad, good], 0.01), ["testserver"])) as client:
+    bad.tick = good.tick = 0.01
+    with TestClient(make_app(Service([bad, good]), ["testserver"])) as client:
         while good.calls < 5:
             time.sleep(0.01)
         assert bad.calls >= 4
@@ -327,7 +329,7 @@ def test_a_journal_outlives_the_service(clock: Hand, tmp_path: Path) -> None:
     again = started(events)
     assert (again.waiting, again.running, again.live.waits("all"), again.events) == (1, 7, 8, 18)
     assert again.silence == "nothing was heard of blue yet"
-    with TestClient(make_app(Service([again], 3600.0), ["testserver"])) as client:
+    with TestClient(make_app(Service([again]), ["testserver"])) as client:
         assert client.get("/api/v1/clusters").json()[0]["age_seconds"] is None
         assert "Nothing was heard of blue yet" in client.get("/queues").text
         assert client.get("/api/v1/wait").status_code == 503
@@ -354,6 +356,7 @@ def test_what_is_learnt_first_takes_no_time_of_the_log(monkeypatch: pytest.Monke
         WaitPredictor("binomial", training=20),
         clock_of=lambda begin: ReplayClock(begin, 1000.0, lambda: ticks[0]),
         every=1000.0,
+        tick=1.0,
         begin=0.5,
     )
     assert (cluster.age, cluster.is_stale) == (0.0, False)
@@ -405,7 +408,7 @@ def test_what_came_of_answers() -> None:
         JobEvent("started", 900.0, "late"),
     ]
     cluster = Cluster("blue", predictor, ReplaySensor(sorted(events, key=lambda event: event.time)), clock, 60.0)
-    service = Service([cluster], 3600.0)
+    service = Service([cluster])
     with TestClient(make_app(service, ["testserver"])) as client:
         for time, kept, broken, still in ((107.0, 1, 0, 2), (111.0, 1, 2, 0), (901.0, 1, 2, 0)):
             clock.time = time

@@ -77,7 +77,7 @@ def cluster_of(events: list[JobEvent], machine: Machine | None = None, policy: s
 
 def ask(cluster: Cluster, query: str) -> Any:
     """Return the answer to a question."""
-    with TestClient(make_app(Service([cluster], 3600.0), ["testserver"])) as client:
+    with TestClient(make_app(Service([cluster]), ["testserver"])) as client:
         return client.get(f"/api/v1/start?{query}")
 
 
@@ -220,7 +220,7 @@ def test_it_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
         return simulated(*given)
 
     monkeypatch.setattr(service_module, "simulated", slowly)
-    with TestClient(make_app(Service([cluster_of([])], 3600.0), ["testserver"])) as client:
+    with TestClient(make_app(Service([cluster_of([])]), ["testserver"])) as client:
         answers: list[Any] = []
         asking = threading.Thread(target=lambda: answers.append(client.get("/api/v1/start?processors=1&time=1h")))
         asking.start()

@@ -56,7 +56,7 @@ def client(clusters: list[Cluster]) -> Iterator[TestClient]:
 
 def asking(clusters: list[Cluster], **options: Any) -> TestClient:
     """Return who asks clusters."""
-    return TestClient(make_app(Service(clusters, 3600.0, **options), ["testserver"]))
+    return TestClient(make_app(Service(clusters, **options), ["testserver"]))
 
 
 # ------------------------------------------------------------ where
@@ -307,7 +307,7 @@ def test_jobs_are_told_to_their_users(clusters: list[Cluster]) -> None:
         ("10.1.1.1", {}, False),
         ("11.1.1.1", {"x-user": "ann"}, False),
     ):
-        app = make_app(Service(clusters, 3600.0, user_header="X-User", trusted_peers=["10.0.0.0/8"]), ["testserver"])
+        app = make_app(Service(clusters, user_header="X-User", trusted_peers=["10.0.0.0/8"]), ["testserver"])
         client = TestClient(app, client=(peer, 1), headers=header)
         answer = client.get(path)
         assert answer.status_code == (200 if sees else 404)
@@ -319,7 +319,7 @@ def test_jobs_are_told_to_their_users(clusters: list[Cluster]) -> None:
             assert (answer.headers["vary"], answer.json()["user"]) == ("X-User", "ann")
         else:
             assert "or it is another user's" in answer.json()["detail"]
-    app = make_app(Service(clusters, 3600.0, user_header="X-User", jobs_are_private=False), ["testserver"])
+    app = make_app(Service(clusters, user_header="X-User", jobs_are_private=False), ["testserver"])
     assert TestClient(app).get(path).json()["user"] is None
 
 
@@ -328,7 +328,7 @@ def test_users_are_named_where_that_is_configured(clusters: list[Cluster]) -> No
     job = waiting_job(clusters[0])
     job.groups = {"queue": 1, "user": 4}
     for shows in (False, True):
-        client = TestClient(make_app(Service(clusters, 3600.0, shows_users=shows), ["testserver"]))
+        client = TestClient(make_app(Service(clusters, shows_users=shows), ["testserver"]))
         assert client.get(f"/api/v1/jobs/{job.id}?cluster=blue").json()["user"] == (EVIL if shows else None)
         for path in (f"/job/{job.id}?cluster=blue", "/queue/batch?cluster=blue"):
             page = client.get(path).text
@@ -341,10 +341,10 @@ def test_groups_by_user_name_users(clock: Hand) -> None:
     """So that must be allowed; numbers of an archive's log name nobody."""
     cluster = cluster_of(clock, by=["queue", "user"])
     with pytest.raises(ParameterError, match="cluster blue: waits are grouped by user, so every page would name users"):
-        Service([cluster], 3600.0)
-    Service([cluster], 3600.0, shows_users=True)
+        Service([cluster])
+    Service([cluster], shows_users=True)
     cluster.predictor.names = {}
-    Service([cluster], 3600.0)
+    Service([cluster])
 
 
 def test_of_many_groups_those_of_most_waits_are_compared(clock: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
