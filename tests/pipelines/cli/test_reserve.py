@@ -89,11 +89,11 @@ def test_what_was_understood(state: Path, tmp_path: Path) -> None:
     assert "of group night\\x1b[2J" in asked(named, *half, "--queue", "4").stdout
 
 
-def test_a_picture(state: Path, tmp_path: Path) -> None:
+def test_a_picture(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is written, also where the reservation is denied."""
-    path = tmp_path / "trajectory.svg"
-    asked(state, "--start", "+20m", "--probability", ".9", "--picture", str(path))
-    assert path.read_bytes().startswith(b"<?xml")
+    monkeypatch.chdir(tmp_path)
+    asked(state, "--start", "+20m", "--probability", ".9", "--picture", "trajectory.svg")
+    assert Path("trajectory.svg").read_bytes().startswith(b"<?xml")
 
 
 @pytest.mark.parametrize(
