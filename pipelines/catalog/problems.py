@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Callable
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, SwfToolsError
 from swftools.parameters.spelling import did_you_mean
 from swftools.parameters.strict_yaml import KeyPath, lines_of
 
 Problem = tuple[KeyPath, str]
 Kind = TypeVar("Kind")
+Checked = TypeVar("Checked")
 
 
 def report(source: str, data: bytes, problems: list[Problem]) -> str:
@@ -25,6 +27,19 @@ def report(source: str, data: bytes, problems: list[Problem]) -> str:
     placed = sorted(zip(numbers, places, [what for _, what in problems], strict=True))
     lines = [f"line {line}: {f'{where}: ' if where else ''}{what}" for line, where, what in placed]
     return f"{source}, {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{source}: {len(lines)} problems", *lines])
+
+
+def as_value_error(check: Callable[[Checked], object]) -> Callable[[Checked], Checked]:
+    """Return a check of ours as pydantic takes it: its message becomes that of the key."""
+
+    def checked(value: Checked) -> Checked:
+        try:
+            check(value)
+        except SwfToolsError as error:
+            raise ValueError(str(error)) from error
+        return value
+
+    return checked
 
 
 def validated(kind: type[Kind], source: str, data: bytes, content: Any) -> Kind:

@@ -55,17 +55,21 @@ def settings_of(options: Mapping[str, Any], sensor: Mapping[str, Any] | None, na
     from pipelines.catalog.problems import validated
     from pipelines.service.sensors import KINDS
     from pipelines.service.settings import ServiceSettings, check_together, read_service_settings
-    from swftools.parameters.as_text import read_entry
+    from swftools.parameters.as_text import read_assignments, read_entry
 
     whole = {key: options[key] for key in ("host", "port", "allowed_hosts") if options.get(key) not in (None, ())}
     of_cluster = {key: options[key] for key in _OF_A_CLUSTER if options.get(key) is not None}
+    if options.get("options"):
+        of_cluster["options"] = read_assignments(options["options"])
     sensors: list[dict[str, Any]] = [{"kind": kind} for kind in ("slurm", "pbs") if options.get(kind)]
     if options.get("sensor"):
         kind, told = read_entry(options["sensor"], KINDS)
         sensors.append({**told, "kind": kind})
     sensors += [dict(sensor)] if sensor else []
     if options.get("config"):
-        said = [each["kind"] for each in sensors] + [key for key in ("name", *of_cluster) if options.get(key)]
+        said = [each["kind"] for each in sensors] + [
+            key for key in ("name", *of_cluster) if options.get(key) is not None
+        ]
         if said:
             names = ", ".join(f"--{key.replace('_', '-')}" for key in said)
             raise click.UsageError(f"--config names the clusters: put {names} into that file")

@@ -5,24 +5,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Count, Name, Positive, Text
-from pipelines.catalog.problems import validated
+from pipelines.catalog.problems import as_value_error, validated
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter
 from pipelines.tasks.replay_predictor import ReplayOptionsParameter, groups_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.cleaning import resolve_rules
-from swftools.errors import ParameterError, SwfToolsError
+from swftools.errors import ParameterError
 from swftools.parameters.strict_yaml import read_yaml_file
 from swftools.qbets.log_columns import METHOD as TOLD
 
@@ -30,20 +30,6 @@ _CLOSED = ConfigDict(extra="forbid")
 _Share = Annotated[float, Field(gt=0, lt=1)]
 _Factor = Annotated[float, Field(gt=0, lt=1e9)]
 _Days = Annotated[float, Field(gt=0, le=36_500)]
-Checked = TypeVar("Checked")
-
-
-def _as_value_error(check: Callable[[Checked], object]) -> Callable[[Checked], Checked]:
-    """Return a check of ours as pydantic takes it: its message becomes that of the key."""
-
-    def checked(value: Checked) -> Checked:
-        try:
-            check(value)
-        except SwfToolsError as error:
-            raise ValueError(str(error)) from error
-        return value
-
-    return checked
 
 
 def _check_policies(policies: tuple[Any, ...]) -> None:
@@ -58,13 +44,13 @@ def _check_methods(methods: tuple[str, ...]) -> None:
         MethodsParameter().normalize(others)
 
 
-_Methods = Annotated[tuple[Text, ...], AfterValidator(_as_value_error(_check_methods))]
-_Groups = Annotated[str, AfterValidator(_as_value_error(groups_of))]
-_Options = Annotated[dict[str, Any], AfterValidator(_as_value_error(ReplayOptionsParameter().normalize))]
-_Policies = Annotated[tuple[Any, ...], AfterValidator(_as_value_error(_check_policies))]
-_Rules = Annotated[tuple[Any, ...], AfterValidator(_as_value_error(lambda rules: resolve_rules(list(rules) or None)))]
-_Card = Annotated[str, AfterValidator(_as_value_error(lambda name: name and catalog_in_use().log(name)))]
-_Format = Annotated[str, AfterValidator(_as_value_error(lambda text: HowRead(text).checked()))]
+_Methods = Annotated[tuple[Text, ...], AfterValidator(as_value_error(_check_methods))]
+_Groups = Annotated[str, AfterValidator(as_value_error(groups_of))]
+_Options = Annotated[dict[str, Any], AfterValidator(as_value_error(ReplayOptionsParameter().normalize))]
+_Policies = Annotated[tuple[Any, ...], AfterValidator(as_value_error(_check_policies))]
+_Rules = Annotated[tuple[Any, ...], AfterValidator(as_value_error(lambda rules: resolve_rules(list(rules) or None)))]
+_Card = Annotated[str, AfterValidator(as_value_error(lambda name: name and catalog_in_use().log(name)))]
+_Format = Annotated[str, AfterValidator(as_value_error(lambda text: HowRead(text).checked()))]
 
 
 @dataclass(frozen=True, kw_only=True, config=_CLOSED)

@@ -102,7 +102,8 @@ def _sensor_of(settings: ClusterSettings, before: Iterable[JobEvent]) -> Sensor:
 def _predictor(settings: ClusterSettings, *, has_queues: bool = True) -> WaitPredictor:
     """Return how waits are bounded."""
     by = settings.by or ("queue" if has_queues else "all")
-    return WaitPredictor(settings.method, None if by == "all" else by.split(","), training=settings.training)
+    options: dict[str, Any] = {"training": settings.training, **settings.options}
+    return WaitPredictor(settings.method, None if by == "all" else by.split(","), **options)
 
 
 def _played(name: str, settings: ClusterSettings, load: Load) -> Cluster:

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
-from pipelines.catalog.problems import validated
+from pipelines.catalog.problems import as_value_error, validated
 from pipelines.service.sensors import KINDS
-from swftools.errors import ParameterError, SwfToolsError
+from pipelines.tasks.replay_predictor import ReplayOptionsParameter, groups_of
+from swftools.errors import ParameterError
 from swftools.output.shown_text import shown
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entry
@@ -48,25 +50,6 @@ def _sensor(value: Any) -> Any:
     return dict(told)
 
 
-def _method(text: str) -> str:
-    """Refuse what is no bound."""
-    try:
-        find_method(text)
-    except SwfToolsError as error:
-        raise ValueError(str(error)) from error
-    return text
-
-
-def _policy(text: str) -> str:
-    """Refuse what is no policy."""
-    try:
-        if text:
-            read_policy(*read_entry(text, list_policies()))
-    except SwfToolsError as error:
-        raise ValueError(str(error)) from error
-    return text
-
-
 def _clusters(told: dict[str, Any]) -> dict[str, Any]:
     """Refuse names that cannot be shown, and none."""
     for name in told:
@@ -77,6 +60,15 @@ def _clusters(told: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
+def _check_policy(text: str) -> None:
+    if text:
+        read_policy(*read_entry(text, list_policies()))
+
+
+_Groups = Annotated[str, AfterValidator(as_value_error(lambda text: text and groups_of(text)))]
+_Method = Annotated[str, AfterValidator(as_value_error(find_method))]
+_Options = Annotated[dict[str, Any], AfterValidator(as_value_error(ReplayOptionsParameter().normalize))]
+_Policy = Annotated[str, AfterValidator(as_value_error(_check_policy))]
 Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0.01, le=1e9)]
 _Count = Annotated[int, Strict(), Field(ge=0, le=1 << 31)]
 
@@ -95,12 +87,14 @@ class ClusterSettings:
     """Folder, or none, where files of jobs appear, for ``swftools reevaluate``."""
     file_every: Seconds = 3600.0
     """Between two of these, s."""
-    method: Annotated[str, AfterValidator(_method)] = "binomial"
-    by: str = ""
+    method: _Method = "binomial"
+    by: _Groups = ""
     """What jobs are grouped by, as queue,user; all for none; empty: queue, if there are any."""
     training: _Count = 100
     """Waits known before there are answers."""
-    policy: Annotated[str, AfterValidator(_policy)] = ""
+    options: _Options = field(default_factory=dict)
+    """Of the bound, as quantile and confidence."""
+    policy: _Policy = ""
     """How the centre orders its queue, as easy; empty: no start is simulated."""
 
 
