@@ -201,7 +201,8 @@ def _is_gone(process: int) -> bool:
 
 
 SERVED = """
-import asyncio, sys
+import asyncio, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where tests run in the background
 from pipelines.service.listening import listen
 from pipelines.service.sensors import make_sensor
 
@@ -229,7 +230,10 @@ def test_ctrl_c_does_not_wait_for_a_command(tmp_path: Path) -> None:
         while not (tmp_path / "asked").exists():
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        printed, _ = process.communicate(timeout=15)
+        try:
+            printed, _ = process.communicate(timeout=15)
+        finally:
+            process.kill()
     assert (printed, process.returncode) == ("ended\n", 0)
 
 
