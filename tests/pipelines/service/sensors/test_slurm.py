@@ -112,6 +112,29 @@ def test_many_looks_alone_are_not_enough_and_a_while_alone_neither() -> None:
     assert later == [[]] * (LOOKS - 1) + [[JobEvent("cancelled", 1300.0, "7@1000")]]
 
 
+def test_who_has_left_does_not_come_back() -> None:
+    """Squeue may show for a while what sacct has as over, and who was given up may be there: nothing is told again."""
+    commands = Commands()
+    sensor = SlurmSensor(commands, [SUBMITTED, STARTED, ENDED])
+    commands.queue = [RUNS]
+    assert sensor.poll(1210.0) == []
+    commands.queue = [WAITS]
+    assert sensor.poll(1220.0) == []
+
+
+def test_a_clock_that_jumps_while_somebody_is_missing() -> None:
+    """The time since it was missed counts from the earlier clock: a jump forward and back does not hold it up."""
+    commands = Commands()
+    commands.queue = [WAITS]
+    sensor = SlurmSensor(commands)
+    sensor.poll(1010.0)
+    commands.queue = []
+    assert sensor.poll(900_000.0) == []
+    for look in range(LOOKS - 2):
+        assert sensor.poll(1100.0 + look) == []
+    assert sensor.poll(1100.0 + LONG) == [JobEvent("cancelled", 1100.0, "7@1000")]
+
+
 def test_ids_that_come_again() -> None:
     """An id with another submission is another job; a record of the other says nothing of this."""
     commands = Commands()
@@ -151,6 +174,15 @@ def test_a_restart_looks_for_all_that_came_meanwhile() -> None:
         ("ended", 1230.0, "8@1210"),
     ]
     assert commands.spans() == [("--starttime=1970-01-01T00:05:00", "--endtime=1970-01-01T02:30:00")]
+
+
+def test_a_change_that_was_told_by_a_wrong_clock() -> None:
+    """After a restart what happened since the last event of Slurm's own clock is asked for all the same."""
+    commands = Commands()
+    changed = JobEvent("changed", 9_000_000.0, "7@1000", "", 4, 60.0, {"queue": "batch"})
+    sensor = SlurmSensor(commands, [SUBMITTED, changed, STARTED, ENDED])
+    commands.records = ["8|1210|1210|1220|1230|COMPLETED|gpu|bob|1|5"]
+    assert len(sensor.poll(9000.0)) == 3
 
 
 def test_who_came_and_went_between_two_polls() -> None:
