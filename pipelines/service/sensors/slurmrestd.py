@@ -36,7 +36,7 @@ class RestSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: str
-    """As http://HOST:6820, https://HOST, or unix:///PATH."""
+    """As http://HOST:6820, https://HOST/PREFIX, or unix:///PATH."""
     user: str = ""
     """Whose token it is; default: none is said."""
     token_file: str = ""
@@ -54,6 +54,8 @@ class RestSettings(BaseModel):
             is_one = bool(told.path) if told.scheme == "unix" else bool(told.hostname) and told.port != 0
         except ValueError:
             is_one, told = False, urlsplit("")
+        if told.username is not None or told.password is not None:
+            raise ValueError("it names a user: put that into user and token_file")
         if not is_one or told.scheme not in ("unix", "http", "https"):
             raise ValueError(f"{url!r:.80} is none of http://HOST:PORT, https://HOST and unix:///PATH")
         return url

@@ -141,15 +141,13 @@ class RestClient:
         if self._user:
             headers["X-SLURM-USER-NAME"] = self._user
         if self._token:
-            try:
-                headers["X-SLURM-USER-TOKEN"] = Path(self._token).read_text(encoding="utf-8").strip()
-            except (OSError, UnicodeDecodeError) as error:
-                raise SensorError(f"{self._token}: the token cannot be read: {error}") from error
+            headers["X-SLURM-USER-TOKEN"] = self._read_token()
         connection = self._connection()
         try:
             connection.connect()
+            prefix = "" if self._url.scheme == "unix" else self._url.path.rstrip("/")
             with ends_with_the_service(lambda: connection.sock, lambda sock: sock.shutdown(socket.SHUT_RDWR)):
-                connection.request("GET", path, headers=headers)
+                connection.request("GET", f"{prefix}{path}", headers=headers)
                 answer = connection.getresponse()
                 return answer.status, answer.read(MOST_BYTES).decode(errors="replace")
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -158,6 +156,16 @@ class RestClient:
             ) from error
         finally:
             connection.close()
+
+    def _read_token(self) -> str:
+        """Return the token, of which nothing stands in a message."""
+        try:
+            token = Path(self._token).read_text(encoding="ascii", errors="replace").strip()
+        except OSError as error:
+            raise SensorError(f"{shown(self._token)}: the token cannot be read: {error.strerror}") from error
+        if not re.fullmatch(r"[!-~]+", token):
+            raise SensorError(f"{shown(self._token)}: is no token, which is one word: write it anew (scontrol token)")
+        return token
 
     def _connection(self) -> http.client.HTTPConnection:
         """Return a connection that is not open yet."""

@@ -247,6 +247,7 @@ def test_ctrl_c_does_not_wait_for_a_command(tmp_path: Path) -> None:
         ("slurmrestd", {}, "sensor slurmrestd: url is missing; add it"),
         ("slurmrestd", {"url": "slurm:6820"}, "sensor slurmrestd: url: 'slurm:6820' is none of http://"),
         ("slurmrestd", {"url": "unix:"}, "is none of http://"),
+        ("slurmrestd", {"url": "http://ann:secret@h"}, "url: it names a user: put that into user and token_file$"),
         ("slurmrestd", {"url": "http://h:x"}, "is none of http://"),
         ("folder", {"path": "x", "quiet": 1}, "sensor folder: quiet=1: "),
     ],

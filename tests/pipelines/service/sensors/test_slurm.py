@@ -163,6 +163,14 @@ def test_it_goes_on_from_a_journal() -> None:
     assert [each[-1] for each in commands.spans()] == ["--jobs=8"]
 
 
+def test_a_journal_that_does_not_say_what_jobs_ask_for() -> None:
+    """What squeue says of them is no change."""
+    commands = Commands()
+    sensor = SlurmSensor(commands, [JobEvent("submitted", 1000.0, "7@1000")])
+    commands.queue = [WAITS]
+    assert sensor.poll(1010.0) == []
+
+
 def test_a_restart_looks_for_all_that_came_meanwhile() -> None:
     """From the newest event on, and a little before; what the journal has is not told again."""
     commands = Commands()
@@ -213,6 +221,7 @@ def test_who_came_and_went_between_two_polls() -> None:
     commands.records.append("10|1301|1301|1302|1303|COMPLETED|gpu|bob|1|5")
     assert brief(sensor.poll(2200.0))[-1] == ("ended", 1303.0, "10@1301")
     assert [event for now in range(2500, 9000, 300) for event in sensor.poll(float(now))] == []
+    assert sensor._jobs._over == {}  # memory is of the time that is still looked at
 
 
 def test_many_that_are_gone_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,8 +379,10 @@ def test_a_database_that_does_not_answer(caplog: pytest.LogCaptureFixture) -> No
     assert sensor.poll(1330.0) == []
     assert len(commands.asked_of("sacct")) == 2  # it is not asked each time
     again = SlurmSensor(commands, [SUBMITTED])
+    again.poll(1335.0)
+    assert again.notice is not None
     commands.away, commands.records = set(), [RECORD]
-    assert brief(again.poll(1340.0))[1:] == [("started", 1060.0, "7@1000"), ("ended", 1200.0, "7@1000")]
+    assert brief(again.poll(1340.0)) == [("started", 1060.0, "7@1000"), ("ended", 1200.0, "7@1000")]
     assert again.notice is None
 
 

@@ -302,6 +302,13 @@ def test_the_newest_version_that_both_know(listed: list[str], agreed: str, tmp_p
         assert [path for path, _ in server.asked][:2] == ["/openapi", "/openapi/v3"]  # it may be another Slurm
 
 
+def test_behind_a_proxy() -> None:
+    """At a path of its own."""
+    answers = {"/blue/openapi": (200, {"/slurm/v0.0.40/jobs": {}}), "/blue/slurm/v0.0.40/jobs": (200, {"jobs": [1]})}
+    with serving(answers) as (url, _):
+        assert client(f"{url}/blue/").ask("slurm/{}/jobs")["jobs"] == [1]
+
+
 def test_where_nothing_is_listed() -> None:
     """The newest one that answers is taken."""
     answers = {"/slurm/v0.0.42/ping": (200, {}), "/slurm/v0.0.41/ping": (200, {})}
@@ -336,6 +343,11 @@ def test_the_token_is_read_at_each_call(tmp_path: Path) -> None:
             asking.ask("slurm/{}/jobs")
             headers = server.asked[-1][1]
             assert (headers["X-SLURM-USER-NAME"], headers["X-SLURM-USER-TOKEN"]) == ("swf", secret)
+        for wrong in ("", "two words", "two\nlines", "m\xfc"):
+            token.write_text(wrong)
+            with pytest.raises(SensorError, match=r"token: is no token, .*\(scontrol token\)$"):
+                asking.ask("slurm/{}/jobs")
+        token.write_text("second")
         answers["/slurm/v0.0.40/jobs"] = (401, {"errors": [{"error": "Authentication failure"}]})
         with pytest.raises(SensorError, match="with 401: Authentication failure; look at the token") as caught:
             asking.ask("slurm/{}/jobs")
