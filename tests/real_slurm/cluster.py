@@ -8,7 +8,9 @@
 It needs the programs of Slurm, MUNGE and MariaDB; on Debian and Ubuntu
 
     apt-get install --no-install-recommends slurm-wlm slurmctld slurmd slurmdbd slurm-wlm-mysql-plugin \
-        mariadb-server munge
+        mariadb-server munge slurmrestd
+
+(slurmrestd only for tests of it.)
 
 Everything runs as the user who runs the tests, on free ports. Nothing outside the folder is read or written, so
 another Slurm of this machine is not touched. The daemons are children of the test and are ended one by one, no others.

@@ -14,6 +14,8 @@ import pytest
 
 from pipelines.service.sensors import make_sensor
 from pipelines.service.sensors.sensor import Machine, QueueLimits, Sensor, SensorError
+from pipelines.service.sensors.slurm import SlurmSettings
+from pipelines.service.sensors.slurm_machine import RESTRICTED, read_notice
 from swftools.live import JobEvent
 from swftools.live.events import in_order
 from tests.real_slurm.cluster import PROCESSORS, Slurm
@@ -133,6 +135,27 @@ def test_lives_of_jobs(own_slurm: Slurm, rest: str) -> None:
                 assert told.get("eligible", float(submit)) == float(eligible), job
     kinds = {name: sorted((event.kind, event.job) for event in events) for name, events in heard.items()}
     assert kinds["slurm"] == kinds["rest"]
+
+
+def test_whose_jobs_are_seen(own_slurm: Slurm) -> None:
+    """With PrivateData=jobs those of others by operators only; whoever runs this Slurm is one."""
+    conf = Path(os.environ["SLURM_CONF"])
+    text = conf.read_text()
+    run = SlurmSettings().runner()
+    assert read_notice(run, "nobody") is None
+    try:
+        conf.write_text(f"{text}\nPrivateData=jobs,usage\n")
+        own_slurm.run("scontrol reconfigure")
+        assert (read_notice(run, "nobody"), read_notice(run)) == (RESTRICTED, None)
+        own_slurm.run(
+            "sacctmgr --immediate --quiet add account science && sacctmgr -i -Q add user nobody account=science"
+        )
+        assert read_notice(run, "nobody") == RESTRICTED
+        own_slurm.run("sacctmgr -i -Q modify user nobody set adminlevel=operator")
+        assert read_notice(run, "nobody") is None
+    finally:
+        conf.write_text(text)
+        own_slurm.run("scontrol reconfigure")
 
 
 def test_a_restart_after_weeks(own_slurm: Slurm) -> None:
