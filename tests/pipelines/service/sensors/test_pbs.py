@@ -190,6 +190,8 @@ def test_arrays(pbs: Pbs) -> None:
     expired = waits(50, job_state="X", stime=BEGIN + 31, mtime=BEGIN + 45, Exit_status=1)
     pbs.jobs = {"9[].pbs": whole, "9[1].pbs": expired, "9[2].pbs": runs(50, 51, etime=BEGIN), "9[3].pbs": waits()}
     assert sorted(pbs.poll(sensor, 60.0)) == [("ended", 45, "9[1].pbs"), ("started", 51, "9[2].pbs")]
+    assert pbs.poll(sensor, 400.0) == []
+    assert not any("-x" in words for words in pbs.asked)  # nobody is missing
     pbs.jobs, pbs.history = {}, {"9[2].pbs": over(50, 51, 70), "9[3].pbs": over(61, None, 71)}
     assert sorted(pbs.poll(sensor, 80.0)) == [("cancelled", 71, "9[3].pbs"), ("ended", 70, "9[2].pbs")]
 
@@ -234,6 +236,18 @@ def test_a_server_without_a_history(pbs: Pbs) -> None:
         assert pbs.poll(sensor, 20.0 + look) == []
     assert sorted(pbs.poll(sensor, 20.0 + LONG)) == [("cancelled", 20, "1.pbs"), ("ended", 20, "2.pbs")]
     assert pbs.poll(sensor, 30.0 + LONG) == []
+
+
+def test_only_who_was_asked_for_has_left(pbs: Pbs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of jobs that qstat leaves out of its answers some are asked for at a poll: those that were asked for least."""
+    monkeypatch.setattr("pipelines.service.sensors.pbs.ALONE", 1)
+    sensor = pbs.sensor()
+    pbs.jobs, pbs.history = {f"{job}.pbs": waits() for job in (1, 2, 3)}, None
+    assert len(pbs.poll(sensor, 10.0)) == 3
+    pbs.jobs = {}
+    heard = [pbs.poll(sensor, 20.0 + look * LONG) for look in range(3 * LOOKS)]
+    assert heard[: 3 * LOOKS - 3] == [[]] * (3 * LOOKS - 3)
+    assert sorted(heard[-3:]) == [[("cancelled", 20, f"{job}.pbs")] for job in (1, 2, 3)]
 
 
 def test_a_server_that_is_away(pbs: Pbs, caplog: pytest.LogCaptureFixture) -> None:
