@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipelines.service.sensors.sensor import SensorError
 from pipelines.service.sensors.slurm import QUEUE
+from swftools.live import JobEvent
 
 
 class Commands:
@@ -39,3 +40,16 @@ def script(path: Path, text: str) -> None:
     """Write a program."""
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+WAITS = "7|PENDING|batch|ann|4|1:00:00|1000|1000|N/A|"
+RUNS = "7|RUNNING|batch|ann|4|1:00:00|1000|1000|1060|"
+RECORD = "7|1000|1000|1060|1200|COMPLETED|batch|ann|4|60"
+SUBMITTED = JobEvent("submitted", 1000.0, "7@1000", "", 4, 3600.0, {"queue": "batch", "user": "ann"})
+STARTED = JobEvent("started", 1060.0, "7@1000")
+ENDED = JobEvent("ended", 1200.0, "7@1000", outcome="completed")
+
+
+def brief(events: list[JobEvent]) -> list[tuple[str, float, str]]:
+    """Return kind, time and job of events."""
+    return [(event.kind, event.time, event.job) for event in events]

@@ -186,6 +186,8 @@ def test_arrays(pbs: Pbs) -> None:
         ("submitted", 0, "9[1].pbs"),
         ("started", 31, "9[1].pbs"),
     ]
+    pbs.jobs = {"9[1].pbs": pbs.jobs["9[1].pbs"], "9[].pbs": {**whole, "array_indices_remaining": "1-3"}}
+    assert pbs.poll(sensor, 50.0) == []  # what is said of a task itself counts
     whole["array_indices_remaining"] = "3"
     expired = waits(50, job_state="X", stime=BEGIN + 31, mtime=BEGIN + 45, Exit_status=1)
     pbs.jobs = {"9[].pbs": whole, "9[1].pbs": expired, "9[2].pbs": runs(50, 51, etime=BEGIN), "9[3].pbs": waits()}
@@ -236,6 +238,16 @@ def test_a_server_without_a_history(pbs: Pbs) -> None:
         assert pbs.poll(sensor, 20.0 + look) == []
     assert sorted(pbs.poll(sensor, 20.0 + LONG)) == [("cancelled", 20, "1.pbs"), ("ended", 20, "2.pbs")]
     assert pbs.poll(sensor, 30.0 + LONG) == []
+
+
+def test_an_array_that_has_not_begun(pbs: Pbs) -> None:
+    """Its tasks wait, also where only the array is listed; one that is over has none."""
+    pbs.jobs = {
+        "8[].pbs": waits(0, job_state="F", array_indices_remaining="1"),
+        "9[].pbs": waits(0, array_indices_remaining="0-4:2"),
+    }
+    heard = pbs.poll(pbs.sensor(), 10.0)
+    assert heard == [("submitted", 0, "9[0].pbs"), ("submitted", 0, "9[2].pbs"), ("submitted", 0, "9[4].pbs")]
 
 
 def test_only_who_was_asked_for_has_left(pbs: Pbs, monkeypatch: pytest.MonkeyPatch) -> None:
