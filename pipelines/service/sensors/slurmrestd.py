@@ -103,7 +103,7 @@ class RestSensor:
         seen = [each for job in _rows(self._ask("slurm/{}/jobs"), "jobs") for each in of_queue(job)]
         there = {each.job for each in seen if not each.is_over}
         since = self._window.since(now)
-        over = {each.job: each for each in seen if each.is_over and each.job not in there}
+        over = {each.job: each for each in seen if each.is_over}
         before = now if self._seen is None else min(self._seen, now)
         heard = list(self._jobs.look([each for each in seen if not each.is_over], now))
         gone = self._jobs.miss(there, before, now)

@@ -338,6 +338,32 @@ def test_times() -> None:
     ] * 6
 
 
+@pytest.mark.parametrize("fault", ["", *FAULTS[:9]])
+def test_all_jobs_of_an_answer_are_found(fault: str) -> None:
+    """With the attributes that are needed, whatever is wrong with it."""
+    jobs = {"7.pbs": waits(), "8[].pbs": waits(array_indices_remaining="1-3"), "9.pbs": over(0, 1, 2, status=1)}
+    found = read_jobs(fake_pbs.printed(jobs, fault))
+    needed = ("job_state", "Job_Owner", "queue", "array_indices_remaining", "Exit_status", "history_timestamp")
+    for name, job in jobs.items():
+        mine = found[name]
+        assert {each: str(mine[each]) for each in needed if each in mine} == {
+            each: str(job[each]) for each in needed if each in job
+        }
+        assert {each: str(value) for each, value in mine["Resource_List"].items()} == {
+            each: str(value) for each, value in job["Resource_List"].items()
+        }
+        assert time_of(mine.get("stime")) is not None or "stime" not in job
+
+
+def test_a_job_that_is_cut_off_is_none() -> None:
+    """Wherever that is: what comes behind may be its start."""
+    text = fake_pbs.printed({"7.pbs": waits(), "9.pbs": over(0, 1, 2)}, "")
+    begin = text.index('"9.pbs"')
+    for end in range(begin, len(text) - 20):
+        assert set(read_jobs(text[:end])) <= ({"7.pbs", "9.pbs"} if text[:end].count("}") > 4 else {"7.pbs"})
+    assert set(read_jobs(text[: text.index('"stime"')])) == {"7.pbs"}
+
+
 def test_a_user_cannot_make_up_a_job() -> None:
     """An environment in which lines look like attributes: the first ones count."""
     fault = fake_pbs.printed({"7.pbs": {**waits(), "Job_Owner": "ann@x"}}, "marks")

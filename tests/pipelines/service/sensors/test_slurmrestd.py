@@ -139,6 +139,7 @@ def test_who_is_gone_and_who_came_and_went() -> None:
     assert slurm.asked[1:] == ["slurm/{}/jobs", "slurmdb/{}/job/2", "slurmdb/{}/job/3"]
     slurm.records += [record(3, ["CANCELLED"], 0, 25, 25), record(6, ["COMPLETED"], 40, 41, 42)]
     assert poll(sensor, 604.9) == [("cancelled", 25, "3")]
+    slurm.jobs = [old(6, "COMPLETED", 40, start_time=BEGIN + 41, end_time=BEGIN + 42)]  # both tell of it
     assert poll(sensor, 605.0) == [("submitted", 40, "6"), ("started", 41, "6"), ("ended", 42, "6")]
     assert slurm.asked[-1] == f"slurmdb/{{}}/jobs start_time=uts{BEGIN + 5} end_time=uts{BEGIN + 605}"
     assert [each for now in range(700, 4000, 100) for each in poll(sensor, float(now))] == []
@@ -195,6 +196,27 @@ def test_arrays_parts_and_restarts() -> None:
     assert (revoked.is_over, revoked.start) == (True, None)
     (endless,) = of_queue(new(8, ["PENDING"], 0, time_limit=number(None, is_infinite=True)))
     assert endless.requested_time is None
+
+
+def test_tasks_and_parts_that_are_gone() -> None:
+    """The database is asked for the whole array or job, once."""
+    slurm = Slurm()
+    sensor = slurm.sensor()
+    slurm.jobs = [old(15, "PENDING", 0, array_job_id=15, array_task_string="2-3")]
+    slurm.jobs.append(old(17, "PENDING", 0, het_job_id=16, het_job_offset=1))
+    assert len(poll(sensor, 5.0)) == 3
+    slurm.jobs = []
+    slurm.records = [
+        record(15, "COMPLETED", 0, 7, 9, array={"job_id": 15, "task_id": 3, "task": ""}),
+        record(18, "COMPLETED", 0, 7, 8, array={"job_id": 15, "task_id": 2, "task": ""}),
+    ]
+    assert poll(sensor, 30.0) == [
+        ("started", 7, "15_2"),
+        ("ended", 8, "15_2"),
+        ("started", 7, "15_3"),
+        ("ended", 9, "15_3"),
+    ]
+    assert slurm.asked[-2:] == ["slurmdb/{}/job/15", "slurmdb/{}/job/16"]
 
 
 def test_partitions() -> None:
