@@ -114,6 +114,7 @@ def test_a_job_that_waits_runs_and_ends(pbs: Pbs) -> None:
     assert sensor.poll(BEGIN + 40.0) == [JobEvent("ended", BEGIN + 36.0, f"7.pbs@{BEGIN}", outcome="completed")]
     assert pbs.asked[4:] == ["qstat -t -f -F json", "qstat -x -t -f -F json 7.pbs"]
     assert pbs.poll(sensor, 50.0) == []
+    assert sensor._submitted == {}  # memory is of jobs that are there
 
 
 def test_what_is_told_late(pbs: Pbs) -> None:

@@ -194,8 +194,9 @@ def test_arrays_parts_and_restarts() -> None:
     assert (before.is_over, before.outcome, before.end) == (True, None, BEGIN + 2.0)
     (revoked,) = of_record(record(12, ["REVOKED"], 0, 1, 1))
     assert (revoked.is_over, revoked.start) == (True, None)
-    (endless,) = of_queue(new(8, ["PENDING"], 0, time_limit=number(None, is_infinite=True)))
-    assert endless.requested_time is None
+    for limit in (number(None, is_infinite=True), number(4294967294, is_infinite=True), number(5, is_infinite=True)):
+        (endless,) = of_queue(new(8, ["PENDING"], 0, time_limit=limit))
+        assert endless.requested_time is None
 
 
 def test_tasks_and_parts_that_are_gone() -> None:
