@@ -38,11 +38,11 @@ class FolderSettings(BaseModel):
 
 
 class _Read(NamedTuple):
-    """How far a file is read: bytes, lines, and which file it is."""
+    """How far a file is read: bytes, lines, and what the last of them is, by which it is known again."""
 
-    place: int
-    lines: int
-    inode: int
+    place: int = 0
+    lines: int = 0
+    last: bytes = b""
 
 
 class FolderSensor:
@@ -82,10 +82,8 @@ class FolderSensor:
                     continue
                 about = path.stat()
                 newest = max(newest or about.st_mtime, about.st_mtime)
-                known = self._read.get(path.name, _Read(0, 0, about.st_ino))
-                if about.st_ino != known.inode or about.st_size < known.place:
-                    known = _Read(0, 0, about.st_ino)  # another one of this name
-                if about.st_size > known.place and len(heard) < AT_ONCE:
+                known = self._read.get(path.name, _Read())
+                if about.st_size != known.place and len(heard) < AT_ONCE:
                     known = self._lines(path, known, heard)
                 reached[path.name] = known
             if not self._path.is_dir():
@@ -105,9 +103,13 @@ class FolderSensor:
         return NOT_SAID
 
     def _lines(self, path: Path, known: _Read, heard: list[JobEvent]) -> _Read:
-        """Read whole lines of a file; return how far it is read now."""
-        place, lines, inode = known
+        """Read whole lines of a file; return how far it is read now.
+
+        A file that was copied anew, as rsync does, is the one that it was if it has what was read last at its place.
+        """
         with path.open("rb") as file:
+            file.seek(known.place - len(known.last))
+            place, lines, last = known if file.read(len(known.last)) == known.last else _Read()
             file.seek(place)
             for line in _whole_lines(file):
                 lines += 1
@@ -116,12 +118,12 @@ class FolderSensor:
                 except ParameterError as error:
                     where = f"{shown(os.fspath(path))}, line {lines}"
                     raise SensorError(f"{where}: {error}; take the file away, or mend the line") from error
-                place += len(line)
+                place, last = place + len(line), line
                 if self._first is None or event.time >= self._first - KEPT:
                     heard.append(event)
                 if len(heard) >= AT_ONCE:
                     break
-        return _Read(place, lines, inode)
+        return _Read(place, lines, last)
 
 
 def _whole_lines(file: Iterable[bytes]) -> Iterator[bytes]:

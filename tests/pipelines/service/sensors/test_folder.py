@@ -46,8 +46,25 @@ def test_each_line_is_heard_of_once(tmp_path: Path) -> None:
     assert (sensor.machine(), sensor.notice, dict(sensor.costs)) == (NOT_SAID, None, {})
 
 
+def test_a_file_that_is_copied_anew_goes_on(tmp_path: Path) -> None:
+    """As rsync does: another file of that name, with what was read and more."""
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
+    first = put(tmp_path / "a.jsonl", event(1.0), event(2.0))
+    assert len(sensor.poll(5.0)) == 2
+    (tmp_path / ".a.new").write_bytes(first)
+    (tmp_path / ".a.new").replace(tmp_path / "a.jsonl")
+    assert sensor.poll(6.0) == []
+    more = put(tmp_path / "rest", event(3.0))
+    (tmp_path / ".a.new").write_bytes(first + more)
+    (tmp_path / ".a.new").replace(tmp_path / "a.jsonl")
+    assert sensor.poll(7.0) == [event(3.0)]
+    (tmp_path / "a.jsonl").write_bytes(first + more + b'{"kind": "born"}\n')
+    with pytest.raises(SensorError, match=r"a\.jsonl, line 4: "):
+        sensor.poll(8.0)
+
+
 def test_a_file_that_is_another_one_is_read_anew(tmp_path: Path) -> None:
-    """One that is shorter, or was moved there."""
+    """One that is shorter, or longer and was moved there."""
     sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
     put(tmp_path / "a.jsonl", event(1.0), event(2.0))
     assert len(sensor.poll(5.0)) == 2
