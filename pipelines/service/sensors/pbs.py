@@ -8,6 +8,7 @@ tells who is there that qstat left out, and whose end was not seen.
 
 from __future__ import annotations
 
+import getpass
 import logging
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -43,6 +44,12 @@ UNKNOWN_JOB, IS_HISTORY = 153, 35
 
 AT_ONCE, ALONE = 100, 20
 """Jobs that qstat is asked for in a call; and, of those that it left out even so, by themselves at a poll."""
+
+RESTRICTED = (
+    "PBS shows this service only the jobs of its own account (query_other_jobs of the server): waits of others are not "
+    "learnt; let it run as an operator, or set it (qmgr -c 'set server query_other_jobs = True')"
+)
+"""What is said where others' jobs are not seen."""
 
 REMEDY = "run it where the commands of PBS are, or say in which folder they are"
 
@@ -103,7 +110,13 @@ class PbsSensor:
         self._jobs = FollowedJobs(self._remember(event) for event in before)
         self._window = Window(self._jobs.newest, chosen.records_every)
         self._seen = self._jobs.newest
-        self.notice: str | None = None
+        self._restricted: str | None = None
+        self._trouble: str | None = None
+
+    @property
+    def notice(self) -> str | None:
+        """What users should know of what is heard: whose jobs are not seen, and that ends are not known."""
+        return "; ".join(each for each in (self._restricted, self._trouble) if each) or None
 
     def poll(self, now: float) -> list[JobEvent]:
         """Return what happened since the last call.
@@ -132,6 +145,10 @@ class PbsSensor:
             PBS does not answer.
         """
         nodes, queues, servers = (read_json(self._run(each)) or {} for each in (NODES, QUEUES, SERVER))
+        restricted = RESTRICTED if any(map(_is_restricted, _part(servers, "Server").values())) else None
+        if restricted and restricted != self._restricted:
+            _LOG.warning("%s", restricted)
+        self._restricted = restricted
         total = sum(_whole(_part(node, "resources_available").get("ncpus")) for node in _part(nodes, "nodes").values())
         defaults = {_text(each, "default_queue") for each in _part(servers, "Server").values()}
         return Machine(
@@ -174,13 +191,13 @@ class PbsSensor:
                     heard += self._jobs.catch_up(records.values(), set(), since)
                     self._jobs.forget(self._window.looked(now))
         except SensorError as error:
-            if self.notice is None:
+            if self._trouble is None:
                 _LOG.warning("ends of jobs are not known, and told later: %s", error)
-            self.notice = "PBS does not answer what became of jobs: ends are told later"
+            self._trouble = "PBS does not answer what became of jobs: ends are told later"
             self._missing(seen, now)
             heard += self._jobs.give_up(now)
         else:
-            self.notice = None
+            self._trouble = None
         return [*self._jobs.look([each for each in seen.values() if not each.is_over], now), *heard]
 
     def _missing(self, seen: dict[str, Sighting], now: float) -> list[Gone]:
@@ -224,6 +241,14 @@ def _part(told: Any, name: str) -> dict[str, Any]:
     """Return a part of what was told; an empty one if it has none."""
     part = told.get(name) if isinstance(told, dict) else None
     return part if isinstance(part, dict) else {}
+
+
+def _is_restricted(server: Any) -> bool:
+    """Whether a server shows who runs this only the own jobs."""
+    privileged = {
+        each.strip().partition("@")[0] for name in ("managers", "operators") for each in _text(server, name).split(",")
+    }
+    return _text(server, "query_other_jobs") == "False" and getpass.getuser() not in {"root", *privileged}
 
 
 def _text(told: Any, name: str) -> str:

@@ -179,16 +179,14 @@ def test_what_is_cut_off(share: float, pbs: Pbs) -> None:
 def test_arrays(pbs: Pbs) -> None:
     """An array is no job: its tasks are, which keep its submission, also those that it only counts."""
     sensor = pbs.sensor()
-    whole = waits(0, job_state="B", array=True, array_indices_remaining="2-3")
-    pbs.jobs = {"9[].pbs": whole, "9[1].pbs": runs(30, 31, etime=BEGIN)}
+    whole = waits(0, job_state="B", array=True, array_indices_remaining="1-3")  # what is said of a task itself counts
+    pbs.jobs = {"9[1].pbs": runs(30, 31, etime=BEGIN), "9[].pbs": whole}
     assert pbs.poll(sensor, 40.0) == [
-        ("submitted", 0, "9[2].pbs"),
-        ("submitted", 0, "9[3].pbs"),
         ("submitted", 0, "9[1].pbs"),
         ("started", 31, "9[1].pbs"),
+        ("submitted", 0, "9[2].pbs"),
+        ("submitted", 0, "9[3].pbs"),
     ]
-    pbs.jobs = {"9[1].pbs": pbs.jobs["9[1].pbs"], "9[].pbs": {**whole, "array_indices_remaining": "1-3"}}
-    assert pbs.poll(sensor, 50.0) == []  # what is said of a task itself counts
     whole["array_indices_remaining"] = "3"
     expired = waits(50, job_state="X", stime=BEGIN + 31, mtime=BEGIN + 45, Exit_status=1)
     pbs.jobs = {"9[].pbs": whole, "9[1].pbs": expired, "9[2].pbs": runs(50, 51, etime=BEGIN), "9[3].pbs": waits()}
@@ -312,12 +310,43 @@ def test_what_the_machine_is(pbs: Pbs) -> None:
         + ', "n2": {"resources_available": {"ncpus": "32"}}}}',
         "queues": '{"Queue": {"batch": {"enabled": "True", "max_queued": "[a]", "max_queued": "[b]", "resources_max": '
         '{"walltime": "24:00:00"}, "resources_default": {"walltime": "01:00:00"}}, "old": {"enabled": "False"}}}',
-        "server": '{"Server": {"pbs": {"default_queue": "batch"}}}',
+        "server": '{"Server": {"pbs": {"default_queue": "batch", "query_other_jobs": "True"}}}',
     }
     sensor = pbs.sensor()
     assert sensor.machine() == Machine(96, {"batch": QueueLimits(True, 86_400.0, 3600.0)})
     pbs.more = dict.fromkeys(pbs.more, "nonsense")
     assert sensor.machine() == Machine()
+
+
+@pytest.mark.parametrize(
+    ("told", "user", "is_restricted"),
+    [
+        ('"query_other_jobs": "False"', "ann", True),
+        ('"query_other_jobs": "False", "managers": "bob@*", "operators": "joan@*"', "ann", True),
+        ('"query_other_jobs": "False", "managers": "bob@*,ann@login"', "ann", False),
+        ('"query_other_jobs": "False", "operators": "ann@*"', "ann", False),
+        ('"query_other_jobs": "False"', "root", False),
+        ('"query_other_jobs": "True"', "ann", False),
+        ('"default_queue": "batch"', "ann", False),
+    ],
+)
+def test_whose_jobs_are_seen(
+    told: str,
+    user: str,
+    is_restricted: bool,
+    pbs: Pbs,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Where the server shows nobody the jobs of others, only its managers and operators; it is said once in the log."""
+    monkeypatch.setattr("getpass.getuser", lambda: user)
+    pbs.more = {"nodes": "{}", "queues": "{}", "server": f'{{"Server": {{"pbs": {{{told}}}}}}}'}
+    sensor = pbs.sensor()
+    for _ in range(2):
+        sensor.machine()
+        pbs.poll(sensor, 10.0)
+        assert (sensor.notice is not None) == is_restricted
+    assert len(caplog.records) == is_restricted
 
 
 def test_widths() -> None:
