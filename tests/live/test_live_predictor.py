@@ -287,6 +287,8 @@ def test_what_is_heard_late_keeps_its_wait() -> None:
     live.take([JobEvent("submitted", 600.0, "7", **asked), JobEvent("started", 601.0, "7")])
     assert live.predict(group="batch", requested_time=60.0).bounds[0].seconds in (1.0, 60.0)
     assert live.waits("batch") == 2
+    live.take([JobEvent("submitted", 700.0, "6", **asked), JobEvent("started", 703.0, "6")])
+    assert live.predict(group="batch", requested_time=60.0).bounds[0].seconds == 3.0  # the middle one of 1, 3 and 60
 
 
 def test_what_becomes_eligible_or_changes_is_passed_over() -> None:
