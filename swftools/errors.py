@@ -120,6 +120,34 @@ class KernelError(SwfToolsError, TypeError):
     """A kernel cannot be compiled or called: it would never free an array, or this version of numba is unknown."""
 
 
+class JobScriptError(SwfToolsError, ValueError):
+    """A job script, or what is given with it, is not as the batch system reads it; the message names file and line."""
+
+
+class JobScriptNotFoundError(JobScriptError):
+    """There is no file where a job script should be."""
+
+
+class ServiceError(SwfToolsError, ConnectionError):
+    """A prediction service is away, silent, or answers with something else than it should."""
+
+
+class RefusedQuestionError(SwfToolsError, ValueError):
+    """A prediction service refuses a question; the message is what it says, ``status`` its status of HTTP.
+
+    Parameters
+    ----------
+    told : str
+        What is wrong, and what to do.
+    status : int
+        Of HTTP: 400 to 499, or 503 where nothing is known.
+    """
+
+    def __init__(self, told: str, status: int) -> None:
+        super().__init__(told)
+        self.status = status
+
+
 class PolicyError(SwfToolsError, RuntimeError):
     """A scheduling policy did something impossible, or never starts a job."""
 

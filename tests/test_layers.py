@@ -33,7 +33,7 @@ ROOMS = [
     *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.energy", "swftools.market"),
     "swftools.qbets",
     *("swftools.learning", "swftools.reservations", "swftools.history"),
-    "swftools.live",
+    *("swftools.live", "swftools.job_scripts", "swftools.client"),
     *("swftools.plots", "swftools.kernel_warm_up", "swftools", "swftools.__main__"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",

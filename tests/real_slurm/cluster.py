@@ -140,8 +140,16 @@ class Slurm:
 
 
 @contextmanager
-def running_slurm(folder: Path) -> Iterator[Slurm]:
-    """Start a Slurm in an empty folder (about ten seconds), and end it with all its jobs."""
+def running_slurm(folder: Path, more: str = "") -> Iterator[Slurm]:
+    """Start a Slurm in an empty folder (about ten seconds), and end it with all its jobs.
+
+    Parameters
+    ----------
+    folder : Path
+        Its own.
+    more : str
+        Lines of slurm.conf beside ours, such as other partitions.
+    """
     folder = folder.resolve()
     sbin = folder / "sbin"
     for made in (sbin, folder / "state", folder / "sql", *(folder / f"spool-n{k + 1}" for k in range(NODES))):
@@ -159,7 +167,7 @@ def running_slurm(folder: Path) -> Iterator[Slurm]:
     )
     told = {"folder": folder, "user": _user(), "nodes": nodes}
     told |= dict(zip(("ctld", "dbd", "sql"), ports, strict=False))
-    _write(folder / "slurm.conf", _SLURM.format(**told))
+    _write(folder / "slurm.conf", _SLURM.format(**told) + more)
     _write(folder / "slurmdbd.conf", _SLURMDBD.format(**told))
     _write(folder / "munge.key", os.urandom(64).hex())
     environment = {**os.environ, "PATH": f"{sbin}{os.pathsep}{_PATH}", "SLURM_CONF": str(folder / "slurm.conf")}
