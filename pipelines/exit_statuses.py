@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 from swftools.errors import (
+    JobScriptError,
+    JobScriptNotFoundError,
     ParameterError,
+    RefusedQuestionError,
     StateNotFoundError,
     SwfToolsError,
     UnknownLogError,
@@ -40,15 +43,15 @@ FAILED = 30
 INTERRUPTED = 130
 """Ended by Ctrl-C, as shells count it."""
 
-WRONG_VALUES = (ParameterError, UnknownRuleError, UnsafeNameError)
+WRONG_VALUES = (ParameterError, UnknownRuleError, UnsafeNameError, JobScriptError, RefusedQuestionError)
 """Errors that mean a wrong value."""
 
-MISSING = (StateNotFoundError, UnknownLogError, VersionNotFoundError)
+MISSING = (JobScriptNotFoundError, StateNotFoundError, UnknownLogError, VersionNotFoundError)
 """Errors that mean that an input is not there."""
 
 
 def status_of(error: SwfToolsError) -> int:
     """Return the exit status that an error ends a command with."""
-    if isinstance(error, WRONG_VALUES):
-        return WRONG_COMMAND
-    return MISSING_INPUT if isinstance(error, MISSING) else FAILED
+    if isinstance(error, MISSING):
+        return MISSING_INPUT
+    return WRONG_COMMAND if isinstance(error, WRONG_VALUES) else FAILED

@@ -53,7 +53,12 @@ asks_a_state = together(
     "--quantile", "quantiles", type=float, multiple=True, help="Share of jobs; default: .5 .75 .9 .95 and the state's."
 )
 @click.option("--deadline", type=Duration(), help="Also say which share of such jobs starts within this time.")
+@click.option("--server", help="Address of a service to ask instead of a state; with --script: SWFTOOLS_SERVER.")
+@click.option("--script", type=click.Path(), help="Job script of which the service is asked, as sbatch reads it.")
+@click.option("--system", type=click.Choice(["slurm", "pbs"]), help="Batch system of the script; default: slurm.")
+@click.option("--cluster", help="Cluster of the service, where it has several.")
 @json_option
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF SBATCH]")
 def predict(
     state: str | None,
     history: str | None,
@@ -74,7 +79,15 @@ def predict(
               swftools predict --state blue.state --queue 3 \\
                   --requested-time 4h --deadline 2h
               swftools predict --history site --partition gpu --requested-time 4h
+              swftools predict --server https://waits.example.org \\
+                  --script job.sh -- --ntasks=64
     """
+    if any(options[name] for name in ("server", "script", "system", "cluster", "arguments")):
+        from pipelines.cli.predict_script import predict_from_service
+
+        states = {"state": state, "history": history, "method": method, "data-root": data_root, "group": group}
+        about = {**options, **states, "processors": processors}
+        sys.exit(predict_from_service(about, quantiles, as_json=as_json))
     asked = state_and_group(state, history, method, data_root, {**options, "group": group})
     from swftools.qbets.prediction import predict_wait
 

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ``predict`` does with a job script and a service: the script is read, the service asked, the answer printed."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from pipelines.cli.asked_service import QUANTILES, UNAVAILABLE, AskedCluster, Shape, Told, difference
+from pipelines.cli.output import print_json
+from pipelines.exit_statuses import CANNOT_SAY
+from swftools.client import Client
+from swftools.errors import RefusedQuestionError
+from swftools.job_scripts import JobRequest, read_job_script
+from swftools.output.amounts import counted, duration, percent
+from swftools.output.shown_text import WIDTH, shown
+from swftools.parameters.durations import in_words
+
+MOST_LINES = 5
+"""So many other shapes are printed."""
+
+
+def predict_from_service(options: Mapping[str, Any], quantiles: Sequence[float], *, as_json: bool) -> int:
+    """Print what a service tells of a job; return the exit status.
+
+    Parameters
+    ----------
+    options : mapping
+        Of the command, by name.
+    quantiles : sequence of float
+        Shares of jobs; none for the usual ones.
+    as_json : bool
+        Whether JSON is printed.
+    """
+    server = _server_of(options)
+    script = options["script"]
+    client = Client(server)
+    request = None
+    shape = Shape(options["queue"] or options["partition"], options["processors"], options["requested_time"])
+    if script is not None:
+        request = read_job_script(script, arguments=options["arguments"], system=options["system"] or "slurm")
+        shape = Shape(request.partition, request.processors, request.time_limit)
+    quantiles = sorted(set(quantiles or QUANTILES))
+    asked = AskedCluster(client, options["cluster"])
+    try:
+        first, *others = (asked.ask(each, quantiles, options["deadline"]) for each in asked.shape_of(*shape))
+    except RefusedQuestionError as refused:
+        if refused.status != UNAVAILABLE:
+            raise
+        if as_json:
+            print_json({"request": None if request is None else request.to_mapping(), "no_prediction": str(refused)})
+        else:
+            click.echo("\n".join(_wrapped(f"No prediction: {refused}.")))
+        return CANNOT_SAY
+    told = min([first, *others], key=lambda each: each.bound(quantiles[-1]))
+    may_move = request is not None and request.gpus == 0 and len(request.components) == 1
+    sooner = asked.sooner(told, quantiles, other_queues=may_move)
+    notes = [] if request is None else list(_notes(request, others))
+    if as_json:
+        print_json(_as_mapping(request, told, sooner, quantiles[-1], notes))
+    else:
+        understood = f"understood: {_understood(asked, script, request, told.shape)}"
+        click.echo("\n".join([*_wrapped(understood), "", *_answer(told), *_shapes(told, sooner, quantiles[-1])]))
+        click.echo("".join(f"{line}\n" for note in notes for line in _wrapped(f"note: {note}")), nl=False)
+    return 0 if told.answer.get("no_prediction") is None else CANNOT_SAY
+
+
+def _server_of(options: Mapping[str, Any]) -> str:
+    """Return the address of the service; refuse options that do not go with one another."""
+    if options["script"] is None:
+        for name, title in (("arguments", "options of sbatch"), ("system", "--system")):
+            if options[name]:
+                raise click.UsageError(f"{title} go with --script FILE, as in: --script job.sh -- --ntasks=4")
+    server: str | None = options["server"] or (os.environ.get("SWFTOOLS_SERVER") if options["script"] else None)
+    if not server:
+        raise click.UsageError("say which service is asked: --server https://...")
+    wrong = [name for name in ("state", "history", "method", "data-root", "group", "user") if options.get(name)]
+    wrong += [
+        name for name in ("queue", "partition", "processors", "requested_time") if options["script"] and options[name]
+    ]
+    if wrong:
+        name = wrong[0].replace("_", "-")
+        instead = "the script says it, or options of sbatch behind --" if options["script"] else "a service has its own"
+        raise click.UsageError(f"--{name} does not go with --{'script' if options['script'] else 'server'}: {instead}")
+    return server
+
+
+def _as_mapping(
+    request: JobRequest | None, told: Told, sooner: Sequence[Told], quantile: float, notes: Sequence[str]
+) -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    return {
+        "request": None if request is None else request.to_mapping(),
+        "asked": told.shape._asdict(),
+        "answer": told.answer,
+        "sooner": [
+            {**each.shape._asdict(), "quantile": quantile, "seconds": each.bound(quantile), "answer": each.answer}
+            for each in sooner
+        ],
+        "notes": list(notes),
+    }
+
+
+def _notes(request: JobRequest, others: Sequence[Told]) -> Iterator[str]:
+    """Yield what the answer leaves open."""
+    if request.array_size > 1:
+        yield f"it is an array of {counted(request.array_size, 'job')}: the answer is for each as if it came alone"
+    if len(request.components) > 1:
+        yield f"its {len(request.components)} components start together, so it may wait longer than a job of that size"
+    if others:
+        yield "it names several queues: the answer is that of the queue with the lowest bound"
+    yield from request.unread
+
+
+def _answer(told: Told) -> Iterator[str]:
+    """Yield the answer in words."""
+    yield from _wrapped(str(told.answer.get("in_words") or told.answer.get("no_prediction") or "It is answered."))
+
+
+def _shapes(told: Told, sooner: Sequence[Told], quantile: float) -> Iterator[str]:
+    """Yield the shapes whose bound is lower."""
+    if not sooner:
+        return
+    bound = told.bound(quantile)
+    instead = "nothing is promised" if math.isinf(bound) else f"not {duration(bound)}"
+    yield ""
+    yield from _wrapped(f"The bound of {percent(quantile)} of such jobs is lower ({instead}) with")
+    for each in sooner[:MOST_LINES]:
+        yield f"  {difference(told.shape, each.shape):<40} {duration(each.bound(quantile)):>12}"
+
+
+def _understood(asked: AskedCluster, script: str | None, request: JobRequest | None, shape: Shape) -> str:
+    """Say what was understood of the job."""
+    told = [] if script is None else [script]
+    if request is not None:
+        told.append(counted(request.nodes, "node"))
+        told += [counted(request.gpus, "GPU")] if request.gpus else []
+    told += [counted(shape.processors, "processor")] if shape.processors is not None else []
+    told += [in_words(shape.requested_time)] if shape.requested_time is not None else []
+    told += [f"queue {shape.queue}"] if shape.queue is not None else []
+    return f"{', '.join(told)} on {asked.name}" if told else asked.name
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Yield the lines of a sentence."""
+    yield from click.wrap_text(shown(text), WIDTH, subsequent_indent="  ").splitlines()
