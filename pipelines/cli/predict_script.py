@@ -77,7 +77,7 @@ def _server_of(options: Mapping[str, Any]) -> str:
                 raise click.UsageError(f"{title} go with --script FILE, as in: --script job.sh -- --ntasks=4")
     server: str | None = options["server"] or (os.environ.get("SWFTOOLS_SERVER") if options["script"] else None)
     if not server:
-        raise click.UsageError("say which service is asked: --server https://...")
+        raise click.UsageError("name the service with --server, as in --server http://127.0.0.1:8017")
     wrong = [name for name in ("state", "history", "method", "data-root", "group", "user") if options.get(name)]
     wrong += [
         name for name in ("queue", "partition", "processors", "requested_time") if options["script"] and options[name]

@@ -14,7 +14,7 @@ FOR_SLURM = Grammar(
 
 QSUB = Grammar(
     "qsub",
-    {**dict.fromkeys("aACbcdDeFjJkKlmMNoOpPqrRStTuvwW", NEEDED), **dict.fromkeys("fhInVxXz", NONE)},
+    {**dict.fromkeys("aACbcdDeFjJkKlLmMNoOpPqrRStTuvwW", NEEDED), **dict.fromkeys("fhInVxXz", NONE)},
     {"q": "queue", "J": "array", "t": "array"},
 )
 """What ``qsub`` of OpenPBS and Torque knows."""

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +15,9 @@ from swftools.job_scripts.given import Given
 UNLIMITED = ("unlimited", "infinite", "-1")
 LARGEST_INDEX = 4_000_000
 """Of an array: Slurm takes no ``MaxArraySize`` beyond."""
+
+MOST_HOSTS = 100_000
+"""That a list may name: Slurm has fewer."""
 
 _COUNT = re.compile(r"\s*\+?([0-9]{1,9})")
 _NODES = re.compile(r"\s*([0-9]{1,7})([km]?)(?:-([0-9]{1,7})([km]?))?", re.IGNORECASE)
@@ -96,7 +101,10 @@ def array_size(given: Given) -> int:
             raise given.refused(
                 f"--array={given.value} is no list of indices", "write such as --array=0-9, 1,3,5 or 0-9%2"
             )
-        indices.update(range(first, last + 1, step))
+        named = range(first, last + 1, step)
+        if len(indices) + len(named) > LARGEST_INDEX + 1:
+            raise given.refused(f"--array={given.value} has more indices than Slurm takes", "name each once")
+        indices.update(named)
     return len(indices)
 
 
@@ -144,26 +152,29 @@ def hosts(option: str, given: Given) -> int:
             ) from error
     names: set[str] = set()
     for name in _HOSTS.findall(text):
-        names |= _expanded(name, option, given)
-    if not names:
-        raise given.refused(f"--{option}={given.value} names no nodes", f"write such as --{option}=n[1-4]")
+        names.update(_expanded(name, option, given))
+        if len(names) > MOST_HOSTS:
+            break
+    if not 1 <= len(names) <= MOST_HOSTS or text.count("[") != text.count("]"):
+        raise given.refused(f"--{option}={given.value} is no list of nodes", f"write such as --{option}=n[1-4,7]")
     return len(names)
 
 
-def _expanded(name: str, option: str, given: Given) -> set[str]:
-    """Return the hosts of a name with brackets."""
-    found = _BRACKET.search(name)
-    if found is None:
-        return {name}
-    numbers: list[str] = []
-    for part in found[1].split(","):
-        first, _, last = part.partition("-")
-        last = last or first
-        if not (first.isdecimal() and last.isdecimal()) or not int(first) <= int(last) < int(first) + 100_000:
+def _expanded(name: str, option: str, given: Given) -> Iterator[str]:
+    """Yield the hosts of a name with brackets."""
+    parts = _BRACKET.split(name)
+    numbers = [list(_numbers(part, option, given)) for part in parts[1::2]]
+    if math.prod(map(len, numbers)) > MOST_HOSTS:
+        raise given.refused(f"--{option}={given.value} has more nodes than Slurm", "list fewer")
+    for chosen in itertools.product(*numbers):
+        yield "".join(itertools.chain.from_iterable(itertools.zip_longest(parts[::2], chosen, fillvalue="")))
+
+
+def _numbers(text: str, option: str, given: Given) -> Iterator[str]:
+    """Yield the numbers in a bracket, with as many digits as the first of a range."""
+    for part in text.split(","):
+        first, hyphen, last = part.partition("-")
+        last = last if hyphen else first
+        if not (first.isdecimal() and last.isdecimal()) or not int(first) <= int(last) < int(first) + MOST_HOSTS:
             raise given.refused(f"--{option}={given.value} is no list of nodes", f"write such as --{option}=n[1-4,7]")
-        numbers += [f"{number:0{len(first)}}" for number in range(int(first), int(last) + 1)]
-    return {
-        host
-        for number in numbers
-        for host in _expanded(f"{name[: found.start()]}{number}{name[found.end() :]}", option, given)
-    }
+        yield from (f"{number:0{len(first)}}" for number in range(int(first), int(last) + 1))

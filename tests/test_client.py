@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The client asks as a service expects, and says in one error whatever goes wrong."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from swftools import client as client_module
+from swftools.client import Client
+from swftools.errors import ParameterError, RefusedQuestionError, ServiceError
+
+PROBLEM = "application/problem+json"
+
+
+class Served(ThreadingHTTPServer):
+    """A server that answers each request with the same, and keeps what was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: list[str] = []
+        self.status, self.content, self.body = 200, "application/json", b"{}"
+        self.length: int | None = None
+        self.is_slow = False
+        self.ends = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def says(self, told: Any, status: int = 200, content: str = "application/json") -> None:
+        """Answer with this."""
+        self.body = told if isinstance(told, bytes) else json.dumps(told).encode()
+        self.status, self.content = status, content
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    server: Served
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.server.asked.append(self.path)
+        self.send_response(self.server.status)
+        self.send_header("Content-Type", self.server.content)
+        self.send_header("Content-Length", str(self.server.length or len(self.server.body)))
+        self.end_headers()
+        self.wfile.write(self.server.body)
+        while self.server.is_slow and not self.server.ends.wait(0.02):
+            self.wfile.write(b" ")
+            self.wfile.flush()
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    """A server on a port of its own."""
+    with Served() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.ends.set()
+        server.shutdown()
+        thread.join()
+
+
+def test_what_is_asked(served: Served) -> None:
+    """Nothing that is not said; whole numbers without a point; several quantiles; names with all their characters."""
+    client = Client(served.url)
+    client.wait(queue="a&b é", time=14_400.0, processors=4, within="2h", quantile=(0.5, 0.9))
+    client.wait()
+    client.wait(time=0.5, cluster="blue", confidence=0.99)
+    client.queues("blue")
+    client.accuracy()
+    client.get("jobs/12 34", at=None)
+    client.get("/start", queue="batch")
+    assert served.asked == [
+        "/api/v1/wait?queue=a%26b+%C3%A9&time=14400&processors=4&within=2h&quantile=0.5&quantile=0.9",
+        "/api/v1/wait",
+        "/api/v1/wait?cluster=blue&time=0.5&confidence=0.99",
+        "/api/v1/queues?cluster=blue",
+        "/api/v1/accuracy",
+        "/api/v1/jobs/12%2034",
+        "/api/v1/start?queue=batch",
+    ]
+
+
+@pytest.mark.parametrize("path", ["", "/", "/waits", "/waits/", "/waits/api/v1"])
+def test_a_service_behind_a_path(served: Served, path: str) -> None:
+    """As a proxy has it, with or without the part that all addresses have."""
+    Client(served.url + path).queues()
+    assert served.asked == [path.rstrip("/").removesuffix("/api/v1") + "/api/v1/queues"]
+
+
+def test_what_comes(served: Served) -> None:
+    """JSON as it is; clusters are a list of mappings."""
+    client = Client(served.url)
+    served.says({"bounds": [{"quantile": 0.9, "seconds": None}]})
+    assert client.wait() == {"bounds": [{"quantile": 0.9, "seconds": None}]}
+    served.says([{"cluster": "blue"}])
+    assert client.clusters() == [{"cluster": "blue"}]
+    assert client.get("clusters") == [{"cluster": "blue"}]
+    with pytest.raises(ServiceError, match="no JSON object"):
+        client.wait()
+    for wrong in ({"cluster": "blue"}, ["blue"]):
+        served.says(wrong)
+        with pytest.raises(ServiceError, match="no list of clusters"):
+            client.clusters()
+
+
+@pytest.mark.parametrize("status", [400, 404, 503])
+def test_a_refusal(served: Served, status: int) -> None:
+    """The detail of the problem is the message, shown as one line; the status is kept."""
+    served.says({"status": status, "detail": "there is no queue\x1b[2J\n'x'", "title": "No"}, status, PROBLEM)
+    with pytest.raises(RefusedQuestionError) as raised:
+        Client(served.url).wait(queue="x")
+    assert (str(raised.value), raised.value.status) == ("there is no queue\\x1b[2J\\n'x'", status)
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [(404, b"<h1>Not Found</h1>"), (500, {"detail": "x"}), (400, {"title": "no detail"}), (502, [1]), (400, b"")],
+)
+def test_an_error_of_something_else(served: Served, status: int, told: Any) -> None:
+    """What is no refusal of a service names the address and the status."""
+    served.says(told, status)
+    with pytest.raises(ServiceError, match=f"^{served.url}: it answers with status {status} .*; is it a service"):
+        Client(served.url).wait()
+
+
+@pytest.mark.parametrize("told", [b"", b"<html>", b'{"a": ', b"\xff", b"[" * 100_000])
+def test_what_is_no_json(served: Served, told: bytes) -> None:
+    """One error, whatever came."""
+    served.says(told)
+    with pytest.raises(ServiceError, match="what came is no JSON"):
+        Client(served.url).wait()
+
+
+def test_nobody_is_there() -> None:
+    """One error names the address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(ServiceError, match=f"^http://127.0.0.1:{port}: the service is away .*; is the address right"):
+        Client(f"http://127.0.0.1:{port}").wait()
+
+
+def test_no_answer_in_time(served: Served) -> None:
+    """Neither one that never comes, nor one that never ends."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(ServiceError, match=r"no answer within 0\.2 s"):
+            Client(f"http://127.0.0.1:{port}", timeout=0.2).wait()
+    served.is_slow, served.length = True, 10**9
+    with pytest.raises(ServiceError, match=r"no answer within 0\.2 s"):
+        Client(served.url, timeout=0.2).wait()
+
+
+def test_an_answer_that_is_too_large(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not read to its end."""
+    monkeypatch.setattr(client_module, "LARGEST", 100)
+    served.says("x" * 98)
+    assert Client(served.url).get("x") == "x" * 98
+    served.says("x" * 99)
+    with pytest.raises(ServiceError, match="larger than 100 bytes"):
+        Client(served.url).get("x")
+
+
+def test_a_proxy_of_the_environment(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not asked for this machine, and is for others."""
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert Client(served.url).get("x") == {}
+    monkeypatch.setenv("http_proxy", served.url)
+    assert Client("http://waits.example.org").get("x") == {}
+    assert served.asked == ["/api/v1/x", "http://waits.example.org/api/v1/x"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "127.0.0.1:8017", "ftp://a", "http://", "http://a:b", "http://a:99999", "http://a/?x=1", "http://a#b"),
+        *("http://u:p@a", "http://a b", "http://a\nb", "file:///etc/passwd", "http://[::1"),
+    ],
+)
+def test_what_is_no_address(url: str) -> None:
+    """It is refused before anything is asked, with an example."""
+    with pytest.raises(ParameterError, match="is no address of a service; write such as http"):
+        Client(url)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
+def test_what_is_no_time_out(timeout: float) -> None:
+    """It must be above 0, and end."""
+    with pytest.raises(ParameterError, match="no number of seconds"):
+        Client("http://a", timeout=timeout)
+
+
+def test_it_prints_its_address() -> None:
+    """As it was made."""
+    assert repr(Client("https://a.b/c/")) == "Client('https://a.b/c')"
+
+
+def test_it_needs_the_standard_library_alone() -> None:
+    """Nothing else is imported, and nothing of ours that needs more."""
+    code = "import sys, swftools.client; print({'numba', 'numpy', 'pandas', 'click', 'luigi'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "set()\n"
