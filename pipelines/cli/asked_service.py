@@ -7,6 +7,7 @@ sent: the name of its queue where waits are told apart by queues, its requested 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -171,19 +172,17 @@ class AskedCluster:
         cluster = self.name if "cluster" in self.about else None
         answer = self._client.wait(**sent, within=within, quantile=list(quantiles), cluster=cluster)
         bounds = answer.get("bounds")
-        if not isinstance(bounds, list) or not all(
-            isinstance(each, dict) and {"quantile", "seconds"} <= each.keys() for each in bounds
-        ):
+        if not isinstance(bounds, list) or not all(map(_is_bound, bounds)):
             raise ServiceError(f"{self._client.url}: an answer has no bounds; is it a service of waits?")
         return Told(shape, answer)
 
-    def sooner(self, told: Told, quantiles: Sequence[float], *, other_queues: bool) -> list[Told]:
-        """Return other shapes whose bound of the largest quantile is lower, the lowest first.
+    def ask_others(self, shape: Shape, quantiles: Sequence[float], *, other_queues: bool) -> list[Told]:
+        """Return what the service tells of the job with less time, and in other queues that are known to take it.
 
         Parameters
         ----------
-        told : Told
-            What is told of the job as it is.
+        shape : Shape
+            The job as it is.
         quantiles : sequence of float
             As for ``ask``.
         other_queues : bool
@@ -194,15 +193,16 @@ class AskedCluster:
         ServiceError
             The service went away.
         """
-        highest = max(quantiles)
-        found = []
-        for shape in [*self._shorter(told.shape), *(self._elsewhere(told.shape) if other_queues else ())]:
-            try:
-                found.append(self.ask(shape, quantiles))
-            except RefusedQuestionError:  # it was asked about the job as it is; others are not needed
-                continue
-        bound = told.bound(highest)
-        return sorted((each for each in found if each.bound(highest) < bound), key=lambda each: each.bound(highest))
+        told = []
+        for other in [*self._shorter(shape), *(self._elsewhere(shape) if other_queues else ())]:
+            with contextlib.suppress(RefusedQuestionError):  # there is an answer for the job as it is
+                told.append(self.ask(other, quantiles))
+        return told
+
+    def too_much(self, shape: Shape) -> bool:
+        """Whether the queue is known not to take the job."""
+        limits = self.limits(shape.queue)
+        return bool(limits) and not self._fits(limits, shape)
 
     def _shorter(self, shape: Shape) -> Iterator[Shape]:
         """Yield the job with less time, of whole minutes."""
@@ -226,6 +226,20 @@ class AskedCluster:
         if not limits or (longest is not None and (shape.requested_time or 0.0) > longest):
             return False
         return processors is None or (shape.processors or 0) <= processors
+
+
+def _is_bound(told: Any) -> bool:
+    """Whether it is a bound as a service tells it."""
+    if not isinstance(told, dict) or not isinstance(told.get("quantile"), float):
+        return False
+    return "seconds" in told and isinstance(told["seconds"], float | int | None)
+
+
+def lower_bounds(told: Told, others: Sequence[Told], quantile: float) -> list[Told]:
+    """Return those of other shapes whose bound is lower, the lowest first."""
+    bound = told.bound(quantile)
+    lower = [each for each in others if each.bound(quantile) < bound]
+    return sorted(lower, key=lambda each: each.bound(quantile))
 
 
 def difference(shape: Shape, other: Shape) -> str:

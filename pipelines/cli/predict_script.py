@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipelines.cli.asked_service import QUANTILES, UNAVAILABLE, AskedCluster, Shape, Told, difference
+from pipelines.cli.asked_service import QUANTILES, UNAVAILABLE, AskedCluster, Shape, Told, difference, lower_bounds
 from pipelines.cli.output import print_json
 from pipelines.exit_statuses import CANNOT_SAY
 from swftools.client import Client
@@ -58,13 +58,14 @@ def predict_from_service(options: Mapping[str, Any], quantiles: Sequence[float],
         return CANNOT_SAY
     told = min([first, *others], key=lambda each: each.bound(quantiles[-1]))
     may_move = request is not None and request.gpus == 0 and len(request.components) == 1
-    sooner = asked.sooner(told, quantiles, other_queues=may_move)
-    notes = [] if request is None else list(_notes(request, others))
+    tried = asked.ask_others(told.shape, quantiles, other_queues=may_move)
+    notes = ["the queue is known to take only smaller or shorter jobs"] if asked.too_much(told.shape) else []
+    notes += [] if request is None else _notes(request, others)
     if as_json:
-        print_json(_as_mapping(request, told, sooner, quantiles[-1], notes))
+        print_json(_as_mapping(request, told, tried, quantiles[-1], notes))
     else:
         understood = f"understood: {_understood(asked, script, request, told.shape)}"
-        click.echo("\n".join([*_wrapped(understood), "", *_answer(told), *_shapes(told, sooner, quantiles[-1])]))
+        click.echo("\n".join([*_wrapped(understood), "", *_answer(told), *_shapes(told, tried, quantiles[-1])]))
         click.echo("".join(f"{line}\n" for note in notes for line in _wrapped(f"note: {note}")), nl=False)
     return 0 if told.answer.get("no_prediction") is None else CANNOT_SAY
 
@@ -90,16 +91,17 @@ def _server_of(options: Mapping[str, Any]) -> str:
 
 
 def _as_mapping(
-    request: JobRequest | None, told: Told, sooner: Sequence[Told], quantile: float, notes: Sequence[str]
+    request: JobRequest | None, told: Told, tried: Sequence[Told], quantile: float, notes: Sequence[str]
 ) -> dict[str, Any]:
     """Return what is printed as JSON."""
     return {
         "request": None if request is None else request.to_mapping(),
         "asked": told.shape._asdict(),
         "answer": told.answer,
+        "tried": len(tried),
         "sooner": [
             {**each.shape._asdict(), "quantile": quantile, "seconds": each.bound(quantile), "answer": each.answer}
-            for each in sooner
+            for each in lower_bounds(told, tried, quantile)
         ],
         "notes": list(notes),
     }
@@ -121,13 +123,19 @@ def _answer(told: Told) -> Iterator[str]:
     yield from _wrapped(str(told.answer.get("in_words") or told.answer.get("no_prediction") or "It is answered."))
 
 
-def _shapes(told: Told, sooner: Sequence[Told], quantile: float) -> Iterator[str]:
+def _shapes(told: Told, tried: Sequence[Told], quantile: float) -> Iterator[str]:
     """Yield the shapes whose bound is lower."""
+    if not tried:
+        return
+    yield ""
+    sooner = lower_bounds(told, tried, quantile)
     if not sooner:
+        yield from _wrapped(
+            f"None of {counted(len(tried), 'other shape')} has a lower bound (less time, other queues)."
+        )
         return
     bound = told.bound(quantile)
     instead = "nothing is promised" if math.isinf(bound) else f"not {duration(bound)}"
-    yield ""
     yield from _wrapped(f"The bound of {percent(quantile)} of such jobs is lower ({instead}) with")
     for each in sooner[:MOST_LINES]:
         yield f"  {difference(told.shape, each.shape):<40} {duration(each.bound(quantile)):>12}"

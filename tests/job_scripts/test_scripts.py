@@ -138,7 +138,7 @@ def test_nodes_of_a_file(text: str, count: int, tmp_path: Path) -> None:
         with pytest.raises(JobScriptError, match=r"line 2: --nodefile=.* cannot be read"):
             requested(f"#SBATCH -F {wrong}")
     path.write_text("\n")
-    with pytest.raises(JobScriptError, match="names no nodes"):
+    with pytest.raises(JobScriptError, match="is no list of nodes"):
         requested(f"#SBATCH -F {path}")
 
 
