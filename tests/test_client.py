@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -17,65 +14,16 @@ import pytest
 from swftools import client as client_module
 from swftools.client import Client
 from swftools.errors import ParameterError, RefusedQuestionError, ServiceError
+from tests.served import Served, serving
 
 PROBLEM = "application/problem+json"
-
-
-class Served(ThreadingHTTPServer):
-    """A server that answers each request with the same, and keeps what was asked."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.asked: list[str] = []
-        self.status, self.content, self.body = 200, "application/json", b"{}"
-        self.length: int | None = None
-        self.is_slow = False
-        self.ends = threading.Event()
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self.server_port}"
-
-    def says(self, told: Any, status: int = 200, content: str = "application/json") -> None:
-        """Answer with this."""
-        self.body = told if isinstance(told, bytes) else json.dumps(told).encode()
-        self.status, self.content = status, content
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Answers one request."""
-
-    server: Served
-
-    def do_GET(self) -> None:
-        """Answer."""
-        self.server.asked.append(self.path)
-        self.send_response(self.server.status)
-        self.send_header("Content-Type", self.server.content)
-        self.send_header("Content-Length", str(self.server.length or len(self.server.body)))
-        self.end_headers()
-        self.wfile.write(self.server.body)
-        while self.server.is_slow and not self.server.ends.wait(0.02):
-            self.wfile.write(b" ")
-            self.wfile.flush()
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
 
 
 @pytest.fixture
 def served() -> Iterator[Served]:
     """A server on a port of its own."""
-    with Served() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with serving() as server:
         yield server
-        server.ends.set()
-        server.shutdown()
-        thread.join()
 
 
 def test_what_is_asked(served: Served) -> None:
