@@ -24,6 +24,8 @@ PACKAGES = {
     "swftools.energy": "Energy of finished schedules: power over time, cost, carbon.",
     "swftools.market": "Prices of finished schedules.",
     "swftools.live": "Waits that become known while a machine runs: events as they come, a journal, bounds meanwhile.",
+    "swftools.job_scripts": "What a job script requests, as the batch system reads it.",
+    "swftools.client": "A client of a prediction service.",
     "swftools.reservations": "When to submit a job so that it runs at a time; such jobs in simulations; several sites.",
     "swftools.learning": "Schedulers that learn: an environment, agents as policies, comparison.",
     "swftools.plots": "Pictures.",

@@ -236,10 +236,18 @@ def _is_bound(told: Any) -> bool:
 
 
 def lower_bounds(told: Told, others: Sequence[Told], quantile: float) -> list[Told]:
-    """Return those of other shapes whose bound is lower, the lowest first."""
+    """Return those of other shapes whose bound is lower, the lowest first; of equal ones that with more time."""
     bound = told.bound(quantile)
-    lower = [each for each in others if each.bound(quantile) < bound]
-    return sorted(lower, key=lambda each: each.bound(quantile))
+    found: list[Told] = []
+    for each in sorted(others, key=lambda each: (each.bound(quantile), -(each.shape.requested_time or 0.0))):
+        longer = [one for one in found if one.shape.queue == each.shape.queue and _has_as_much_time(one, each)]
+        if each.bound(quantile) < bound and not longer:
+            found.append(each)
+    return found
+
+
+def _has_as_much_time(one: Told, other: Told) -> bool:
+    return (one.shape.requested_time or 0.0) >= (other.shape.requested_time or 0.0)
 
 
 def difference(shape: Shape, other: Shape) -> str:

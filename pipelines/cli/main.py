@@ -65,6 +65,7 @@ def main() -> None:
     At several sites:         swftools sites FILE.yaml
     Predict waits:            swftools evaluate --log LOG
     Wait of a job now:        swftools predict --state STATE --queue 3
+    Before it is submitted:   swftools predict --server URL --script job.sh
     When to submit it:        swftools reserve --state STATE --start +6h ...
     When it would start:      swftools whatif --running now.txt --job ...
     Answer over the web:      swftools serve --slurm

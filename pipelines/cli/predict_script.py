@@ -135,8 +135,8 @@ def _shapes(told: Told, tried: Sequence[Told], quantile: float) -> Iterator[str]
         )
         return
     bound = told.bound(quantile)
-    instead = "nothing is promised" if math.isinf(bound) else f"not {duration(bound)}"
-    yield from _wrapped(f"The bound of {percent(quantile)} of such jobs is lower ({instead}) with")
+    what = "there is a bound" if math.isinf(bound) else f"the bound is lower than {duration(bound)}"
+    yield from _wrapped(f"For {percent(quantile)} of such jobs {what} with")
     for each in sooner[:MOST_LINES]:
         yield f"  {difference(told.shape, each.shape):<40} {duration(each.bound(quantile)):>12}"
 

@@ -110,10 +110,10 @@ def test_a_script_is_asked_about(fake: Fake) -> None:
         "",
         "90 % of such jobs start within 2160 s.",
         "",
-        "The bound of 90 % of such jobs is lower (not 36 min) with",
+        "For 90 % of such jobs the bound is lower than 36 min with",
         "  time 1 h                                        9 min",
-        "  time 2 h                                       18 min",
         "  queue short                                    18 min",
+        "  time 2 h                                       18 min",
         "  time 3 h                                       27 min",
     ]
     assert fake.asked[0] == {"queue": "long", "time": 14_400.0, "quantile": [0.5, 0.9], "cluster": "blue"}
@@ -157,7 +157,7 @@ def test_json_has_all(fake: Fake) -> None:
     assert found["request"]["components"][0]["processors"] == 16
     assert found["answer"]["bounds"] == [{"quantile": 0.75, "confidence": 0.95, "seconds": 1800.0}]
     assert (found["tried"], [each["seconds"] for each in found["sooner"]]) == (4, [450.0, 900.0, 900.0, 1350.0])
-    assert [each["queue"] for each in found["sooner"]] == ["long", "long", "short", "long"]
+    assert [each["queue"] for each in found["sooner"]] == ["long", "short", "long", "long"]
     assert found["notes"][0].startswith("it is an array of 3 jobs")
     assert found["notes"][1].startswith("command line: --mem=0 is all memory of the nodes")
 
@@ -216,6 +216,22 @@ def test_nothing_is_lower(fake: Fake) -> None:
     assert "shape" not in predict("--script", "job.sh").stdout
 
 
+def test_more_time_for_the_same_bound(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of shapes in one queue that have one bound, that with the most time is told."""
+    answer = fake.get
+
+    def in_steps(path: str, **given: Any) -> Any:
+        return answer(
+            path, **{**given, "time": 7200.0 if given["time"] < 14_400 else given["time"]} if given else given
+        )
+
+    monkeypatch.setattr(fake, "get", in_steps)
+    assert [(each["queue"], each["requested_time"]) for each in told()["sooner"]] == [
+        ("short", 14_400.0),
+        ("long", 10_800.0),
+    ]
+
+
 def test_no_prediction(fake: Fake) -> None:
     """Status 1, in words and as JSON; and so where the service knows nothing now."""
     fake.no_prediction, fake.words = "training", "No prediction: too few waits."
@@ -241,7 +257,7 @@ def test_a_lower_bound_where_nothing_is_promised(fake: Fake, monkeypatch: pytest
         ),
     )
     done = predict("--script", "job.sh")
-    assert "is lower (nothing is promised) with\n  queue short" in done.stdout
+    assert "For 90 % of such jobs there is a bound with\n  queue short" in done.stdout
 
 
 @pytest.mark.parametrize("error", [ServiceError("http://a: the service is away"), RefusedQuestionError("no such", 404)])
