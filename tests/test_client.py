@@ -34,7 +34,7 @@ def test_what_is_asked(served: Served) -> None:
     client.wait(time=0.5, cluster="blue", confidence=0.99)
     client.queues("blue")
     client.accuracy()
-    client.get("jobs/12 34", at=None)
+    client.get("jobs/12 34", at=None, least=0)
     client.get("/start", queue="batch")
     assert served.asked == [
         "/api/v1/wait?queue=a%26b+%C3%A9&time=14400&processors=4&within=2h&quantile=0.5&quantile=0.9",
@@ -42,7 +42,7 @@ def test_what_is_asked(served: Served) -> None:
         "/api/v1/wait?cluster=blue&time=0.5&confidence=0.99",
         "/api/v1/queues?cluster=blue",
         "/api/v1/accuracy",
-        "/api/v1/jobs/12%2034",
+        "/api/v1/jobs/12%2034?least=0",
         "/api/v1/start?queue=batch",
     ]
 

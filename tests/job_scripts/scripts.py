@@ -79,6 +79,7 @@ SCRIPTS = {
     "all memory": of_large("--mem=0"),
     "GPUs": of_large("-G 4"),
     "GPUs of several types": of_large("--gres=gpu:a100:1,gpu:v100:2"),
+    "GPUs of one type twice": of_large("--gres=gpu:1,gpu:2"),
     "GPUs of a node": of_large("--gpus-per-node=4 -N 3"),
     "GPUs of a task": of_large("--gpus-per-task=2 -n 4"),
     "GPUs of a task on nodes": of_large("-N 2 --gpus-per-task=1 --ntasks-per-node=2 -c 2"),
@@ -109,6 +110,7 @@ SCRIPTS = {
     "letters joined": of_large("-vQn4"),
     "a tab, no space, and a comment": Script(("#SBATCH-plarge", "#SBATCH\t-n\t4# -n 5")),
     "quotes": of_large('-J \'a b # c\' --comment="d \\" e" -n 5'),
+    "a quote in quotes": of_large("-J 'a\"b' -n 5"),
     "a comment in a word": of_large("-J a#b -n 5"),
     "an escaped comment": of_large("-J a\\#b -n 5"),
     "what is no directive": Script(("  #SBATCH -n 4", "##SBATCH -n 4", "# SBATCH -n 4", "#sbatch -n 4", LARGE)),
@@ -130,6 +132,7 @@ SCRIPTS = {
     "variables of GPUs": of_large("--gres=gpu:1", SBATCH_GPUS="3"),
     "variables of arrays": of_large("-n 3 --array=1-2", SBATCH_ARRAY_INX="1-5", SBATCH_OVERCOMMIT="1"),
     "components": of_large("-n 2 -c 2 -t 5 --mem=2G", "hetjob", "-n 3 -p gpu", "packjob", "-n 4 -t 7 -p large"),
+    "behind a component": of_large("-n 2 hetjob -c 4"),
     "a component that is empty": of_large("-n 2", "hetjob # the rest"),
     "components on the command line": of_large("-n 2 -c 2 -t 5", command_line="-n 9 : -n 4"),
     "components and the command line": of_large(

@@ -113,6 +113,19 @@ def test_where_an_error_is() -> None:
         requested("#SBATCH --mem-per-gpu=1G")
 
 
+def test_nodes_for_oneself() -> None:
+    """Not those that other jobs of the same user may share."""
+    for text, is_exclusive in (("--exclusive", True), ("--exclusive=user", False), ("-n 2", False)):
+        assert requested(f"#SBATCH {text}").components[0].is_exclusive == is_exclusive
+    assert requested(environment={"SBATCH_EXCLUSIVE": ""}).components[0].is_exclusive
+
+
+def test_no_nodes() -> None:
+    """Slurm takes 0 nodes, of which nothing can come; we do not."""
+    with pytest.raises(JobScriptError, match=r"line 2: --nodes=0 is no range from 1 on"):
+        requested("#SBATCH -N 0")
+
+
 def test_a_mistyped_option_has_a_hint() -> None:
     """The nearest one."""
     with pytest.raises(JobScriptError, match="did you mean ntasks"):

@@ -260,6 +260,20 @@ def test_a_lower_bound_where_nothing_is_promised(fake: Fake, monkeypatch: pytest
     assert "For 90 % of such jobs there is a bound with\n  queue short" in done.stdout
 
 
+def test_what_would_have_been_told_is_no_bound(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer without a prediction has bounds all the same: they do not count, however low."""
+    answer = fake.get
+
+    def training(path: str, **given: Any) -> Any:
+        found = answer(path, **given)
+        return {**found, "no_prediction": "training"} if given.get("queue") == "long" else found
+
+    monkeypatch.setattr(fake, "get", training)
+    found = told("--", "-p", "long", "-t", "2")
+    assert [each["queue"] for each in found["sooner"]] == ["short"]
+    assert told("--", "-p", "long,short", "-t", "2")["asked"]["queue"] == "short"
+
+
 @pytest.mark.parametrize("error", [ServiceError("http://a: the service is away"), RefusedQuestionError("no such", 404)])
 def test_a_service_that_fails(fake: Fake, error: Exception) -> None:
     """One line; status 30 where it is away, 2 where it refuses."""
