@@ -125,16 +125,16 @@ def _answer(told: Told) -> Iterator[str]:
 
 def _shapes(told: Told, tried: Sequence[Told], quantile: float) -> Iterator[str]:
     """Yield the shapes whose bound is lower."""
-    if not tried:
+    sooner = lower_bounds(told, tried, quantile)
+    bound = told.bound(quantile)
+    if not tried or (not sooner and math.isinf(bound)):
         return
     yield ""
-    sooner = lower_bounds(told, tried, quantile)
     if not sooner:
         yield from _wrapped(
             f"None of {counted(len(tried), 'other shape')} has a lower bound (less time, other queues)."
         )
         return
-    bound = told.bound(quantile)
     what = "there is a bound" if math.isinf(bound) else f"the bound is lower than {duration(bound)}"
     yield from _wrapped(f"For {percent(quantile)} of such jobs {what} with")
     for each in sooner[:MOST_LINES]:

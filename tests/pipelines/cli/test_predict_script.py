@@ -236,7 +236,7 @@ def test_no_prediction(fake: Fake) -> None:
     """Status 1, in words and as JSON; and so where the service knows nothing now."""
     fake.no_prediction, fake.words = "training", "No prediction: too few waits."
     done = predict("--script", "job.sh")
-    assert (done.exit_code, done.stdout.splitlines()[2]) == (1, "No prediction: too few waits.")
+    assert (done.exit_code, done.stdout.splitlines()[2:]) == (1, ["No prediction: too few waits."])
     fake.away = RefusedQuestionError("nothing was heard of blue for 2 h", 503)
     done = predict("--script", "job.sh")
     assert (done.exit_code, done.stdout) == (1, "No prediction: nothing was heard of blue for 2 h.\n")
