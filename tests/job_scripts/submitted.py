@@ -47,7 +47,7 @@ class Row(NamedTuple):
     minutes : str
         ``TimelimitRaw``.
     partition : str
-        Of several the first that is tried.
+        Of several the first: before the scheduler has looked at the job accounting has all of them, later one.
     array_size : str
         Jobs that were made of it.
     """
@@ -106,7 +106,7 @@ def _row(name: str, told: list[str], array_size: int) -> Row:
     memory = counts["mem"]
     in_mb = round(float(memory[:-1]) * _SIZES[memory[-1]])
     gpus = counts.get("gres/gpu", "0")
-    return Row(name, counts["node"], counts["cpu"], gpus, str(in_mb), minutes, partition, str(array_size))
+    return Row(name, counts["node"], counts["cpu"], gpus, str(in_mb), minutes, partition.split(",")[0], str(array_size))
 
 
 def rows_of_request(name: str, request: JobRequest, like: list[Row]) -> list[Row]:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,11 @@ from click.testing import CliRunner, Result
 from starlette.testclient import TestClient
 
 from pipelines.cli.main import main
+from pipelines.logs.find import SHIPPED_LOG
 from pipelines.service.app import Service, make_app
 from swftools.client import Client
 from swftools.errors import RefusedQuestionError, ServiceError
+from tests.pipelines.luigi_runs import SWFTOOLS, environment
 from tests.pipelines.service.test_service import Hand, cluster_of
 
 SERVER = ["--server", "http://waits.example.org"]
@@ -377,3 +381,24 @@ def test_a_real_service_takes_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> N
             answer = web.get(f"/api/v1/wait?queue=batch&{asked}&quantile=.5&quantile=.9").json()
             assert found["answer"] == answer
             assert answer["bounds"][1]["seconds"] > 0
+
+
+@pytest.mark.slow
+def test_the_service_of_the_shipped_log(home: Path) -> None:
+    """Both commands, as a newcomer starts them: the answer is that of the service's own address."""
+    command = [*SWFTOOLS, "serve", "--replay", SHIPPED_LOG, "--name", "blue", "--begin", ".9", "--speed", "1"]
+    with subprocess.Popen(
+        [*command, "--port", "0", "--quiet"], cwd=home, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            address = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+            assert address is not None
+            done = predict("--script", "job.sh", "--", "-p", "normal", server=["--server", address[0]])
+            answer = Client(address[0], timeout=60.0).wait(queue="normal", time="4h", quantile=[0.5, 0.9])
+        finally:
+            process.kill()
+    first, *lines = done.stdout.splitlines()
+    assert (done.exit_code, first) == (0, "understood: job.sh, 2 nodes, 16 processors, 4 h, queue normal on blue")
+    assert " ".join(line.strip() for line in lines[1 : lines.index("", 1)]) == answer["in_words"]
+    assert "the bound is lower than" in done.stdout
