@@ -17,7 +17,7 @@ from swftools.job_scripts.given import COMMAND_LINE, Given, Options
 from swftools.job_scripts.pbs_for_slurm import options_of_pbs
 from swftools.job_scripts.request import Component, JobRequest
 from swftools.job_scripts.sbatch_options import GRAMMAR, VARIABLES, words_of
-from swftools.job_scripts.shape import MEMORY, component_of
+from swftools.job_scripts.shape import MEMORY, SOCKETS, component_of
 from swftools.job_scripts.source import Source
 
 INHERITED = ("time", "mem")
@@ -48,7 +48,7 @@ def read_sbatch(source: Source, arguments: Sequence[str], environment: Mapping[s
     JobScriptError
         ``sbatch``, or ``slurmctld`` for another reason than its machine, would refuse it.
     """
-    command_line = [dict(options_of(part, GRAMMAR, COMMAND_LINE)) for part in _split(arguments)]
+    command_line = [dict(_options(part, COMMAND_LINE)) for part in _split(arguments)]
     script = list(_of_script(source))
     named = {
         option: Given(environment[name], f"environment: {name}")
@@ -87,6 +87,15 @@ def _split(arguments: Sequence[str]) -> Iterator[list[str]]:
     yield part
 
 
+def _options(words: Sequence[str], where: str) -> Iterator[tuple[str, Given]]:
+    """Yield options in order; sockets, cores and threads of ``-B 2:4`` as if each had its own, and ``*`` for none."""
+    for name, given in options_of(words, GRAMMAR, where):
+        yield name, given
+        if name == "extra-node-info":
+            parts = [*given.value.split(":"), "*", "*"]
+            yield from ((each, Given(part, where)) for each, part in zip(SOCKETS, parts, strict=False))
+
+
 def _of_script(source: Source) -> Iterator[dict[str, Given]]:
     """Yield the options of each component that a script has."""
     options: dict[str, Given] = {}
@@ -96,7 +105,7 @@ def _of_script(source: Source) -> Iterator[dict[str, Given]]:
             yield options
             options = {}
         else:
-            options |= options_of(words, GRAMMAR, line.where)
+            options |= _options(words, line.where)
     yield options
 
 

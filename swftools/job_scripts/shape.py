@@ -18,6 +18,10 @@ MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
 """Of which there may be one."""
 
 
+SOCKETS = ("sockets-per-node", "cores-per-socket", "threads-per-core")
+"""What ``--extra-node-info=2:4:1`` says too."""
+
+
 class Size(NamedTuple):
     """Nodes and tasks, while they are counted.
 
@@ -32,7 +36,9 @@ class Size(NamedTuple):
     are_said : bool
         Whether the tasks are those of an option, or only follow from the nodes.
     is_range : bool
-        Whether the number of nodes is open: then one processor is counted where no tasks are said.
+        Whether the number of nodes is open: then one task is counted where none are said.
+    listed : int
+        Nodes that are named.
     """
 
     nodes: int
@@ -40,6 +46,7 @@ class Size(NamedTuple):
     tasks: int
     are_said: bool
     is_range: bool
+    listed: int
 
 
 def component_of(options: Options) -> Component:
@@ -51,9 +58,13 @@ def component_of(options: Options) -> Component:
         A value is none, or options contradict one another: as ``sbatch`` or ``slurmctld`` would refuse them.
     """
     cpus_per_task = _count(options, "cpus-per-task") or 1
-    size, gpus = _with_gpus(options, _size(options))
-    tasks = size.tasks if size.are_said or not size.is_range else 1
-    processors = size.nodes if "overcommit" in options else tasks * cpus_per_task
+    without_gpus = _size(options)
+    size, gpus = _with_gpus(options, without_gpus)
+    processors = _processors(options, without_gpus, cpus_per_task)
+    if (
+        processors < size.tasks != without_gpus.tasks and "overcommit" not in options
+    ):  # slurmctld counts the tasks that GPUs have
+        processors = size.tasks * cpus_per_task
     limit, partition = options.get("time"), options.get("partition")
     return Component(
         nodes=size.nodes,
@@ -69,6 +80,14 @@ def component_of(options: Options) -> Component:
     )
 
 
+def _processors(options: Options, size: Size, cpus_per_task: int) -> int:
+    """Return the processors that are counted before anybody looks at GPUs."""
+    if "overcommit" in options:
+        return size.nodes
+    tasks = size.tasks if size.are_said or not size.is_range else 1
+    return max(tasks * cpus_per_task, size.listed)
+
+
 def _count(options: Options, name: str) -> int | None:
     return values.count(name, options[name]) if name in options else None
 
@@ -76,45 +95,38 @@ def _count(options: Options, name: str) -> int | None:
 def _size(options: Options) -> Size:
     """Return nodes and tasks before anybody looks at GPUs."""
     nodes = values.node_count(options["nodes"]) if "nodes" in options else None
-    listed = [values.hosts(name, options[name]) for name in ("nodelist", "nodefile") if name in options]
+    listed = max([values.hosts(name, options[name]) for name in ("nodelist", "nodefile") if name in options], default=0)
     least, most = (1, None) if nodes is None else nodes
-    if listed:
-        if most is not None and most < max(listed):
-            raise options["nodes"].refused(
-                f"--nodes={options['nodes'].value} is less than the {max(listed)} nodes that are listed", "leave it out"
-            )
-        least = max(least, *listed)
-    is_range = most is not None and least < most and not listed
+    if most is not None and most < listed:
+        raise options["nodes"].refused(
+            f"--nodes={options['nodes'].value} is less than the {listed} nodes that are listed", "leave it out"
+        )
+    least = max(least, listed)
+    is_range = nodes is not None and nodes.least < nodes.most
     tasks, per_node = _count(options, "ntasks"), _count(options, "ntasks-per-node")
     if tasks is None and per_node is not None:
         tasks = least * per_node
     if tasks is None and (nodes or listed or "extra-node-info" in options) and not is_range:
         tasks = _on_sockets(options, least)
     if tasks is None:
-        return Size(least, most, least, False, is_range)
+        return Size(least, most, least, False, is_range, listed)
     if tasks < least:  # sbatch warns, and takes fewer nodes
-        least, most = tasks, tasks
-    return Size(least, most, tasks, True, is_range)
+        least, most, listed = tasks, tasks, min(listed, tasks)
+    return Size(least, most, tasks, True, is_range, listed)
 
 
 def _on_sockets(options: Options, nodes: int) -> int | None:
     """Return a task for each socket, core and thread of the nodes that are described; None if none is."""
-    said = []
-    if (info := options.get("extra-node-info")) is not None:
-        for part in info.value.split(":"):
-            least = part.partition("-")[0]
-            said += [] if least == "*" else [values.count("extra-node-info", Given(least, info.where))]
-    for name in ("sockets-per-node", "cores-per-socket", "threads-per-core"):
-        found = _count(options, name)
-        said += [] if found is None else [found]
+    said = [found for name in SOCKETS if (found := _least(options, name)) is not None]
     return nodes * math.prod(said) if said else None
 
 
-def _sockets(options: Options) -> int | None:
-    """Return the sockets of each node, as they are described."""
-    if (info := options.get("extra-node-info")) is not None:
-        return values.count("extra-node-info", Given(info.value.split(":")[0].partition("-")[0], info.where))
-    return _count(options, "sockets-per-node")
+def _least(options: Options, name: str) -> int | None:
+    """Return the least number of a range; None where any will do."""
+    given = options.get(name)
+    if given is None or given.value in ("", "*"):
+        return None
+    return values.count(name, Given(given.value.partition("-")[0], given.where))
 
 
 def _with_gpus(options: Options, size: Size) -> tuple[Size, int]:
@@ -124,54 +136,64 @@ def _with_gpus(options: Options, size: Size) -> tuple[Size, int]:
     )
     per_node = values.gres_gpus(options["gres"]) if "gres" in options else 0
     per_node = values.gpus("gpus-per-node", options["gpus-per-node"]) if "gpus-per-node" in options else per_node
-    per_node += _per_node_of_sockets(options)
     shared = _count(options, "ntasks-per-gpu")
     _refuse_pairs(options)
     if in_all and per_node:
         size = _nodes_for(options, size, in_all, per_node)
     if in_all and per_task:
         size = _tasks_for(options, size, in_all, per_task)
-    if per_task and not in_all and not size.are_said and (size.is_range or not _names_nodes(options)):
+    is_open = "ntasks" not in options if size.is_range else not size.are_said and "nodes" not in options
+    if per_task and not in_all and is_open:
         raise options["gpus-per-task"].refused("--gpus-per-task alone says no number of GPUs", "add --ntasks or --gpus")
-    gpus = in_all or max(per_node * size.nodes, per_task * size.tasks)
+    if per_task and per_node:
+        _refuse_tasks_of_nodes(options, per_node, per_task)
+    of_sockets = _of_sockets(options) * size.nodes
+    gpus = in_all or max(per_node * size.nodes, per_task * size.tasks, of_sockets)
     if shared is not None:
         return _sharing(options, size, gpus, shared)
     return size, gpus
 
 
-def _per_node_of_sockets(options: Options) -> int:
+def _of_sockets(options: Options) -> int:
     """Return the GPUs that each node has by its sockets."""
     if "gpus-per-socket" not in options:
         return 0
-    sockets = _sockets(options)
+    sockets = _least(options, "sockets-per-node")
     if sockets is None:
-        raise options["gpus-per-socket"].refused(
-            "--gpus-per-socket lacks a number of sockets", "add --sockets-per-node"
-        )
+        raise options["gpus-per-socket"].refused("--gpus-per-socket says no number of GPUs", "add --sockets-per-node")
     return values.gpus("gpus-per-socket", options["gpus-per-socket"]) * sockets
+
+
+def _refuse_tasks_of_nodes(options: Options, per_node: int, per_task: int) -> None:
+    """Refuse GPUs of a node that are too few for a task, or for other tasks than each node has."""
+    given, tasks = options["gpus-per-task"], per_node // per_task
+    if not tasks:
+        raise given.refused(f"--gpus-per-task={per_task} is more than the {per_node} of a node", "mend one of them")
+    if _count(options, "ntasks-per-node") not in (None, tasks):
+        raise given.refused(f"--gpus-per-task={per_task} leaves room for {tasks} tasks of a node", "mend one of them")
 
 
 def _refuse_pairs(options: Options) -> None:
     """Refuse options that contradict one another."""
-    for one, other in (("ntasks-per-gpu", "gpus-per-task"), ("cpus-per-gpu", "cpus-per-task")):
+    pairs = (
+        ("ntasks-per-gpu", "gpus-per-task"),
+        ("ntasks-per-gpu", "ntasks-per-node"),
+        ("cpus-per-gpu", "cpus-per-task"),
+    )
+    for one, other in pairs:
         if one in options and other in options:
             raise options[one].refused(f"--{one} does not go with --{other}", "leave out one of them")
 
 
-def _names_nodes(options: Options) -> bool:
-    return any(name in options for name in ("nodes", "nodelist", "nodefile"))
-
-
 def _nodes_for(options: Options, size: Size, in_all: int, per_node: int) -> Size:
-    """Return as many nodes as have so many GPUs; a task, where none are said and the number of nodes was not."""
+    """Return as many nodes as have so many GPUs."""
     nodes, rest = divmod(in_all, per_node)
     if rest:
         raise options["gpus"].refused(f"--gpus={in_all} is no multiple of the {per_node} of a node", "mend one of them")
-    if "nodes" in options and not size.nodes <= nodes <= (size.most or nodes):
+    if size.most is not None and not size.nodes <= nodes <= size.most:
         raise options["gpus"].refused(f"--gpus={in_all} needs {nodes} nodes", f"ask for --nodes={nodes}")
     nodes = max(nodes, size.nodes)
-    tasks = size.tasks if size.are_said or "nodes" in options else 1
-    return size._replace(nodes=nodes, most=nodes, tasks=tasks)
+    return size._replace(nodes=nodes, most=nodes)
 
 
 def _tasks_for(options: Options, size: Size, in_all: int, per_task: int) -> Size:
@@ -181,7 +203,7 @@ def _tasks_for(options: Options, size: Size, in_all: int, per_task: int) -> Size
         raise options["gpus"].refused(
             f"--gpus={in_all} is no multiple of the {per_task} of a task", "mend --gpus or --gpus-per-task"
         )
-    is_fixed = size.are_said or (_names_nodes(options) and not size.is_range)
+    is_fixed = size.are_said or ("nodes" in options and not size.is_range)
     if is_fixed and tasks != size.tasks:
         raise options["gpus"].refused(f"--gpus={in_all} is for {tasks} tasks", f"ask for --ntasks={tasks}")
     return size._replace(tasks=tasks, are_said=True)
@@ -190,9 +212,10 @@ def _tasks_for(options: Options, size: Size, in_all: int, per_task: int) -> Size
 def _sharing(options: Options, size: Size, gpus: int, tasks_per_gpu: int) -> tuple[Size, int]:
     """Return nodes and tasks where tasks share GPUs."""
     if gpus:
-        return (size if size.are_said else size._replace(tasks=gpus * tasks_per_gpu, are_said=True)), gpus
+        tasks = gpus * tasks_per_gpu
+        return size._replace(tasks=max(tasks, size.tasks) if size.are_said else tasks, are_said=True), gpus
     given = options["ntasks-per-gpu"]
-    if not size.are_said and not _names_nodes(options):
+    if not size.are_said and ("nodes" not in options or size.is_range):
         raise given.refused("--ntasks-per-gpu alone says no number of GPUs", "add --gpus, --ntasks or --nodes")
     if not size.are_said:
         return size._replace(tasks=size.nodes * tasks_per_gpu, are_said=True), size.nodes
