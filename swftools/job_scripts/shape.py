@@ -190,9 +190,8 @@ def _nodes_for(options: Options, size: Size, in_all: int, per_node: int) -> Size
     nodes, rest = divmod(in_all, per_node)
     if rest:
         raise options["gpus"].refused(f"--gpus={in_all} is no multiple of the {per_node} of a node", "mend one of them")
-    if size.most is not None and not size.nodes <= nodes <= size.most:
+    if nodes < size.nodes or (size.most is not None and nodes > size.most):
         raise options["gpus"].refused(f"--gpus={in_all} needs {nodes} nodes", f"ask for --nodes={nodes}")
-    nodes = max(nodes, size.nodes)
     return size._replace(nodes=nodes, most=nodes)
 
 

@@ -120,6 +120,12 @@ def test_nodes_for_oneself() -> None:
     assert requested(environment={"SBATCH_EXCLUSIVE": ""}).components[0].is_exclusive
 
 
+def test_tasks_that_share_gpus() -> None:
+    """Those that are said, if these are more than the GPUs have; else as many as the GPUs have."""
+    assert requested("#SBATCH --ntasks-per-gpu=2 -n 8 --gpus-per-node=1").tasks == 8
+    assert requested("#SBATCH --ntasks-per-gpu=2 -n 8 -G 8").tasks == 16
+
+
 def test_no_nodes() -> None:
     """Slurm takes 0 nodes, of which nothing can come; we do not."""
     with pytest.raises(JobScriptError, match=r"line 2: --nodes=0 is no range from 1 on"):
