@@ -147,21 +147,26 @@ def _with_gpus(options: Options, size: Size) -> tuple[Size, int]:
         raise options["gpus-per-task"].refused("--gpus-per-task alone says no number of GPUs", "add --ntasks or --gpus")
     if per_task and per_node:
         _refuse_tasks_of_nodes(options, per_node, per_task)
-    of_sockets = _of_sockets(options) * size.nodes
+    of_sockets = _of_sockets(options, per_node) * size.nodes
     gpus = in_all or max(per_node * size.nodes, per_task * size.tasks, of_sockets)
     if shared is not None:
         return _sharing(options, size, gpus, shared)
     return size, gpus
 
 
-def _of_sockets(options: Options) -> int:
-    """Return the GPUs that each node has by its sockets."""
+def _of_sockets(options: Options, per_node: int) -> int:
+    """Return the GPUs that each node has by its sockets; refuse others than it has by another option."""
     if "gpus-per-socket" not in options:
         return 0
-    sockets = _least(options, "sockets-per-node")
+    given, sockets = options["gpus-per-socket"], _least(options, "sockets-per-node")
     if sockets is None:
-        raise options["gpus-per-socket"].refused("--gpus-per-socket says no number of GPUs", "add --sockets-per-node")
-    return values.gpus("gpus-per-socket", options["gpus-per-socket"]) * sockets
+        raise given.refused("--gpus-per-socket says no number of GPUs", "add --sockets-per-node")
+    each = values.gpus("gpus-per-socket", given)
+    if per_node and each and per_node // each != sockets:
+        raise given.refused(
+            f"--gpus-per-socket={each} is for {each * sockets} GPUs of a node, not {per_node}", "mend one of them"
+        )
+    return each * sockets
 
 
 def _refuse_tasks_of_nodes(options: Options, per_node: int, per_task: int) -> None:

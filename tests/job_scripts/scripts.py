@@ -208,6 +208,7 @@ REFUSED = {
     "GPUs of too many nodes": (3, of_large("-G 8 --gpus-per-node=2 -N 2")),
     "GPUs that are no multiple": (3, of_large("-G 7 --gpus-per-node=2")),
     "GPUs for fewer tasks": (3, of_large("-G 8 --gpus-per-task=2 -n 5")),
+    "GPUs of sockets and other ones of nodes": (3, of_large("-B 2:2 --gpus-per-socket=1 --gres=gpu:1")),
     "GPUs of tasks on listed nodes": (3, of_large("-w f[01-03] --gpus-per-task=1")),
     "GPUs of tasks in a range": (3, of_large("-N 2-4 --gpus-per-task=2 --ntasks-per-node=4")),
     "GPUs of a task beyond a node": (3, of_large("--gres=gpu:1 --gpus-per-task=2 -N 2")),

@@ -19,7 +19,7 @@ from pipelines.service.app import Service, make_app
 from swftools.client import Client
 from swftools.errors import RefusedQuestionError, ServiceError
 from tests.pipelines.luigi_runs import SWFTOOLS, environment
-from tests.pipelines.service.test_service import Hand, cluster_of
+from tests.pipelines.service.small_cluster import Hand, cluster_of
 
 SERVER = ["--server", "http://waits.example.org"]
 SCRIPT = "#!/bin/sh\n#SBATCH --nodes=2 --ntasks-per-node=8 --time=4:00:00 --partition=long\nsrun solve\n"
@@ -366,7 +366,7 @@ def test_a_real_service_takes_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> N
     for explanatory in ("requested_time", "requested_processors", "requested_work"):
         cluster = cluster_of(Hand(12_000.0), explanatory=explanatory)
         cluster.poll()
-        with TestClient(make_app(Service([cluster], 3600.0), ["testserver"])) as web:
+        with TestClient(make_app(Service([cluster]), ["testserver"])) as web:
 
             def get(_: Client, path: str, *, web: TestClient = web, **parameters: Any) -> Any:
                 given = {name: value for name, value in parameters.items() if value is not None}
