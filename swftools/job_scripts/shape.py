@@ -61,9 +61,8 @@ def component_of(options: Options) -> Component:
     without_gpus = _size(options)
     size, gpus = _with_gpus(options, without_gpus)
     processors = _processors(options, without_gpus, cpus_per_task)
-    if (
-        processors < size.tasks != without_gpus.tasks and "overcommit" not in options
-    ):  # slurmctld counts the tasks that GPUs have
+    counts_tasks_of_gpus = size.tasks != without_gpus.tasks and "overcommit" not in options
+    if counts_tasks_of_gpus and processors < size.tasks:
         processors = size.tasks * cpus_per_task
     limit, partition = options.get("time"), options.get("partition")
     return Component(
