@@ -53,6 +53,7 @@ def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
         limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=5,
         server_header=False,
+        proxy_headers=False,  # who is a trusted peer is told by the connection, not by a header
     )
     server = uvicorn.Server(config)
     try:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import pytest
+import uvicorn
 from starlette.requests import Request
 
 from pipelines.service.access import Access
+from pipelines.service.web_server import run
 from swftools.errors import ParameterError
 
 
@@ -68,3 +70,21 @@ def test_what_is_wrong_is_said() -> None:
         Access("X-User", ["nginx"])
     with pytest.raises(ParameterError, match="trusted_peers without user_header"):
         Access(None, ["127.0.0.1"])
+
+
+def test_the_peer_is_that_of_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not what a header says it is: anybody could send that."""
+    configured: list[uvicorn.Config] = []
+
+    class Stopped:
+        """A server that ends at once."""
+
+        def __init__(self, config: uvicorn.Config) -> None:
+            configured.append(config)
+
+        def run(self, sockets: object) -> None:
+            """End."""
+
+    monkeypatch.setattr(uvicorn, "Server", Stopped)
+    run(object(), "127.0.0.1", 0, lambda _: None)
+    assert [config.proxy_headers for config in configured] == [False]
