@@ -34,7 +34,7 @@ from swftools.live import (
 from swftools.live.events import SUBMITTED, in_order
 from swftools.named import named_groups
 from swftools.output.amounts import duration
-from swftools.qbets import WaitAnswer, WaitPredictor
+from swftools.qbets import WaitAnswer, WaitPredictor, predict_wait
 from swftools.trace import Trace
 
 STALE = 5
@@ -48,6 +48,9 @@ SAVE_EVERY = 600.0
 
 MONTH = 30.0
 """Days of which it is told how often answers were kept."""
+
+MOST_ANSWERS = 4096
+"""That are remembered until something is heard."""
 
 NOT_TOLD = ToldWait("", math.nan, "not-kept")
 """Of a job of which the ledger does not say what it was told."""
@@ -115,6 +118,8 @@ class Cluster:
         self._untold: dict[str, ToldWait] = {}
         self._counted: tuple[tuple[int, int], dict[str | None, ToldCounts]] = (-1, -1), {}
         self._saved = (-math.inf, -1)
+        self._answers: tuple[object, dict[Any, WaitAnswer]] = None, {}
+        self._named_groups: tuple[list[str], dict[str, str]] = [], {}
         if memory is not None:
             self._remember(memory)
         if ledger is not None:
@@ -348,7 +353,9 @@ class Cluster:
     def groups(self) -> dict[str, str]:
         """Return the groups of jobs, and what each is called."""
         labels = self.live.groups
-        return dict(named_groups(labels, list(self.predictor.by), self.predictor.names)) if labels else {}
+        if labels != self._named_groups[0]:
+            self._named_groups = labels, dict(named_groups(labels, list(self.predictor.by), self.predictor.names))
+        return self._named_groups[1]
 
     def queue_of(self, job: QueuedJob) -> str | None:
         """Return what the queue of a job is called; None where nobody says."""
@@ -371,7 +378,13 @@ class Cluster:
         ParameterError
             There is no such group, or something that is needed is missing.
         """
-        return self.live.predict(group=group, **asked)
+        state = self.live.state()
+        if self._answers[0] is not state or len(self._answers[1]) >= MOST_ANSWERS:
+            self._answers = state, {}
+        found, key = self._answers[1], (group, *sorted(asked.items()))
+        if key not in found:
+            found[key] = predict_wait(state, group=group, **asked)
+        return found[key]
 
 
 def replayed(
