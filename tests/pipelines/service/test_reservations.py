@@ -47,7 +47,13 @@ def client(clusters: list[Cluster]) -> Iterator[TestClient]:
 
 @pytest.mark.parametrize(
     ("by", "probability", "time", "is_accepted"),
-    [("30m", 0.9, "1h", True), ("2h", 0.5, "30m", True), ("20m", 0.99, "1h", False), ("10m", 0.1, "1h", True)],
+    [
+        ("30m", 0.9, "1h", True),
+        ("2h", 0.5, "30m", True),
+        ("20m", 0.99, "1h", False),
+        ("10m", 0.1, "1h", True),
+        ("6h", 0.5, "235m", False),
+    ],
 )
 def test_it_is_what_the_command_says(
     client: TestClient,

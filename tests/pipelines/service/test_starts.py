@@ -121,6 +121,7 @@ def test_the_median_follows_from_how_long_jobs_run(monkeypatch: pytest.MonkeyPat
         ([0.2] * LEAST_SHARES, 3600.0),
         ([0.6] * LEAST_SHARES, 5 * 3600.0),
         ([0.05] * LEAST_SHARES, 9 * 3600.0),
+        ([0.1] * LEAST_SHARES, 9 * 3600.0),
         ([0.05] * 900 + [0.2] * LEAST_SHARES, 3600.0),
         ([0.2] * (LEAST_SHARES - 1), None),
     ):
