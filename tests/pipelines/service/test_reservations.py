@@ -191,6 +191,14 @@ def test_a_piece_may_go_to_several(client: TestClient) -> None:
     assert denied["ask_again_seconds"] == 60.0
 
 
+def test_no_piece_asks_for_more_than_its_queue_takes(client: TestClient) -> None:
+    """Four hours: so it is submitted five minutes before the start at the earliest, and not when its chance is best."""
+    asked = "piece=cluster=blue,queue=batch,processors=4,time=235m&by=6h&probability=.01"
+    ((only,),) = (each["submissions"] for each in client.get(f"/api/v1/plan?{asked}").json()["pieces"])
+    assert only["request_seconds"] <= 14_400.0
+    assert only["submit_in_seconds"] >= 21_600.0 - 300.0
+
+
 def test_a_moment_is_that_of_the_clock(client: TestClient) -> None:
     """Seconds and dates of an answer say the same."""
     told = client.get(f"/api/v1/plan?{PLAN}&by=45m&probability=.5").json()
@@ -203,6 +211,7 @@ def test_a_moment_is_that_of_the_clock(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("query", "status", "told"),
     [
+        (f"{PLAN}&by=1h&probability=.995", 400, "more than .99 cannot be promised"),
         ("by=1h", 400, "say piece, as piece=processors=64,time=2h"),
         ("piece=processors=4&by=1h", 400, "piece='processors=4': say time"),
         ("piece=processors=4,time=1h", 400, "say by=6h"),
