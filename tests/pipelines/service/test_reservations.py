@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from pipelines.cli.main import main
 from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
+from pipelines.service.reservations import ask_again_in
 from pipelines.service.sensors.sensor import Machine, QueueLimits
 from swftools.reservations import co_allocate, plan_reservation
 from swftools.reservations.plans import ReservedJob
@@ -189,6 +190,12 @@ def test_a_piece_may_go_to_several(client: TestClient) -> None:
     assert (denied["is_accepted"], denied["why_denied"]) == (False, "no-sites-meet-it")
     assert denied["in_words"].startswith("Denied: ")
     assert denied["ask_again_seconds"] == 60.0
+
+
+@pytest.mark.parametrize(("submit_in", "again"), [(600.0, 60.0), (30.0, 30.0), (0.0, None), (None, 60.0)])
+def test_it_is_asked_again_before_it_is_submitted(submit_in: float | None, again: float | None) -> None:
+    """At the next poll of any, and where nothing can be had yet too; not once it is submitted."""
+    assert ask_again_in([90.0, 60.0], submit_in) == again
 
 
 def test_no_piece_asks_for_more_than_its_queue_takes(client: TestClient) -> None:
