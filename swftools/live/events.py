@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.formats.tables.collected import CANCELLED as OUTCOME_CANCELLED
 from swftools.formats.tables.collected import COMPLETED, FAILED
+from swftools.kernel import BoolArray, FloatArray
 from swftools.parameters import is_number, is_whole
 from swftools.qbets.log_columns import GROUPS, occurrences, read_submissions, read_width
 from swftools.trace import Trace
@@ -26,6 +28,9 @@ STARTED, SUBMITTED, CANCELLED, ENDED, ELIGIBLE, CHANGED = KINDS = (
 
 OUTCOMES = (COMPLETED, FAILED, OUTCOME_CANCELLED)
 """How a job may have ended."""
+
+NEVER_STARTED = (0, 5)
+"""SWF statuses of jobs that, without a run time, left the queue without a start: failed and cancelled."""
 
 _RANKS = {SUBMITTED: 0, ELIGIBLE: 1, CHANGED: 1, STARTED: 2, CANCELLED: 3, ENDED: 3}
 """In which order it happens."""
@@ -110,7 +115,8 @@ def log_events(log: Trace, by: Sequence[str] = ("queue",), cluster: str = "") ->
     Parameters
     ----------
     log : Trace
-        Jobs with their waits. One without a run time never started: it is submitted, and nothing else is said of it.
+        Jobs with their waits. One that failed or was cancelled, and has no run time, never started: its wait is that
+        until it left the queue. Of another one without a run time nothing is said but that it is submitted.
     by : sequence of str
         What jobs are grouped by: queue, partition, user, group, columns of the trace.
     cluster : str
@@ -133,8 +139,9 @@ def log_events(log: Trace, by: Sequence[str] = ("queue",), cluster: str = "") ->
     values = {name: jobs[GROUPS.get(name, name)] for name in by}
     groups = {name: each.astype(object).where(each.notna(), None).tolist() for name, each in values.items()}
     start = columns.submit + columns.wait
+    gone = np.where(np.isnan(start) & _never_started(jobs, run), columns.submit + _raw_waits(jobs), np.nan)
     made = []
-    for kind, times in ((SUBMITTED, columns.submit), (STARTED, start), (ENDED, start + run)):
+    for kind, times in ((SUBMITTED, columns.submit), (STARTED, start), (ENDED, start + run), (CANCELLED, gone)):
         for row in np.flatnonzero(~np.isnan(times)).tolist():
             more: dict[str, Any] = {}
             if kind == SUBMITTED:
@@ -146,3 +153,16 @@ def log_events(log: Trace, by: Sequence[str] = ("queue",), cluster: str = "") ->
                 }
             made.append(JobEvent(kind, float(times[row]), names[row], cluster, **more))
     yield from in_order(made)
+
+
+def _never_started(jobs: pd.DataFrame, run: FloatArray) -> BoolArray:
+    """Return which jobs failed or were cancelled without a run, as the cleaning rule never-started has it."""
+    if "status" not in jobs:
+        return np.zeros(len(jobs), np.bool_)
+    return np.isnan(run) & jobs["status"].isin(NEVER_STARTED).to_numpy(np.bool_, na_value=False)
+
+
+def _raw_waits(jobs: pd.DataFrame) -> FloatArray:
+    """Return waits as the log has them, s; NaN where it has none, or one below 0."""
+    waits = jobs["wait_time"].to_numpy(np.float64, na_value=np.nan)
+    return np.where(waits >= 0.0, waits, np.nan)

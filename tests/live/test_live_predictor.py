@@ -365,3 +365,23 @@ def test_who_was_heard_of_late_keeps_its_wait_when_it_is_saved(tmp_path: Path) -
         each.take([JobEvent("started", 60.0, "late")])
     assert again.predict(quantiles=(0.01,)).bounds == live.predict(quantiles=(0.01,)).bounds
     assert again.predict(quantiles=(0.01,)).bounds[0].seconds == 40.0
+
+
+def test_who_never_started_leaves_the_queue() -> None:
+    """A job that failed or was cancelled without a run waited until then; of one that completed nobody knows."""
+    log = Trace.from_columns(
+        machine_processors=4,
+        job_number=[1, 2, 3, 4, 5],
+        submit_time=[0, 10, 20, 30, 40],
+        wait_time=[5, 6, 7, 8, -1],
+        run_time=[9, -1, -1, -1, -1],
+        status=[5, 5, 0, 1, 5],
+        requested_processors=[1] * 5,
+        queue_id=[1] * 5,
+    )
+    assert [(event.kind, event.job, event.time) for event in log_events(log) if event.kind != "submitted"] == [
+        ("started", "1", 5.0),
+        ("ended", "1", 14.0),
+        ("cancelled", "2", 16.0),
+        ("cancelled", "3", 27.0),
+    ]
