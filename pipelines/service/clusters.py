@@ -6,17 +6,17 @@ from __future__ import annotations
 import bisect
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipelines.service.clocks import Clock, ReplayClock
+from pipelines.service.clocks import Clock
 from pipelines.service.kept import Kept
 from pipelines.service.memory import Memory, write_memory
 from pipelines.service.queued_jobs import QueuedJob, QueuedJobs
 from pipelines.service.recent_waits import RecentWaits
 from pipelines.service.sensors.replay import ReplaySensor
-from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, Sensor
+from pipelines.service.sensors.sensor import NOT_SAID, Cost, Sensor
 from swftools.errors import ParameterError
 from swftools.live import (
     JobEvent,
@@ -27,15 +27,13 @@ from swftools.live import (
     ToldFile,
     ToldLedger,
     ToldWait,
-    log_events,
     read_journal,
     read_told,
 )
-from swftools.live.events import SUBMITTED, in_order
+from swftools.live.events import in_order
 from swftools.named import named_groups
 from swftools.output.amounts import duration
 from swftools.qbets import WaitAnswer, WaitPredictor, predict_wait
-from swftools.trace import Trace
 
 STALE = 5
 """So many polls without an answer, and what is known is too old to be told."""
@@ -385,52 +383,3 @@ class Cluster:
         if key not in found:
             found[key] = predict_wait(state, group=group, **asked)
         return found[key]
-
-
-def replayed(
-    name: str,
-    log: Trace,
-    predictor: WaitPredictor,
-    *,
-    clock_of: Callable[[float], ReplayClock],
-    every: float,
-    tick: float,
-    begin: float,
-    policy: str | None = None,
-) -> Cluster:
-    """Return a cluster that plays a log, from a share of its submissions on.
-
-    Parameters
-    ----------
-    name : str
-        Of the cluster.
-    log : Trace
-        Jobs with their waits.
-    predictor : WaitPredictor
-        How waits are bounded.
-    clock_of : callable
-        Makes the clock, of the second where the play begins; it runs from when that is learnt.
-    every : float
-        Seconds of the log after which what is known is old, five times over.
-    tick : float
-        Seconds of this machine between two polls.
-    begin : float
-        Share of the submissions that are learnt before it begins, 0 to 1.
-    policy : str, optional
-        As of ``Cluster``.
-    """
-    events = list(log_events(log, tuple(dict.fromkeys([*predictor.by, *_told_of(log)]))))
-    predictor.names, predictor.start = log.known_names, log.header.unix_start_time
-    submitted = [event.time for event in events if event.kind == SUBMITTED]
-    first = submitted[min(int(begin * len(submitted)), len(submitted) - 1)] if submitted else 0.0
-    clock = clock_of(first)
-    cluster = Cluster(name, predictor, ReplaySensor(events, Machine(log.processors)), clock, every, policy=policy)
-    cluster.tick = tick
-    cluster.poll()
-    clock.start()
-    return cluster
-
-
-def _told_of(log: Trace) -> list[str]:
-    """Return by what jobs are told apart, of what the log has: their queue and user."""
-    return [name for name, column in (("queue", "queue_id"), ("user", "user_id")) if log.jobs[column].notna().any()]

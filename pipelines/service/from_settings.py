@@ -9,9 +9,10 @@ from typing import Any
 
 from pipelines.logs.load import LoadedLog
 from pipelines.service.clocks import ReplayClock, SystemClock
-from pipelines.service.clusters import Cluster, replayed
+from pipelines.service.clusters import Cluster
 from pipelines.service.collector import Collector
 from pipelines.service.kept import Kept
+from pipelines.service.replays import replayed
 from pipelines.service.restarts import followed
 from pipelines.service.sensors import make_sensor
 from pipelines.service.sensors.sensor import Sensor

@@ -18,8 +18,9 @@ from starlette.testclient import TestClient
 
 from pipelines.service.app import Service, make_app
 from pipelines.service.clocks import ReplayClock, SystemClock
-from pipelines.service.clusters import Cluster, replayed
+from pipelines.service.clusters import Cluster
 from pipelines.service.openapi import describe
+from pipelines.service.replays import replayed
 from pipelines.service.schemas import SCHEMAS
 from pipelines.service.sensors.replay import ReplaySensor
 from swftools.errors import StorageError
