@@ -141,11 +141,10 @@ def _row(cluster: Cluster, label: str, width: int | None, time: float | None, qu
     why = why_not(cluster, label, width, time)
     if why:
         return {**nothing, "no_prediction": "does-not-fit", "why": why}
-    used = {"processors": width, "requested_time": time}
     try:
-        answer = cluster.answer(label, quantiles=(quantile,), **used)
-    except ParameterError as error:
-        return {**nothing, "no_prediction": "more-needed", "why": str(error)}
+        answer = told(cluster, Question(label, width, time, None, (quantile,)))
+    except Refusal as refusal:
+        return {**nothing, "no_prediction": "more-needed", "why": refusal.told}
     (bound,) = answer.bounds
     if answer.no_prediction is not None:
         found = {**nothing, "waits": answer.waits, "no_prediction": answer.no_prediction}

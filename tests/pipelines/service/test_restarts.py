@@ -76,6 +76,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path, is_saved: bool) -> None:
     assert (read_memory(tmp_path / "j", again.predictor) is not None) is is_saved
     assert known(again) == expected
     assert again.silence == "nothing was heard of blue yet"
+    assert max(event.time for event in told[0]) == max(event.time for event in EVENTS if event.time <= 9000.0)
     open_jobs = {job.job for job in [*first.jobs.waiting.values(), *first.jobs.running.values()]}
     assert open_jobs
     assert open_jobs <= {event.job for event in told[0] if event.kind == "submitted"}

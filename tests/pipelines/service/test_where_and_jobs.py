@@ -231,6 +231,8 @@ def test_what_is_needed_is_asked_for(clock: Hand) -> None:
         assert answer.status_code == 400
         assert answer.json()["detail"].startswith("say time, as time=4h: ")
         assert client.get("/api/v1/wait?queue=batch&time=1h").status_code == 200
+        (row,) = client.get("/api/v1/where").json()["answers"]
+        assert (row["no_prediction"], row["why"]) == ("more-needed", answer.json()["detail"])
         page = client.get("/queue/batch").text
         short, long = (
             client.get(f"/api/v1/wait?queue=batch&quantile=.9&time={time}").json()["bounds"][0]["seconds"]
