@@ -15,6 +15,7 @@ from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
 from pipelines.service.sensors.sensor import Machine, QueueLimits
 from pipelines.service.words import spoken
+from swftools.live import JobEvent, ToldWait
 from tests.pipelines.service.small_cluster import EVIL, Hand, cluster_of
 
 VOID = {"meta", "link", "input", "line", "rect"}
@@ -69,6 +70,8 @@ def client(cluster: Cluster) -> Iterator[TestClient]:
 
 def test_all_pages_hold_together(client: TestClient, cluster: Cluster) -> None:
     """Each element is closed, each link leads somewhere here, and nothing of a log is markup."""
+    evil = JobEvent("submitted", 11_999.0, f"{EVIL}@11999", groups={"queue": 1})
+    cluster.jobs.take([evil], {evil.job: ToldWait("1", 5.0, None)})
     seen, left = set(), {"/", "/?queue=batch&within=1h", "/?group=1&within=x", "/nothing", "/queue/" + quote(EVIL)}
     while left:
         path = left.pop()

@@ -67,6 +67,7 @@ def test_a_picture_is_drawn_by_hand() -> None:
     assert first.x == pytest.approx(LEFT + 0.15 * step)
     assert last.x + last.width == pytest.approx(RIGHT - 0.15 * step)
     assert (first.y, first.y + first.height, first.middle) == pytest.approx((TOP, BOTTOM, BOTTOM))
+    assert last.height == 1.5  # is seen though there is nothing between its quartiles
     assert last.middle == pytest.approx(BOTTOM - (BOTTOM - TOP) * math.log(10) / math.log(60))
     assert [tick.text for tick in picture.rows] == ["1 min", "10 min", "1 h"]
     assert [tick.text for tick in picture.columns] == ["01-01", "01-08", "01-15", "01-22"]
