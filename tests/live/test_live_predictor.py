@@ -373,7 +373,7 @@ def test_who_never_started_leaves_the_queue() -> None:
         machine_processors=4,
         job_number=[1, 2, 3, 4, 5],
         submit_time=[0, 10, 20, 30, 40],
-        wait_time=[5, 6, 7, 8, -1],
+        wait_time=[5, 6, 7, 8, -7],
         run_time=[9, -1, -1, -1, -1],
         status=[5, 5, 0, 1, 5],
         requested_processors=[1] * 5,
