@@ -81,8 +81,9 @@ class Journal:
             self._marks = deque([(-math.inf, mark.forgotten)])
             self._known = _written_keys(self.path, mark.forgotten, mark.bytes)
             self._newest = max((key[-1] for key in self._known), default=-math.inf)
-        for event in read_journal(self.path, begin) if self.path.exists() else ():
+        for end, event in _read(self.path, begin) if self.path.exists() else ():
             self._keep(event)
+            self._set_mark(end)
         self._file = LineFile(self.path)
 
     @property
@@ -113,7 +114,7 @@ class Journal:
         self._file.append(b"".join(_line(event) for event in new.values()))
         for event in new.values():
             self._keep(event)
-        self._set_mark()
+        self._set_mark(self._file.size)
         return list(new.values())
 
     def _keep(self, event: JobEvent) -> None:
@@ -125,10 +126,10 @@ class Journal:
             self._known = {key for key in self._known if key[-1] >= self._newest - KEPT}
             self._most = max(1024, 2 * len(self._known))
 
-    def _set_mark(self) -> None:
-        """Note that all events up to here are no newer than the newest; drop notes that a later one makes useless."""
+    def _set_mark(self, end: int) -> None:
+        """Note that all events up to a byte are no newer than the newest; drop notes that a later one makes useless."""
         if self._newest >= self._marks[-1][0] + _MARKS_EVERY:
-            self._marks.append((self._newest, self._file.size))
+            self._marks.append((self._newest, end))
         while len(self._marks) > 1 and self._marks[1][0] < self._newest - KEPT:
             self._marks.popleft()
 
@@ -160,13 +161,21 @@ def read_journal(path: str | os.PathLike[str], begin: int = 0) -> Iterator[JobEv
     ParameterError
         A line of it is none of a journal; file and line are named.
     """
+    for _, event in _read(path, begin):
+        yield event
+
+
+def _read(path: str | os.PathLike[str], begin: int) -> Iterator[tuple[int, JobEvent]]:
+    """Yield events, and behind which byte each ends."""
+    end = begin
     with Path(path).open("rb") as file:
         file.seek(begin)
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
+            end += len(line)
             try:
-                yield read_line(line)
+                yield end, read_line(line)
             except ParameterError as error:
                 remedy = "restore the file, or begin a new one"
                 where = f"line {number} behind byte {begin}" if begin else f"line {number}"

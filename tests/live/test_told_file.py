@@ -129,11 +129,13 @@ def test_a_journal_that_was_read_is_opened_at_its_mark(
 
 
 def test_a_mark_says_what_is_forgotten(tmp_path: Path) -> None:
-    """What is older than a week need not be looked at again; all younger is known."""
+    """What is older than a week need not be looked at again; all younger is known. Also of one that was read."""
     with Journal(tmp_path / "j") as journal:
         for day in range(20):
             journal.append([JobEvent("submitted", day * 86_400.0, str(day))])
         mark = journal.mark
+    with Journal(tmp_path / "j") as again:
+        assert again.mark == mark
     assert 0 < mark.forgotten < mark.bytes
     assert mark.events == 20
     first = (tmp_path / "j").read_bytes()[: mark.forgotten].count(b"\n")
@@ -142,3 +144,5 @@ def test_a_mark_says_what_is_forgotten(tmp_path: Path) -> None:
     with Journal(tmp_path / "j", mark) as quick:
         assert quick.append([JobEvent("submitted", day * 86_400.0, str(day)) for day in range(13, 20)]) == []
         assert quick.events == 20
+        quick.append([JobEvent("submitted", 30 * 86_400.0, "30")])
+        assert quick.mark.forgotten >= mark.forgotten
