@@ -3,16 +3,38 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import resource
 import socket
 from collections.abc import Callable
 from typing import Any
 
 import uvicorn
 
+from pipelines.service.connections import OpenConnections, PatientProtocol
 from swftools.errors import ParameterError
 
-MOST_CONNECTIONS = 900
-"""Connections at once; more are answered with 503, so that files that are open stay below the usual limit of 1,024."""
+FILES = 4096
+"""Files that the process may have open, if the system allows so many."""
+
+SHARE_OF_CONNECTIONS = 0.75
+"""Of the files that may be open; the others are for the journal, for commands, and for connections that just came."""
+
+AT_ONCE = 50
+"""Connections that are taken in one after the other before those are counted."""
+
+QUEUE = 2048
+"""Connections that wait to be taken in."""
+
+PATIENCE = 15.0
+"""Seconds in which a request is whole, answered, and its answer read; then the connection is ended."""
+
+IDLE = 5
+"""Seconds that a connection without a request is kept for another one."""
+
+HEADERS_BYTES = 16_384
+"""Of an address and headers that have come so far and are not whole; beyond, they are refused."""
 
 
 def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
@@ -38,7 +60,7 @@ def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen(2048)  # who asks from now on waits for the answer
+        listening.listen(QUEUE)  # who asks from now on waits for the answer
     except OSError as error:
         listening.close()
         raise ParameterError(
@@ -46,19 +68,82 @@ def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
         ) from error
     chosen = f"[{host}]" if ":" in host else host
     say(f"http://{chosen}:{listening.getsockname()[1]}/")
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_keep_alive=5,
-        server_header=False,
-        proxy_headers=False,  # who is a trusted peer is told by the connection, not by a header
-    )
-    server = uvicorn.Server(config)
+    connections = OpenConnections(int(SHARE_OF_CONNECTIONS * open_files()), PATIENCE)
     try:
-        server.run([listening])
+        _Server(_config(app, connections), connections, listening).run([listening])
     except KeyboardInterrupt:
         pass
     finally:
         listening.close()
+
+
+def open_files() -> int:
+    """Allow this process more open files, if the system does; return how many it may have."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft == resource.RLIM_INFINITY or soft >= most:
+        return most
+    with contextlib.suppress(OSError, ValueError):  # some systems allow less than they say
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        return most
+    return soft
+
+
+def _config(app: Any, connections: OpenConnections) -> uvicorn.Config:
+    """Return how uvicorn is to listen."""
+
+    class Counted(PatientProtocol):
+        """Connections of this server."""
+
+        open_connections = connections
+
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http=Counted,
+        ws="none",
+        log_level="error",  # what clients send that is no request is no news
+        access_log=False,
+        backlog=AT_ONCE,
+        timeout_keep_alive=IDLE,
+        timeout_graceful_shutdown=IDLE,
+        h11_max_incomplete_event_size=HEADERS_BYTES,
+        server_header=False,
+        proxy_headers=False,  # who is a trusted peer is told by the connection, not by a header
+    )
+
+
+class _Server(uvicorn.Server):
+    """A server that ends connections whose time is over.
+
+    Parameters
+    ----------
+    config : uvicorn.Config
+        How it listens.
+    connections : OpenConnections
+        Those that it has.
+    listening : socket.socket
+        Where it listens.
+    """
+
+    def __init__(self, config: uvicorn.Config, connections: OpenConnections, listening: socket.socket) -> None:
+        super().__init__(config)
+        self._connections, self._listening = connections, listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin; ``backlog`` is how many are taken in at once, while many more may wait for that."""
+        await super().startup(sockets)
+        self._listening.listen(QUEUE)
+
+    async def main_loop(self) -> None:
+        """Serve, and look at the clock meanwhile."""
+        looking = asyncio.create_task(self._look())
+        try:
+            await super().main_loop()
+        finally:
+            looking.cancel()
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            self._connections.end_old()

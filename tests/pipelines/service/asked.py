@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A small service, asked below the web server, with what no client would send, too."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pipelines.service.app import HEADERS, Service, make_app
+from pipelines.service.clusters import Cluster
+from pipelines.service.sensors.replay import ReplaySensor
+from pipelines.service.sensors.sensor import Machine
+from swftools.live import JobEvent
+from swftools.qbets import WaitPredictor
+
+HOST = (b"host", b"localhost")
+
+
+class Stands:
+    """A clock that stands."""
+
+    def now(self) -> float:
+        """Return the time."""
+        return 10_000.0
+
+
+def small_service(queues: Sequence[str] = ("batch", "night"), name: str = "blue", **chosen: Any) -> Service:
+    """Return a service that has heard of 30 jobs of each queue that waited a second to half a minute."""
+    predictor = WaitPredictor("binomial", by="queue", **{"training": 20, "clustering": False, **chosen})
+    predictor.start = 946_684_800
+    events = []
+    for number in range(30 * len(queues)):
+        job, submit = str(number), 10_000.0 * number / (30 * len(queues))
+        groups = {"queue": queues[number % len(queues)], "user": f"user{number}"}
+        events += [
+            JobEvent("submitted", submit, job, "", 4, 3600.0, groups),
+            JobEvent("started", submit + number % 30, job),
+        ]
+    events.sort(key=lambda event: event.time)
+    cluster = Cluster(name, predictor, ReplaySensor(events, Machine(64)), Stands(), 60.0)
+    cluster.poll()
+    return Service([cluster], 3600.0)
+
+
+class Told(NamedTuple):
+    """An answer."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Asker:
+    """Asks an application without a web server between.
+
+    Parameters
+    ----------
+    service : Service
+        What is asked.
+    hosts : sequence of str
+        By which names.
+    """
+
+    def __init__(self, service: Service, hosts: Sequence[str] = ("localhost",)) -> None:
+        self.app = make_app(service, hosts)
+
+    def ask(
+        self,
+        path: str,
+        query: bytes = b"",
+        headers: Sequence[tuple[bytes, bytes]] = (HOST,),
+        method: str = "GET",
+    ) -> Told:
+        """Return the answer; a mistake of the application is raised."""
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode("utf-8", "surrogateescape"),
+            "root_path": "",
+            "query_string": query,
+            "headers": list(headers),
+            "client": ("127.0.0.1", 9),
+            "server": ("127.0.0.1", 8017),
+            "state": {},
+        }
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        asyncio.run(self.app(scope, receive, send))
+        start, *parts = sent
+        found = {name.decode("latin-1"): value.decode("latin-1") for name, value in start["headers"]}
+        return Told(start["status"], found, b"".join(part.get("body", b"") for part in parts))
+
+
+def assert_as_promised(told: Told, path: str, method: str = "GET") -> None:
+    """Whatever is asked: no mistake of ours, our headers, and an error below ``/api`` is a problem document."""
+    assert told.status < 500
+    assert {name: told.headers.get(name.lower()) for name in HEADERS} == HEADERS
+    if told.status >= 400 and path.startswith("/api/"):
+        assert told.headers["content-type"] == "application/problem+json"
+        if method != "HEAD":
+            problem = json.loads(told.body)
+            assert set(problem) == {"type", "title", "status", "detail"}
+            assert (problem["type"], problem["status"]) == ("about:blank", told.status)
+            assert problem["detail"].isprintable()
+    elif told.status >= 400:
+        assert told.headers["content-type"] == "text/html; charset=utf-8"
