@@ -91,7 +91,13 @@ class PatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; what was answered may still wait to be read."""
+        """Wait for the next request; what was answered may still wait to be read.
+
+        A client that does not wait for the answer to ask again is answered once: else one of a hundred requests in a
+        row, which it never reads, has a hundred turns while others wait for theirs.
+        """
+        if self.conn.trailing_data[0]:
+            self.transport.close()
         if not self.transport.is_closing():
             self.open_connections.answered(self)
         super().on_response_complete()
@@ -105,14 +111,19 @@ class PatientProtocol(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True  # its answer has no reader, and must not come between
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            problem = {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": UNREADABLE}
-            body = json.dumps(problem).encode()
-            told = {**HEADERS, "Cache-Control": "no-store", "Content-Type": "application/problem+json"}
-            headers = [*told.items(), ("Content-Length", str(len(body))), ("Connection", "close")]
-            for event in (
-                h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
-                h11.Data(data=body),
-                h11.EndOfMessage(),
-            ):
-                self.transport.write(self.conn.send(event) or b"")
+            is_head = self.conn.our_state is h11.SEND_RESPONSE and self.scope["method"] == "HEAD"
+            self.transport.write(_REFUSED if is_head else _REFUSED + _PROBLEM)
         self.transport.close()
+
+
+_PROBLEM = json.dumps({"type": "about:blank", "title": "Bad Request", "status": 400, "detail": UNREADABLE}).encode()
+_LINES = {
+    **HEADERS,
+    "Cache-Control": "no-store",
+    "Content-Type": "application/problem+json",
+    "Content-Length": str(len(_PROBLEM)),
+    "Connection": "close",
+}
+_REFUSED = "".join(
+    ["HTTP/1.1 400 Bad Request\r\n", *(f"{name}: {value}\r\n" for name, value in _LINES.items()), "\r\n"]
+).encode("ascii")
