@@ -38,11 +38,8 @@ class Exposition(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all families."""
         waits = HistogramMetricFamily("swftools_wait_seconds", "Waits of jobs that started.", labels=["cluster"])
-        bounds = GaugeMetricFamily(
-            "swftools_wait_bound_seconds",
-            "Bound of the wait of a job submitted now.",
-            labels=["cluster", "queue", "quantile"],
-        )
+        # A summary, which is what has quantiles; nothing is counted or summed here: that is the histogram's.
+        bounds = Metric("swftools_wait_bound_seconds", "Bound of the wait of a job submitted now.", "summary")
         kept = GaugeMetricFamily(
             "swftools_bound_kept_ratio",
             "Share of jobs that started within what they were told, 30 days.",
@@ -69,7 +66,8 @@ class Exposition(Collector):
                 took.add_metric([cluster.name, command], cost.seconds)
                 failures.add_metric([cluster.name, command], cost.failures)
             for queue, quantile, seconds in _bounds(cluster):
-                bounds.add_metric([cluster.name, queue, f"{quantile:g}"], seconds)
+                labels = {"cluster": cluster.name, "queue": queue, "quantile": f"{quantile:g}"}
+                bounds.add_sample("swftools_wait_bound_seconds", labels, seconds)
         yield from (waits, bounds, kept, heard, calls, took, failures)
 
 

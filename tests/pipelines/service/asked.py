@@ -26,18 +26,18 @@ class Stands:
         return 10_000.0
 
 
-def small_service(queues: Sequence[str] = ("batch", "night"), name: str = "blue", **chosen: Any) -> Service:
-    """Return a service that has heard of 30 jobs of each queue that waited a second to half a minute."""
-    predictor = WaitPredictor("binomial", by="queue", **{"training": 20, "clustering": False, **chosen})
+def small_service(
+    queues: Sequence[str] = ("batch", "night"), name: str = "blue", of_each: int = 30, **chosen: Any
+) -> Service:
+    """Return a service that has heard of so many jobs of each queue, which waited up to half a minute."""
+    predictor = WaitPredictor("binomial", **{"by": "queue", "training": 20, "clustering": False, **chosen})
     predictor.start = 946_684_800
-    events = []
-    for number in range(30 * len(queues)):
-        job, submit = str(number), 10_000.0 * number / (30 * len(queues))
+    count, events = of_each * len(queues), []
+    for number in range(count):
+        job, submit = str(number), 9_900.0 * number / count
         groups = {"queue": queues[number % len(queues)], "user": f"user{number}"}
-        events += [
-            JobEvent("submitted", submit, job, "", 4, 3600.0, groups),
-            JobEvent("started", submit + number % 30, job),
-        ]
+        events.append(JobEvent("submitted", submit, job, "", 4, 3600.0, groups))
+        events.append(JobEvent("started", submit + number % 30, job))
     events.sort(key=lambda event: event.time)
     cluster = Cluster(name, predictor, ReplaySensor(events, Machine(64)), Stands(), 60.0)
     cluster.poll()
