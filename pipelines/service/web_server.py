@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import resource
 import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,10 @@ PATIENCE = 15.0
 
 IDLE = 5
 """Seconds that a connection without a request is kept for another one."""
+
+TURN = 0.0005
+"""Seconds after which a thread that reads what a batch system printed lets an answer go on; Python's own are ten times
+that, several times in an answer."""
 
 HEADERS_BYTES = 16_384
 """Of an address and headers that have come so far and are not whole; beyond, they are refused."""
@@ -68,6 +73,7 @@ def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
         ) from error
     chosen = f"[{host}]" if ":" in host else host
     say(f"http://{chosen}:{listening.getsockname()[1]}/")
+    sys.setswitchinterval(TURN)
     connections = OpenConnections(int(SHARE_OF_CONNECTIONS * open_files()), PATIENCE)
     try:
         _Server(_config(app, connections), connections, listening).run([listening])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -24,6 +25,7 @@ STEPS = 24
 """Halvings that find a quantile: to 10^-7. Many more would come so close to the confidence that scipy must decide."""
 
 
+@lru_cache(maxsize=16_384)  # a service is asked of the same numbers again and again, 40 times in a question
 def upper_rank(waits: int, quantile: float, confidence: float, *, is_large: bool = False) -> int:
     """Return the rank, from 1, of the wait that is an upper bound of a quantile of so many waits; 0 where none is.
 
