@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 from pipelines.service.app import HEADERS, Service, make_app
 from pipelines.service.clusters import Cluster
 from pipelines.service.sensors.replay import ReplaySensor
-from pipelines.service.sensors.sensor import Machine
+from pipelines.service.sensors.sensor import Cost, Machine
 from swftools.live import JobEvent
 from swftools.qbets import WaitPredictor
+
+COMMANDS = ("squeue", "sacct", "scontrol", "sinfo", "sacctmgr")
+"""That a sensor has called."""
 
 HOST = (b"host", b"localhost")
 
@@ -39,7 +42,9 @@ def small_service(
         events.append(JobEvent("submitted", submit, job, "", 4, 3600.0, groups))
         events.append(JobEvent("started", submit + number % 30, job))
     events.sort(key=lambda event: event.time)
-    cluster = Cluster(name, predictor, ReplaySensor(events, Machine(64)), Stands(), 60.0)
+    sensor = ReplaySensor(events, Machine(64))
+    sensor.costs = {command: Cost(7, 1.5, 1) for command in COMMANDS}
+    cluster = Cluster(name, predictor, sensor, Stands(), 60.0)
     cluster.poll()
     return Service([cluster], 3600.0)
 

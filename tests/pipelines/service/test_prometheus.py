@@ -58,7 +58,7 @@ def test_500_queues_have_200_series_at_most() -> None:
     bounds = [each for each in found if each.name == "swftools_wait_bound_seconds"]
     assert len({each.labels["queue"] for each in bounds}) == 50
     assert all(each.labels["queue"] < "q060" for each in bounds)
-    assert {name for each in found for name in each.labels} == {"cluster", "queue", "quantile", "le"}
+    assert {name for each in found for name in each.labels} == {"cluster", "queue", "quantile", "le", "command"}
     assert not re.search(r"user\d|account|job", " ".join(value for each in found for value in each.labels.values()))
 
 
