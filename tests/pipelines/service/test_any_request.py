@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.responses import Response
 
 from pipelines.service.app import HEADERS
-from pipelines.service.guard import LONGEST_ADDRESS
+from pipelines.service.guard import LONGEST_ADDRESS, Guard
 from tests.pipelines.service.asked import HOST, Asker, assert_as_promised, small_service
 
 ASKER = Asker(small_service(), ("localhost", "[::1]"))
@@ -140,3 +141,17 @@ def test_a_mistake_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
         assert {name: headers.get(name.lower()) for name in HEADERS} == HEADERS
         assert b"its log tells" in told[1]["body"]
         assert b"Zero" not in told[1]["body"]
+
+
+def test_an_answer_without_headers_gets_them() -> None:
+    """Whoever made it; what it has of them already stays."""
+
+    async def bare(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"referrer-policy", b"origin")]})
+        await send({"type": "http.response.body", "body": b"x"})
+
+    asker = Asker(small_service())
+    asker.app = Guard(bare, HEADERS, lambda *_: Response())  # type: ignore[assignment]
+    told = asker.ask("/")
+    assert (told.status, told.body) == (200, b"x")
+    assert told.headers == {name.lower(): value for name, value in HEADERS.items()} | {"referrer-policy": "origin"}

@@ -236,6 +236,39 @@ def test_what_is_no_request_and_asks_for_headers_alone() -> None:
     assert wire.is_closed
 
 
+def test_nonsense_in_the_midst_of_an_answer() -> None:
+    """Ends the connection, and writes nothing into the answer; what the application still sends goes nowhere."""
+    goes_on = asyncio.Event()
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
+        await send({"type": "http.response.body", "body": b"ab", "more_body": True})
+        await goes_on.wait()
+        await send({"type": "http.response.body", "body": b"cd", "more_body": False})
+
+    async def come() -> Wire:
+        config = web_server._config(slow, OpenConnections(9, 10.0))
+        config.load()
+        made: Any = config.http_protocol_class
+        state, wire = ServerState(), Wire()
+        protocol = made(config, state, {})
+        protocol.connection_made(wire)
+        protocol.data_received(b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(10):
+            await asyncio.sleep(0)
+        protocol.data_received(b"zz\r\n")
+        goes_on.set()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not state.tasks
+        return wire
+
+    wire = asyncio.run(come())
+    assert wire.is_closed
+    assert wire.sent.endswith(b"\r\n\r\nab")
+    assert wire.sent.count(b"HTTP/1.1") == 1
+
+
 _line = st.sampled_from(
     [b"GET / HTTP/1.1", b"GET /api/v1/wait?queue=batch HTTP/1.1", b"HEAD * HTTP/1.0", b"X"]
 ) | st.binary(max_size=20)
@@ -268,11 +301,14 @@ def test_a_client_that_comes_ends_the_oldest() -> None:
         for protocol, wire in zip(protocols[:2], wires, strict=False):
             protocol.connection_made(wire)
         protocols[0].data_received(GET + b"\r\n")
-        while state.tasks:
+        for _ in range(100):
             await asyncio.sleep(0)
+        assert not state.tasks
         protocols[2].connection_made(wires[2])
         protocols[1].connection_lost(None)
         assert len(connections) == 2
+        protocols[0].connection_lost(None)
+        assert len(connections) == 1
         return [wire.is_aborted for wire in wires]
 
     assert asyncio.run(come()) == [False, True, False]
