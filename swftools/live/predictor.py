@@ -339,6 +339,8 @@ class _Known(SavedState):
         Behind the numbers of groups.
     """
 
+    is_trusted = True
+
     def __init__(self, name: str, about: Mapping[str, Any], known: Mapping[str, KnownQueue], names: Any) -> None:
         super().__init__(name, about, dict.fromkeys(sorted(known), ([], b"")), names)
         self._of_group = known

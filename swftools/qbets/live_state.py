@@ -109,8 +109,9 @@ def known_of(saved: SavedState, label: str) -> KnownQueue:
         No replay leaves that.
     """
     known: KnownQueue = saved.known(label, nothing_known())
-    with saved.refusing(f"group {label!r}: "):
-        check_numbers(known)
+    if not saved.is_trusted:  # the check takes longer than an answer
+        with saved.refusing(f"group {label!r}: "):
+            check_numbers(known)
     return known
 
 

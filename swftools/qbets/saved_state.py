@@ -83,6 +83,9 @@ class SavedState:
         The names that the log has behind the numbers of groups, by kind (queue, user) and number.
     """
 
+    is_trusted = False
+    """Whether its numbers come from here, not from a file that anybody may have written."""
+
     def __init__(
         self,
         name: str,
