@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -17,8 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pipelines.service.guard import Guard
 from pipelines.service.openapi import describe
-from pipelines.service.problems import HEADERS, handlers
+from pipelines.service.problems import HEADERS, handlers, problem
 from pipelines.service.routes import json_route, page_route
 from pipelines.service.service import Service
 from pipelines.service.site import Site
@@ -73,7 +75,11 @@ def make_app(service: Service, hosts: Sequence[str] = ("localhost", "127.0.0.1",
         Route("/metrics", _metrics(service)),
     ]
     trusted = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    return Starlette(routes=routes, middleware=[trusted], exception_handlers=handlers(site.page), lifespan=lifespan)
+    guard = Middleware(Guard, headers=HEADERS, problem=functools.partial(problem, site.page))
+    exceptions = handlers(site.page)
+    app = Starlette(routes=routes, middleware=[guard, trusted], exception_handlers=exceptions, lifespan=lifespan)
+    app.router.redirect_slashes = False  # it takes the address apart, and fails where that cannot be done
+    return app
 
 
 async def _style(_: Request) -> Response:

@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pipelines.service.app import HEADERS
+from pipelines.service.problems import HEADERS
 
 UNREADABLE = "the request cannot be read: it is no HTTP/1.1, or its address and headers are longer than 16 KiB"
 

@@ -37,14 +37,17 @@ def handlers(page: Page) -> dict[Any, Any]:
         told = "there is no such page" if error.status_code == 404 else str(error.detail)
         return problem(page, request, error.status_code, told, error.headers)
 
-    return {Refusal: refused, HTTPException: not_there}
+    async def failed(request: Request, _: Exception) -> Response:  # which the web server writes into its log
+        return problem(page, request, 500, "the service made a mistake; its log tells its operator which")
+
+    return {Refusal: refused, HTTPException: not_there, Exception: failed}
 
 
 def problem(page: Page, request: Request, status: int, told: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return what is wrong."""
     more = {**(headers or {}), **({"Retry-After": "60"} if status == 503 else {})}
     title = HTTPStatus(status).phrase
-    if not request.url.path.startswith("/api/"):
+    if not request.scope["path"].startswith("/api/"):  # an address need not be one that can be taken apart
         made = page("error", title, status, told=told)
         made.headers.update(more)
         return made

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.responses import Response
 
-from pipelines.service.app import HEADERS
 from pipelines.service.guard import LONGEST_ADDRESS, Guard
+from pipelines.service.problems import HEADERS
 from tests.pipelines.service.asked import HOST, Asker, assert_as_promised, small_service
 
 ASKER = Asker(small_service(), ("localhost", "[::1]"))

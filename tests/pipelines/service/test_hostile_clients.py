@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from uvicorn.server import ServerState
 
 from pipelines.service import web_server
-from pipelines.service.app import HEADERS
 from pipelines.service.connections import OpenConnections
+from pipelines.service.problems import HEADERS
 from tests.pipelines.luigi_runs import SWFTOOLS, environment
 from tests.pipelines.service.asked import Asker, small_service
 
