@@ -18,12 +18,8 @@ from tests.pipelines.service.asked import HOST, Asker, assert_as_promised, small
 ASKER = Asker(small_service(), ("localhost", "[::1]"))
 
 PATHS = (
-    "/",
-    "/queues",
-    "/api/v1/wait",
-    "/api/v1/clusters",
-    "/api/v1/queues",
-    "/api/v1/accuracy",
+    *("/", "/queues", "/queue/batch", "/queue/none", "/job/7", "/api/v1/jobs/7", "/api/v1/where", "/api/v1/start"),
+    *("/api/v1/reserve", "/api/v1/plan", "/api/v1/wait", "/api/v1/clusters", "/api/v1/queues", "/api/v1/accuracy"),
     "/api/v1/openapi.json",
 )
 OTHERS = (
@@ -38,10 +34,14 @@ OTHERS = (
     "localhost:80",
     "",
 )
-NAMES = ("cluster", "queue", "group", "processors", "time", "within", "quantile", "user", "")
+NAMES = (
+    *("cluster", "queue", "group", "processors", "time", "within", "quantile", "user", ""),
+    *("at", "confidence", "by", "start", "probability", "piece"),
+)
 VALUES = (
     *("batch", "night", "blue", "1", "0.5", ".9", "2h", "1-12:00:00", "4", "nan", "inf", "-0", "1e400", "0x10", "1_0"),
     *("\u0663", "\u00b2", "%", "%00", "%ff%fe", "+", "a" * 50, "9" * 30, "<b>", "\x1b[31m", "\u202e", "1:2:3:4:5"),
+    *("2000-01-01T12:00:00Z", "9999-12-31T23:59:59+00:00", "0001-01-01", "now", "batch:4:2h", "blue/batch:4:2h", "+2h"),
 )
 
 _text = st.sampled_from(VALUES) | st.text(max_size=20)
