@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import resource
 import socket
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -33,10 +33,6 @@ PATIENCE = 15.0
 
 IDLE = 5
 """Seconds that a connection without a request is kept for another one."""
-
-TURN = 0.0005
-"""Seconds after which a thread that reads what a batch system printed lets an answer go on; Python's own are ten times
-that, several times in an answer."""
 
 HEADERS_BYTES = 16_384
 """Of an address and headers that have come so far and are not whole; beyond, they are refused."""
@@ -73,7 +69,7 @@ def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
         ) from error
     chosen = f"[{host}]" if ":" in host else host
     say(f"http://{chosen}:{listening.getsockname()[1]}/")
-    sys.setswitchinterval(TURN)
+    gc.freeze()  # what is known by now stays; the collector of garbage would stop for a tenth of a second to look at it
     connections = OpenConnections(int(SHARE_OF_CONNECTIONS * open_files()), PATIENCE)
     try:
         _Server(_config(app, connections), connections, listening).run([listening])
