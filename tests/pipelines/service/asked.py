@@ -8,11 +8,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pipelines.service.app import Service, make_app
+from pipelines.service.app import make_app
 from pipelines.service.clusters import Cluster
 from pipelines.service.problems import HEADERS
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import Cost, Machine
+from pipelines.service.service import Service
 from swftools.live import JobEvent
 from swftools.qbets import WaitPredictor
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from pipelines.service.app import Service
+from pipelines.service.service import Service
 from tests.folders import ROOT
 from tests.pipelines.service.asked import Asker, small_service
 
