@@ -48,7 +48,7 @@ def small_service(
     sensor.costs = {command: Cost(7, 1.5, 1) for command in COMMANDS}
     cluster = Cluster(name, predictor, sensor, Stands(), 60.0)
     cluster.poll()
-    return Service([cluster], 3600.0)
+    return Service([cluster])
 
 
 class Told(NamedTuple):

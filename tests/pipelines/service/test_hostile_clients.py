@@ -409,9 +409,9 @@ def idle(client: socket.socket) -> None:
 
 
 def never_reads(client: socket.socket) -> None:
-    """Ask again and again for what is long, and read nothing."""
+    """Ask again and again, and read nothing."""
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    client.sendall(b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+    client.sendall(b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
 
 
 @pytest.mark.slow
