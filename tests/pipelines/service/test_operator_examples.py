@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shlex
 import shutil
@@ -13,6 +14,7 @@ import pytest
 
 from pipelines.cli.main import main
 from pipelines.service import web_server
+from pipelines.service.settings import ServiceSettings
 from tests.folders import ROOT
 
 EXAMPLES = ROOT / "examples" / "service"
@@ -49,7 +51,7 @@ def commands() -> list[list[str]]:
 
 def test_commands_have_options_that_there_are() -> None:
     """Each of them."""
-    known = {name for parameter in main.commands["serve"].params for name in parameter.opts} | {"--config"}
+    known = {name for parameter in main.commands["serve"].params for name in parameter.opts}
     found = commands()
     assert len(found) == 5
     for words in found:
@@ -58,7 +60,7 @@ def test_commands_have_options_that_there_are() -> None:
 
 def test_all_listen_at_the_same_port() -> None:
     """That of the command, where nobody says another one."""
-    (port,) = [each.default for each in main.commands["serve"].params if each.name == "port"]
+    (port,) = [each.default for each in dataclasses.fields(ServiceSettings) if each.name == "port"]
     for name in ("nginx.conf", "prometheus.yml", "Containerfile"):
         assert set(re.findall(r"127\.0\.0\.1:(\d+)", text(name))) == {str(port)}
     assert f"EXPOSE {port}\n" in text("Containerfile")
