@@ -117,7 +117,7 @@ class Cluster:
         self._counted: tuple[tuple[int, int], dict[str | None, ToldCounts]] = (-1, -1), {}
         self._saved = (-math.inf, -1)
         self._answers: tuple[object, dict[Any, WaitAnswer]] = None, {}
-        self._named_groups: tuple[list[str], dict[str, str]] = [], {}
+        self._called: tuple[list[str], object, dict[str, str]] = [], None, {}
         if memory is not None:
             self._remember(memory)
         if ledger is not None:
@@ -350,10 +350,10 @@ class Cluster:
 
     def groups(self) -> dict[str, str]:
         """Return the groups of jobs, and what each is called."""
-        labels = self.live.groups
-        if labels != self._named_groups[0]:
-            self._named_groups = labels, dict(named_groups(labels, list(self.predictor.by), self.predictor.names))
-        return self._named_groups[1]
+        labels, names = self.live.groups, self.predictor.names
+        if labels != self._called[0] or names is not self._called[1]:  # asked for at each answer
+            self._called = labels, names, dict(named_groups(labels, list(self.predictor.by), names))
+        return self._called[2]
 
     def queue_of(self, job: QueuedJob) -> str | None:
         """Return what the queue of a job is called; None where nobody says."""

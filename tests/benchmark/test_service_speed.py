@@ -160,7 +160,9 @@ def test_answers_beside_a_poll(benchmark: BenchmarkFixture, slurm: dict[str, Any
 
 
 def test_start(benchmark: BenchmarkFixture, slurm: dict[str, Any]) -> None:
-    """From the command to its address, with a journal of 250,000 events: the second start, as after a crash."""
+    """From the command to its address, with a journal of 250,000 events: at first all is learnt, then it is known."""
+    for path in slurm["journal"].parent.glob("journal.*"):
+        path.unlink()
     with served(slurm) as (_, first, process):
         time.sleep(3.0)
         process.terminate()
