@@ -7,6 +7,7 @@ import pytest
 import uvicorn
 from starlette.requests import Request
 
+from pipelines.service import web_server
 from pipelines.service.access import Access
 from pipelines.service.web_server import run
 from swftools.errors import ParameterError
@@ -79,12 +80,12 @@ def test_the_peer_is_that_of_the_connection(monkeypatch: pytest.MonkeyPatch) -> 
     class Stopped:
         """A server that ends at once."""
 
-        def __init__(self, config: uvicorn.Config) -> None:
+        def __init__(self, config: uvicorn.Config, *_: object) -> None:
             configured.append(config)
 
         def run(self, sockets: object) -> None:
             """End."""
 
-    monkeypatch.setattr(uvicorn, "Server", Stopped)
+    monkeypatch.setattr(web_server, "_Server", Stopped)
     run(object(), "127.0.0.1", 0, lambda _: None)
     assert [config.proxy_headers for config in configured] == [False]
