@@ -21,6 +21,10 @@ AHEAD = 7 * 86_400.0
 """Seconds from now on for which it is answered how long a job would wait that is submitted then."""
 
 
+MOST_VALUES = 20
+"""Of one parameter: each takes time, and all who ask share it."""
+
+
 class Refusal(Exception):  # noqa: N818 (an answer: it says what to mend)
     """A question that cannot be answered as it was put.
 
@@ -67,6 +71,8 @@ def values_of(given: Sequence[tuple[str, str]], known: Sequence[str], several: S
     for name, value in given:
         if name not in (*known, *several):
             raise Refusal(400, f"there is no parameter {name!r}; there are: {', '.join([*known, *several])}")
+        if name in several and len(found[name]) == MOST_VALUES:
+            raise Refusal(400, f"{name} is there more than {MOST_VALUES} times: ask in several questions")
         if name in several:
             found[name].append(value)
         elif name in found:

@@ -20,6 +20,9 @@ from swftools.output.shown_text import shown
 SECONDS = 30.0
 """A command that takes longer is ended."""
 
+NICE = 10
+"""By how much commands stand back behind the answers of the service, on one core."""
+
 Waited = TypeVar("Waited")
 
 Run = Callable[[tuple[str, ...]], str]
@@ -122,7 +125,7 @@ def run_command(
     told = {**os.environ, "TZ": "UTC", "LC_ALL": "C", **(environment or {})}
 
     def begin() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603 (our own words, and ids that the batch system printed)
+        process = subprocess.Popen(  # noqa: S603 (our own words, and ids that the batch system printed)
             words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -130,6 +133,9 @@ def run_command(
             env=told,
             start_new_session=True,  # so that it is ended with all that it started
         )
+        with contextlib.suppress(OSError):  # it is over already
+            os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
+        return process
 
     try:
         with ends_with_the_service(begin, _kill) as process:

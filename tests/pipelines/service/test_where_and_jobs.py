@@ -480,3 +480,12 @@ def test_shares_in_words() -> None:
         "999 of 1,000",
         "99.95 %",
     ]
+
+
+def test_how_often_a_parameter_may_be_there(clock: Hand) -> None:
+    """Twenty quantiles are answered; one more is refused, since all who ask share the time."""
+    with asking([cluster_of(clock)]) as client:
+        twenty = "&".join(f"quantile=.{number + 10}" for number in range(20))
+        assert len(client.get(f"/api/v1/wait?queue=batch&{twenty}").json()["bounds"]) == 20
+        refused = client.get(f"/api/v1/wait?queue=batch&{twenty}&quantile=.5")
+        assert (refused.status_code, "more than 20 times" in refused.json()["detail"]) == (400, True)
