@@ -484,8 +484,11 @@ def test_shares_in_words() -> None:
 
 def test_how_often_a_parameter_may_be_there(clock: Hand) -> None:
     """Twenty quantiles are answered; one more is refused, since all who ask share the time."""
-    with asking([cluster_of(clock)]) as client:
+    cluster = cluster_of(clock)
+    cluster.poll()
+    with asking([cluster]) as client:
         twenty = "&".join(f"quantile=.{number + 10}" for number in range(20))
-        assert len(client.get(f"/api/v1/wait?queue=batch&{twenty}").json()["bounds"]) == 20
-        refused = client.get(f"/api/v1/wait?queue=batch&{twenty}&quantile=.5")
+        asked = f"/api/v1/wait?queue=batch&time=1h&{twenty}"
+        assert len(client.get(asked).json()["bounds"]) == 20
+        refused = client.get(f"{asked}&quantile=.5")
         assert (refused.status_code, "more than 20 times" in refused.json()["detail"]) == (400, True)
