@@ -55,6 +55,7 @@ def settings_of(options: Mapping[str, Any], sensor: Mapping[str, Any] | None, na
     from pipelines.catalog.problems import validated
     from pipelines.service.sensors import KINDS
     from pipelines.service.settings import ServiceSettings, check_together, read_service_settings
+    from swftools.errors import ParameterError
     from swftools.parameters.as_text import read_assignments, read_entry
 
     whole = {key: options[key] for key in ("host", "port", "allowed_hosts") if options.get(key) not in (None, ())}
@@ -79,6 +80,9 @@ def settings_of(options: Mapping[str, Any], sensor: Mapping[str, Any] | None, na
         raise click.UsageError(f"give one of --config FILE, --slurm, --pbs, --sensor KIND{others}")
     called = options.get("name") or (name if sensor else sensors[0]["kind"])
     content = {**whole, "clusters": {called: {**of_cluster, "sensor": sensors[0]}}}
-    settings = validated(ServiceSettings, "command line", b"", content)
+    try:
+        settings = validated(ServiceSettings, "command line", b"", content)
+    except ParameterError as error:  # it names keys of a file
+        raise ParameterError(str(error).replace(f"clusters.{called}.", "--").replace("_every:", "-every:")) from error
     check_together(settings, "command line")
     return settings

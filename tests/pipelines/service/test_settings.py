@@ -111,3 +111,17 @@ def test_what_the_command_refuses(words: list[str], told: str, tmp_path: Path, m
     assert ended.exit_code != 0
     said = ended.output + str(ended.exception)
     assert told in said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["serve", "--slurm", "--policy", "eazy"], "error: --policy: no policy 'eazy'"),
+        (["collect", "--slurm", "--file-every", "0", "--journal", "j"], "error: --file-every: should be greater than"),
+    ],
+)
+def test_what_is_wrong_on_the_command_line_is_named_as_there(words: list[str], told: str) -> None:
+    """And not as in a file of settings."""
+    ended = CliRunner().invoke(main, words)
+    assert ended.exit_code == 2
+    assert told in ended.output
