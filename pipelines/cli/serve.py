@@ -15,6 +15,8 @@ from swftools.errors import MissingLibraryError
 from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from pipelines.logs.load import LoadedLog
 
 LIBRARIES = ("starlette", "uvicorn", "jinja2", "prometheus_client")
@@ -67,19 +69,20 @@ def serve(replay: str | None, cleaned: bool, rules: str, **options: Any) -> None
     def load_it(log: str) -> LoadedLog:
         return logs.get(log) or load(log, cleaned, rules)
 
-    clusters = [cluster_of(name, each, load_it) for name, each in named.items()]
-    service = Service(
-        clusters,
-        shows_users=settings.shows_users,
-        user_header=settings.user_header or None,
-        trusted_peers=settings.trusted_peers,
-        jobs_are_private=settings.jobs_are_private,
-        questions=settings.questions or None,
-        questions_days=settings.questions_days,
-    )
-    app = make_app(service, [*LOOPBACK, *settings.allowed_hosts])
+    def make() -> Starlette:
+        service = Service(
+            [cluster_of(name, each, load_it) for name, each in named.items()],
+            shows_users=settings.shows_users,
+            user_header=settings.user_header or None,
+            trusted_peers=settings.trusted_peers,
+            jobs_are_private=settings.jobs_are_private,
+            questions=settings.questions or None,
+            questions_days=settings.questions_days,
+        )
+        return make_app(service, [*LOOPBACK, *settings.allowed_hosts])
+
     names = ", ".join(named)
-    run(app, settings.host, settings.port, lambda address: click.echo(f"{names}: {address}  (Ctrl-C ends it)"))
+    run(make, settings.host, settings.port, lambda address: click.echo(f"{names}: {address}  (Ctrl-C ends it)"))
 
 
 def _played(replay: str | None, options: dict[str, Any]) -> dict[str, Any] | None:

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
 
 from pipelines.service.connections import OpenConnections, PatientProtocol
+from pipelines.service.loading import Loading
 from swftools.errors import ParameterError
 
 FILES = 4096
@@ -38,22 +40,24 @@ HEADERS_BYTES = 16_384
 """Of an address and headers that have come so far and are not whole; beyond, they are refused."""
 
 
-def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
-    """Answer until it is interrupted.
+def run(make: Callable[[], Starlette], host: str, port: int, say: Callable[[str], None]) -> None:
+    """Answer until it is interrupted; until the application is made, by 503.
 
     Parameters
     ----------
-    app : object
-        An application.
+    make : callable
+        Makes the application.
     host, port : str, int
         Where to listen; port 0 is any that is free.
     say : callable
-        Called with the address, when it listens.
+        Called with the address, when the application answers.
 
     Raises
     ------
     ParameterError
         Somebody else listens there, or the address is none of this machine.
+    Exception
+        Whatever making the application raises.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Of TCP by its name: only then do connections send at once (TCP_NODELAY), and not after 40 ms.
@@ -68,15 +72,23 @@ def run(app: Any, host: str, port: int, say: Callable[[str], None]) -> None:
             f"--host {host} --port {port}: cannot listen there: {error.strerror}; choose another port, 0 for any"
         ) from error
     chosen = f"[{host}]" if ":" in host else host
-    say(f"http://{chosen}:{listening.getsockname()[1]}/")
-    gc.freeze()  # what is known by now stays; the collector of garbage would stop for a tenth of a second to look at it
+    address = f"http://{chosen}:{listening.getsockname()[1]}/"
+
+    def ready() -> None:
+        gc.freeze()  # what is known by now stays; to look at it for garbage would stop answers for a tenth of a second
+        say(address)
+
     connections = OpenConnections(int(SHARE_OF_CONNECTIONS * open_files()), PATIENCE)
+    loading = Loading(make, ready, lambda: setattr(server, "should_exit", True))
+    server = _Server(_config(loading, connections), connections, listening)
     try:
-        _Server(_config(app, connections), connections, listening).run([listening])
+        server.run([listening])
     except KeyboardInterrupt:
         pass
     finally:
         listening.close()
+    if loading.failure is not None:
+        raise loading.failure
 
 
 def open_files() -> int:

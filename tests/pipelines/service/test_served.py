@@ -54,7 +54,7 @@ def test_what_jobs_are_grouped_by(words: list[str], by: list[str], monkeypatch: 
     """By queue where the log has some, or as it is said."""
     served: list[Service] = []
     monkeypatch.setattr(app_module, "make_app", lambda service, _: served.append(service))
-    monkeypatch.setattr(web_server, "run", lambda *_: None)
+    monkeypatch.setattr(web_server, "run", lambda make, *_: make())
     log = ["--replay", str(SHIPPED.path), "--quiet"]
     assert CliRunner().invoke(main, ["serve", *log, *words]).exit_code == 0
     (cluster,) = served[0].clusters.values()
@@ -65,7 +65,7 @@ def test_a_log_without_queues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Has one group of jobs."""
     served: list[Service] = []
     monkeypatch.setattr(app_module, "make_app", lambda service, _: served.append(service))
-    monkeypatch.setattr(web_server, "run", lambda *_: None)
+    monkeypatch.setattr(web_server, "run", lambda make, *_: make())
     lines = "".join(f"{n} {n * 60} 5 60 4 -1 -1 4 90 -1 1 1 -1 -1 -1 -1 -1 -1\n" for n in range(1, 9))
     (tmp_path / "mine.swf").write_text("; MaxProcs: 8\n" + lines)
     done = CliRunner().invoke(main, ["serve", "--replay", str(tmp_path / "mine.swf"), "--quiet", "--name", "one"])
