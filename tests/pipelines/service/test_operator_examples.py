@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli.main import main
+from pipelines.exit_statuses import MISSING_INPUT, WRONG_COMMAND
 from pipelines.service import web_server
 from pipelines.service.settings import ServiceSettings
 from tests.folders import ROOT
@@ -38,7 +39,7 @@ def commands() -> list[list[str]]:
     """Return the words behind ``swftools serve`` in the unit, the Containerfile and what both say of it."""
     image = text("Containerfile")
     entry = [re.findall(r'"([^"]*)"', line) for line in re.findall(r"^ENTRYPOINT .*|^CMD .*", image, re.MULTILINE)]
-    runs = re.findall(r"swftools-serve (--.*)", image)
+    runs = re.findall(r"swftools-serve (--.*)", image.replace("\\\n#", ""))
     (starts,) = re.findall(r"^ExecStart=\S+/swftools serve (.*)", text("swftools-serve.service"), re.MULTILINE)
     proxy = re.findall(r"swftools serve \.\.\. (.*)", text("nginx.conf"))
     return [
@@ -74,6 +75,33 @@ def test_the_unit_has_room_for_what_the_service_wants() -> None:
     assert f"NUMBA_CACHE_DIR=/var/cache/{found['CacheDirectory']}" in found["Environment"]
     assert "MemoryDenyWriteExecute" not in found
     assert int(found["TimeoutStopSec"]) > web_server.IDLE
+
+
+def test_what_cannot_get_better_is_not_started_again() -> None:
+    """Wrong settings, and a file that is not there."""
+    assert unit()["Restart"] == "on-failure"
+    assert unit()["RestartPreventExitStatus"].split() == [str(WRONG_COMMAND), str(MISSING_INPUT)]
+
+
+def test_a_container_may_keep_kernels() -> None:
+    """They belong to who runs, and each command that may write nothing else mounts a volume for them."""
+    image = text("Containerfile")
+    (folder,) = re.findall(r"NUMBA_CACHE_DIR=(\S+)", image)
+    (user,) = re.findall(r"^USER (\S+)$", image, re.MULTILINE)
+    assert f"useradd --uid 1000 --home-dir /var/lib/swftools --create-home {user}\n" in image
+    assert image.index("useradd") < image.index(f"chown -R {user} {folder}\n") < image.index(f"USER {user}")
+    runs = [run for run in re.findall(r"podman run (.*)", image.replace("\\\n#", "")) if "--read-only" in run]
+    assert len(runs) == 2
+    assert all(f"--volume swftools-kernels:{folder} " in run for run in runs)
+
+
+def test_clients_cannot_say_who_they_are() -> None:
+    """The proxy clears each header in which the settings or their documentation suggest to name a user."""
+    told = text("service.yaml") + (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    named = {name for name in re.findall(r"\bX-[A-Za-z-]+\b", told) if "User" in name}
+    assert "X-Remote-User" in named
+    cleared = re.findall(r'^    proxy_set_header (\S+) "";$', text("nginx.conf"), re.MULTILINE)
+    assert named <= set(cleared)
 
 
 @pytest.mark.slow
