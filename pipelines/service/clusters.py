@@ -7,6 +7,7 @@ import bisect
 import math
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from pipelines.service.memory import Memory, write_memory
 from pipelines.service.queued_jobs import QueuedJob, QueuedJobs
 from pipelines.service.recent_waits import RecentWaits
 from pipelines.service.sensors.replay import ReplaySensor
-from pipelines.service.sensors.sensor import NOT_SAID, Cost, Sensor
+from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, Sensor
 from swftools.errors import ParameterError
 from swftools.live import (
     JobEvent,
@@ -30,7 +31,7 @@ from swftools.live import (
     read_journal,
     read_told,
 )
-from swftools.live.events import in_order
+from swftools.live.events import in_order, valid_text
 from swftools.named import named_groups
 from swftools.output.amounts import duration
 from swftools.qbets import WaitAnswer, WaitPredictor, predict_wait
@@ -100,9 +101,9 @@ class Cluster:
         policy: str | None = None,
         memory: Memory | None = None,
     ) -> None:
-        self.name, self.predictor, self.every, self.policy = name, predictor, every, policy
+        self.name, self.predictor, self.every, self.policy = valid_text(name), predictor, every, policy
         self.tick = every
-        self.machine, self._machine_until = NOT_SAID, -math.inf
+        self.machine, self._heard_machine, self._machine_until = NOT_SAID, NOT_SAID, -math.inf
         self.live, self.ledger = LivePredictor(predictor), ToldLedger()
         self._sensor, self._clock = sensor, clock
         self._kept = None if journal is None else Kept(journal)
@@ -155,15 +156,16 @@ class Cluster:
         if self._kept is None:
             raise ParameterError(f"cluster {self.name}: files of its jobs need a journal, lest a restart lose some")
         journal = self._kept.journal
-        self._kept = Kept(journal, JobFiles(folder, self.name, every, journal))
+        told = None if self._told_file is None else read_told(self._told_file.path)
+        self._kept = Kept(journal, JobFiles(folder, self.name, every, journal, told))
 
     def hear(self) -> tuple[float, list[JobEvent]]:
         """Return what time it is, and what happened; this may take a while, and changes nothing that is told."""
         self.calls += 1
         now = self._clock.now()
         if now >= self._machine_until:
-            self.machine = self._sensor.machine()
-            self._machine_until = now + (self.every if self.machine == NOT_SAID else MACHINE_EVERY)
+            self._heard_machine = machine = self._sensor.machine()
+            self._machine_until = now + (self.every if machine == NOT_SAID else MACHINE_EVERY)
         return now, self._sensor.poll(now)
 
     def learn(self, now: float, heard: Iterable[JobEvent]) -> None:
@@ -178,11 +180,11 @@ class Cluster:
         told = self._learn(new)
         if self._kept is not None:
             self._kept.note(new, told)
-        self.heard_at = now
+        self.heard_at, self.machine = now, _valid(self._heard_machine)
         self._write_told()
 
     def settle(self) -> None:
-        """Write down, if it is time, what could wait: what is known, and files of jobs.
+        """Write down what is known, if it is time.
 
         Raises
         ------
@@ -190,6 +192,15 @@ class Cluster:
             It cannot be written; it is tried again.
         """
         self.save_at_times()
+
+    def write(self) -> None:
+        """Write a file for a history, if it is time.
+
+        Raises
+        ------
+        StorageError
+            It cannot be written; it is tried again.
+        """
         if self._kept is not None:
             self._kept.write(self.now)
 
@@ -215,7 +226,7 @@ class Cluster:
             self._untold |= told
         self.ledger.take(heard, told)
         for job in self.jobs.take(heard, told):
-            wait = (job.start or job.submit) - job.submit
+            wait = (job.submit if job.start is None else job.start) - job.submit
             self.waits[bisect.bisect_left(WAIT_BUCKETS, wait)] += 1
             self.waited += wait
             if job.told is not None:
@@ -383,3 +394,8 @@ class Cluster:
         if key not in found:
             found[key] = predict_wait(state, group=group, **asked)
         return found[key]
+
+
+def _valid(machine: Machine) -> Machine:
+    """Return a machine with names of queues as events have them."""
+    return replace(machine, queues={valid_text(name): limits for name, limits in machine.queues.items()})

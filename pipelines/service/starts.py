@@ -53,7 +53,9 @@ def queue_of(cluster: Cluster) -> Queue | str:
     if cluster.machine.processors is None:
         return "unknown-machine"
     now = cluster.heard_at
-    running = [_row(cluster, job, now - (job.start or now)) for job in cluster.jobs.running.values()]
+    running = [
+        _row(cluster, job, now - (now if job.start is None else job.start)) for job in cluster.jobs.running.values()
+    ]
     came = sorted(cluster.jobs.waiting.values(), key=lambda job: job.submit)
     waiting = [_row(cluster, job, now - job.submit) for job in came]
     if any(not width or not time for width, time, _ in [*running, *waiting]):

@@ -84,6 +84,25 @@ class JobEvent:
             raise ParameterError(f"requested_time={self.requested_time!r} is not a number of seconds, 0 or more")
         if self.outcome not in (None, *OUTCOMES):
             raise ParameterError(f"outcome={self.outcome!r} is none of {', '.join(OUTCOMES)}")
+        self._make_texts_valid()
+
+    def _make_texts_valid(self) -> None:
+        """Replace names that cannot be written; an event is frozen for all others."""
+        for name in ("job", "cluster"):
+            said = getattr(self, name)
+            if not said.isascii():
+                object.__setattr__(self, name, valid_text(said))
+        if any(isinstance(value, str) and not value.isascii() for value in self.groups.values()):
+            groups = {key: valid_text(value) if isinstance(value, str) else value for key, value in self.groups.items()}
+            object.__setattr__(self, "groups", groups)
+
+
+def valid_text(said: str) -> str:
+    """Return a text that can be written as UTF-8: half of a surrogate pair, which JSON may hold, by its number.
+
+    Texts that differ stay different ones, unless a batch system has both of them.
+    """
+    return said.encode("utf-8", "backslashreplace").decode()
 
 
 def in_order(events: Iterable[JobEvent]) -> list[JobEvent]:
