@@ -25,11 +25,11 @@ def collect(**options: Any) -> None:
     """
     from pipelines.service import collector
     from pipelines.service.from_settings import collector_of
+    from pipelines.service.listening import begin
 
     settings = settings_of(options, None, "")
     collectors = [collector_of(name, each) for name, each in settings.clusters.items()]
-    for each in collectors:
-        each.poll()
+    begin(collectors)
 
     def say() -> None:
         for each in collectors:

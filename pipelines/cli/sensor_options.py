@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options of commands that hear of a batch system: which one, how often, and where is kept what they hear."""
+"""Options of commands that hear of a batch system: which one, how often, and where what they hear is kept."""
 
 from __future__ import annotations
 

@@ -58,6 +58,7 @@ def serve(replay: str | None, cleaned: bool, rules: str, **options: Any) -> None
         raise MissingLibraryError("serve needs a web server: pip install 'swftools[serve]'")
     from pipelines.service.app import Service, make_app
     from pipelines.service.from_settings import cluster_of
+    from pipelines.service.listening import begin
     from pipelines.service.web_server import run
 
     named = dict(settings.clusters)
@@ -70,8 +71,10 @@ def serve(replay: str | None, cleaned: bool, rules: str, **options: Any) -> None
         return logs.get(log) or load(log, cleaned, rules)
 
     def make() -> Starlette:
+        clusters = [cluster_of(name, each, load_it) for name, each in named.items()]
+        begin(clusters)
         service = Service(
-            [cluster_of(name, each, load_it) for name, each in named.items()],
+            clusters,
             shows_users=settings.shows_users,
             user_header=settings.user_header or None,
             trusted_peers=settings.trusted_peers,

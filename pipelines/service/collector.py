@@ -55,6 +55,9 @@ class Collector:
         self.events += len(new)
 
     def settle(self) -> None:
+        """Do nothing: the journal has it already."""
+
+    def write(self) -> None:
         """Write a file, if it is time.
 
         Raises
@@ -67,7 +70,7 @@ class Collector:
     def poll(self) -> None:
         """Hear what happened, and keep it."""
         self.learn(*self.hear())
-        self.settle()
+        self.write()
 
     def finish(self) -> None:
         """Write what is in no file yet."""

@@ -56,7 +56,7 @@ def collector_of(name: str, settings: ClusterSettings) -> Collector:
 
 
 def cluster_of(name: str, settings: ClusterSettings, load: Load) -> Cluster:
-    """Return a cluster that answers, of which something was heard.
+    """Return a cluster that answers, once something is heard of it.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def cluster_of(name: str, settings: ClusterSettings, load: Load) -> Cluster:
     Raises
     ------
     SwfToolsError
-        It is not heard of, or what is heard cannot be kept.
+        What is heard cannot be kept.
     """
     if settings.sensor["kind"] == REPLAY:
         return _played(name, settings, load)
@@ -87,7 +87,6 @@ def cluster_of(name: str, settings: ClusterSettings, load: Load) -> Cluster:
     try:
         if settings.inbox:
             cluster.write_files(settings.inbox, settings.file_every)
-        cluster.poll()
     except SwfToolsError:
         cluster.close()
         raise

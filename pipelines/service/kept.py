@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from threading import Lock
 
 from swftools.live import JobEvent, JobFiles, Journal, ToldWait
 from swftools.live.events import in_order
@@ -24,6 +25,7 @@ class Kept:
     def __init__(self, journal: Journal, files: JobFiles | None = None) -> None:
         self.journal, self._files = journal, files
         self._unkept: list[JobEvent] = []
+        self._writing = Lock()
 
     def keep(self, heard: Iterable[JobEvent]) -> list[JobEvent]:
         """Keep what was heard; return what is new, in order.
@@ -51,4 +53,5 @@ class Kept:
         StorageError
             It cannot be written: the next call tries again.
         """
-        return None if self._files is None else self._files.write(now, at_once=at_once)
+        with self._writing:  # at the end one may be on its way yet
+            return None if self._files is None else self._files.write(now, at_once=at_once)

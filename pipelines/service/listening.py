@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pipelines.service.sensors.commands import calls_end_here
 from pipelines.service.sensors.sensor import SensorError
-from swftools.errors import StorageError
+from swftools.errors import StorageError, SwfToolsError
 from swftools.live import JobEvent
 from swftools.output.shown_text import shown
 
@@ -40,6 +40,29 @@ class Listener(Protocol):
     def settle(self) -> None:
         """Write down what could wait until it was learnt."""
 
+    def write(self) -> None:
+        """Write files for others, which may take a while: what is told does not depend on it."""
+
+
+def begin(listeners: Sequence[Listener]) -> None:
+    """Hear of all once; one of several that does not answer is said, and asked again later.
+
+    Raises
+    ------
+    SwfToolsError
+        Not one answers: what the last one said.
+    """
+    silent = []
+    for each in listeners:
+        try:
+            each.learn(*each.hear())
+        except SwfToolsError as error:
+            if len(listeners) > 1:
+                _LOG.error("%s: %s", shown(each.name), shown(_told(error)))
+            silent.append(error)
+    if silent and len(silent) == len(listeners):
+        raise silent[-1]
+
 
 async def listen(listeners: Sequence[Listener]) -> None:
     """Poll all, again and again; what fails is said once, and tried again until it is mended."""
@@ -49,17 +72,21 @@ async def listen(listeners: Sequence[Listener]) -> None:
 
 async def _listen(each: Listener) -> None:
     """Poll one."""
-    is_silent = False
+    wrong: str | None = None
     while True:
         await asyncio.sleep(each.tick)
         try:
             each.learn(*await asyncio.to_thread(each.hear))
             each.settle()
-            is_silent = False
+            await asyncio.to_thread(each.write)  # a folder that hangs keeps nobody else waiting
+            now = None
         except Exception as error:  # noqa: BLE001 (whatever it is: it is tried again)
-            if not is_silent:
+            now = type(error).__name__
+            if now != wrong:
                 _LOG.error("%s: %s", shown(each.name), shown(_told(error)))
-            is_silent = True
+        if wrong is not None and now is None:
+            _LOG.warning("%s: all is well again", shown(each.name))
+        wrong = now
 
 
 def _told(error: Exception) -> str:

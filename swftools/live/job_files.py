@@ -13,9 +13,10 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,9 @@ class JobFiles:
     every : float
         Seconds between two files; they are closed at multiples of it.
     journal : Journal
-        What was heard; what is in no file yet is taken from it. Of jobs that were submitted since the last file it is
-        then not known what they were told.
+        What was heard; what is in no file yet is taken from it.
+    told : mapping of str to ToldWait, optional
+        What jobs were told that were submitted since the last file.
 
     Raises
     ------
@@ -76,7 +78,14 @@ class JobFiles:
     None blue-19700101T000100Z.csv 7,blue,batch,,,,,,5,,9,,,
     """
 
-    def __init__(self, folder: str | os.PathLike[str], cluster: str, every: float, journal: Journal) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        cluster: str,
+        every: float,
+        journal: Journal,
+        told: Mapping[str, ToldWait] | None = None,
+    ) -> None:
         if not is_number(every, 1.0):
             raise ParameterError(f"a file every {every!r} s: that is not a number of seconds, 1 or more")
         self.folder, self.cluster, self.every = Path(folder), cluster, float(every)
@@ -86,7 +95,7 @@ class JobFiles:
         self._changed: dict[str, None] = {}
         self._next = -math.inf
         begin, self._jobs = _read_mark(self._mark, journal.mark.bytes)
-        self.take(read_journal(journal.path, begin))
+        self.take(read_journal(journal.path, begin), told)
 
     def take(self, events: Iterable[JobEvent], told: Mapping[str, ToldWait] | None = None) -> None:
         """Know what happened.
@@ -145,7 +154,8 @@ class JobFiles:
             self._next = max(self._next, self._behind(now) if now >= self._next else self._next)
             return None
         moment = datetime.fromtimestamp(math.floor(now), UTC)
-        path = self.folder / f"{_plain(self.cluster)}-{moment:%Y%m%dT%H%M%SZ}.csv"
+        name = f"{_plain(self.cluster)}-{moment:%Y%m%dT%H%M%SZ}"
+        path = next(path for path in self._paths(name) if not path.exists())  # one of a moment before stays
         with create_file(path) as file:
             file.write(self._text().encode())
         self._forget()
@@ -153,6 +163,12 @@ class JobFiles:
             file.write(_mark_of(self._journal.mark.bytes, self._jobs))
         self._next = self._behind(now)
         return path
+
+    def _paths(self, name: str) -> Iterator[Path]:
+        """Yield paths of a name."""
+        yield self.folder / f"{name}.csv"
+        for number in count(2):
+            yield self.folder / f"{name}-{number}.csv"
 
     def _behind(self, now: float) -> float:
         """Return when the next file is due."""

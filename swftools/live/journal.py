@@ -75,16 +75,24 @@ class Journal:
         self._events, self._known, self._newest = 0, set[_Key](), -math.inf
         self._most = 1024
         self._marks: deque[tuple[float, int]] = deque([(-math.inf, 0)])
+        self._file = LineFile(self.path)  # from now on nobody else writes: what is read below is all
+        try:
+            self._read(mark)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _read(self, mark: Mark | None) -> None:
+        """Know what the file has."""
         begin = 0
         if mark is not None:
             self._events, begin = mark.events, mark.bytes
             self._marks = deque([(-math.inf, mark.forgotten)])
             self._known = _written_keys(self.path, mark.forgotten, mark.bytes)
             self._newest = max((key[-1] for key in self._known), default=-math.inf)
-        for end, event in _read(self.path, begin) if self.path.exists() else ():
+        for end, event in _read(self.path, begin):
             self._keep(event)
             self._set_mark(end)
-        self._file = LineFile(self.path)
 
     @property
     def events(self) -> int:

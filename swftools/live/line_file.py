@@ -32,6 +32,7 @@ class LineFile:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._whole: int | None = None
         try:
             is_new = not self.path.exists()
             self._file = self.path.open("ab", buffering=0)  # what failed is not tried again behind one's back
@@ -58,6 +59,12 @@ class LineFile:
         StorageError
             They cannot be written; none of them counts.
         """
+        try:
+            if self._whole is not None:  # what could not be cut off is in the way
+                os.ftruncate(self._file.fileno(), self._whole)
+                self._whole = None
+        except OSError as error:
+            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
         begin = self.size
         try:
             left = memoryview(lines)
@@ -73,8 +80,8 @@ class LineFile:
         """Cut off what could not be written whole."""
         try:
             os.ftruncate(self._file.fileno(), begin)
-        except OSError:  # what stays there is no whole line, or is delivered again and known
-            return
+        except OSError:
+            self._whole = begin
 
     def close(self) -> None:
         """Close the file."""

@@ -126,6 +126,31 @@ def test_what_a_job_was_told_is_its_estimate(tmp_path: Path, files_in: Start) ->
     assert jobs["estimated_wait_time"].fillna(-1).to_dict() == {"8": 77.5, "9": -1, "10": -1}
 
 
+def test_files_of_one_second_are_two(tmp_path: Path, files_in: Start) -> None:
+    """None replaces another one: its jobs would be gone."""
+    files = files_in(tmp_path)
+    for number in range(3):
+        files.take([JobEvent("submitted", T, f"{number}"), JobEvent("cancelled", T + 1, f"{number}")])
+        assert files.write(T + 5 + number / 10, at_once=True)
+    assert [len(text.splitlines()) for text in texts(tmp_path).values()] == [2, 2, 2]
+    assert "".join(texts(tmp_path).values()).count("\n0,") == 1
+
+
+def test_what_a_job_was_told_outlives_a_restart(tmp_path: Path, files_in: Start) -> None:
+    """By the file of what was told: until a job starts it is in no file."""
+    files = files_in(tmp_path)
+    told = {"8": ToldWait("batch", 60.0, None)}
+    files.take([JobEvent("submitted", T, "8")], told)
+    assert files.write(T + 1, at_once=True) is None
+    files.journal.close()
+    with Journal(tmp_path / "journal") as journal:
+        again = JobFiles(tmp_path, "blue", 60.0, journal, told)
+        again.take(journal.append([JobEvent("started", T + 5, "8")]))
+        path = again.write(T + 6, at_once=True)
+    assert path is not None
+    assert path.read_text().endswith(f",{T},,{T + 5},,,60\n")
+
+
 def test_what_was_heard_first_counts(tmp_path: Path, files_in: Start) -> None:
     """Of two starts of a job, or two submissions: the wait that it was told of ended with the first."""
     files = files_in(tmp_path)

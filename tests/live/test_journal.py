@@ -12,6 +12,7 @@ import pytest
 
 from swftools.errors import ParameterError, StorageError
 from swftools.live import JobEvent, Journal, read_journal
+from swftools.live import journal as journal_module
 
 EVENTS = [
     JobEvent("submitted", 1.5, "7", "one", 4, 3600.0, {"queue": "batch", "user": 3}),
@@ -174,3 +175,41 @@ def test_events_that_are_none(given: dict[str, Any], message: str) -> None:
     """Are refused when they are made."""
     with pytest.raises(ParameterError, match=message):
         JobEvent(**{"kind": "started", "time": 1.0, "job": "1", **given})
+
+
+def test_it_is_locked_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what another process writes meanwhile would not be known, and written twice."""
+    path, read, tried = tmp_path / "journal", journal_module._read, list[str]()
+
+    def while_it_is_read(*words: Any) -> Any:
+        if not tried:
+            tried.append("once")
+            with pytest.raises(StorageError, match="another process writes it"):
+                Journal(path)
+        return read(*words)
+
+    monkeypatch.setattr(journal_module, "_read", while_it_is_read)
+    Journal(path).close()
+    assert tried == ["once"]
+
+
+def test_what_cannot_be_cut_off_is_cut_off_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is written behind it: a torn line in the midst would be the end of the journal."""
+    path = tmp_path / "journal"
+    event = JobEvent("submitted", 5.0, "7")
+    with Journal(path) as journal:
+        cut, sync = os.ftruncate, os.fsync
+
+        def fail(*_: int) -> None:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(os, "fsync", fail)
+        monkeypatch.setattr(os, "ftruncate", fail)
+        for _ in range(2):
+            with pytest.raises(StorageError, match="Input/output error"):
+                journal.append([event])
+        monkeypatch.setattr(os, "fsync", sync)
+        monkeypatch.setattr(os, "ftruncate", cut)
+        assert journal.append([event]) == [event]
+    assert list(read_journal(path)) == [event]
+    assert path.read_bytes().count(b"\n") == 1

@@ -51,6 +51,7 @@ class Collected(TableFormat):
     TRIED = "A real Slurm, whose jobs were heard of every few seconds."
     TRAPS = (
         "A job that runs has a start and no end. It is a job here, without a run time, so that its wait counts before it ends.",
+        "`partition` and `account` are empty where jobs were heard of by the sensors that there are: these tell queue and user.",
         "`told` is the bound of its wait that a service told the job at its submission (s), where one runs; it is `estimated_wait_time`.",
         "Times are when the batch system says that it happened, s since 1970; where it does not say, when it was heard of.",
     )
