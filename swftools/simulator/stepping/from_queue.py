@@ -39,6 +39,14 @@ def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -
                 )
             if column != "processors" and (numbers > LATEST).any():
                 raise ParameterError(f"{column} of the {what} jobs: beyond {LATEST:.0f} s (2**53) {IN_SECONDS}")
+    runs = _told_run_times(running)
+    wrong = np.flatnonzero(runs <= running["elapsed"].to_numpy(dtype=np.float64))
+    if len(wrong):
+        job = running.iloc[wrong[0]]
+        raise ParameterError(
+            f"running job {wrong[0] + 1} of {len(running)}: run_time is {job['run_time']}, and it has run for "
+            f"{job['elapsed']} s already: give the time from its start to its end, or -1 where it is not known"
+        )
     held = int(running["processors"].sum())
     if held > processors:
         raise ParameterError(
@@ -48,6 +56,14 @@ def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -
     if len(waiting) and (waiting["processors"] > processors).any():
         widest = int(waiting["processors"].max())
         raise ParameterError(f"a waiting job needs {widest:,} processors, and the machine has {processors:,}")
+
+
+def _told_run_times(jobs: pd.DataFrame) -> FloatArray:
+    """Return run times as a table has them, s; NaN where it has none, or none above 0: they are not known."""
+    if "run_time" not in jobs:
+        return np.full(len(jobs), np.nan)
+    told = pd.to_numeric(jobs["run_time"], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.where(told > 0.0, told, np.nan)
 
 
 def time_left(running: pd.DataFrame) -> FloatArray:
@@ -95,7 +111,7 @@ def trace_of_queue(
     start = present - elapsed
     limit = np.concatenate([elapsed + time_left(running), waiting["requested_time"].to_numpy(dtype=np.float64)])
     both = pd.concat([running, waiting], ignore_index=True)
-    runs = np.minimum(both["run_time"].to_numpy(dtype=np.float64), limit) if "run_time" in both else limit
+    runs = np.fmin(_told_run_times(both), limit)
     columns: dict[str, Any] = {
         "job_number": np.arange(1, count + 1),
         **{str(name): both[name].fillna(-1) for name in both if name in SWF_NAMES},

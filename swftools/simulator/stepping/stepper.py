@@ -96,7 +96,8 @@ class Stepper(Follows):
             One row for each job that waits, in order of the queue where they came together: processors, requested_time,
             waited (s). Both may have other columns of the table ``jobs``, such as job_number, user_id and
             priority_rank; and both ``run_time`` (s; of those that run from their start on, and beyond what they have
-            run), which policies do not know.
+            run), which policies do not know. A job runs as long as it may where that is not known (NaN, or not above
+            0), and never longer.
         processors : int
             Size of the machine.
         policy, **options

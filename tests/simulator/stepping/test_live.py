@@ -12,6 +12,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import ParameterError, PolicyError
 from swftools.simulator import CHECKPOINT, SUSPEND, Schedule, Stepper, simulate, validate
+from swftools.simulator.questions.what_if import what_if
 from tests.drawn import draw_trace
 from tests.every_policy import OURS, light, with_all_columns
 from tests.examples import by_day
@@ -455,6 +456,37 @@ def test_a_queue_with_other_columns() -> None:
     assert stepper.user[4] == 2
     starts = dict(stepper.finish().jobs[["job_number", "start_time"]].to_numpy(dtype=float).tolist())
     assert starts[91] == 0.0
+
+
+@pytest.mark.parametrize("told", [None, np.nan, -1, 0, 10_000.0])
+def test_a_run_time_that_is_not_known(told: Any) -> None:
+    """Then a job runs as long as it may, which it does at most; so in one table, in both, and with others that know."""
+    expected = Stepper.from_queue(RUNNING, WAITING, 6, now=1000.0).finish().jobs
+    for running, waiting in (
+        (RUNNING.assign(run_time=told), WAITING),
+        (RUNNING, WAITING.assign(run_time=told)),
+        (RUNNING.assign(run_time=told), WAITING.assign(run_time=told)),
+    ):
+        jobs = Stepper.from_queue(running, waiting, 6, now=1000.0).finish().jobs
+        assert jobs["start_time"].tolist() == expected["start_time"].tolist()
+        assert jobs["end_time"].tolist() == expected["end_time"].tolist()
+    some = WAITING.assign(run_time=[1.0, told])
+    jobs = Stepper.from_queue(RUNNING, some, 6, now=1000.0).finish().jobs
+    runs = (jobs["end_time"] - jobs["start_time"]).tolist()
+    every = (expected["end_time"] - expected["start_time"]).tolist()
+    assert runs == [*every[:2], 1.0, every[3]]
+
+
+@pytest.mark.parametrize("less", [0.0, 0.5])
+def test_who_runs_cannot_have_ended(less: float) -> None:
+    """It is said which job, and what to give instead; by questions about the queue, too."""
+    running = RUNNING.assign(run_time=[np.nan, RUNNING["elapsed"].iloc[1] - less])
+    for ask in (
+        lambda: Stepper.from_queue(running, WAITING, 6),
+        lambda: what_if(running, WAITING, [{"processors": 1, "requested_time": 5.0}], 6),
+    ):
+        with pytest.raises(ParameterError, match=r"running job 2 of 2: run_time is .* has run for .* s already: give"):
+            ask()
 
 
 @pytest.mark.parametrize(
