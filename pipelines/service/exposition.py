@@ -72,9 +72,11 @@ class Exposition(Collector):
 
 
 def _bounds(cluster: Cluster) -> Iterator[tuple[str, float, float]]:
-    """Yield queue, quantile and bound (s), where it depends on nothing else than the queue."""
+    """Yield queue, quantile and bound (s), where it depends on nothing else than the queue and names no user."""
+    if cluster.is_stale or cluster.names_users:
+        return
     groups = sorted(cluster.groups().items(), key=lambda each: -cluster.live.waits(each[0]))[:MOST_QUEUES]
-    for label, queue in () if cluster.is_stale else groups:
+    for label, queue in groups:
         try:
             answer = cluster.answer(label, quantiles=QUANTILES)
         except ParameterError:  # it depends on what the job asks for

@@ -126,6 +126,8 @@ class Service:
         told = wait_of(cluster, question)
         if self._questions is not None:
             asked = {name: told[name] for name in ("cluster", "queue", "processors", "requested_time")}
+            if cluster.names_users:  # the group has a user's name in it
+                asked["queue"] = None
             bounds = {f"{each['quantile']:g}": each["seconds"] for each in told["bounds"]}
             answer = {"bounds": bounds, "no_prediction": told["no_prediction"]}
             time = cluster.now + (cluster.predictor.start or 0)

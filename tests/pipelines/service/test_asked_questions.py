@@ -52,6 +52,23 @@ def test_what_was_asked_and_told_is_kept(tmp_path: Path) -> None:
     assert list(form["bounds"]) == ["0.5", "0.75", "0.9", "0.95"]
 
 
+def test_no_user_is_named(tmp_path: Path) -> None:
+    """Not by the group either, where waits are grouped by user and pages may say so; nor to Prometheus."""
+    cluster = cluster_of(Hand(12_000.0), by=["queue", "user"], training=1)
+    cluster.poll()
+    service = Service([cluster], shows_users=True, questions=tmp_path / "q")
+    name = next(name for name in cluster.groups().values() if "ann" in name)
+    with TestClient(make_app(service, ["testserver"])) as client:
+        told = client.get("/api/v1/wait", params={"queue": name, "time": "1h"})
+        assert (told.status_code, told.json()["queue"]) == (200, name)
+        metrics = client.get("/metrics").text
+    (kept,) = lines(tmp_path / "q")
+    assert (kept["queue"], kept["bounds"] != {}) == (None, True)
+    assert "ann" not in (tmp_path / "q").read_text()
+    assert "ann" not in metrics
+    assert 'swftools_wait_seconds_count{cluster="blue"}' in metrics
+
+
 def test_it_is_kept_for_a_stated_time(tmp_path: Path) -> None:
     """What is older is dropped when a day is over, and not before anybody asks."""
     path = tmp_path / "q"
