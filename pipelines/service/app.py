@@ -28,7 +28,10 @@ from pipelines.service.web_pages import page_text
 
 __all__ = ["Service", "make_app"]
 
-ASKED = ("cluster", "queue", "group", "processors", "time", "within", "at", "confidence")
+FORM = ("cluster", "queue", "group", "processors", "time", "within")
+"""What the form asks."""
+
+ASKED = (*FORM, "at", "confidence")
 """Parameters of a question; ``quantile`` may be there several times."""
 
 RESERVED = ("cluster", "queue", "group", "processors", "time", "by", "start", "probability")
@@ -66,7 +69,7 @@ def make_app(service: Service, hosts: Sequence[str] = ("localhost", "127.0.0.1",
         json_route("/api/v1/jobs/{id:path}", service.job, ("cluster",), private=about_whom),
         json_route("/api/v1/accuracy", service.accuracy, ("cluster",)),
         json_route("/api/v1/openapi.json", lambda _, __: describe(), ()),
-        page_route("/", site.ask, ASKED, ("quantile",)),
+        page_route("/", site.ask, FORM),
         page_route("/queues", site.queues, ("cluster",)),
         page_route("/queue/{name:path}", site.queue, ("cluster",)),
         page_route("/job/{id:path}", site.job, ("cluster",)),

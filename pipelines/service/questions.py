@@ -34,11 +34,13 @@ class Refusal(Exception):  # noqa: N818 (an answer: it says what to mend)
         Of HTTP.
     told : str
         What is wrong, and what to do.
+    field : str, optional
+        Which parameter is wrong, if it is one: a form marks it.
     """
 
-    def __init__(self, status: int, told: str) -> None:
+    def __init__(self, status: int, told: str, field: str | None = None) -> None:
         super().__init__(told)
-        self.status, self.told = status, told
+        self.status, self.told, self.field = status, told, field
 
 
 class Question(NamedTuple):
@@ -133,7 +135,9 @@ def check_used(clusters: Iterable[Cluster], values: Mapping[str, Any], *, limits
         has_limits = any(_has_limits(cluster, name) for cluster in every) and limits_matter
         if name in values and option not in used and not has_limits:
             told = ", ".join(sorted(used))
-            raise Refusal(400, f"{name} makes no difference here, so leave it out: waits are told apart by {told}")
+            raise Refusal(
+                400, f"{name} makes no difference here, so leave it out: waits are told apart by {told}", name
+            )
 
 
 def _has_limits(cluster: Cluster, name: str) -> bool:
@@ -157,7 +161,7 @@ def group_in(cluster: Cluster, values: Mapping[str, Any]) -> str:
     if len(said) > 1:
         raise Refusal(400, "give queue, a name, or group, as the log counts it; not both")
     if by and not said:
-        raise Refusal(400, f"say which {by}; there are: {', '.join(cluster.groups().values())}")
+        raise Refusal(400, f"say which {by}; there are: {', '.join(cluster.groups().values())}", "queue")
     if not by and said:
         raise Refusal(400, f"all jobs are one group here: leave out {said[0]}")
     return group_of(cluster, values[said[0]], is_number=said[0] == "group") if by else "all"
@@ -181,6 +185,7 @@ def group_of(cluster: Cluster, said: str, *, is_number: bool) -> str:
         404,
         f"there is no {'/'.join(cluster.predictor.by)} {said!r}; there are: {', '.join(names)}"
         f"{did_you_mean([said], names)}",
+        "queue",
     )
 
 
@@ -196,7 +201,7 @@ def number_of_processors(values: Mapping[str, Any]) -> int | None:
     if text is None:
         return None
     if not text.isascii() or not text.isdecimal() or not 1 <= len(text) <= 9 or int(text) < 1:
-        raise Refusal(400, f"processors={text!r:.40} is not a whole number from 1 on")
+        raise Refusal(400, f"processors={text!r:.40} is not a whole number from 1 on", "processors")
     return int(text)
 
 
@@ -213,7 +218,9 @@ def seconds_in(values: Mapping[str, Any], name: str) -> float | None:
         return None
     seconds = seconds_of(text) if len(text) <= 40 else None
     if seconds is None or not math.isfinite(seconds) or seconds > MOST_SECONDS:
-        raise Refusal(400, f"{name}={text!r:.40} is not a time such as 90 (seconds), 30m, 4h, 04:00:00 or 1-12:00:00")
+        raise Refusal(
+            400, f"{name}={text!r:.40} is not a time such as 90 (seconds), 30m, 4h, 04:00:00 or 1-12:00:00", name
+        )
     return seconds
 
 
@@ -226,7 +233,7 @@ def needed(value: Any, name: str, example: str) -> Any:
         It is not, or is nothing.
     """
     if not value:
-        raise Refusal(400, f"say {name}, as {name}={example}")
+        raise Refusal(400, f"say {name}, as {name}={example}", name)
     return value
 
 

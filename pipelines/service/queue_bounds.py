@@ -53,6 +53,7 @@ def _row(answer: WaitAnswer) -> dict[str, Any]:
         "kind": _kind(answer),
         "usual": None if answer.no_prediction else seconds[USUAL],
         "most": None if answer.no_prediction else seconds[MOST],
+        "confidence": next((each.confidence for each in answer.bounds), None),
         "waits": answer.waits,
         "no_prediction": answer.no_prediction,
     }

@@ -53,13 +53,11 @@ def json_route(
     return Route(path, endpoint)
 
 
-def page_route(
-    path: str, page: Callable[[Given, Request], Response], known: Sequence[str], several: Sequence[str] = ()
-) -> Route:
+def page_route(path: str, page: Callable[[Given, Request], Response], known: Sequence[str]) -> Route:
     """Return a route that answers with a page; it takes what ``json_route`` takes."""
 
     async def endpoint(request: Request) -> Response:
-        given = values_of(request.query_params.multi_items(), known, several)
+        given = values_of(request.query_params.multi_items(), known)
         return page({**given, **request.path_params}, request)
 
     return Route(path, endpoint)

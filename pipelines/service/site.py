@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -50,15 +49,13 @@ class Site:
         """Return the form, and the answer where something is asked."""
         cluster = self._cluster(given)
         answer, wrong, field, status, chosen = None, None, None, 200, given.get("group")
-        if set(given) - {"cluster", "quantile"}:
+        if set(given) - {"cluster"}:
             try:
                 question = question_of(cluster, {**given, "quantile": QUANTILES})
                 chosen = question.group
                 answer = self._service.wait_of(cluster, question)
             except Refusal as refusal:
-                wrong, status = refusal.told, refusal.status
-                said = re.match(r"(?:say )?(\w+)\b", wrong)
-                field = said[1] if said else None
+                wrong, status, field = refusal.told, refusal.status, refusal.field
         return self.page(
             "ask",
             "How long would a job wait?",
@@ -69,6 +66,7 @@ class Site:
             given=given,
             chosen=chosen,
             answer=answer,
+            confidence=next((each["confidence"] for each in answer["bounds"]), None) if answer else None,
             wrong=wrong,
             field=field,
         )

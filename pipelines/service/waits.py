@@ -78,7 +78,7 @@ def told(cluster: Cluster, question: Question) -> WaitAnswer:
         used = OPTIONS[cluster.predictor.parameters.explanatory]
         for option, name, example in (("requested_time", "time", "4h"), ("processors", "processors", "64")):
             if option in used and given[option] is None:
-                raise Refusal(400, f"say {name}, as {name}={example}: jobs are told apart by it") from error
+                raise Refusal(400, f"say {name}, as {name}={example}: jobs are told apart by it", name) from error
         raise Refusal(400, str(error)) from error
 
 

@@ -13,10 +13,12 @@ from starlette.testclient import TestClient
 
 from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
+from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import Machine, QueueLimits
 from pipelines.service.words import spoken
 from swftools.live import JobEvent, ToldWait
-from tests.pipelines.service.small_cluster import EVIL, Hand, cluster_of
+from swftools.qbets import WaitPredictor
+from tests.pipelines.service.small_cluster import EVIL, Hand, cluster_of, events_of_log
 
 VOID = {"meta", "link", "input", "line", "rect"}
 
@@ -147,6 +149,41 @@ def test_the_form_keeps_what_was_typed(client: TestClient) -> None:
     assert '<option value="2" selected>' in page
     assert page.index('id="wrong"') < page.index("</form>")
     assert "aria-invalid" not in client.get("/?group=2&time=4h").text
+
+
+def test_which_field_is_wrong_is_marked(client: TestClient) -> None:
+    """By its name: also one that is missing, or that the cluster does not have."""
+    for query, field in (
+        ("within=x&group=1", "within"),
+        ("group=7&within=1h", "group"),
+        ("within=1h", "group"),
+        ("group=1&processors=0", None),  # the form has no such field, since nothing depends on it
+    ):
+        answer = client.get(f"/?{query}")
+        assert answer.status_code >= 400
+        marked = re.findall(r'name="(\w+)"[^>]* aria-invalid="true"', answer.text)
+        assert marked == ([] if field is None else [field])
+        assert 'id="wrong"' in answer.text
+
+
+def test_the_form_asks_what_it_shows(client: TestClient) -> None:
+    """What programs may ask beside it is refused, and not passed over."""
+    for name, value in (("quantile", ".9"), ("at", "2000-01-01T04:20Z"), ("confidence", ".9")):
+        answer = client.get("/", params={"group": "1", name: value})
+        assert (answer.status_code, f"there is no parameter &#39;{name}&#39;" in answer.text) == (400, True)
+
+
+def test_captions_tell_the_confidence_of_what_they_show(client: TestClient) -> None:
+    """That of the bounds; none where bounds have none, whatever the predictor's is."""
+    assert ", by binomial, with confidence 0.95</caption>" in client.get("/?group=1").text
+    assert "submitted now, with confidence 0.95</caption>" in client.get("/queue/batch").text
+    predictor = WaitPredictor("trailing", training=20, clustering=False)
+    other = Cluster("blue", predictor, ReplaySensor(events_of_log()), Hand(12_000.0), 60.0)
+    other.poll()
+    with TestClient(make_app(Service([other]), ["testserver"])) as trailing:
+        page = trailing.get("/?group=1").text
+        assert "waits of such jobs, by trailing</caption>" in page
+        assert "submitted now</caption>" in trailing.get("/queue/1").text
 
 
 def test_several_clusters_have_a_page_each(cluster: Cluster) -> None:
