@@ -7,6 +7,7 @@ being written. Files are read in the order of their names; those that begin with
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -38,11 +39,15 @@ class FolderSettings(BaseModel):
 
 
 class _Read(NamedTuple):
-    """How far a file is read: bytes, lines, and what the last of them is, by which it is known again."""
+    """How far a file is read: bytes, lines, and what the last of them is, by which it is known again.
+
+    Events before ``since``, s, are passed over: they were heard before, under another name of the file say.
+    """
 
     place: int = 0
     lines: int = 0
     last: bytes = b""
+    since: float = -math.inf
 
 
 class FolderSensor:
@@ -60,7 +65,7 @@ class FolderSensor:
     def __init__(self, settings: FolderSettings, before: Iterable[JobEvent] = ()) -> None:
         self._path, self._pattern, self._quiet = Path(settings.path), settings.pattern, settings.quiet
         self._read: dict[str, _Read] = {}
-        self._first = max((event.time for event in before), default=None)
+        self._newest = max((event.time for event in before), default=-math.inf)
         self._new_at: float | None = None
         self.notice: str | None = None
         self.costs: Mapping[str, Cost] = {}
@@ -82,7 +87,7 @@ class FolderSensor:
                     continue
                 about = path.stat()
                 newest = max(newest or about.st_mtime, about.st_mtime)
-                known = self._read.get(path.name, _Read())
+                known = self._read.get(path.name) or self._another()
                 if about.st_size != known.place and len(heard) < AT_ONCE:
                     known = self._lines(path, known, heard)
                 reached[path.name] = known
@@ -92,7 +97,9 @@ class FolderSensor:
             if isinstance(error, SensorError):
                 raise
             raise SensorError(f"{shown(str(self._path))}: cannot be read: {error.strerror}") from error
-        self._read, self._new_at = reached, newest
+        self._read = {**self._read, **reached}  # a file that is away for a while is the same one afterwards
+        self._new_at = newest
+        self._newest = max([self._newest, *(event.time for event in heard)])
         if not heard and (newest is None or now - newest > self._quiet):
             what = "has no file" if newest is None else f"has nothing new for {(now - newest) / 3600:.0f} h"
             raise SensorError(f"{shown(str(self._path))}: {what}; is what writes {self._pattern} there running?")
@@ -109,7 +116,7 @@ class FolderSensor:
         """
         with path.open("rb") as file:
             file.seek(known.place - len(known.last))
-            place, lines, last = known if file.read(len(known.last)) == known.last else _Read()
+            place, lines, last, since = known if file.read(len(known.last)) == known.last else self._another()
             file.seek(place)
             for line in _whole_lines(file):
                 lines += 1
@@ -119,11 +126,15 @@ class FolderSensor:
                     where = f"{shown(os.fspath(path))}, line {lines}"
                     raise SensorError(f"{where}: {error}; take the file away, or mend the line") from error
                 place, last = place + len(line), line
-                if self._first is None or event.time >= self._first - KEPT:
+                if event.time >= since:
                     heard.append(event)
                 if len(heard) >= AT_ONCE:
                     break
-        return _Read(place, lines, last)
+        return _Read(place, lines, last, since)
+
+    def _another(self) -> _Read:
+        """Return how far a file is read that was not there before: what is older than a journal knows is not new."""
+        return _Read(since=self._newest - KEPT)
 
 
 def _whole_lines(file: Iterable[bytes]) -> Iterator[bytes]:

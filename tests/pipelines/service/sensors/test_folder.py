@@ -85,6 +85,37 @@ def test_a_restart_reads_a_week_again(tmp_path: Path) -> None:
     assert sensor.poll(0.0) == events[12:]
 
 
+@pytest.mark.parametrize("happens", ["renamed", "away for a poll", "cut off and copied anew"])
+def test_nothing_counts_twice_whatever_becomes_of_a_file(happens: str, tmp_path: Path) -> None:
+    """A month of events, of which the journal knows those of the last week."""
+    events = [event(float(hour * 1800)) for hour in range(1, 1500)]
+    path = tmp_path / "a.jsonl"
+    text = put(path, *events)
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
+    with Journal(tmp_path / "journal") as journal:
+        assert journal.append(sensor.poll(0.0)) == events
+        if happens == "cut off and copied anew":
+            path.write_bytes(text[: len(text) // 2])
+        else:
+            path.rename(tmp_path / "away")
+        assert journal.append(sensor.poll(1.0)) == []
+        (tmp_path / "away").unlink(missing_ok=True)
+        more = put(tmp_path / "more", event(3e6))
+        (tmp_path / ("b.jsonl" if happens == "renamed" else "a.jsonl")).write_bytes(text + more)
+        assert journal.append(sensor.poll(2.0)) == [event(3e6)]
+
+
+def test_a_file_that_comes_later_may_have_events_of_the_last_week(tmp_path: Path) -> None:
+    """All that are there at first are heard whole, also those that are read at a later poll."""
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
+    put(tmp_path / "a.jsonl", event(30 * DAY))
+    put(tmp_path / "b.jsonl")
+    assert len(sensor.poll(0.0)) == 1
+    put(tmp_path / "b.jsonl", event(DAY))
+    put(tmp_path / "c.jsonl", event(22.9 * DAY), event(23.0 * DAY), event(24.0 * DAY))
+    assert sensor.poll(1.0) == [event(DAY), event(23.0 * DAY), event(24.0 * DAY)]
+
+
 def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path) -> None:
     """Until the line is mended, nothing of the file is lost."""
     sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
