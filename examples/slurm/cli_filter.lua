@@ -37,10 +37,18 @@ local function time_limit(options)
     return text
 end
 
+-- Return how many processors Slurm counts at submission, as far as it is told here: not of -w, -B and options of GPUs.
 local function processors(options)
-    local per_node = number(options["ntasks-per-node"])
-    local tasks = math.max(number(options["ntasks"]), per_node * math.max(number(options["nodes"]), 1), 1)
-    return tasks * math.max(number(options["cpus-per-task"]), 1)
+    local nodes, tasks = number(options["nodes"]), number(options["ntasks"])
+    if options["overcommit"] == "set" then
+        return math.max(nodes, 1)
+    end
+    if tasks <= 1 then -- 1 is also what Slurm has where no tasks are said
+        local each = number(options["ntasks-per-node"])
+        local is_fixed = tostring(options["nodes"] or ""):match("^%d+$")
+        tasks = (is_fixed or each > 0) and nodes * math.max(each, 1) or 1
+    end
+    return math.max(tasks, 1) * math.max(number(options["cpus-per-task"]), 1)
 end
 
 -- Return the address that is asked; nil if the job does not say enough.
@@ -53,7 +61,7 @@ local function question(options)
         add("cluster", CLUSTER)
     end
     if SENDS_QUEUE then
-        local queue = options["partition"] or DEFAULT_QUEUE
+        local queue = (options["partition"] or DEFAULT_QUEUE or ""):match("^[^,]+") -- of several the first
         if not queue then
             return nil
         end
@@ -93,7 +101,11 @@ local function words(text)
         return nil
     end
     local said = text:match('"in_words"%s*:%s*"(.-[^\\])"')
-    return said and said:gsub("\\u%x%x%x%x", "?"):gsub("\\[bfnrt]", " "):gsub("\\(.)", "%1"):gsub("%c", " "):sub(1, 400)
+    if not said then
+        return nil
+    end
+    said = said:gsub("\\u%x%x%x%x", "?"):gsub("\\[bfnrt]", " "):gsub("\\(.)", "%1"):gsub("%c", " ")
+    return (said:gsub("[\128-\255]", "?"):sub(1, 400))
 end
 
 local function tell(options)

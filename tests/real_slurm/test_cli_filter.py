@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from swftools.job_scripts import read_job_script
 from tests.folders import ROOT
 from tests.real_slurm.cluster import Slurm
 from tests.served import Served, serving
@@ -105,6 +106,44 @@ def test_what_is_asked(filtered: Slurm, service: Served) -> None:
     assert asked(service) == {"quantile": ["0.5", "0.9"]}
 
 
+SIZES = {
+    "": 1,
+    "-n 4 -c 2": 8,
+    "-N 2": 2,
+    "-N 2 -c 3": 6,
+    "-N 1-2": 1,
+    "-N 1-2 -c 2": 2,
+    "-N 2 --ntasks-per-node=3": 6,
+    "-N 1-2 --ntasks-per-node=2": 2,
+    "--ntasks-per-node=2 -c 2": 4,
+    "-n 4 --ntasks-per-node=4 -N 2": 4,
+    "-N 2 --ntasks-per-node=2 -n 3": 3,
+    "-O -n 8": 1,
+    "-O -n 8 -N 2": 2,
+}
+"""Options, and the processors that they request."""
+
+
+def test_processors_are_those_of_the_request(filtered: Slurm, service: Served) -> None:
+    """As ``read_job_script`` counts them, which is held against accounting."""
+    install(filtered, service.url, SENDS_PROCESSORS="true", SENDS_TIME="false")
+    script = filtered.folder / "sized.sh"
+    script.write_text("#!/bin/sh\n#SBATCH -p batch\n")
+    found, read = {}, {}
+    for words in SIZES:
+        submit(filtered, f"{words} sized.sh")
+        found[words] = int(asked(service)["processors"][0])
+        read[words] = read_job_script(script, arguments=words.split(), environment={}).processors
+    assert found == read == SIZES
+
+
+def test_of_several_partitions_the_first_is_asked(filtered: Slurm, service: Served) -> None:
+    """The service knows each by its name alone."""
+    install(filtered, service.url)
+    submit(filtered, "-p batch,batch -t 30 --wrap true")
+    assert asked(service)["queue"] == ["batch"]
+
+
 @pytest.mark.parametrize("words", ["--quiet", "--parsable", "-t UNLIMITED", "-p batch", "-t 30"])
 def test_who_is_not_told(filtered: Slurm, service: Served, words: str) -> None:
     """Scripts that want ids alone, and jobs that do not say enough: nothing is asked."""
@@ -138,6 +177,8 @@ def test_an_answer_does_not_steer_a_terminal(filtered: Slurm, service: Served) -
     install(filtered, service.url)
     service.says({"no_prediction": None, "in_words": 'a "b" \x1b[2J é\n'})
     assert submit(filtered, "-p batch -t 30 --wrap true") == 'sbatch: a "b" ?[2J ? \n'
+    service.says(b'{"no_prediction": null, "in_words": "a \xc2\x9b2J b"}')
+    assert submit(filtered, "-p batch -t 30 --wrap true") == "sbatch: a ??2J b\n"
 
 
 def test_the_service_is_away_or_slow(filtered: Slurm, service: Served) -> None:
