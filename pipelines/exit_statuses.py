@@ -54,4 +54,6 @@ def status_of(error: SwfToolsError) -> int:
     """Return the exit status that an error ends a command with."""
     if isinstance(error, MISSING):
         return MISSING_INPUT
+    if isinstance(error, RefusedQuestionError) and error.status >= 500:  # the service knows nothing now
+        return FAILED
     return WRONG_COMMAND if isinstance(error, WRONG_VALUES) else FAILED

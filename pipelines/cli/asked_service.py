@@ -7,7 +7,6 @@ sent: the name of its queue where waits are told apart by queues, its requested 
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -176,7 +175,29 @@ class AskedCluster:
             raise ServiceError(f"{self._client.url}: an answer has no bounds; is it a service of waits?")
         return Told(shape, answer)
 
-    def ask_others(self, shape: Shape, quantiles: Sequence[float], *, other_queues: bool) -> list[Told]:
+    def ask_each(self, shapes: Sequence[Shape], quantiles: Sequence[float], within: float | None = None) -> list[Told]:
+        """Return what the service tells of a job in each of its queues that is known to take it; if none is, in all.
+
+        Raises
+        ------
+        RefusedQuestionError
+            The service refuses the question for each of them; the first refusal.
+        ServiceError
+            As for ``Client.get``.
+        """
+        told, refusals = [], []
+        for shape in [each for each in shapes if not self.too_much(each)] or shapes:
+            try:
+                told.append(self.ask(shape, quantiles, within))
+            except RefusedQuestionError as refused:
+                refusals.append(refused)
+        if not told:
+            raise refusals[0]
+        return told
+
+    def ask_others(
+        self, shape: Shape, quantiles: Sequence[float], *, other_queues: bool
+    ) -> tuple[list[Told], str | None]:
         """Return what the service tells of the job with less time, and in other queues that are known to take it.
 
         Parameters
@@ -188,16 +209,22 @@ class AskedCluster:
         other_queues : bool
             Whether the job may run in another queue.
 
-        Raises
-        ------
-        ServiceError
-            The service went away.
+        Returns
+        -------
+        list of Told
+            One for each shape of which something is told.
+        str or None
+            Why the service was not asked about all of them; None if it was.
         """
         told = []
         for other in [*self._shorter(shape), *(self._elsewhere(shape) if other_queues else ())]:
-            with contextlib.suppress(RefusedQuestionError):  # there is an answer for the job as it is
+            try:
                 told.append(self.ask(other, quantiles))
-        return told
+            except RefusedQuestionError:  # there is an answer for the job as it is
+                continue
+            except ServiceError as error:
+                return told, str(error)
+        return told, None
 
     def too_much(self, shape: Shape) -> bool:
         """Whether the queue is known not to take the job."""

@@ -45,9 +45,9 @@ def predict_from_service(options: Mapping[str, Any], quantiles: Sequence[float],
         request = read_job_script(script, arguments=options["arguments"], system=options["system"] or "slurm")
         shape = Shape(request.partition, request.processors, request.time_limit)
     quantiles = sorted(set(quantiles or QUANTILES))
-    asked = AskedCluster(client, options["cluster"])
     try:
-        first, *others = (asked.ask(each, quantiles, options["deadline"]) for each in asked.shape_of(*shape))
+        asked = AskedCluster(client, options["cluster"])
+        in_queues = asked.ask_each(asked.shape_of(*shape), quantiles, options["deadline"])
     except RefusedQuestionError as refused:
         if refused.status != UNAVAILABLE:
             raise
@@ -56,11 +56,14 @@ def predict_from_service(options: Mapping[str, Any], quantiles: Sequence[float],
         else:
             click.echo("\n".join(_wrapped(f"No prediction: {refused}.")))
         return CANNOT_SAY
-    told = min([first, *others], key=lambda each: each.bound(quantiles[-1]))
+    told = min(in_queues, key=lambda each: each.bound(quantiles[-1]))
     may_move = request is not None and request.gpus == 0 and len(request.components) == 1
-    tried = asked.ask_others(told.shape, quantiles, other_queues=may_move)
+    tried, why_not_all = asked.ask_others(told.shape, quantiles, other_queues=may_move)
     notes = ["the queue is known to take only smaller or shorter jobs"] if asked.too_much(told.shape) else []
-    notes += [] if request is None else _notes(request, others)
+    notes += [] if request is None else _notes(request)
+    notes += _notes_on_queues(asked, shape.queue, in_queues)
+    notes += [] if why_not_all is None else [f"not all other shapes were asked about: {why_not_all}"]
+    notes += [] if request is None else request.unread
     if as_json:
         print_json(_as_mapping(request, told, tried, quantiles[-1], notes))
     else:
@@ -73,9 +76,9 @@ def predict_from_service(options: Mapping[str, Any], quantiles: Sequence[float],
 def _server_of(options: Mapping[str, Any]) -> str:
     """Return the address of the service; refuse options that do not go with one another."""
     if options["script"] is None:
-        for name, title in (("arguments", "options of sbatch"), ("system", "--system")):
+        for name, title in (("arguments", "options of sbatch go"), ("system", "--system goes")):
             if options[name]:
-                raise click.UsageError(f"{title} go with --script FILE, as in: --script job.sh -- --ntasks=4")
+                raise click.UsageError(f"{title} with --script FILE, as in: --script job.sh -- --ntasks=4")
     server: str | None = options["server"] or (os.environ.get("SWFTOOLS_SERVER") if options["script"] else None)
     if not server:
         raise click.UsageError("name the service with --server, as in --server http://127.0.0.1:8017")
@@ -107,15 +110,25 @@ def _as_mapping(
     }
 
 
-def _notes(request: JobRequest, others: Sequence[Told]) -> Iterator[str]:
+def _notes(request: JobRequest) -> Iterator[str]:
     """Yield what the answer leaves open."""
     if request.array_size > 1:
         yield f"it is an array of {counted(request.array_size, 'job')}: the answer is for each as if it came alone"
     if len(request.components) > 1:
         yield f"its {len(request.components)} components start together, so it may wait longer than a job of that size"
-    if others:
+
+
+def _notes_on_queues(asked: AskedCluster, named: str | None, told: Sequence[Told]) -> Iterator[str]:
+    """Yield what the answer is of, where a job names several queues."""
+    queues = [each.shape.queue for each in told]
+    left = [each for each in (named or "").split(",") if each and each not in queues]
+    if left and asked.has_queues and named not in queues:
+        yield (
+            f"of the queues that it names, {', '.join(left)} counted for nothing: nothing is known of it, it does not "
+            "take the job, or the service refuses the question"
+        )
+    if len(told) > 1:
         yield "it names several queues: the answer is that of the queue with the lowest bound"
-    yield from request.unread
 
 
 def _answer(told: Told) -> Iterator[str]:

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from starlette.testclient import TestClient
 
 from pipelines.cli.main import main
+from pipelines.exit_statuses import status_of
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.service.app import Service, make_app
 from swftools.client import Client
@@ -203,6 +204,75 @@ def test_several_queues(fake: Fake) -> None:
     assert told("--", "-p", "long,short")["asked"]["queue"] == "long,short"
 
 
+def test_queues_that_cannot_take_the_job_do_not_answer(fake: Fake) -> None:
+    """However low their bound is; where none takes it, all are asked. Those that count for nothing are named."""
+    found = told("--", "-p", "long,short,nope", "-t", "5:00:00")
+    assert found["asked"]["queue"] == "long"
+    (note,) = found["notes"]
+    assert note.startswith("of the queues that it names, short, nope counted for nothing")
+    found = told("--", "-p", "long,short", "-t", "2-0")
+    assert found["asked"]["queue"] == "short"
+    assert [each.split(":")[0] for each in found["notes"]] == [
+        "the queue is known to take only smaller or shorter jobs",
+        "it names several queues",
+    ]
+
+
+def refusing(fake: Fake, monkeypatch: pytest.MonkeyPatch, queues: dict[str, int]) -> None:
+    """Let the service refuse questions about some queues, with a status."""
+    answer = fake.get
+
+    def get(path: str, **given: Any) -> Any:
+        if given.get("queue") in queues:
+            raise RefusedQuestionError(f"no {given['queue']}", queues[given["queue"]])
+        return answer(path, **given)
+
+    monkeypatch.setattr(fake, "get", get)
+
+
+def test_one_queue_is_refused(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others answer; if all are, the first refusal is told."""
+    refusing(fake, monkeypatch, {"long": 404, "gpu": 400})
+    found = told("--", "-p", "long,short,gpu", "-t", "60")
+    assert found["asked"]["queue"] == "short"
+    assert found["notes"][0].startswith("of the queues that it names, long, gpu counted for nothing")
+    done = predict("--script", "job.sh", "--", "-p", "long,gpu")
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", "error: no long\n")
+
+
+def test_the_service_goes_away_in_the_midst(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there is told, with why it is not all."""
+    answer = fake.get
+
+    def get(path: str, **given: Any) -> Any:
+        if len(fake.asked) == 3:
+            raise ServiceError("http://a: the service is away")
+        return answer(path, **given)
+
+    monkeypatch.setattr(fake, "get", get)
+    found = told()
+    assert (found["tried"], len(fake.asked)) == (2, 3)
+    assert found["notes"] == ["not all other shapes were asked about: http://a: the service is away"]
+    assert found["answer"]["bounds"][1]["seconds"] == 2160.0
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_a_service_that_learns_has_no_clusters_yet(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """It is no wrong command line, and JSON where that is asked for."""
+
+    def get(*_: Any, **__: Any) -> Any:
+        raise RefusedQuestionError("it learns", 503)
+
+    monkeypatch.setattr(fake, "get", get)
+    done = predict("--script", "job.sh", *words)
+    assert (done.exit_code, done.stderr) == (1, "")
+    assert "it learns" in (json.loads(done.stdout)["no_prediction"] if words else done.stdout)
+    assert status_of(RefusedQuestionError("it learns", 503)) == 30
+    assert status_of(RefusedQuestionError("no such queue", 404)) == 2
+
+
 def test_notes(fake: Fake) -> None:
     """A job that is too long, and components."""
     assert told("--", "-t", "2-0")["notes"] == ["the queue is known to take only smaller or shorter jobs"]
@@ -329,7 +399,7 @@ def test_without_a_script(fake: Fake) -> None:
         (["--script", "job.sh"], [], 2, "name the service with --server"),
         (["job.sh"], SERVER, 2, "options of sbatch go with --script FILE"),
         (["job.sh"], [], 2, "options of sbatch go with --script FILE"),
-        (["--system", "pbs"], SERVER, 2, "--system go with --script FILE"),
+        (["--system", "pbs"], SERVER, 2, "--system goes with --script FILE"),
         (["--cluster", "blue"], [], 2, "name the service with --server"),
         (["--state", "x"], SERVER, 2, "--state does not go with --server"),
         (["--script", "job.sh", "--history", "x"], SERVER, 2, "--history does not go with --script"),
