@@ -13,9 +13,9 @@ from typing import Any
 
 from pipelines.service.clocks import Clock
 from pipelines.service.kept import Kept
-from pipelines.service.memory import Memory, write_memory
+from pipelines.service.memory import Learnt, Memory, write_memory
 from pipelines.service.queued_jobs import QueuedJob, QueuedJobs
-from pipelines.service.recent_waits import RecentWaits
+from pipelines.service.recent_waits import WAIT_BUCKETS, RecentWaits
 from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import NOT_SAID, Cost, Machine, Sensor
 from swftools.errors import ParameterError
@@ -53,9 +53,6 @@ MOST_ANSWERS = 4096
 
 NOT_TOLD = ToldWait("", math.nan, "not-kept")
 """Of a job of which the ledger does not say what it was told."""
-
-WAIT_BUCKETS = (60.0, 300.0, 900.0, 3600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0)
-"""Upper ends, s, of the histogram of waits."""
 
 
 class Cluster:
@@ -242,12 +239,8 @@ class Cluster:
 
     def _remember(self, memory: Memory) -> None:
         """Know what was written down."""
-        rest = memory.rest
         self.live = memory.live
-        self.ledger = ToldLedger.from_mapping(rest["ledger"])
-        self.jobs = QueuedJobs.from_mapping(rest["jobs"])
-        self.recent = RecentWaits.from_mapping(rest["recent"], self.predictor.start or 0.0)
-        self.waits, self.waited, self.events = list(rest["waits"]), float(rest["waited"]), int(rest["events"])
+        self.ledger, self.jobs, self.recent, self.waits, self.waited, self.events = memory.rest
 
     def save(self) -> None:
         """Write down what is known, beside the journal, so that a restart is quick; nothing where there is none.
@@ -259,14 +252,7 @@ class Cluster:
         """
         if self._kept is None:
             return
-        rest = {
-            "ledger": self.ledger.to_mapping(),
-            "jobs": self.jobs.to_mapping(),
-            "recent": self.recent.to_mapping(),
-            "waits": self.waits,
-            "waited": self.waited,
-            "events": self.events,
-        }
+        rest = Learnt(self.ledger, self.jobs, self.recent, self.waits, self.waited, self.events)
         journal = self._kept.journal
         told_bytes = 0 if self._told_file is None else self._told_file.size
         write_memory(journal.path, Memory(self.live, journal.mark, told_bytes, rest), self.predictor)

@@ -10,7 +10,8 @@ from itertools import accumulate
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pipelines.service.clusters import WAIT_BUCKETS, Cluster
+from pipelines.service.clusters import Cluster
+from pipelines.service.recent_waits import WAIT_BUCKETS
 from swftools.errors import ParameterError
 
 QUANTILES = (0.5, 0.9, 0.95)

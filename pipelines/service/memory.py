@@ -10,19 +10,81 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
+from pipelines.service.queued_jobs import QueuedJobs
+from pipelines.service.recent_waits import WAIT_BUCKETS, RecentWaits
 from swftools._version import __version__
 from swftools.errors import StateError
-from swftools.live import LivePredictor, Mark
+from swftools.live import LivePredictor, Mark, ToldLedger
 from swftools.output.whole_files import create_file
 from swftools.qbets import WaitPredictor
 
 _LOOKED_AT = 4096
 """Bytes before the mark that must be the same: two journals differ there."""
 
-_WRONG = (OSError, ValueError, TypeError, LookupError, StateError)
+_WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, StateError)
+
+
+class Learnt(NamedTuple):
+    """What a cluster knows beside its predictor.
+
+    Parameters
+    ----------
+    ledger : ToldLedger
+        What jobs were told.
+    jobs : QueuedJobs
+        Jobs that wait, run or ended a short while ago.
+    recent : RecentWaits
+        Waits of the last weeks.
+    waits : list of int
+        Waits by the ends of the histogram.
+    waited : float
+        Their sum, s.
+    events : int
+        How many were learnt.
+    """
+
+    ledger: ToldLedger
+    jobs: QueuedJobs
+    recent: RecentWaits
+    waits: list[int]
+    waited: float
+    events: int
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return all of it as JSON can say it."""
+        return {
+            "ledger": self.ledger.to_mapping(),
+            "jobs": self.jobs.to_mapping(),
+            "recent": self.recent.to_mapping(),
+            "waits": self.waits,
+            "waited": self.waited,
+            "events": self.events,
+        }
+
+    @classmethod
+    def from_mapping(cls, told: Mapping[str, Any], origin: float) -> Self:
+        """Return what another knew when it was told; ``origin`` as of ``RecentWaits``.
+
+        Raises
+        ------
+        ValueError, TypeError, LookupError, AttributeError, ArithmeticError
+            It is none of ``to_mapping``.
+        """
+        waits = [int(count) for count in told["waits"]]
+        if len(waits) != len(WAIT_BUCKETS) + 1:
+            raise ValueError(f"{len(waits)} counts of waits")
+        return cls(
+            ToldLedger.from_mapping(told["ledger"]),
+            QueuedJobs.from_mapping(told["jobs"]),
+            RecentWaits.from_mapping(told["recent"], origin),
+            waits,
+            float(told["waited"]),
+            int(told["events"]),
+        )
 
 
 class Memory(NamedTuple):
@@ -36,14 +98,14 @@ class Memory(NamedTuple):
         How far the journal was read.
     told_bytes : int
         How far the file was written of what jobs were told.
-    rest : mapping
+    rest : Learnt
         All else that the cluster knows.
     """
 
     live: LivePredictor
     mark: Mark
     told_bytes: int
-    rest: dict[str, Any]
+    rest: Learnt
 
 
 def memory_files(journal: Path) -> tuple[Path, Path]:
@@ -68,7 +130,7 @@ def write_memory(journal: Path, memory: Memory, predictor: WaitPredictor) -> Non
         "mark": memory.mark,
         "before": _before(journal, memory.mark.bytes),
         "told_bytes": memory.told_bytes,
-        "rest": memory.rest,
+        "rest": memory.rest.to_mapping(),
     }
     with create_file(other) as file:
         file.write(json.dumps(about, separators=(",", ":")).encode())
@@ -83,7 +145,8 @@ def read_memory(journal: Path, predictor: WaitPredictor) -> Memory | None:
         expected = (__version__, _about(predictor), _digest(state), _before(journal, mark.bytes))
         if tuple(about[name] for name in ("version", "predictor", "state", "before")) != expected:
             return None
-        return Memory(LivePredictor.load(state), mark, int(about["told_bytes"]), dict(about["rest"]))
+        rest = Learnt.from_mapping(about["rest"], predictor.start or 0.0)
+        return Memory(LivePredictor.load(state), mark, int(about["told_bytes"]), rest)
     except _WRONG:
         return None
 

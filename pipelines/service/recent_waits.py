@@ -11,6 +11,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
+WAIT_BUCKETS = (60.0, 300.0, 900.0, 3600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0)
+"""Upper ends, s, of the histogram of waits that Prometheus reads."""
+
 DAYS = 28
 """Days that are kept."""
 

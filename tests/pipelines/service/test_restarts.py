@@ -178,6 +178,35 @@ def test_what_is_otherwise_than_it_was_is_not_trusted(
     ended(again)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, None) for name in ("ledger", "jobs", "recent", "waits", "waited", "events")),
+        ("ledger", {"open": [], "closed": [["?"]]}),
+        ("jobs", {"jobs": [[1, 2, 3, None, {}, None, None, None]], "shares": []}),
+        ("recent", []),
+        ("waits", [1, 2]),
+        ("events", "many"),
+    ],
+)
+def test_what_is_damaged_inside_is_not_trusted(tmp_path: Path, name: str, value: Any) -> None:
+    """A part that is missing, or is another thing: all of the journal is learnt, as before."""
+    clock = Hand(9000.0)
+    first = begun(clock, tmp_path)
+    first.poll()
+    first.save()
+    expected = known(first)
+    ended(first)
+    _, memory = memory_files(tmp_path / "j")
+    about = json.loads(memory.read_text())
+    del about["rest"][name]
+    about["rest"] |= {} if value is None else {name: value}
+    memory.write_text(json.dumps(about))
+    again = begun(clock, tmp_path)
+    assert known(again) == expected
+    ended(again)
+
+
 def test_it_is_written_down_at_times(tmp_path: Path) -> None:
     """Every ten minutes, where something happened."""
     clock = Hand(6000.0)
