@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who asks, as far as a proxy says so, and what is told to them of jobs.
 
-The name stands in a header that anybody could send. So it counts only where it comes from a peer that is listed, or
-over a Unix socket, and is there once.
+The name stands in a header that anybody could send. So it counts only where it comes from a peer that is listed,
+and is there once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Access:
     user_header : str, optional
         Header in which a proxy says who asks, such as X-Remote-User. Without it nobody is known.
     trusted_peers : iterable of str
-        Addresses or networks of proxies: 127.0.0.1, 10.0.0.0/8. A Unix socket need not be listed.
+        Addresses or networks of proxies: 127.0.0.1, 10.0.0.0/8.
     jobs_are_private : bool
         Whether a job is told to its user alone; only where there is a header.
     shows_users : bool
@@ -69,8 +69,8 @@ class Access:
 
     def _is_trusted(self, request: Request) -> bool:
         """Return whether a request comes from a proxy that may say who asks."""
-        if request.client is None or not request.client.host:  # a Unix socket: who may open it, the system decides
-            return True
+        if request.client is None:
+            return False
         try:
             peer = ipaddress.ip_address(request.client.host)
         except ValueError:
