@@ -223,7 +223,7 @@ def test_the_command_keeps_what_it_hears_and_ends_by_a_signal(tmp_path: Path) ->
     jobs: list[str] = []
     for number, how in enumerate((signal.SIGINT, signal.SIGKILL, signal.SIGTERM), 1):
         begun = int(time.time()) - 100
-        jobs.append(f"{number}|RUNNING|batch|ann|4|1:00:00|{begun}|{begun + 60}\n")
+        jobs.append(f"{number}|RUNNING|batch|ann|4|1:00:00|{begun}|{begun}|{begun + 60}|\n")
         (programs / "squeue.said").write_text("".join(jobs))
         with subprocess.Popen(command, cwd=tmp_path, env=where, stdout=subprocess.PIPE, text=True) as process:
             assert "hears of it every 0.2 s" in process.stdout.readline()  # type: ignore[union-attr]
