@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Until a service knows what it knew, it says so: 503, and when to ask again; who asks is not turned away unheard."""
+"""While a service reads what it had learnt, it answers 503 and says when to ask again."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Loading:
     ready : callable
         Called when it answers.
     failed : callable
-        Called when it cannot be made.
+        Called when it cannot be made, or cannot begin.
 
     Attributes
     ----------
     failure : BaseException or None
-        Why it cannot be made.
+        Why it cannot be made, or cannot begin.
     """
 
     def __init__(self, make: Callable[[], Starlette], ready: Callable[[], None], failed: Callable[[], None]) -> None:
@@ -89,9 +89,13 @@ class Loading:
         if app is None:
             self._failed()
             return
-        await stack.enter_async_context(app.router.lifespan_context(app))
-        self._app = app
-        self._ready()
+        try:
+            await stack.enter_async_context(app.router.lifespan_context(app))
+            self._app = app
+            self._ready()
+        except Exception as error:  # noqa: BLE001 (as above)
+            self.failure = error
+            self._failed()
 
 
 def _plain(_: str, __: str, status: int, *, told: str) -> Response:
