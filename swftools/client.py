@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A client of a prediction service: how long a job would wait, asked from a program.
 
-It needs the standard library alone, so scripts of users and portals can have it without the rest.
+Of other packages it needs ``lazy_loader`` alone, so scripts of users and portals can have it without the rest.
 
 Examples
 --------
@@ -44,7 +44,8 @@ class Client:
         Where it is: ``http://127.0.0.1:8017``, or ``https://example.org/waits`` behind a proxy. A proxy that the
         environment names (``https_proxy``) is used, but not for this machine.
     timeout : float
-        Seconds after which an answer is no longer awaited.
+        Seconds for which nothing may come, while it connects and while it reads. After so many in all, no more of an
+        answer's body is awaited. To look up the name of the host takes as long as it takes.
 
     Raises
     ------
@@ -55,17 +56,21 @@ class Client:
     def __init__(self, url: str, *, timeout: float = 10.0) -> None:
         try:
             parts = urllib.parse.urlsplit(url)
-            is_address = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) > 0
+            is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:
             is_address = False
         if not is_address or parts.query or parts.fragment or parts.username is not None or not _is_plain(url):
             raise ParameterError(f"{shown(url)!r:.200} is no address of a service; write such as http://127.0.0.1:8017")
+        if not url.isascii():
+            raise ParameterError(
+                f"{shown(url)!r:.200} has characters beyond ASCII; write the host as xn--..., others as %C3%A9"
+            )
         if not 0 < timeout < float("inf"):
             raise ParameterError(f"timeout={timeout} is no number of seconds above 0")
         self.url = url.rstrip("/").removesuffix("/api/v1")
         self.timeout = timeout
         proxies: dict[str, str] | None = {} if _is_here(str(parts.hostname)) else None
-        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _Redirects())
 
     def __repr__(self) -> str:
         return f"Client({shown(self.url)!r})"
@@ -148,7 +153,7 @@ class Client:
             The service refuses the question: the message is what it says, ``status`` is 400 to 499; or it knows nothing
             now (503).
         ServiceError
-            It is away, does not answer in time, or what comes is no JSON.
+            It is away, does not answer in time, takes no more questions for now (429), or what comes is no JSON.
         """
         address = self._address(path, parameters)
         end = clock.monotonic() + self.timeout
@@ -160,6 +165,10 @@ class Client:
         except urllib.error.HTTPError as error:
             with error:
                 raise self._refusal(error, end) from error
+        except ServiceError:  # of an answer that sends on
+            raise
+        except _TooLargeError as error:
+            raise ServiceError(f"{self.url}: {error}; is it the address of a service of waits?") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise ServiceError(f"{self.url}: {self._why(error)}; is the address right, and does it run?") from error
         return self._parsed(data)
@@ -183,9 +192,11 @@ class Client:
 
     def _refusal(self, error: urllib.error.HTTPError, end: float) -> ServiceError | RefusedQuestionError:
         """Return what the service says is wrong: of a problem document (RFC 9457) its detail."""
+        if error.code == http.HTTPStatus.TOO_MANY_REQUESTS:
+            return ServiceError(f"{self.url}: it takes no more questions for now; ask again in a while, and less often")
         try:
             said = json.loads(_read(error, end))
-        except (OSError, http.client.HTTPException, ValueError):
+        except (OSError, http.client.HTTPException, ValueError, RecursionError, _TooLargeError):
             said = None
         detail = said.get("detail") if isinstance(said, dict) else None
         if isinstance(detail, str) and (error.code < 500 or error.code == 503):
@@ -207,6 +218,23 @@ class Client:
             raise ServiceError(f"{self.url}: what came is no JSON; is it the address of a service of waits?") from error
 
 
+class _TooLargeError(Exception):
+    """An answer has more bytes than are read."""
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows an answer that names another address, of the web alone."""
+
+    def redirect_request(
+        self, request: urllib.request.Request, file: Any, code: int, message: str, headers: Any, address: str
+    ) -> urllib.request.Request | None:
+        """Return what is asked instead."""
+        if urllib.parse.urlsplit(address).scheme not in ("http", "https"):
+            where = shown(address)[:_SHOWN]
+            raise ServiceError(f"{shown(request.full_url)}: it sends on to {where}, which is no address of a service")
+        return super().redirect_request(request, file, code, message, headers, address)
+
+
 def _read(response: Any, end: float) -> bytes:
     """Return all that comes until an end, s of the monotonic clock."""
     pieces: list[bytes] = []
@@ -215,7 +243,7 @@ def _read(response: Any, end: float) -> bytes:
         pieces.append(piece)
         size += len(piece)
         if size > LARGEST:
-            raise ValueError(f"the answer is larger than {LARGEST} bytes")
+            raise _TooLargeError(f"the answer is larger than {LARGEST} bytes")
         if clock.monotonic() > end:
             raise TimeoutError
     return b"".join(pieces)

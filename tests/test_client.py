@@ -6,7 +6,9 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -81,7 +83,14 @@ def test_a_refusal(served: Served, status: int) -> None:
 
 @pytest.mark.parametrize(
     ("status", "told"),
-    [(404, b"<h1>Not Found</h1>"), (500, {"detail": "x"}), (400, {"title": "no detail"}), (502, [1]), (400, b"")],
+    [
+        (404, b"<h1>Not Found</h1>"),
+        (500, {"detail": "x"}),
+        (400, {"title": "no detail"}),
+        (502, [1]),
+        (400, b""),
+        (400, b"[" * 100_000),
+    ],
 )
 def test_an_error_of_something_else(served: Served, status: int, told: Any) -> None:
     """What is no refusal of a service names the address and the status."""
@@ -123,8 +132,48 @@ def test_an_answer_that_is_too_large(served: Served, monkeypatch: pytest.MonkeyP
     served.says("x" * 98)
     assert Client(served.url).get("x") == "x" * 98
     served.says("x" * 99)
-    with pytest.raises(ServiceError, match="larger than 100 bytes"):
+    too_large = f"^{served.url}: the answer is larger than 100 bytes; is it the address"
+    with pytest.raises(ServiceError, match=too_large):
         Client(served.url).get("x")
+    served.status = 400
+    with pytest.raises(ServiceError, match="it answers with status 400"):
+        Client(served.url).get("x")
+
+
+@pytest.mark.parametrize("told", [{"detail": "slow down"}, b"<html>"])
+def test_too_many_questions(served: Served, told: Any) -> None:
+    """It is neither a refusal nor another program, whoever says it."""
+    served.says(told, 429)
+    with pytest.raises(ServiceError, match=f"^{served.url}: it takes no more questions for now; ask again"):
+        Client(served.url).wait()
+
+
+def test_where_an_answer_may_send_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To another address of the web, and to nothing else that this program could read."""
+    goals: list[str] = []
+
+    class SendsOn(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            is_there = self.path == "/there"
+            self.send_response(200 if is_there else 302)
+            self.send_header("Location", goals[-1])
+            self.end_headers()
+            self.wfile.write(b"[1]" if is_there else b"")
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), SendsOn) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        goals.append(f"{url}/there")
+        assert Client(url).get("x") == [1]
+        monkeypatch.setenv("ftp_proxy", url)
+        for goal, problem in (("ftp://127.0.0.1:1/x", "sends on to ftp:"), ("file:///etc", "answers with status 302 ")):
+            goals.append(goal)
+            with pytest.raises(ServiceError, match=f"^{url}.*: it {problem}"):
+                Client(url).get("x")
+        server.shutdown()
 
 
 def test_a_proxy_of_the_environment(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,12 +190,19 @@ def test_a_proxy_of_the_environment(served: Served, monkeypatch: pytest.MonkeyPa
     "url",
     [
         *("", "127.0.0.1:8017", "ftp://a", "http://", "http://a:b", "http://a:99999", "http://a/?x=1", "http://a#b"),
-        *("http://u:p@a", "http://a b", "http://a\nb", "file:///etc/passwd", "http://[::1"),
+        *("http://a:0", "http://u:p@a", "http://a b", "http://a\nb", "file:///etc/passwd", "http://[::1"),
     ],
 )
 def test_what_is_no_address(url: str) -> None:
     """It is refused before anything is asked, with an example."""
     with pytest.raises(ParameterError, match="is no address of a service; write such as http"):
+        Client(url)
+
+
+@pytest.mark.parametrize("url", ["http://ex\xe4mple.org", "http://a/\xe4", "http://\u4f8b.jp:80"])
+def test_an_address_beyond_ascii(url: str) -> None:
+    """It says how to write it."""
+    with pytest.raises(ParameterError, match="has characters beyond ASCII; write the host as xn--"):
         Client(url)
 
 
@@ -162,8 +218,14 @@ def test_it_prints_its_address() -> None:
     assert repr(Client("https://a.b/c/")) == "Client('https://a.b/c')"
 
 
-def test_it_needs_the_standard_library_alone() -> None:
-    """Nothing else is imported, and nothing of ours that needs more."""
-    code = "import sys, swftools.client; print({'numba', 'numpy', 'pandas', 'click', 'luigi'} & set(sys.modules))"
+def test_it_needs_the_standard_library_and_little_else() -> None:
+    """What is imported beside it is ours, or ``lazy_loader``: by the top-level names of all modules."""
+    code = """
+import sys
+before = set(sys.modules)  # what the interpreter itself has, such as finders of editable packages
+import swftools.client
+found = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(sorted(found - sys.stdlib_module_names))
+"""
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout == "set()\n"
+    assert done.stdout == "['lazy_loader', 'swftools']\n"

@@ -104,6 +104,12 @@ def test_clients_cannot_say_who_they_are() -> None:
     assert named <= set(cleared)
 
 
+def test_who_asks_too_much_is_told_so() -> None:
+    """By the status of which the client has a message; 503 would say that nothing is known."""
+    found = dict(re.findall(r"^    (limit_\w+_status) (\d+);$", text("nginx.conf"), re.MULTILINE))
+    assert found == {"limit_req_status": "429", "limit_conn_status": "429"}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(SYSTEMD is None, reason="needs systemd-analyze")
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
