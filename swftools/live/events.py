@@ -32,6 +32,18 @@ OUTCOMES = (COMPLETED, FAILED, OUTCOME_CANCELLED)
 NEVER_STARTED = (0, 5)
 """SWF statuses of jobs that, without a run time, left the queue without a start: failed and cancelled."""
 
+LONGEST_TEXT = 1000
+"""Letters that a text of an event has at most."""
+
+MOST_PROCESSORS = 1 << 53
+"""Processors that a job asks for at most: numbers that doubles hold."""
+
+FARTHEST = 1e12
+"""Seconds from its origin, before or behind, that a time has at most; a requested time too."""
+
+_DIGITS = 19
+"""A number in the name of a job has fewer digits; what has more is a text."""
+
 _RANKS = {SUBMITTED: 0, ELIGIBLE: 1, CHANGED: 1, STARTED: 2, CANCELLED: 3, ENDED: 3}
 """In which order it happens."""
 
@@ -57,9 +69,16 @@ class JobEvent:
     requested_time : float or None
         Requested run time, s.
     groups : mapping of str to object
-        What jobs may be grouped by: queue, user, partition ...; the queue is that of the submission.
+        What jobs may be grouped by: queue, user, partition ...; the queue is that of the submission. Values are texts,
+        numbers, bools or None.
     outcome : str or None
         Of an end: completed or failed, or cancelled for one that was cancelled while it ran; None: not known.
+
+    Raises
+    ------
+    ParameterError
+        One of them is none of these, a text has more than 1000 letters, or a number is beyond 1e12 s or 2**53
+        processors.
     """
 
     kind: str
@@ -73,17 +92,31 @@ class JobEvent:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ParameterError(f"kind={self.kind!r} is none of {', '.join(KINDS)}")
-        if not is_number(self.time) or not math.isfinite(self.time):
-            raise ParameterError(f"time={self.time!r} of a job that is {self.kind} is not a number of seconds")
+            raise ParameterError(f"kind={self.kind!r:.100} is none of {', '.join(KINDS)}")
+        if not is_number(self.time, -FARTHEST, FARTHEST):
+            most = f"of at most {FARTHEST:g}"
+            raise ParameterError(
+                f"time={self.time!r:.100} of a job that is {self.kind} is not a number of seconds {most}"
+            )
         if not isinstance(self.job, str) or not self.job or not isinstance(self.cluster, str):
-            raise ParameterError(f"job={self.job!r}, cluster={self.cluster!r}: they are texts, and the job has one")
-        if self.processors is not None and not is_whole(self.processors, 1):
-            raise ParameterError(f"processors={self.processors!r} is not an integer from 1 on")
-        if self.requested_time is not None and not is_number(self.requested_time, 0.0):
-            raise ParameterError(f"requested_time={self.requested_time!r} is not a number of seconds, 0 or more")
+            raise ParameterError(
+                f"job={self.job!r:.100}, cluster={self.cluster!r:.100}: they are texts, and the job has one"
+            )
+        if len(self.job) > LONGEST_TEXT or len(self.cluster) > LONGEST_TEXT:
+            raise ParameterError(f"job={self.job!r:.100}: it or its cluster has more than {LONGEST_TEXT} letters")
+        if self.processors is not None and not is_whole(self.processors, 1, MOST_PROCESSORS):
+            raise ParameterError(f"processors={self.processors!r:.100} is not an integer from 1 on, of at most 2**53")
+        if self.requested_time is not None and not is_number(self.requested_time, 0.0, FARTHEST):
+            raise ParameterError(
+                f"requested_time={self.requested_time!r:.100} is not a number of seconds from 0 to {FARTHEST:g}"
+            )
+        for name, value in self.groups.items():
+            if not _is_plain(value) or not isinstance(name, str) or len(name) > LONGEST_TEXT:
+                raise ParameterError(
+                    f"groups: {name!r:.100} is {value!r:.100}: that is no number and no text of {LONGEST_TEXT} letters"
+                )
         if self.outcome not in (None, *OUTCOMES):
-            raise ParameterError(f"outcome={self.outcome!r} is none of {', '.join(OUTCOMES)}")
+            raise ParameterError(f"outcome={self.outcome!r:.100} is none of {', '.join(OUTCOMES)}")
         self._make_texts_valid()
 
     def _make_texts_valid(self) -> None:
@@ -103,6 +136,11 @@ def valid_text(said: str) -> str:
     Texts that differ stay different ones, unless a batch system has both of them.
     """
     return said.encode("utf-8", "backslashreplace").decode()
+
+
+def _is_plain(value: object) -> bool:
+    """Whether jobs may be grouped by a value: a text that is not too long, a number, or nothing."""
+    return value is None or (isinstance(value, str | int | float) and len(str(value)) <= LONGEST_TEXT)
 
 
 def in_order(events: Iterable[JobEvent]) -> list[JobEvent]:
@@ -125,7 +163,11 @@ def in_order(events: Iterable[JobEvent]) -> list[JobEvent]:
 
 def _numbers_of(job: str) -> tuple[tuple[int, int, str], ...]:
     """Return the name of a job, in parts that are compared as numbers where they are some."""
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", job) if part)
+    return tuple(
+        (0, int(part), "") if part.isdecimal() and len(part) < _DIGITS else (1, 0, part)
+        for part in re.split(r"(\d+)", job)
+        if part
+    )
 
 
 def log_events(log: Trace, by: Sequence[str] = ("queue",), cluster: str = "") -> Iterator[JobEvent]:

@@ -46,7 +46,7 @@ def test_each_line_is_heard_of_once(tmp_path: Path) -> None:
     assert (sensor.machine(), sensor.notice, dict(sensor.costs)) == (NOT_SAID, None, {})
 
 
-def test_a_file_that_is_copied_anew_goes_on(tmp_path: Path) -> None:
+def test_a_file_that_is_copied_anew_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """As rsync does: another file of that name, with what was read and more."""
     sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
     first = put(tmp_path / "a.jsonl", event(1.0), event(2.0))
@@ -59,8 +59,8 @@ def test_a_file_that_is_copied_anew_goes_on(tmp_path: Path) -> None:
     (tmp_path / ".a.new").replace(tmp_path / "a.jsonl")
     assert sensor.poll(7.0) == [event(3.0)]
     (tmp_path / "a.jsonl").write_bytes(first + more + b'{"kind": "born"}\n')
-    with pytest.raises(SensorError, match=r"a\.jsonl, line 4: "):
-        sensor.poll(8.0)
+    assert sensor.poll(8.0) == []
+    assert ", line 4: is no event" in caplog.text
 
 
 def test_a_file_that_is_another_one_is_read_anew(tmp_path: Path) -> None:
@@ -116,16 +116,49 @@ def test_a_file_that_comes_later_may_have_events_of_the_last_week(tmp_path: Path
     assert sensor.poll(1.0) == [event(DAY), event(23.0 * DAY), event(24.0 * DAY)]
 
 
-def test_what_is_wrong_is_said_with_file_and_line(tmp_path: Path) -> None:
-    """Until the line is mended, nothing of the file is lost."""
+WRONG = (
+    b'{"kind": "born"}',
+    b'{"kind":"submitted","time":1,"job":"7","groups":{"queue":["a"]}}',
+    b'{"kind":"submitted","time":1,"job":"7","groups":{"queue":{}}}',
+    b'{"kind":"submitted","time":1,"job":"7","groups":{"queue":"%s"}}' % (b"q" * 1001),
+    b'{"kind":"submitted","time":1,"job":"%s"}' % (b"7" * 5000),
+    b'{"kind":"submitted","time":1e13,"job":"7"}',
+    b'{"kind":"submitted","time":1%s,"job":"7"}' % (b"0" * 400),
+    b'{"kind":"submitted","time":1,"job":"7","requested_time":1%s}' % (b"0" * 400),
+    b'{"kind":"submitted","time":1,"job":"7","processors":1%s}' % (b"0" * 30),
+    b'{"kind":"submitted","time":1%s,"job":"7"}' % (b"0" * 5000),
+    b"[" * 100_000,
+    b"\xff\x1b[31m",
+)
+"""Lines that are no events."""
+
+
+def test_a_line_that_is_no_event_is_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The log names it once; others of the file are heard, and what comes later."""
+    good, more = put(tmp_path / "a.jsonl", event(1.0), event(2.0)), put(tmp_path / "more", event(3.0))
+    (tmp_path / "a.jsonl").write_bytes(good + b"".join(line + b"\n" for line in WRONG[:3]) + more)
     sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
-    good = put(tmp_path / "a.jsonl", event(1.0), event(2.0))
-    (tmp_path / "a.jsonl").write_bytes(good + b'{"kind": "born"}\n' + good)
-    for _ in range(2):
-        with pytest.raises(SensorError, match=r"a\.jsonl, line 3: is no event of a journal: .*; take the file away"):
-            sensor.poll(5.0)
-    (tmp_path / "a.jsonl").write_bytes(good)
-    assert sensor.poll(6.0) == [event(1.0), event(2.0)]
+    assert sensor.poll(5.0) == [event(1.0), event(2.0), event(3.0)]
+    assert sensor.notice == "3 lines of its files are no events, and are passed over"
+    said = [record.getMessage() for record in caplog.records]
+    assert [each.partition(": is no event of a journal: ")[0].rpartition("/")[2] for each in said] == [
+        f"a.jsonl, line {number}" for number in (3, 4, 5)
+    ]
+    assert sensor.poll(6.0) == []
+    assert len(caplog.records) == 3
+
+
+@pytest.mark.parametrize("line", WRONG, ids=range(len(WRONG)))
+def test_no_line_stops_a_cluster(line: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever it is; nothing of it reaches a terminal raw."""
+    good = put(tmp_path / "rest", event(1.0))
+    (tmp_path / "a.jsonl").write_bytes((line + b"\n") * 12 + good)
+    sensor = FolderSensor(FolderSettings(path=str(tmp_path)))
+    assert sensor.poll(5.0) == [event(1.0)]
+    assert "\x1b" not in caplog.text
+    assert len(caplog.records) == 11
+    assert ": so are 2 more lines" in caplog.text
+    assert all(len(record.getMessage()) < 1000 for record in caplog.records)
 
 
 def test_a_folder_where_nothing_comes(tmp_path: Path) -> None:
