@@ -160,10 +160,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let nothing of a command stay behind."""
-    if process.poll() is None:
-        with contextlib.suppress(OSError):
-            _kill(process)
+    """Let nothing of a command stay behind: also what a script started that is over."""
+    with contextlib.suppress(OSError):
+        _kill(process)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()

@@ -176,6 +176,17 @@ def test_a_command_that_hangs_is_ended(is_ended: bool, tmp_path: Path) -> None:
     assert _is_gone(int(child.read_text()))
 
 
+def test_what_a_script_left_behind_is_ended(tmp_path: Path) -> None:
+    """It is over itself, and what it started keeps its pipe open, or has let go of it."""
+    script(tmp_path / "squeue", f"sleep 60 & echo $! > {tmp_path}/child; echo told")
+    with pytest.raises(SensorError, match="squeue did not answer within 0 s"):
+        run_command(("squeue",), folder=str(tmp_path), seconds=0.4)
+    assert _is_gone(int((tmp_path / "child").read_text()))
+    script(tmp_path / "squeue", f"sleep 60 > /dev/null 2>&1 & echo $! > {tmp_path}/child; echo told")
+    assert run_command(("squeue",), folder=str(tmp_path)) == "told\n"
+    assert _is_gone(int((tmp_path / "child").read_text()))
+
+
 def test_nothing_begins_when_the_service_ends(tmp_path: Path) -> None:
     """A thread that is about to ask asks no more; others do."""
     script(tmp_path / "squeue", "echo told")
