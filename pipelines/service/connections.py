@@ -86,7 +86,7 @@ class PatientProtocol(H11Protocol):
         self.open_connections.came(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Be over."""
+        """Forget the connection: it is closed."""
         self.open_connections.gone(self)
         super().connection_lost(exc)
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipelines.service.co_reservations import MOST_PIECES, MOST_QUEUES
+from pipelines.service.questions import MOST_VALUES
 from pipelines.service.schemas import SCHEMAS
+from pipelines.service.waits import MOST_GROUPS
 from swftools._version import __version__
 
 _TEXT = {"type": "string"}
+
+_MOST = {"quantile": MOST_VALUES, "piece": MOST_PIECES}
+"""How often parameters may be there that may be there several times."""
 
 _CLUSTER = {"cluster": "Which cluster; not needed if there is one."}
 
@@ -27,7 +33,7 @@ _WAIT = {
     "within": "Also say which share of such jobs starts within this time.",
     "at": "Moment to come at which the job would be submitted, 2027-03-01T09:00Z: by what is known now.",
     "confidence": "Of the bounds, between 0 and 1; that of the predictor if it is not given.",
-    "quantile": "Share of jobs, between 0 and 1; as often as wanted.",
+    "quantile": f"Share of jobs, between 0 and 1; up to {_MOST['quantile']} times.",
 }
 
 _JOB = {"processors": "Requested processors.", "time": _TIME}
@@ -40,11 +46,14 @@ _BY = {
 
 _PIECE = {
     "piece": "A job that is to run with the others, processors=64,time=2h, perhaps with cluster=blue,queue=normal in "
-    "front; as often as wanted."
+    f"front; up to {_MOST['piece']} times. Without a queue any may be taken that takes the job, of those {MOST_QUEUES} "
+    "of most waits."
 }
 
-SEVERAL = ("quantile", "piece")
-"""Parameters that may be there as often as wanted."""
+_TAG = "The ETag stays the same until the next poll; a reservation or plan has a new one each second."
+
+SEVERAL = tuple(_MOST)
+"""Parameters that may be there several times."""
 
 
 def describe() -> dict[str, Any]:
@@ -54,7 +63,13 @@ def describe() -> dict[str, Any]:
     paths = {
         "clusters": _get("Clusters", "What can be asked", {}),
         "wait": _get("Wait", "How long a job submitted now would wait", _WAIT),
-        "where": _get("Where", "At which cluster and queue a job would start first", {**named, **_JOB, **one}, ()),
+        "where": _get(
+            "Where",
+            "At which cluster and queue a job would start first: each queue, the shortest bound first; of a cluster "
+            f"the {MOST_GROUPS} queues of most waits at most",
+            {**named, **_JOB, **one},
+            (),
+        ),
         "start": _get("Start", "When a job would start by the centre's policy", {**_CLUSTER, **_JOB}),
         "reserve": _get(
             "Reservation", "When to submit a job so that it runs at a time", {**_CLUSTER, **_QUEUE, **_JOB, **_BY}
@@ -101,14 +116,16 @@ def _get(
                         "name": name,
                         "in": "query",
                         "description": told,
-                        "schema": {"type": "array", "items": _TEXT} if name in several else _TEXT,
+                        "schema": {"type": "array", "items": _TEXT, "maxItems": _MOST[name]}
+                        if name in several
+                        else _TEXT,
                     }
                     for name, told in parameters.items()
                 ),
             ],
             "responses": {
-                "200": {"description": summary, "content": content(schema, "application/json")},
-                "304": {"description": "Nothing was heard since: the answer of the tag is still right"},
+                "200": {"description": f"{summary}. {_TAG}", "content": content(schema, "application/json")},
+                "304": {"description": "The answer of the tag is still right"},
                 "4XX": {"description": "What to mend", "content": wrong},
                 "503": {"description": "What is known is too old, or too many ask", "content": wrong},
             },
