@@ -31,6 +31,9 @@ from swftools.errors import ParameterError
 
 MOST_PIECES = 8
 
+MOST_QUEUES = 20
+"""Of those that take a piece, that are tried: those of most waits. Each takes time, and one plan is made at a time."""
+
 NONE_MEETS_IT = "the queues that take the pieces do not meet that together"
 
 
@@ -102,6 +105,8 @@ def _piece(clusters: Mapping[str, Cluster], text: str, sites: dict[tuple[str, st
         fit = [(name, label) for name, label in fit if not clusters[name].is_stale] or fit
     if not fit:
         raise Refusal(400, f"piece={text!r:.80}: {next((no for no in why if no), 'no queue is known yet')}")
+    if len(fit) > MOST_QUEUES:
+        fit = sorted(fit, key=lambda each: -clusters[each[0]].live.waits(each[1]))[:MOST_QUEUES]
     return Piece(width, time, tuple(sites.setdefault(each, len(sites)) for each in fit))
 
 

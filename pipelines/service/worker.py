@@ -13,6 +13,9 @@ from pipelines.service.questions import Refusal
 MOST_IN_LINE = 8
 """Questions that wait for the one before; more are refused."""
 
+LONGEST_IN_LINE = 10.0
+"""Seconds after which who waits for the ones before is refused: a connection ends a few seconds later."""
+
 Told = TypeVar("Told")
 
 
@@ -29,14 +32,20 @@ class Worker:
         Raises
         ------
         Refusal
-            Too many wait already.
+            Too many wait already, or it has not begun after a while; then it is not done at all.
         """
         if self._in_line > MOST_IN_LINE:
             raise Refusal(503, f"{MOST_IN_LINE} such questions wait already: ask again in a minute")
         self._in_line += 1
+        asked = self._thread.submit(what)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, what)
+            told = asyncio.wrap_future(asked)
+            await asyncio.wait([told], timeout=LONGEST_IN_LINE)
+            if asked.cancel():
+                raise Refusal(503, f"questions before this one take longer than {LONGEST_IN_LINE:g} s: ask again later")
+            return await told
         finally:
+            asked.cancel()  # who asked has gone
             self._in_line -= 1
 
     def stop(self) -> None:

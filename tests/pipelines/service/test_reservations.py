@@ -13,8 +13,10 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from pipelines.cli.main import main
+from pipelines.service import co_reservations
 from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
+from pipelines.service.co_reservations import co_reservation_of
 from pipelines.service.reservations import ask_again_in
 from pipelines.service.sensors.sensor import Machine, QueueLimits
 from swftools.reservations import co_allocate, plan_reservation
@@ -190,6 +192,23 @@ def test_a_piece_may_go_to_several(client: TestClient) -> None:
     assert (denied["is_accepted"], denied["why_denied"]) == (False, "no-sites-meet-it")
     assert denied["in_words"].startswith("Denied: ")
     assert denied["ask_again_seconds"] == 60.0
+
+
+def test_of_many_queues_those_of_most_waits_are_tried(
+    client: TestClient, clusters: list[Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three take the piece; the one of all jobs has most waits, and is that of the last cluster."""
+    waits = {(cluster.name, label): cluster.live.waits(label) for cluster in clusters for label in cluster.groups()}
+    order = sorted(waits, key=lambda each: -waits[each])
+    asked = {"by": "40", "probability": ".99", "piece": "processors=4,time=1h"}
+    everywhere = co_reservation_of({each.name: each for each in clusters}, {**asked, "piece": [asked["piece"]]})
+    assert len(everywhere.sites) == 3
+    monkeypatch.setattr(co_reservations, "MOST_QUEUES", 1)
+    tried = co_reservation_of({each.name: each for each in clusters}, {**asked, "piece": [asked["piece"]]})
+    assert [(site.cluster.name, site.label) for site in tried.sites] == order[:1]
+    assert {
+        each["cluster"] for each in client.get("/api/v1/plan", params=asked).json()["pieces"][0]["submissions"]
+    } <= {order[0][0]}
 
 
 @pytest.mark.parametrize(("submit_in", "again"), [(600.0, 60.0), (30.0, 30.0), (0.0, None), (None, 60.0)])

@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from pipelines.cli.main import main
 from pipelines.service import service as service_module
 from pipelines.service import starts
+from pipelines.service import worker as worker_module
 from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
 from pipelines.service.questions import Refusal
@@ -255,6 +256,33 @@ def test_who_comes_behind_too_many_is_refused() -> None:
     status, told, *done = asyncio.run(many())
     assert (status, told) == (503, "8 such questions wait already: ask again in a minute")
     assert done == [True] * (MOST_IN_LINE + 1)
+
+
+def test_who_waits_too_long_in_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what was asked is not done at all; what has begun is waited for, however long it takes."""
+    monkeypatch.setattr(worker_module, "LONGEST_IN_LINE", 0.05)
+    done: list[str] = []
+
+    async def two() -> None:
+        worker, go_on = Worker(), threading.Event()
+
+        def slow() -> None:
+            assert go_on.wait(10)
+            done.append("slow")
+
+        first = asyncio.create_task(worker.do(slow))
+        await asyncio.sleep(0)
+        with pytest.raises(Refusal, match=r"questions before this one take longer than 0.05 s") as refused:
+            await worker.do(lambda: done.append("dropped"))
+        assert refused.value.status == 503
+        assert not first.done()
+        go_on.set()
+        await first
+        await worker.do(lambda: done.append("next"))
+        worker.stop()
+
+    asyncio.run(two())
+    assert done == ["slow", "next"]
 
 
 def test_who_came_first_is_first() -> None:
