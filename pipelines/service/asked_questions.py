@@ -10,9 +10,11 @@ import json
 import logging
 import math
 import os
+import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from swftools.errors import ParameterError, StorageError
 from swftools.live.line_file import LineFile
@@ -30,9 +32,12 @@ PRUNED_EVERY = DAY
 MOST_BYTES = 256 * 2**20
 """Of the file; beyond that nothing is kept until something is dropped, so that nobody can fill the disk by asking."""
 
+_BEGINNING = b'{"time":'
+"""Of each line."""
+
 
 class AskedQuestions:
-    """The file of questions.
+    """The file of questions, in order of time. What is too old is dropped once a day, when a question comes.
 
     Parameters
     ----------
@@ -44,9 +49,9 @@ class AskedQuestions:
     Raises
     ------
     ParameterError
-        The number of days is none, or a line of the file is none of its.
+        The number of days is none; or the file begins with something else than a question, and would lose it.
     StorageError
-        It cannot be written.
+        It cannot be written, or another process writes it.
     """
 
     def __init__(self, path: str | os.PathLike[str], days: float = 90.0) -> None:
@@ -56,6 +61,8 @@ class AskedQuestions:
         self._file: LineFile | None = None
         self._pruned_at = -math.inf
         self._is_silent = False
+        if not _has_questions(self.path):
+            raise ParameterError(f"{self.path}, line 1: is no question that was kept; name another file, or remove it")
         LineFile(path).close()  # refuses what cannot be written, and cuts off what is not whole
 
     def keep(self, time: float, asked: Mapping[str, Any], told: Mapping[str, Any]) -> None:
@@ -91,23 +98,26 @@ class AskedQuestions:
         self._is_silent = True
 
     def prune(self, now: float) -> None:
-        """Drop what is older than it may be.
+        """Drop what is older than it may be: all before the first line that is new enough, and what is no question.
+
+        Only these lines are read one by one, since answers wait meanwhile; the others are copied.
 
         Raises
         ------
-        ParameterError
-            A line is none of such a file.
         StorageError
             The file cannot be written.
         """
         self._pruned_at = now
-        lines = self.path.read_bytes().splitlines(keepends=True) if self.path.exists() else []
-        kept = [line for number, line in enumerate(lines, 1) if self._time(line, number) > now - self.days * DAY]
-        if len(kept) == len(lines):
+        if not self.path.exists():
             return
-        self.close()
-        with create_file(self.path) as file:
-            file.write(b"".join(kept))
+        with self.path.open("rb") as old:
+            begin = _first(old, now - self.days * DAY)
+            if begin == 0:
+                return
+            self.close()
+            old.seek(begin)
+            with create_file(self.path) as file:
+                shutil.copyfileobj(old, file)
 
     def close(self) -> None:
         """Close the file."""
@@ -115,10 +125,30 @@ class AskedQuestions:
             self._file.close()
             self._file = None
 
-    def _time(self, line: bytes, number: int) -> float:
-        """Return when a question was asked."""
-        try:
-            return float(json.loads(line)["time"])
-        except (ValueError, TypeError, LookupError) as error:
-            remedy = "name another file"
-            raise ParameterError(f"{self.path}, line {number}: is no question that was kept; {remedy}") from error
+
+def _has_questions(path: Path) -> bool:
+    """Return whether a file begins with a question, perhaps one that was not written to its end; or is empty."""
+    line = b""
+    with suppress(OSError):  # which is said where it is opened for writing
+        if path.is_file():
+            with path.open("rb") as file:
+                line = file.readline(65_536)
+    return _time(line) > -math.inf if line.endswith(b"\n") else _BEGINNING.startswith(line[: len(_BEGINNING)])
+
+
+def _first(file: BinaryIO, oldest: float) -> int:
+    """Return at which byte the first question begins that is newer than a time, s; or the end of the file."""
+    begin = 0
+    for line in file:
+        if _time(line) > oldest:
+            break
+        begin += len(line)
+    return begin
+
+
+def _time(line: bytes) -> float:
+    """Return when a question was asked, s; minus infinity of a line that is none."""
+    try:
+        return float(json.loads(line)["time"])
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+        return -math.inf

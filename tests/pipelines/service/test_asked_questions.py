@@ -101,18 +101,55 @@ def test_what_fails_hinders_no_answer(
     kept.keep(2.0, {}, {})
     assert [line["time"] for line in lines(path)] == [0, 2]
     kept.close()
-    path.write_text("something else\n")
-    other = AskedQuestions(path)
-    other.keep(3.0, {}, {})
-    assert "q, line 1: is no question that was kept; name another file" in caplog.records[-1].getMessage()
-    assert path.read_text() == "something else\n"
-    other.close()
+
+
+def test_a_line_that_is_no_question_is_dropped_when_it_is_reached(tmp_path: Path) -> None:
+    """Of a hand, say: it hinders nothing, and stands no longer than what was asked before it. Nothing else is lost."""
+    path = tmp_path / "q"
+    odd = ["something else", "5", '{"time": null}', '{"time": 1' + "0" * 400 + "}", "[" * 100_000]
+    old, new = ['{"time":0}', '{"time":5}'], ['{"time":200000}', "odd as well", '{"time":200001}']
+    path.write_text("\n".join([old[0], *odd, old[1], *new]) + "\n")
+    kept = AskedQuestions(path, 1.0)
+    kept.keep(200_002.0, {}, {})
+    kept.close()
+    assert path.read_text().splitlines() == [*new, '{"time":200002}']
+    kept = AskedQuestions(path, 1.0)
+    kept.keep(400_000.0, {}, {})
+    kept.close()
+    assert path.read_text().splitlines() == ['{"time":400000}']
+
+
+def test_only_what_is_dropped_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers wait meanwhile; and where nothing is dropped the file stays as it is."""
+    path = tmp_path / "q"
+    path.write_text("".join(f'{{"time":{time}}}\n' for time in range(0, 1_000_000, 1000)))
+    inode = path.stat().st_ino
+    read: list[bytes] = []
+    loads = json.loads
+    monkeypatch.setattr(asked_questions.json, "loads", lambda line: read.append(line) or loads(line))
+    kept = AskedQuestions(path, 10.0)
+    kept.prune(863_000.0)
+    assert (len(read), path.stat().st_ino) == (1, inode)
+    kept.prune(867_500.0)
+    assert len(read) == 1 + 5
+    monkeypatch.undo()
+    assert [line["time"] for line in lines(path)] == list(range(4000, 1_000_000, 1000))
+    kept.close()
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     """At the start."""
     with pytest.raises(ParameterError, match="questions_days=0 is not a number of days above 0"):
         AskedQuestions(tmp_path / "q", 0)
+    for text in ("My thesis.\n", "My thesis.", '["time"]\n'):
+        (tmp_path / "other").write_text(text)
+        with pytest.raises(ParameterError, match="other, line 1: is no question that was kept; name another file"):
+            AskedQuestions(tmp_path / "other")
+        assert (tmp_path / "other").read_text() == text
+    for text in ("", '{"ti', '{"time":5,"clu'):  # what was being written when the machine stopped
+        (tmp_path / "cut").write_text(text)
+        AskedQuestions(tmp_path / "cut").close()
+        assert (tmp_path / "cut").read_text() == ""
     with pytest.raises(StorageError, match="cannot be written"):
         AskedQuestions(tmp_path / "none" / "q")
 
