@@ -13,7 +13,7 @@ from swftools.parameters.durations import in_words
 
 def limits_of(cluster: Cluster, label: str) -> QueueLimits | None:
     """Return what the queue of a group takes; None where nobody says."""
-    if cluster.predictor.by != ("queue",) and list(cluster.predictor.by) != ["queue"]:
+    if list(cluster.predictor.by) != ["queue"]:
         return None
     return cluster.machine.queues.get(cluster.groups().get(label, label))
 

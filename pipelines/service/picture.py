@@ -90,7 +90,7 @@ def _first_day(days: Sequence[DayOfWaits], now: float) -> float:
 
 def _day(date: str | None, number: int) -> str:
     """Return a day in short."""
-    return f"{DAYS - number} d ago" if date is None else date[5:10]
+    return f"{DAYS - 1 - number} d ago" if date is None else date[5:10]
 
 
 def _told(days: Sequence[DayOfWaits], date: Callable[[float], str | None]) -> str:
@@ -103,8 +103,10 @@ def _told(days: Sequence[DayOfWaits], date: Callable[[float], str | None]) -> st
         told = date(day.begin)
         return "a day" if told is None else told[:10]
 
+    jobs = sum(day.waits for day in days)
     return (
-        f"{sum(day.waits for day in days):,} jobs of {len(days)} days of the last four weeks. Half of those submitted "
-        f"on {when(last)}, the last of these days, waited {duration(last.middle)} or less; the longest such wait of a "
-        f"day was {duration(longest.middle)}, on {when(longest)}. Days are those of UTC."
+        f"{jobs:,} {'job' if jobs == 1 else 'jobs'} of {len(days)} {'day' if len(days) == 1 else 'days'} of the last "
+        f"four weeks. Half of those submitted on {when(last)}, the last of these days, waited {duration(last.middle)} "
+        f"or less; the longest such wait of a day was {duration(longest.middle)}, on {when(longest)}. Days are those "
+        "of UTC."
     )

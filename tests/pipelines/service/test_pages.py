@@ -103,7 +103,7 @@ def test_a_queue_has_a_page(client: TestClient, cluster: Cluster) -> None:
     assert "should keep; 100 % did" in page
     assert re.search(r"<svg class=\"waits\"[^>]* role=\"img\" aria-labelledby=\"waits-title waits-desc\">", page)
     (day,) = cluster.recent.days("1", 12_000.0)
-    assert f"{day.waits} jobs of 1 days of the last four weeks" in re.findall(r"<desc[^>]*>([^<]*)", page)[0]
+    assert f"{day.waits} jobs of 1 day of the last four weeks" in re.findall(r"<desc[^>]*>([^<]*)", page)[0]
     assert page.count('<rect class="bar"') == page.count('<line class="middle"') == 1
     assert f'<th scope="row">2000-01-01</th><td>{day.waits}</td>' in page
     waiting = [job for job in cluster.jobs.waiting.values() if job.told and job.told.group == "1"]

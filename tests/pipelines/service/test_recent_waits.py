@@ -79,12 +79,13 @@ def test_a_picture_of_nothing() -> None:
     """Says so; days without dates are counted back."""
     picture = picture_of([], 0.0, lambda _: None)
     assert (picture.bars, picture.in_words) == ((), "No job of the last four weeks has started.")
-    assert [tick.text for tick in picture.columns] == ["28 d ago", "21 d ago", "14 d ago", "7 d ago"]
+    assert [tick.text for tick in picture.columns] == ["27 d ago", "20 d ago", "13 d ago", "6 d ago"]
 
 
 def test_long_waits_stay_inside() -> None:
     """Also those of years."""
     picture = picture_of([DayOfWaits(0.0, 1, 1e6, 1e7, 1e9)], 0.0, lambda _: None)
+    assert picture.in_words.startswith("1 job of 1 day of ")
     (bar,) = picture.bars
     assert bar.y >= TOP - 1e-9
     assert bar.y + bar.height <= BOTTOM
