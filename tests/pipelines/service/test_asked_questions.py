@@ -123,11 +123,10 @@ def test_only_what_is_dropped_is_read_line_by_line(tmp_path: Path, monkeypatch: 
     """Answers wait meanwhile; and where nothing is dropped the file stays as it is."""
     path = tmp_path / "q"
     path.write_text("".join(f'{{"time":{time}}}\n' for time in range(0, 1_000_000, 1000)))
-    inode = path.stat().st_ino
+    kept, inode = AskedQuestions(path, 10.0), path.stat().st_ino
     read: list[bytes] = []
     loads = json.loads
     monkeypatch.setattr(asked_questions.json, "loads", lambda line: read.append(line) or loads(line))
-    kept = AskedQuestions(path, 10.0)
     kept.prune(863_000.0)
     assert (len(read), path.stat().st_ino) == (1, inode)
     kept.prune(867_500.0)
