@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import re
 import socket
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -39,7 +41,7 @@ class RestClient:
     token : str
         A file with the token, which is read at each call, since tokens are renewed; default: none is sent.
     seconds : float
-        An answer that takes longer is not waited for.
+        An answer that takes longer, as a whole, is not waited for.
     costs : dict of str to Cost
         Gets what the calls cost.
     ticks : callable, optional
@@ -142,14 +144,17 @@ class RestClient:
             headers["X-SLURM-USER-NAME"] = self._user
         if self._token:
             headers["X-SLURM-USER-TOKEN"] = self._read_token()
-        connection = self._connection()
+        connection, due = self._connection(), self._ticks() + self._seconds
         try:
             connection.connect()
             prefix = "" if self._url.scheme == "unix" else self._url.path.rstrip("/")
-            with ends_with_the_service(lambda: connection.sock, lambda sock: sock.shutdown(socket.SHUT_RDWR)):
+            with (
+                ends_with_the_service(lambda: connection.sock, _shut) as sock,
+                _shut_after(sock, due - self._ticks()),
+            ):
                 connection.request("GET", f"{prefix}{path}", headers=headers)
-                answer = connection.getresponse()
-                return answer.status, answer.read(MOST_BYTES).decode(errors="replace")
+                with connection.getresponse() as answer:
+                    return answer.status, answer.read(MOST_BYTES).decode(errors="replace")
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise SensorError(
                 f"slurmrestd at {shown(self._url.geturl())} does not answer: {shown(str(error))}"
@@ -173,6 +178,42 @@ class RestClient:
             return _UnixConnection(self._url.path, self._seconds)
         kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
         return kind(self._url.hostname or "", self._url.port, timeout=self._seconds)
+
+
+def _shut(sock: socket.socket) -> None:
+    """Shut a socket; one of TLS still is one for who reads from it."""
+    socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def _shut_after(sock: socket.socket, seconds: float) -> Iterator[None]:
+    """Shut a socket after some seconds: its own limit is one of each piece, and an answer may come in many.
+
+    Raises
+    ------
+    TimeoutError
+        It was shut.
+    """
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        with contextlib.suppress(OSError):
+            _shut(sock)
+
+    timer = threading.Timer(max(seconds, 0.0), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        if is_late.is_set():
+            raise TimeoutError("timed out") from error
+        raise
+    finally:
+        timer.cancel()
+    if is_late.is_set():  # what was read may be a part
+        raise TimeoutError("timed out")
 
 
 class _UnixConnection(http.client.HTTPConnection):

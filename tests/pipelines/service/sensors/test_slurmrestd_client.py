@@ -32,6 +32,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.hangs.set()  # type: ignore[attr-defined]
             self.server.goes_on.wait(30)  # type: ignore[attr-defined]
             return
+        if callable(told):
+            told(self.wfile, self.server.goes_on)  # type: ignore[attr-defined]
+            return
         status, body = (404, "Unable find requested URL.") if told is None else told
         data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         self.send_response(status)
@@ -202,3 +205,45 @@ def test_an_answer_that_hangs_ends_with_the_service() -> None:
         thread.join(10)
     assert len(told) == 1
     assert "does not answer" in told[0]
+
+
+def drip_head(file: Any, goes_on: threading.Event) -> None:
+    """Send a head without an end, a letter now and then."""
+    _drip(file, goes_on, b"HTTP/1.0 200 OK\r\nX: ")
+
+
+def drip_body(file: Any, goes_on: threading.Event) -> None:
+    """Send a text of a length that is said, a letter now and then."""
+    _drip(file, goes_on, b"HTTP/1.0 200 OK\r\nContent-Length: 100000\r\n\r\n")
+
+
+def drip_on(file: Any, goes_on: threading.Event) -> None:
+    """Send a text that ends with the connection: what is read by then is not the whole of it."""
+    _drip(file, goes_on, b'HTTP/1.0 200 OK\r\n\r\n"/slurm/v0.0.40/jobs"')
+
+
+def _drip(file: Any, goes_on: threading.Event, begin: bytes) -> None:
+    try:
+        file.write(begin)
+        while not goes_on.wait(0.05):
+            file.write(b"x")
+    except OSError:
+        pass
+
+
+@pytest.mark.parametrize("drip", [drip_head, drip_body, drip_on])
+def test_an_answer_that_comes_in_drops_takes_too_long(drip: Any) -> None:
+    """The limit is one of the whole answer: each drop comes in time."""
+    with serving({"/openapi": drip}) as (url, _):
+        thread_told: list[str] = []
+
+        def ask() -> None:
+            with pytest.raises(SensorError) as caught:
+                client(url, seconds=0.4).ask("slurm/{}/jobs")
+            thread_told.append(str(caught.value))
+
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        thread.join(10)
+        assert len(thread_told) == 1
+        assert thread_told[0].endswith("does not answer: timed out")
