@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from swftools.live import JobEvent, ToldWait
-from swftools.live.events import CANCELLED, CHANGED, ENDED, STARTED, SUBMITTED
+from swftools.live.events import CANCELLED, CHANGED, ELIGIBLE, ENDED, STARTED, SUBMITTED
+from swftools.live.job_files import id_of
 
 SHARES = 1000
 """Jobs that ended last, of which it is known which share of their requested time they ran."""
@@ -41,6 +42,8 @@ class QueuedJob:
         When it started, s; None while it waits.
     end : float or None
         When it was over, s; None while it is not.
+    eligible : float or None
+        When nothing but the queue held it back, s; None: at its submission, or nobody said it.
     """
 
     job: str
@@ -51,11 +54,12 @@ class QueuedJob:
     told: ToldWait | None = None
     start: float | None = None
     end: float | None = None
+    eligible: float | None = None
 
     @property
     def id(self) -> str:
         """Its id as the batch system prints it: without the submission that tells recycled ones apart."""
-        return self.job.partition("@")[0]
+        return id_of(self.job)
 
     @property
     def queue(self) -> str | None:
@@ -68,9 +72,8 @@ class QueuedJob:
         return _text(self.groups.get("user"))
 
     def change(self, event: JobEvent) -> None:
-        """Take over what is said anew of what it asks for; what it was told then stays."""
-        self.processors = event.processors or self.processors
-        self.requested_time = self.requested_time if event.requested_time is None else event.requested_time
+        """Take over what it asks for now, of which all is said; groups that are not said, and what it was told, stay."""
+        self.processors, self.requested_time = event.processors, event.requested_time
         self.groups = {**self.groups, **event.groups}
 
     def events(self) -> Iterator[JobEvent]:
@@ -81,6 +84,8 @@ class QueuedJob:
             "groups": self.groups,
         }
         yield JobEvent(SUBMITTED, self.submit, self.job, "", **about)
+        if self.eligible is not None:
+            yield JobEvent(ELIGIBLE, self.eligible, self.job)
         if self.start is not None:
             yield JobEvent(STARTED, self.start, self.job)
         if self.end is not None:
@@ -126,6 +131,8 @@ class QueuedJobs:
                 started.append(job)
             elif event.kind == CHANGED and event.job in self.waiting:
                 self.waiting[event.job].change(event)
+            elif event.kind == ELIGIBLE and event.job in self.waiting:
+                self.waiting[event.job].eligible = event.time
             elif event.kind in (CANCELLED, ENDED):
                 self._leave(event)
         return started
@@ -177,8 +184,8 @@ class QueuedJobs:
             It is none of ``to_mapping``.
         """
         made = cls()
-        for job, submit, processors, requested, groups, wait, start, end in told["jobs"]:
-            known = QueuedJob(job, submit, processors, requested, dict(groups), _told(wait), start, end)
+        for job, submit, processors, requested, groups, wait, start, end, eligible in told["jobs"]:
+            known = QueuedJob(job, submit, processors, requested, dict(groups), _told(wait), start, end, eligible)
             if end is None:
                 made._add(known)
             else:
@@ -193,7 +200,7 @@ def _row(job: QueuedJob) -> list[Any]:
     if job.told is not None:
         told = [job.told.group, None if math.isnan(job.told.bound) else job.told.bound, job.told.no_prediction]
     asked = job.processors, job.requested_time, dict(job.groups)
-    return [job.job, job.submit, *asked, told, job.start, job.end]
+    return [job.job, job.submit, *asked, told, job.start, job.end, job.eligible]
 
 
 def _told(row: list[Any] | None) -> ToldWait | None:

@@ -16,6 +16,7 @@ from pipelines.service.clusters import Cluster
 from pipelines.service.memory import memory_files, read_memory
 from pipelines.service.queued_jobs import QueuedJob, QueuedJobs
 from pipelines.service.restarts import followed
+from pipelines.service.sensors.followed import FollowedJobs, Sighting
 from pipelines.service.sensors.replay import ReplaySensor
 from swftools.errors import StorageError
 from swftools.live import JobEvent, ToldWait, log_events, read_told
@@ -254,7 +255,9 @@ NAMES = st.sampled_from(["1@0", "1@5", "2", "3_4@7"])
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["submitted", "started", "cancelled", "ended"]), NAMES, st.integers(0, 50)),
+        st.tuples(
+            st.sampled_from(["submitted", "eligible", "started", "cancelled", "ended"]), NAMES, st.integers(0, 50)
+        ),
         max_size=25,
     )
 )
@@ -307,11 +310,30 @@ def test_of_recycled_ids_the_newest_is_meant() -> None:
 
 
 def test_a_job_that_is_changed_asks_for_something_else() -> None:
-    """While it waits; what it was told stays, and what is not said anew."""
+    """While it waits; what it was told stays, and groups that are not said anew. No limit is said as None."""
     jobs = QueuedJobs()
     told = ToldWait("q", 5.0, None)
     jobs.take([JobEvent("submitted", 5.0, "1", "", 4, 60.0, {"queue": "q", "user": "ann"})], {"1": told})
     jobs.take([JobEvent("changed", 6.0, "1", "", 8), JobEvent("eligible", 7.0, "1")], {})
+    groups = {"queue": "q", "user": "ann"}
+    assert jobs.waiting == {"1": QueuedJob("1", 5.0, 8, None, groups, told, eligible=7.0)}
     jobs.take([JobEvent("changed", 8.0, "1", "", None, 90.0, {"queue": "r"})], {})
     jobs.take([JobEvent("changed", 8.0, "2", "", 1)], {})
-    assert jobs.waiting == {"1": QueuedJob("1", 5.0, 8, 90.0, {"queue": "r", "user": "ann"}, told)}
+    assert jobs.waiting == {"1": QueuedJob("1", 5.0, None, 90.0, {**groups, "queue": "r"}, told, eligible=7.0)}
+
+
+def test_a_sensor_that_is_started_again_tells_nothing_that_is_known() -> None:
+    """Not that a job became eligible, nor that it was changed: no limit any more, say."""
+    held = Sighting("1", 5.0, "q", "ann", 4, 60.0, eligible=7.0)
+    sightings = [held, held._replace(requested_time=None, processors=None, queue="r")]
+    first, jobs = FollowedJobs(), QueuedJobs()
+    for now, each in enumerate(sightings, 8):
+        heard = list(first.look([each], float(now)))
+        first.note(heard)
+        jobs.take(heard, {})
+    again = QueuedJobs.from_mapping(json.loads(json.dumps(jobs.to_mapping())))
+    sensor = FollowedJobs(event for job in again.known() for event in job.events())
+    assert list(sensor.look(sightings[1:], 20.0)) == []
+    assert [event.kind for event in sensor.look([sightings[1]._replace(eligible=9.0)], 20.0)] == ["eligible"]
+    with pytest.raises(ValueError, match="unpack"):
+        QueuedJobs.from_mapping({"jobs": [["1", 5.0, 4, 60.0, {}, None, None, None]], "shares": []})
