@@ -7,11 +7,9 @@ reads an hour and a half.
 
 from __future__ import annotations
 
-import shlex
-
 from swftools.job_scripts import values
-from swftools.job_scripts.getopt import NEEDED, NONE, Grammar, options_of
-from swftools.job_scripts.given import Given, refused
+from swftools.job_scripts.getopt import NEEDED, NONE, Grammar, options_of, words_of_shell
+from swftools.job_scripts.given import Given
 from swftools.job_scripts.source import Source
 
 GRAMMAR = Grammar(
@@ -30,10 +28,7 @@ def options_of_bsub(source: Source) -> tuple[dict[str, Given], list[str]] | None
     options: dict[str, Given] = {}
     notes: list[str] = []
     for line in lines:
-        try:
-            words = shlex.split(line.text, comments=True)
-        except ValueError as error:
-            raise refused(line.where, f"#BSUB cannot be read ({error})", "close the quote") from error
+        words = words_of_shell("#BSUB", line.text, line.where, has_comments=True)
         words = ["--cwd" if word == "-cwd" else word for word in words]
         for name, given in options_of(words, GRAMMAR, line.where):
             _add(options, name, given)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -31,6 +33,20 @@ class Grammar(NamedTuple):
     long_of: Mapping[str, str]
 
 
+def words_of_shell(prefix: str, text: str, where: str, *, has_comments: bool = False) -> list[str]:
+    """Return the words of what stands behind a prefix, told apart as a shell does; what follows ``#`` may be a comment.
+
+    Raises
+    ------
+    JobScriptError
+        A quote is not closed, or a backslash ends the line.
+    """
+    try:
+        return shlex.split(text, comments=has_comments)
+    except ValueError as error:
+        raise refused(where, f"{prefix} cannot be read ({error})", "close the quote") from error
+
+
 def options_of(words: Sequence[str], grammar: Grammar, where: str) -> Iterator[tuple[str, Given]]:
     """Yield options with their values, in order; an option without a value has an empty one.
 
@@ -40,9 +56,9 @@ def options_of(words: Sequence[str], grammar: Grammar, where: str) -> Iterator[t
         An option is not known, is cut short so that it may be several, lacks its value or has one too many; or a word
         is no option.
     """
-    rest = list(words)
+    rest = deque(words)
     while rest:
-        word = rest.pop(0)
+        word = rest.popleft()
         if word == "--" and not rest:
             return
         if not word.startswith("-") or word in ("-", "--"):
@@ -53,7 +69,7 @@ def options_of(words: Sequence[str], grammar: Grammar, where: str) -> Iterator[t
             yield from _short(word, rest, grammar, where)
 
 
-def _long(word: str, rest: list[str], grammar: Grammar, where: str) -> tuple[str, Given]:
+def _long(word: str, rest: deque[str], grammar: Grammar, where: str) -> tuple[str, Given]:
     said, joined, value = word[2:].partition("=")
     name = _whole_name(said, grammar, where)
     takes = grammar.takes[name]
@@ -82,22 +98,21 @@ def _whole_name(said: str, grammar: Grammar, where: str) -> str:
     )
 
 
-def _short(word: str, rest: list[str], grammar: Grammar, where: str) -> Iterator[tuple[str, Given]]:
-    letters = word[1:]
-    while letters:
-        letter, letters = letters[0], letters[1:]
+def _short(word: str, rest: deque[str], grammar: Grammar, where: str) -> Iterator[tuple[str, Given]]:
+    for at, letter in enumerate(word[1:], 1):
         if letter not in grammar.takes:
             raise refused(where, f"{grammar.program} has no option -{letter}", "leave it out, or mend its name")
-        takes, value = grammar.takes[letter], ""
-        if takes != NONE:
-            value, letters = letters, ""
+        takes = grammar.takes[letter]
+        value = "" if takes == NONE else word[at + 1 :]
         if takes == NEEDED and not value:
             value = _next(f"-{letter}", rest, where)
         yield grammar.long_of.get(letter, letter), Given(value, where)
+        if takes != NONE:
+            return
 
 
-def _next(option: str, rest: list[str], where: str) -> str:
+def _next(option: str, rest: deque[str], where: str) -> str:
     """Take the value of an option, which is the next word."""
     if not rest:
         raise refused(where, f"{option} lacks its value", f"write it behind {option}")
-    return rest.pop(0)
+    return rest.popleft()

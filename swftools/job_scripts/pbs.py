@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from swftools.job_scripts import values
-from swftools.job_scripts.getopt import options_of
-from swftools.job_scripts.given import COMMAND_LINE, Given, refused
+from swftools.job_scripts.getopt import options_of, words_of_shell
+from swftools.job_scripts.given import COMMAND_LINE, Given
 from swftools.job_scripts.pbs_options import QSUB
 from swftools.job_scripts.request import Component, JobRequest
 from swftools.job_scripts.source import Source
@@ -27,6 +26,9 @@ _CLOCK = re.compile(r"(?:(?:([0-9]{1,6}):)?([0-9]{1,6}):)?([0-9]{1,9})(?:\.[0-9]
 
 COUNTED = {"ncpus": "processors", "mpiprocs": "tasks", "ngpus": "gpus", "mem": "memory"}
 """Resources of a chunk that are counted."""
+
+LEAST = {"ncpus": 1, "ppn": 1}
+"""Of these there is one at least, wherever some are asked for."""
 
 PASSED_OVER = {
     *("ompthreads", "arch", "host", "vnode", "vmem", "pvmem", "pcput", "cput", "file", "nice", "software", "nodect"),
@@ -53,11 +55,7 @@ def read_pbs(source: Source, arguments: Sequence[str]) -> JobRequest:
     """
     found: list[tuple[str, Given]] = []
     for line in source.directives("#PBS"):
-        try:
-            words = shlex.split(line.text)
-        except ValueError as error:
-            raise refused(line.where, f"#PBS cannot be read ({error})", "close the quote") from error
-        found += options_of(words, QSUB, line.where)
+        found += options_of(words_of_shell("#PBS", line.text, line.where), QSUB, line.where)
     found += options_of(arguments, QSUB, COMMAND_LINE)
     resources: dict[str, Given] = {}
     others: dict[str, Given] = {}
@@ -153,7 +151,7 @@ def _add_chunk(sums: dict[str, int], chunk: str, given: Given) -> Iterator[str]:
                 )
             continue
         here = Given(value, given.where)
-        each[COUNTED[name]] = _bytes(name, here) if name == "mem" else _number(name, here)
+        each[COUNTED[name]] = _bytes(name, here) if name == "mem" else _number(name, here, LEAST.get(name, 0))
     sums["nodes"] += number
     for name, amount in each.items():
         sums[name] += number * amount
@@ -169,16 +167,16 @@ def _add_nodes(sums: dict[str, int], part: str, given: Given) -> None:
     for other in others:
         name, equals, value = other.partition("=")
         if equals and name in each:
-            each[name] = _number(name, Given(value, given.where))
+            each[name] = _number(name, Given(value, given.where), LEAST.get(name, 0))
     sums["nodes"] += number
     sums["processors"] += number * each["ppn"]
     sums["tasks"] += number * each["ppn"]
     sums["gpus"] += number * each["gpus"]
 
 
-def _number(name: str, given: Given) -> int:
-    if not given.value.isdecimal() or len(given.value) > 9:
-        raise given.refused(f"{name}={given.value} is no whole number", f"write such as {name}=4")
+def _number(name: str, given: Given, least: int = 0) -> int:
+    if not given.value.isdecimal() or len(given.value) > 9 or int(given.value) < least:
+        raise given.refused(f"{name}={given.value} is no whole number from {least} on", f"write such as {name}=4")
     return int(given.value)
 
 

@@ -8,18 +8,25 @@ only with ``mpiprocs``, and GPUs by ``ngpus`` are passed over.
 from __future__ import annotations
 
 import re
-import shlex
+import string
 from collections.abc import Iterator
 
 from swftools.job_scripts import values
-from swftools.job_scripts.getopt import options_of
-from swftools.job_scripts.given import Given, refused
+from swftools.job_scripts.getopt import options_of, words_of_shell
+from swftools.job_scripts.given import Given
 from swftools.job_scripts.pbs_options import FOR_SLURM
 from swftools.job_scripts.source import Source
 
-_KEY = re.compile(r"([a-zA-Z_]+)=")
-_TO_COLON = ("ncpus", "mpiprocs")
-"""Values that a colon alone ends: what stands behind a comma makes them no numbers."""
+_LETTERS = frozenset(string.ascii_letters + "_")
+"""Of the name of a resource."""
+
+_ENDS = {
+    **dict.fromkeys(["nodes", "walltime", "cput"], re.compile(",")),
+    **dict.fromkeys(["ncpus", "mpiprocs"], re.compile(":")),
+}
+"""What ends a value, where a comma or colon does not: ``ncpus`` goes on behind a comma, so that it is no number."""
+
+_END = re.compile("[,:]")
 
 _GPUS = ("gpus", "naccelerators")
 
@@ -32,10 +39,7 @@ def options_of_pbs(source: Source) -> tuple[dict[str, Given], list[str]]:
     options: dict[str, Given] = {}
     notes: list[str] = []
     for line in source.directives("#PBS", to_the_end=True):
-        try:
-            words = shlex.split(line.text, comments=True)
-        except ValueError as error:
-            raise refused(line.where, f"#PBS cannot be read ({error})", "close the quote") from error
+        words = words_of_shell("#PBS", line.text, line.where, has_comments=True)
         for name, given in options_of(words, FOR_SLURM, line.where):
             if name == "l":
                 notes += _add_resources(options, given)
@@ -47,22 +51,11 @@ def options_of_pbs(source: Source) -> tuple[dict[str, Given], list[str]]:
 def _add_resources(options: dict[str, Given], given: Given) -> Iterator[str]:
     """Add what a list of resources means; yield what is passed over."""
     mincpus = 0
-    rest = given.value
-    while rest:
-        found = _KEY.match(rest)
-        if found is None:
-            rest = rest[1:]
-            continue
-        key, rest = found[1], rest[found.end() :]
-        if key == "nodes":
-            value, _, rest = rest.partition(",")
-            _add_nodes(options, Given(value, given.where))
-            continue
-        ends = ":" if key in _TO_COLON else "," if key in ("walltime", "cput") else ",:"
-        value = re.split(f"[{ends}]", rest, maxsplit=1)[0]
-        rest = rest[len(value) :]
+    for key, value in _pairs(given.value):
         here = Given(value, given.where)
-        if key in ("walltime", "cput"):
+        if key == "nodes":
+            _add_nodes(options, here)
+        elif key in ("walltime", "cput"):
             options["time"] = here
             if value.isdecimal():
                 yield str(here.refused(f"Slurm reads {key}={value} as minutes, PBS as seconds", "write 1:00:00"))
@@ -77,6 +70,22 @@ def _add_resources(options: dict[str, Given], given: Given) -> Iterator[str]:
             yield str(here.refused(f"Slurm passes over {key}={value}", f"add {better}={value}"))
         else:
             _add_simple(options, key, here)
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield names of resources with their values; what belongs to none is passed over."""
+    at = 0
+    while (equals := text.find("=", at)) >= 0:
+        begin = equals
+        while begin > at and text[begin - 1] in _LETTERS:
+            begin -= 1
+        at = equals + 1
+        if begin < equals:
+            key = text[begin:equals]
+            found = _ENDS.get(key, _END).search(text, at)
+            end = len(text) if found is None else found.start()
+            yield key, text[at:end]
+            at = end
 
 
 def _add_simple(options: dict[str, Given], key: str, here: Given) -> None:
@@ -95,13 +104,13 @@ def _add_nodes(options: dict[str, Given], given: Given) -> None:
     for part in given.value.split("+"):
         first, *others = part.split(":")
         if first.isdecimal():
-            number += int(first)
+            number += values.short_number("nodes", Given(first, given.where))
         else:
             names.append(first)
         for other in others:
             key, _, value = other.partition("=")
             if key == "ppn":
-                per_node += int(value) if value.isdecimal() else 0
+                per_node += values.short_number("ppn", Given(value, given.where)) if value.isdecimal() else 0
             elif key == "gpus":
                 options["gres"] = Given(f"gpu:{value}", given.where)
             else:

@@ -75,7 +75,7 @@ def read_job_script(
         raise ParameterError(
             shown(f"no batch system {system!r}; there are: {', '.join(SYSTEMS)}{did_you_mean([system], SYSTEMS)}")
         )
-    source = read_source(path)
+    source = read_source(path, needs_interpreter=system == "slurm")
     if system == "pbs":
         return read_pbs(source, arguments)
     return read_sbatch(source, arguments, os.environ if environment is None else environment)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from swftools.job_scripts.getopt import NEEDED, NONE, OPTIONAL, Grammar
 from swftools.job_scripts.given import refused
 
@@ -65,6 +67,8 @@ VARIABLES = {
 }
 """Variables of the environment that change what is requested; there are others, which do not."""
 
+_NO_SPACE = re.compile(r"\S")
+
 SEPARATORS = ("hetjob", "packjob")
 """A line with one of these begins the next component of a heterogeneous job."""
 
@@ -81,23 +85,23 @@ def words_of(text: str, where: str) -> list[str] | None:
         A quote is not closed, or a word begins with a colon.
     """
     words: list[str] = []
-    rest = text
-    while rest := rest.lstrip():
-        if rest[0] == "#":
+    at = 0
+    while found := _NO_SPACE.search(text, at):
+        begin = found.start()
+        if found[0] == "#":
             break
-        if rest[0] == ":":
+        if found[0] == ":":
             raise refused(where, f"a colon stands in{text.rstrip()}", "write 'hetjob' in a line of its own")
-        length, word = _word(rest, where)
-        if rest[:length] in SEPARATORS:
+        at, word = _word(text, begin, where)
+        if text[begin:at] in SEPARATORS:
             return words or None
         words += [word] if word else []
-        rest = rest[length:]
     return words
 
 
-def _word(text: str, where: str) -> tuple[int, str]:
-    """Return how long the first word of a text is, and what it says."""
-    quote, word, at = "", "", 0
+def _word(text: str, at: int, where: str) -> tuple[int, str]:
+    """Return where the word ends that begins at a place of a text, and what it says."""
+    quote, word = "", ""
     while at < len(text):
         character = text[at]
         if character == "\\" and at + 1 < len(text) and not text[at + 1].isspace():
@@ -111,5 +115,5 @@ def _word(text: str, where: str) -> tuple[int, str]:
             word += character
         at += 1
     if quote:
-        raise refused(where, f"a quote {quote} is not closed in {text.rstrip()}", "close it")
+        raise refused(where, f"a quote {quote} is not closed in {text.strip()}", "close it")
     return at, word

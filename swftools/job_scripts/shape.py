@@ -2,7 +2,7 @@
 """What options of ``sbatch`` add up to: nodes, tasks, processors, GPUs and memory of a component.
 
 Slurm does this in two places: ``sbatch`` counts tasks and nodes, ``slurmctld`` weighs GPUs against both. The steps are
-those that a real one was seen to take (``tests/job_scripts`` has what it made of sixty scripts).
+those that a real one was seen to take (``tests/job_scripts`` has what it made of 110 scripts).
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from swftools.job_scripts.given import Given, Options
 from swftools.job_scripts.request import Component
 
 MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
-"""Of which there may be one."""
-
+"""Options that say how much memory; a job may have one of them."""
 
 SOCKETS = ("sockets-per-node", "cores-per-socket", "threads-per-core")
 """What ``--extra-node-info=2:4:1`` says too."""

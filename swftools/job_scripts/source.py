@@ -45,15 +45,22 @@ class Source:
                 return
 
 
-def read_source(path: str | Path) -> Source:
+def read_source(path: str | Path, *, needs_interpreter: bool = True) -> Source:
     """Return the text of a script, if it is one.
+
+    Parameters
+    ----------
+    path : str or Path
+        The script.
+    needs_interpreter : bool
+        Whether its first line must name one, as ``sbatch`` wants it; ``qsub`` takes the user's shell.
 
     Raises
     ------
     JobScriptNotFoundError
         There is no such file.
     JobScriptError
-        It cannot be read, is empty, too large, names no interpreter, or has line ends of DOS.
+        It cannot be read, is empty, too large, names no interpreter where it must, or has line ends of DOS.
     """
     name = shown(path)
     try:
@@ -68,7 +75,7 @@ def read_source(path: str | Path) -> Source:
         raise refused(name, "the script is empty", "write the job's commands into it")
     if len(data) > LARGEST:
         raise refused(name, "the script is larger than 4 MiB", "put data into files that it reads")
-    if not data.startswith(b"#!"):
+    if needs_interpreter and not data.startswith(b"#!"):
         raise refused(f"{name}: line 1", "names no interpreter", "begin it with #! and a path, such as #!/bin/sh")
     if b"\0" in data:
         raise refused(name, "has a null character, so it is no script", "name a job script")

@@ -80,6 +80,15 @@ def test_directives_end_at_the_first_command(tmp_path: Path) -> None:
     assert read(tmp_path, *lines).processors == 3
 
 
+def test_a_script_need_not_name_an_interpreter(tmp_path: Path) -> None:
+    """PBS takes the user's shell."""
+    path = tmp_path / "job.pbs"
+    path.write_text("#PBS -l select=2:ncpus=4\ntrue\n")
+    assert read_job_script(path, system="pbs").processors == 8
+    with pytest.raises(JobScriptError, match="names no interpreter"):
+        read_job_script(path, system="slurm")
+
+
 def test_what_is_not_known_is_named(tmp_path: Path) -> None:
     """With its line: a resource of the centre, in a chunk too, and another syntax."""
     lines = ["#PBS -l select=1:ncpus=2:scratch=5gb", "#PBS -l matlab=1", "#PBS -L tasks=2"]
@@ -96,6 +105,7 @@ def test_what_is_not_known_is_named(tmp_path: Path) -> None:
     [
         *("-l walltime=1:00:00:00", "-l walltime=1h", "-l mem=4gib", "-l mem=", "-l ncpus=0", "-l ncpus=x", "-l ncpus"),
         *("-l select=0", "-l select=x", "-l select=2:ncpus", "-l select=2:ncpus=x", "-l nodes=0", "-l nodes=2:ppn=x"),
+        *("-l nodes=2:ppn=0", "-l select=2:ncpus=0", "-l select=2:ncpus=2+1:ncpus=0"),
         *("-l nodes=", "-l nodes=2+", "-Y", "--name", "-l", "solve", "-N 'a", "-J 4-2", "-l ngpus=-1", "-l =1"),
     ],
 )

@@ -178,10 +178,77 @@ def test_lists_of_nodes(text: str, count: int | None) -> None:
         assert requested(f"#SBATCH -w {text}").nodes == count
 
 
+def test_what_never_ends_is_no_file_of_nodes(tmp_path: Path) -> None:
+    """A device, a pipe that nobody writes to, and a file that is too large."""
+    pipe, large = tmp_path / "pipe", tmp_path / "large"
+    os.mkfifo(pipe)
+    for name in ("/dev/zero", pipe, f"{tmp_path}/\0"):
+        with pytest.raises(JobScriptError, match=r"line 2: --nodelist=.* cannot be read; name a file"):
+            requested(f"#SBATCH -w {name}")
+    large.write_bytes(b"n1\n".ljust(LARGEST))
+    assert requested(f"#SBATCH -w {large}").nodes == 1
+    large.write_bytes(b"n1\n".ljust(LARGEST + 1))
+    with pytest.raises(JobScriptError, match=r"line 2: --nodelist=.* is larger than 4 MiB"):
+        requested(f"#SBATCH -w {large}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",".join(["n[0-99998]"] * 100_000),
+        f"n[{','.join(['0-99998'] * 100_000)}]",
+        "n" + "[0-1]" * 200_000,
+        "n" * 1_000_000 + "[1-99999]",
+        "[" * 1_000_000,
+        "n[1[2]]",
+        f"n[1-{'9' * 5000}]",
+        f"n[{'9' * 5000}]",
+    ],
+    ids=["names", "ranges", "brackets", "letters", "open", "nested", "range", "number"],
+)
+def test_hosts_are_counted_before_they_are_named(text: str) -> None:
+    """So a list that names more than there may be costs no memory."""
+    with pytest.raises(JobScriptError, match=r"line 2: --nodelist=.*; ") as raised:
+        requested(f"#SBATCH -w {text}")
+    assert len(str(raised.value)) < 500
+
+
+NINES = "9" * 5000
+OF_BOTH = [f"#PBS -l {each}{NINES}" for each in ("nodes=", "nodes=1:ppn=", "select=1:ncpus=", "mem=", "walltime=")]
+OF_SLURM = [f"#SBATCH {each}{NINES}" for each in ("-n ", "-B ", "-a ", "--mem=", "-t ", "-G a:", "-N ")]
+
+
+@pytest.mark.parametrize(
+    ("system", "line"),
+    [("slurm", line) for line in (*OF_BOTH, *OF_SLURM, f"#BSUB -n {NINES}")] + [("pbs", line) for line in OF_BOTH],
+)
+def test_numbers_that_no_machine_needs(system: str, line: str) -> None:
+    """They are refused like others that are wrong, wherever they are read."""
+    source = Source("job.sh", f"#!/bin/sh\n{line}")
+    with pytest.raises(JobScriptError, match=r"^job\.sh: line 2: "):
+        read_pbs(source, ()) if system == "pbs" else read_sbatch(source, (), {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#PBS -l " + "a" * 300_000,
+        "#PBS -l " + "a:" * 150_000,
+        "#PBS -l " + "mem=1," * 50_000,
+        "#SBATCH " + "-O " * 150_000,
+    ],
+    ids=["letters", "colons", "pairs", "words"],
+)
+def test_long_lines_are_read_once(line: str) -> None:
+    """Not again and again from each place of them, which would take hours."""
+    assert requested(line).nodes == 1
+
+
 def test_an_array_of_slurm() -> None:
     """As many as it ever takes, each named once; not more."""
     assert requested("#SBATCH -a 0-4000000:2").array_size == 2_000_001
     assert requested("#SBATCH -a 0-9%3").array_size == 10
+    assert requested("#SBATCH -a 5,0-10:5,4-6").array_size == 5
     for text in ("0-4000001", "0-3000000,0-3000000", "1%x", "1-", "-1", "1,,2", "1 2"):
         with pytest.raises(JobScriptError, match=r"line 2: --array="):
             requested(f"#SBATCH '--array={text}'")
