@@ -13,12 +13,11 @@ from starlette.testclient import TestClient
 
 from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
-from pipelines.service.sensors.replay import ReplaySensor
 from pipelines.service.sensors.sensor import Machine, QueueLimits
 from pipelines.service.words import spoken
 from swftools.live import JobEvent, ToldWait
-from swftools.qbets import WaitPredictor
-from tests.pipelines.service.small_cluster import EVIL, Hand, cluster_of, events_of_log
+from tests.pipelines.service.small_cluster import EVIL, Hand, cluster_of
+from tests.pipelines.service.two_clusters import asking, trailing
 
 VOID = {"meta", "link", "input", "line", "rect"}
 
@@ -177,13 +176,9 @@ def test_captions_tell_the_confidence_of_what_they_show(client: TestClient) -> N
     """That of the bounds; none where bounds have none, whatever the predictor's is."""
     assert ", by binomial, with confidence 0.95</caption>" in client.get("/?group=1").text
     assert "submitted now, with confidence 0.95</caption>" in client.get("/queue/batch").text
-    predictor = WaitPredictor("trailing", training=20, clustering=False)
-    other = Cluster("blue", predictor, ReplaySensor(events_of_log()), Hand(12_000.0), 60.0)
-    other.poll()
-    with TestClient(make_app(Service([other]), ["testserver"])) as trailing:
-        page = trailing.get("/?group=1").text
-        assert "waits of such jobs, by trailing</caption>" in page
-        assert "submitted now</caption>" in trailing.get("/queue/1").text
+    with asking([trailing(Hand(12_000.0))]) as other:
+        assert "waits of such jobs, by trailing</caption>" in other.get("/?group=1").text
+        assert "submitted now</caption>" in other.get("/queue/batch").text
 
 
 def test_several_clusters_have_a_page_each(cluster: Cluster) -> None:
