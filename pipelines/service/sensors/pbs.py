@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import getpass
 import logging
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any
@@ -221,11 +222,17 @@ class PbsSensor:
         """
         found: dict[str, Any] = {}
         for begin in range(0, len(numbers), AT_ONCE):
-            found |= read_jobs(self._run((*BY_ID, *numbers[begin : begin + AT_ONCE])))
+            found |= self._asked_for(numbers[begin : begin + AT_ONCE])
         alone = [number for number in numbers if number not in found][:ALONE]
         for number in alone if len(numbers) > 1 else ():
-            found |= read_jobs(self._run((*BY_ID, number)))
+            found |= self._asked_for([number])
         return list(sightings_of(found, self._submitted)), {*alone, *found}
+
+    def _asked_for(self, numbers: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """Return what qstat prints of some ids, and of their arrays: what it prints beside is none of its own."""
+        jobs = read_jobs(self._run((*BY_ID, *numbers)))
+        asked = {*numbers, *(re.sub(r"\[\d+\]", "[]", number) for number in numbers)}
+        return {number: job for number, job in jobs.items() if number in asked}
 
     def _remember(self, event: JobEvent) -> JobEvent:
         """Remember when jobs were submitted that are there; return the event."""

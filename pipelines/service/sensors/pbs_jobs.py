@@ -10,14 +10,23 @@ from functools import lru_cache
 from typing import Any
 
 from pipelines.service.sensors.followed import Sighting
+from pipelines.service.sensors.task_lists import tasks_in
 from swftools.formats.tables.collected import CANCELLED, COMPLETED, FAILED
+from swftools.live.events import FARTHEST, LONGEST_TEXT, MOST_PROCESSORS
+from swftools.parameters import is_number, is_whole
 from swftools.parameters.durations import seconds_of
 
 WAITS, RUNS, OVER = "QHWT", "RESU", "FXM"
 """States of jobs that wait, that run, and that are over (F finished, X of an array, M moved to another server)."""
 
+LONGEST_SPAN = 40
+"""Letters of a requested time; what has more is none."""
+
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DATE = re.compile(r"\w{3} +(\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})")
+_COUNT = re.compile(r"\d{1,15}")
+_STATUS = re.compile(r"-?\d{1,9}")
+_ID = re.compile(r"\d{1,18}(?:\[\d{0,9}\])?(?:\.[\w.-]{1,255})?")
 _ARRAY = re.compile(r"(\d+)\[(\d*)\](.*)", re.DOTALL)
 
 
@@ -33,6 +42,8 @@ def sightings_of(jobs: Mapping[str, Mapping[str, Any]], submitted: Mapping[str, 
         says when it runs.
     """
     for number, told in jobs.items():
+        if not _ID.fullmatch(number):
+            continue
         of_array = _ARRAY.fullmatch(number)
         whole = jobs.get(f"{of_array[1]}[]{of_array[3]}", {}) if of_array else {}
         submit = submitted.get(number) if of_array else None
@@ -43,7 +54,7 @@ def sightings_of(jobs: Mapping[str, Mapping[str, Any]], submitted: Mapping[str, 
         if not of_array or of_array[2]:
             yield from _sighting(number, submit, told)
         elif str(told.get("job_state")) not in OVER:
-            for index in _indices(told.get("array_indices_remaining")):
+            for index in tasks_in(str(told.get("array_indices_remaining"))):
                 task = f"{of_array[1]}[{index}]{of_array[3]}"
                 if task not in jobs:
                     yield from _sighting(task, submitted.get(task, submit), {**told, "job_state": "Q", "stime": None})
@@ -62,8 +73,8 @@ def _sighting(number: str, submit: float, told: Mapping[str, Any]) -> Iterator[S
     yield Sighting(
         number,
         submit,
-        queue=queue if isinstance(queue, str) else None,
-        user=owner.partition("@")[0] if isinstance(owner, str) else None,
+        queue=queue[:LONGEST_TEXT] if isinstance(queue, str) else None,
+        user=owner.partition("@")[0][:LONGEST_TEXT] if isinstance(owner, str) else None,
         processors=width_of(requested),
         requested_time=span_of(requested.get("walltime")),
         eligible=time_of(told.get("etime")),
@@ -77,17 +88,9 @@ def _sighting(number: str, submit: float, told: Mapping[str, Any]) -> Iterator[S
 def _outcome(status: Any) -> str | None:
     """Return how a job ended; 271 is SIGTERM, by which qdel ends one."""
     text = str(status)
-    if not text.lstrip("-").isdecimal():
+    if not _STATUS.fullmatch(text):
         return None
     return COMPLETED if int(text) == 0 else CANCELLED if int(text) == 256 + 15 else FAILED
-
-
-def _indices(told: Any) -> Iterator[int]:
-    """Yield the indices of an array that wait: 1-3,7 or 0-8:2."""
-    for part in told.split(",") if isinstance(told, str) else ():
-        span = re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", part.strip())
-        if span:
-            yield from range(int(span[1]), int(span[2] or span[1]) + 1, int(span[3] or 1) or 1)
 
 
 def width_of(asked: Mapping[str, Any]) -> int | None:
@@ -105,36 +108,36 @@ def width_of(asked: Mapping[str, Any]) -> int | None:
         total = 0
         for chunk in str(chunks).split("+"):
             parts = chunk.split(":")
-            times = int(parts.pop(0)) if parts[0].isdecimal() else 1
-            total += times * next((int(part[6:]) for part in parts if re.fullmatch(r"ncpus=\d+", part)), 1)
-        return total or None
+            times = int(parts.pop(0)) if _COUNT.fullmatch(parts[0]) else 1
+            total += times * next((int(part[6:]) for part in parts if re.fullmatch(r"ncpus=\d{1,15}", part)), 1)
+        return _count(total)
     return _count(asked.get("nodect"))
 
 
 def _count(value: Any) -> int | None:
     """Return a number from one on, also where it is a text."""
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and _COUNT.fullmatch(value):
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if is_whole(value, 1, MOST_PROCESSORS) else None
 
 
 def span_of(value: Any) -> float | None:
     """Return a requested time, s: 04:00:00, or a number of seconds."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if 0 <= value < 1e12 else None
-    return seconds_of(value) if isinstance(value, str) else None
+    if isinstance(value, str) and len(value) <= LONGEST_SPAN:
+        value = seconds_of(value)
+    return float(value) if is_number(value, 0.0, FARTHEST) else None
 
 
 def time_of(value: Any) -> float | None:
     """Return a time, s since 1970: of "Mon Nov 27 19:08:36 2026" in UTC, or a number; None if it is none."""
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+    if is_whole(value, 1, FARTHEST):
         return float(value)
     return _time_of(value) if isinstance(value, str) else None
 
 
 @lru_cache(65_536)
 def _time_of(text: str) -> float | None:
-    if text.isdecimal() and int(text):
+    if re.fullmatch(r"\d{1,12}", text) and int(text):
         return float(text)
     found = _DATE.fullmatch(text.strip())
     if not found or found[1] not in _MONTHS:

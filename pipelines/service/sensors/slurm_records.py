@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pipelines.service.sensors.commands import Run
 from pipelines.service.sensors.followed import OVERLAP, Gone, Sighting
 from pipelines.service.sensors.sensor import SensorError
+from pipelines.service.sensors.task_lists import tasks_in
 from swftools.formats.tables.collected import CANCELLED, COMPLETED, FAILED
 
 RECORDS = (
@@ -150,23 +151,17 @@ def tasks_of(number: str) -> list[str]:
     found = re.fullmatch(r"(\d+)_\[([0-9,:-]+)(?:%\d+)?(?:\.\.\.)?\]?", number)
     if not found:
         return [number]
-    tasks: list[str] = []
-    for part in found[2].split(","):
-        span = re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", part)
-        if span and int(span[2] or span[1]) - int(span[1]) < 5_000_000:
-            steps = range(int(span[1]), int(span[2] or span[1]) + 1, int(span[3] or 1) or 1)
-            tasks += [f"{found[1]}_{task}" for task in steps]
-    return tasks
+    return [f"{found[1]}_{task}" for task in tasks_in(found[2])]
 
 
 def moment(text: str) -> float | None:
     """Return seconds since 1970; None of N/A, Unknown and None."""
-    return float(text) if text.isdecimal() and int(text) else None
+    return float(text) if re.fullmatch(r"\d{1,12}", text) and int(text) else None
 
 
 def width_of(text: str) -> int | None:
     """Return a number of processors; None if it is none."""
-    return int(text) if text.isdecimal() and int(text) > 0 else None
+    return int(text) if re.fullmatch(r"\d{1,15}", text) and int(text) > 0 else None
 
 
 def _date(time: float) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.service.sensors.followed import LONG, LOOKS
+from pipelines.service.sensors.followed import LONG, LOOKS, FollowedJobs
 from pipelines.service.sensors.patient import Patience
 from pipelines.service.sensors.pbs import PbsSensor, PbsSettings
-from pipelines.service.sensors.pbs_jobs import time_of, width_of
+from pipelines.service.sensors.pbs_jobs import sightings_of, time_of, width_of
 from pipelines.service.sensors.pbs_json import read_jobs
 from pipelines.service.sensors.sensor import Machine, QueueLimits, SensorError
 from swftools.live import JobEvent
@@ -402,3 +402,87 @@ def test_a_user_cannot_make_up_a_job() -> None:
     assert (with_job["job_state"], with_job["Job_Owner"]) == ("Q", "ann@x")
     assert with_job["ctime"] != "Thu Jan  1 00:01:40 1970"
     assert os.environ.get("PBS_DEFAULT") is None
+
+
+FORGED = '"job_state":"F","Job_Owner":"eve@x","ctime":"Thu Jan  1 00:01:40 1970","stime":"Thu Jan  1 00:01:41 1970"'
+WHOLE = f'{{{FORGED},"Resource_List":{{"ncpus":"1"}},"Variable_List":{{"B":"1'
+"""A job that a user makes up: what follows of his own job ends it."""
+
+
+def variable_of(text: str, job: str) -> str:
+    """Return what qstat prints of two jobs, of which one has a variable; quotation marks are not escaped."""
+    jobs = {"7.pbs": waits(), "8.pbs": waits(5, Job_Owner="bob@x")}
+    parts = fake_pbs.printed(jobs, "").split('"PBS_O_HOME":"/home"')
+    place = list(jobs).index(job)
+    parts[place] += f'"A":"{text}"'
+    return '"PBS_O_HOME":"/home"'.join(parts).replace(
+        '"A":"' + text + '""PBS_O_HOME"', '"A":"' + text + '","PBS_O_HOME"'
+    )
+
+
+@pytest.mark.parametrize("sick", ["", "() { $(a "])
+@pytest.mark.parametrize("between", ["", "\n"])
+@pytest.mark.parametrize("eve", ["7.pbs", "8.pbs"])
+def test_a_user_cannot_make_up_what_another_job_is(eve: str, between: str, sick: str) -> None:
+    """Whether all of it is JSON or not: such a job is as if it were not there, and then asked for by its id."""
+    other = "8.pbs" if eve == "7.pbs" else "7.pbs"
+    end = f'{sick}"{between}}}{between}}},{between}"{other}":'
+    found = read_jobs(variable_of(end + WHOLE.replace(",", f",{between}"), eve))
+    assert other not in found
+    assert found[eve]["job_state"] == "Q"
+    own = read_jobs(variable_of(f'{sick}"{between}}},{between}{FORGED},{between}"C":{{"B":"1', eve))
+    assert {name: (job["job_state"], job["Job_Owner"][:3]) for name, job in own.items()} == {
+        "7.pbs": ("Q", "ann"),
+        "8.pbs": ("Q", "bob"),
+    }
+
+
+def test_a_user_cannot_hide_all_jobs() -> None:
+    """By another list of jobs."""
+    text = '"}}, "job_state": "Q"}, "ctime": 5, "Jobs": {"job_state": "F", "ctime": 6, "9.pbs": {"A": {"B": "1'
+    assert {"7.pbs", "8.pbs"} <= set(read_jobs(variable_of(text, "8.pbs")))
+
+
+def test_who_is_made_up_is_asked_for(pbs: Pbs) -> None:
+    """Only what was asked for counts in an answer to ids: the job that waits goes on waiting, and starts."""
+    pbs.jobs = {"7.pbs": waits(), "8.pbs": waits(5, Job_Owner="bob@x")}
+    variable = ""
+
+    def run(words: tuple[str, ...]) -> str:
+        """Print the variable of the first job."""
+        printed = pbs(words)
+        return printed.replace('"PBS_O_HOME":"/home"', f'"A":"{variable}"', 1) if '"7.pbs"' in printed else printed
+
+    sensor = PbsSensor(run, patience=Patience(lambda: 0.0, lambda: 0.0))
+    assert len(sensor.poll(BEGIN + 10.0)) == 2
+    variable = f'"}}}}, "8.pbs": {WHOLE}'
+    assert pbs.poll(sensor, 20.0) == []
+    pbs.jobs["8.pbs"] = runs(5, 25, Job_Owner="bob@x")
+    assert pbs.poll(sensor, 30.0) == [("started", 25, "8.pbs")]
+    assert "qstat -x -t -f -F json 8.pbs" in pbs.asked
+    del pbs.jobs["7.pbs"]
+    pbs.history = {"7.pbs": over(0, 31, 32)}
+    assert pbs.poll(sensor, 40.0) == [("started", 31, "7.pbs"), ("ended", 32, "7.pbs")]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"Exit_status": "--1"},
+        {"Exit_status": "9" * 5000},
+        {"array_indices_remaining": "0-99999999999,0-4999999999"},
+        {"Resource_List": {"select": "99999999999999999:ncpus=4", "walltime": "9" * 5000}},
+        {"Resource_List": {"ncpus": "9" * 5000, "walltime": "999999999999:00:00"}},
+        {"Resource_List": {"ncpus": 1 << 54, "walltime": 10**400}},
+        {"stime": "9" * 5000, "etime": 10**400},
+        {"Job_Owner": "a" * 5000, "queue": "q" * 5000},
+    ],
+)
+def test_no_attribute_stops_a_cluster(told: dict[str, Any]) -> None:
+    """What is no value is not said; the job is heard of."""
+    jobs = {"7.pbs": waits(**told), "8[].pbs": waits(**told), "9" * 5000 + ".pbs": waits(), "--help": waits()}
+    seen = [each for each in sightings_of(jobs, {}) if each.number == "7.pbs"]
+    assert len(seen) == 1
+    assert (seen[0].outcome, seen[0].start) == (None, None)
+    assert [each.job for each in FollowedJobs().look(seen, 1.0)] == [f"7.pbs@{BEGIN}"]
+    assert {each.number for each in sightings_of(jobs, {})} == {"7.pbs"}
