@@ -72,7 +72,7 @@ class QueuedJob:
         return _text(self.groups.get("user"))
 
     def change(self, event: JobEvent) -> None:
-        """Take over what it asks for now, of which all is said; groups that are not said, and what it was told, stay."""
+        """Take over all that it asks for now; groups that are not said anew, and what it was told, stay."""
         self.processors, self.requested_time = event.processors, event.requested_time
         self.groups = {**self.groups, **event.groups}
 
