@@ -13,15 +13,27 @@ from typing import NamedTuple
 
 from swftools.live import JobEvent
 from swftools.live.events import CANCELLED, CHANGED, ELIGIBLE, ENDED, STARTED, SUBMITTED
+from swftools.live.job_files import id_of
 
 LOOKS, LONG = 10, 1800.0
-"""Who is gone, and of whom no record is found for so many looks and seconds, has left."""
+"""A missing job counts as gone after this many polls and seconds without a record."""
 
 NEVER_ASKED = 86_400.0
 """So does who is gone for so many seconds while records are not there at all."""
 
 OVERLAP = 900.0
 """So many seconds further back than the last time but one records are looked for: they come late."""
+
+
+def name_of(number: str, submit: float) -> str:
+    """Return what a job is called: ids come again, an id with its submission does not; ``id_of`` takes it apart.
+
+    Examples
+    --------
+    >>> name_of("7", 5.0)
+    '7@5'
+    """
+    return f"{number}@{submit:.0f}"
 
 
 class Sighting(NamedTuple):
@@ -46,8 +58,8 @@ class Sighting(NamedTuple):
 
     @property
     def job(self) -> str:
-        """What it is called: ids come again, an id with its submission does not."""
-        return f"{self.number}@{self.submit:.0f}"
+        """What it is called."""
+        return name_of(self.number, self.submit)
 
     @property
     def groups(self) -> dict[str, object]:
@@ -85,7 +97,7 @@ class Gone(NamedTuple):
     @property
     def job(self) -> str:
         """What it is called."""
-        return f"{self.number}@{self.submit:.0f}"
+        return name_of(self.number, self.submit)
 
 
 class FollowedJobs:
@@ -200,9 +212,8 @@ class FollowedJobs:
             if event.kind != CHANGED:  # that is told by our own clock, which may have been wrong
                 self.newest = max(event.time, self.newest or event.time)
             if event.kind == SUBMITTED:
-                number, _, _ = job.partition("@")
                 asked = _Asked(event.groups.get("queue"), event.processors, event.requested_time)
-                self._known[job] = _Known(number, event.time, runs=False, asked=asked, eligible=None)
+                self._known[job] = _Known(id_of(job), event.time, runs=False, asked=asked, eligible=None)
             elif event.kind in (CANCELLED, ENDED):
                 self._known.pop(job, None)
                 self._gone.pop(job, None)

@@ -115,7 +115,7 @@ class PatientSensor:
     def machine(self) -> Machine:
         """Return what the machine and its queues are now; what was said last, where that does not answer.
 
-        So jobs are heard of although nobody tells what the machine is.
+        Jobs are still followed when the machine's size is not known.
 
         Raises
         ------

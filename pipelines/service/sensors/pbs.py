@@ -19,13 +19,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.service.sensors.commands import Run, counted, run_command
-from pipelines.service.sensors.followed import FollowedJobs, Gone, Sighting, Window
+from pipelines.service.sensors.documents import part_of
+from pipelines.service.sensors.followed import FollowedJobs, Gone, Sighting, Window, name_of
 from pipelines.service.sensors.patient import Patience
 from pipelines.service.sensors.pbs_jobs import sightings_of, span_of
 from pipelines.service.sensors.pbs_json import read_jobs, read_json
 from pipelines.service.sensors.sensor import Cost, Machine, QueueLimits, SensorError
 from swftools.live import JobEvent
 from swftools.live.events import CANCELLED, ENDED, SUBMITTED
+from swftools.live.job_files import id_of
 from swftools.output.shown_text import shown
 
 _LOG = logging.getLogger("pipelines.service")
@@ -146,21 +148,23 @@ class PbsSensor:
             PBS does not answer.
         """
         nodes, queues, servers = (read_json(self._run(each)) or {} for each in (NODES, QUEUES, SERVER))
-        restricted = RESTRICTED if any(map(_is_restricted, _part(servers, "Server").values())) else None
+        restricted = RESTRICTED if any(map(_is_restricted, part_of(servers, "Server").values())) else None
         if restricted and restricted != self._restricted:
             _LOG.warning("%s", restricted)
         self._restricted = restricted
-        total = sum(_whole(_part(node, "resources_available").get("ncpus")) for node in _part(nodes, "nodes").values())
-        defaults = {_text(each, "default_queue") for each in _part(servers, "Server").values()}
+        total = sum(
+            _whole(part_of(node, "resources_available").get("ncpus")) for node in part_of(nodes, "nodes").values()
+        )
+        defaults = {_text(each, "default_queue") for each in part_of(servers, "Server").values()}
         return Machine(
             total or None,
             {
                 name: QueueLimits(
                     is_default=name in defaults,
-                    longest=span_of(_part(told, "resources_max").get("walltime")),
-                    default_time=span_of(_part(told, "resources_default").get("walltime")),
+                    longest=span_of(part_of(told, "resources_max").get("walltime")),
+                    default_time=span_of(part_of(told, "resources_default").get("walltime")),
                 )
-                for name, told in _part(queues, "Queue").items()
+                for name, told in part_of(queues, "Queue").items()
                 if _text(told, "enabled") != "False"
             },
         )
@@ -236,18 +240,12 @@ class PbsSensor:
 
     def _remember(self, event: JobEvent) -> JobEvent:
         """Remember when jobs were submitted that are there; return the event."""
-        number, _, submit = event.job.partition("@")
+        number = id_of(event.job)
         if event.kind == SUBMITTED:
             self._submitted[number] = event.time
-        elif event.kind in (ENDED, CANCELLED) and f"{self._submitted.get(number, -1.0):.0f}" == submit:
+        elif event.kind in (ENDED, CANCELLED) and name_of(number, self._submitted.get(number, -1.0)) == event.job:
             del self._submitted[number]
         return event
-
-
-def _part(told: Any, name: str) -> dict[str, Any]:
-    """Return a part of what was told; an empty one if it has none."""
-    part = told.get(name) if isinstance(told, dict) else None
-    return part if isinstance(part, dict) else {}
 
 
 def _is_restricted(server: Any) -> bool:

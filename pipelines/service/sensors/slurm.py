@@ -21,7 +21,7 @@ from pipelines.service.sensors.followed import FollowedJobs, Gone, Sighting, Win
 from pipelines.service.sensors.patient import Patience
 from pipelines.service.sensors.sensor import Cost, Machine, SensorError
 from pipelines.service.sensors.slurm_machine import read_machine, read_notice
-from pipelines.service.sensors.slurm_records import SlurmRecords, moment, width_of
+from pipelines.service.sensors.slurm_records import RUNS, WAITS, SlurmRecords, moment, width_of
 from swftools.live import JobEvent
 from swftools.output.shown_text import shown
 from swftools.parameters.durations import seconds_of
@@ -32,10 +32,6 @@ COLUMNS = (
     *("JobArrayID", "State", "Partition", "UserName", "NumCPUs"),
     *("TimeLimit", "SubmitTime", "EligibleTime", "StartTime"),
 )
-
-WAITS = ("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
-RUNS = ("RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED")
-"""States of jobs that wait, and of those that started and are not over."""
 
 QUEUE = (
     *("squeue", "--local", "--array", "--noheader", f"--states={','.join([*WAITS, *RUNS])}"),

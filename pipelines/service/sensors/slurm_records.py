@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from pipelines.service.sensors.commands import Run
@@ -27,8 +27,12 @@ TOO_WIDE = "Too wide of a date range"
 NARROWEST = 600.0
 """Seconds of a span that is not halved any more."""
 
+WAITS = ("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+RUNS = ("RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED")
+"""States of jobs that wait, and of those that started and are not over."""
+
 GOES_ON = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING")
-"""States in which a job is not over; all others are ends."""
+"""States of records of jobs that are not over; all others are ends."""
 
 OUTCOMES = {
     "COMPLETED": COMPLETED,
@@ -94,11 +98,11 @@ class SlurmRecords:
             if TOO_WIDE not in str(error) or end - begin < NARROWEST:
                 raise
             half = (begin + end) / 2
-            return _joined([*self._between(begin, half, which).values(), *self._between(half, end, which).values()])
-        return _joined([each for line in printed.splitlines() for each in _of_record(line)])
+            return one_of_each([*self._between(begin, half, which).values(), *self._between(half, end, which).values()])
+        return one_of_each([each for line in printed.splitlines() for each in _of_record(line)])
 
 
-def _joined(records: Sequence[Sighting]) -> dict[str, Sighting]:
+def one_of_each(records: Iterable[Sighting]) -> dict[str, Sighting]:
     """Return one record of each job, the one that says most: a resized job has several, a federation revoked ones."""
     joined: dict[str, Sighting] = {}
     for each in records:

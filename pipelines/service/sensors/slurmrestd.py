@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pipelines.service.sensors.followed import FollowedJobs, Gone, Sighting, Window
 from pipelines.service.sensors.patient import Patience
 from pipelines.service.sensors.sensor import Cost, Machine, SensorError
+from pipelines.service.sensors.slurm_records import one_of_each
 from pipelines.service.sensors.slurmrestd_client import RestClient
 from pipelines.service.sensors.slurmrestd_jobs import of_partition, of_queue, of_record, width_of
 from swftools.live import JobEvent
@@ -167,13 +168,4 @@ def _rows(told: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
 
 def _by_job(told: Mapping[str, Any]) -> dict[str, Sighting]:
     """Return the records of an answer, by job; of several the one that says most."""
-    joined: dict[str, Sighting] = {}
-    for job in _rows(told, "jobs"):
-        for each in of_record(job):
-            other = joined.get(each.job)
-            if other is None or (each.start is not None, each.end or 0.0) >= (
-                other.start is not None,
-                other.end or 0.0,
-            ):
-                joined[each.job] = each
-    return joined
+    return one_of_each(each for job in _rows(told, "jobs") for each in of_record(job))

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pipelines.service.sensors.documents import part_of
 from pipelines.service.sensors.followed import Sighting
 from pipelines.service.sensors.sensor import QueueLimits
-from pipelines.service.sensors.slurm_records import GOES_ON, OUTCOMES, never_started, tasks_of
-
-WAITS = ("PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT")
-RUNS = ("RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED")
+from pipelines.service.sensors.slurm_records import GOES_ON, OUTCOMES, RUNS, WAITS, never_started, tasks_of
 
 
 def of_queue(job: Mapping[str, Any]) -> Iterator[Sighting]:
@@ -45,7 +43,7 @@ def of_queue(job: Mapping[str, Any]) -> Iterator[Sighting]:
 
 def of_record(job: Mapping[str, Any]) -> Iterator[Sighting]:
     """Yield what slurmdbd says of a job, or of the tasks of an array that never started."""
-    times, array = _part(job, "time"), _part(job, "array")
+    times, array = part_of(job, "time"), part_of(job, "array")
     told = job.get("state")
     states = states_of(told.get("current") if isinstance(told, Mapping) else told)
     submit = number_of(times.get("submission"))
@@ -53,11 +51,15 @@ def of_record(job: Mapping[str, Any]) -> Iterator[Sighting]:
         return
     start, end = number_of(times.get("start")), number_of(times.get("end"))
     is_over = states[0] not in GOES_ON or (states[0] == "REQUEUED" and bool(end))
-    part = {**job, "het_job_id": _part(job, "het").get("job_id"), "het_job_offset": _part(job, "het").get("job_offset")}
+    part = {
+        **job,
+        "het_job_id": part_of(job, "het").get("job_id"),
+        "het_job_offset": part_of(job, "het").get("job_offset"),
+    }
     for each in _names(part, array.get("job_id"), array.get("task_id"), array.get("task")):
         yield Sighting(
             *(each, submit, text_of(job.get("partition")), text_of(job.get("user"))),
-            processors=width_of(_part(job, "required").get("CPUs")),
+            processors=width_of(part_of(job, "required").get("CPUs")),
             requested_time=limit_of(times.get("limit")),
             eligible=number_of(times.get("eligible")),
             start=None if never_started(states[0], start, end) else start,
@@ -69,9 +71,9 @@ def of_record(job: Mapping[str, Any]) -> Iterator[Sighting]:
 
 def of_partition(told: Mapping[str, Any]) -> QueueLimits:
     """Return what a partition takes."""
-    longest = told.get("max_time_limit", _part(told, "maximums").get("time"))
-    usual = told.get("default_time_limit", _part(told, "defaults").get("time"))
-    processors = width_of(told.get("total_cpus", _part(told, "cpus").get("total")))
+    longest = told.get("max_time_limit", part_of(told, "maximums").get("time"))
+    usual = told.get("default_time_limit", part_of(told, "defaults").get("time"))
+    processors = width_of(told.get("total_cpus", part_of(told, "cpus").get("total")))
     flags = told.get("flags")
     is_default = isinstance(flags, list) and "DEFAULT" in [str(each).upper() for each in flags]
     return QueueLimits(is_default, limit_of(longest), limit_of(usual), processors)
@@ -121,8 +123,3 @@ def states_of(value: Any) -> list[str]:
     """Return the words of a state."""
     words = value if isinstance(value, list) else [value]
     return [each.upper() for each in words if isinstance(each, str) and each]
-
-
-def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = told.get(name)
-    return part if isinstance(part, Mapping) else {}
