@@ -229,16 +229,7 @@ def test_numbers_that_no_machine_needs(system: str, line: str) -> None:
         read_pbs(source, ()) if system == "pbs" else read_sbatch(source, (), {})
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "#PBS -l " + "a" * 300_000,
-        "#PBS -l " + "a:" * 150_000,
-        "#PBS -l " + "mem=1," * 50_000,
-        "#SBATCH " + "-O " * 150_000,
-    ],
-    ids=["letters", "colons", "pairs", "words"],
-)
+@pytest.mark.parametrize("line", ["#PBS -l " + "a" * 300_000, "#SBATCH " + "-O " * 300_000], ids=["letters", "words"])
 def test_long_lines_are_read_once(line: str) -> None:
     """Not again and again from each place of them, which would take hours."""
     assert requested(line).nodes == 1
