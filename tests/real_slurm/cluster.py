@@ -29,6 +29,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from swftools.live import read_journal
+
 NODES, CORES = 2, 8
 PROCESSORS = NODES * CORES
 
@@ -137,6 +139,11 @@ class Slurm:
     def wait_for(self, is_so: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
         """Wait until something is so; fail after a time."""
         _until(is_so, what, seconds)
+
+
+def ended(journal: Path) -> set[str]:
+    """Return the jobs of whose ends a journal has, by the ids of the batch system."""
+    return {event.job.split("@")[0] for event in read_journal(journal) if event.kind == "ended"}
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import pytest
 
 from swftools.live import read_journal, read_told
 from tests.pipelines.luigi_runs import SWFTOOLS
-from tests.real_slurm.cluster import Slurm
+from tests.real_slurm.cluster import Slurm, ended
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def test_what_users_are_told_is_what_the_ledger_counts(own_slurm: Slurm, tmp_pat
                 done += 1
                 time.sleep(1.0)
             if part == KILLS:
-                own_slurm.wait_for(lambda: _ended(journal) >= set(asked), "all jobs have ended")
+                own_slurm.wait_for(lambda: ended(journal) >= set(asked), "all jobs have ended")
                 own_slurm.wait_for(
                     lambda: _answer(f"{address}api/v1/clusters")[0]["running"] == 0, "the service knows of it"
                 )
@@ -88,7 +88,3 @@ def _waits(slurm: Slurm, jobs: list[str]) -> dict[str, float]:
     text = slurm.run("SLURM_TIME_FORMAT=%s sacct -n -X -P --format=JobID,Submit,Start -j " + ",".join(jobs))
     rows = [line.split("|") for line in text.splitlines()]
     return {job: float(start) - float(submit) for job, submit, start in rows}
-
-
-def _ended(journal: Path) -> set[str]:
-    return {event.job.split("@")[0] for event in read_journal(journal) if event.kind == "ended"}

@@ -12,9 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from swftools.live import read_journal
 from tests.pipelines.luigi_runs import SWFTOOLS
-from tests.real_slurm.cluster import Slurm
+from tests.real_slurm.cluster import Slurm, ended
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +29,7 @@ def test_a_history_of_what_was_heard(own_slurm: Slurm, tmp_path: Path) -> None:
             jobs += [own_slurm.submit("--ntasks=8", "--time=1", "sleep 1") for _ in range(4)]
             time.sleep(3.0)
     with _collecting(own_slurm, tmp_path, "terminate"):
-        own_slurm.wait_for(lambda: _ended(tmp_path / "journal") >= set(jobs), "their ends are heard of")
+        own_slurm.wait_for(lambda: ended(tmp_path / "journal") >= set(jobs), "their ends are heard of")
     first = _night(tmp_path)
     assert sorted(first.index) == sorted([long, *jobs])
     assert pd.isna(first.loc[long, "run_time"])
@@ -40,7 +39,7 @@ def test_a_history_of_what_was_heard(own_slurm: Slurm, tmp_path: Path) -> None:
     }
     own_slurm.run(f"scancel {long}")
     with _collecting(own_slurm, tmp_path, "terminate"):
-        own_slurm.wait_for(lambda: _ended(tmp_path / "journal") >= {long}, "its end is heard of")
+        own_slurm.wait_for(lambda: ended(tmp_path / "journal") >= {long}, "its end is heard of")
     second = _night(tmp_path)
     assert second.loc[jobs].equals(first.loc[jobs])
     assert _times(own_slurm, [long]) == {
@@ -80,7 +79,3 @@ def _times(slurm: Slurm, jobs: list[str]) -> dict[str, tuple[float, float, int]]
         status = {"COMPLETED": 1, "CANCELLED": 5}[state.split(" ")[0]]
         found[job] = (float(start) - float(submit), float(end) - float(start), status)
     return found
-
-
-def _ended(journal: Path) -> set[str]:
-    return {event.job.split("@")[0] for event in read_journal(journal) if event.kind == "ended"}

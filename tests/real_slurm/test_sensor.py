@@ -22,7 +22,7 @@ from pipelines.service.sensors.slurm import SlurmSensor
 from swftools.live import Journal, read_journal
 from swftools.qbets import WaitPredictor
 from tests.pipelines.luigi_runs import SWFTOOLS
-from tests.real_slurm.cluster import Slurm
+from tests.real_slurm.cluster import Slurm, ended
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +96,7 @@ def test_the_command_answers_and_outlives_being_killed(own_slurm: Slurm, tmp_pat
             assert (told["is_stale"], told["cluster"]) == (False, "slurm")
     with _serving(own_slurm, words) as address:
         own_slurm.wait_for(lambda: _is_idle(own_slurm), "the jobs are over")
-        own_slurm.wait_for(lambda: _ended(journal) >= set(jobs), "their ends are heard of")
+        own_slurm.wait_for(lambda: ended(journal) >= set(jobs), "their ends are heard of")
         wait = _answer(f"{address}api/v1/wait?queue=batch&time=1m&quantile=.5")
     events = [event for event in read_journal(journal) if event.job.split("@")[0] in jobs]
     events = [event for event in events if event.kind != "eligible"]
@@ -122,7 +122,3 @@ def _serving(slurm: Slurm, words: list[str]) -> Iterator[str]:
 def _answer(url: str) -> Any:
     with urllib.request.urlopen(url, timeout=30) as answer:
         return json.load(answer)
-
-
-def _ended(journal: Path) -> set[str]:
-    return {event.job.split("@")[0] for event in read_journal(journal) if event.kind == "ended"}
