@@ -45,6 +45,14 @@ def test_the_most_that_an_event_says() -> None:
 
 def test_names_with_long_numbers_have_an_order() -> None:
     """Numbers of up to 18 digits are compared as such; longer ones as texts, behind them."""
-    names = ["9" * 1000, "7.2", "10", "9" * 18, "1" + "0" * 18, "7.10"]
+    names = ["0" * 18 + "1", "9" * 1000, "7.2", "10", "9" * 18, "1" + "0" * 18, "7.10"]
     events = [JobEvent("submitted", 0.0, name) for name in names]
-    assert [event.job for event in in_order(events)] == ["7.2", "7.10", "10", "9" * 18, "1" + "0" * 18, "9" * 1000]
+    assert [event.job for event in in_order(events)] == [
+        "7.2",
+        "7.10",
+        "10",
+        "9" * 18,
+        "0" * 18 + "1",
+        "1" + "0" * 18,
+        "9" * 1000,
+    ]

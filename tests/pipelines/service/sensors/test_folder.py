@@ -114,6 +114,11 @@ def test_a_file_that_comes_later_may_have_events_of_the_last_week(tmp_path: Path
     put(tmp_path / "b.jsonl", event(DAY))
     put(tmp_path / "c.jsonl", event(22.9 * DAY), event(23.0 * DAY), event(24.0 * DAY))
     assert sensor.poll(1.0) == [event(DAY), event(23.0 * DAY), event(24.0 * DAY)]
+    (tmp_path / "b.jsonl").rename(tmp_path / "away")
+    assert sensor.poll(2.0) == []
+    put(tmp_path / "away", event(2 * DAY))
+    (tmp_path / "away").rename(tmp_path / "b.jsonl")
+    assert sensor.poll(3.0) == [event(2 * DAY)]  # it is the one that it was
 
 
 WRONG = (
@@ -146,6 +151,9 @@ def test_a_line_that_is_no_event_is_passed_over(tmp_path: Path, caplog: pytest.L
     ]
     assert sensor.poll(6.0) == []
     assert len(caplog.records) == 3
+    (tmp_path / "b.jsonl").write_bytes(b"none\n")
+    assert sensor.poll(7.0) == []
+    assert str(sensor.notice).startswith("4 lines")
 
 
 @pytest.mark.parametrize("line", WRONG, ids=range(len(WRONG)))

@@ -19,6 +19,7 @@ from pipelines.service.sensors.pbs import PbsSensor, PbsSettings
 from pipelines.service.sensors.pbs_jobs import sightings_of, time_of, width_of
 from pipelines.service.sensors.pbs_json import read_jobs
 from pipelines.service.sensors.sensor import Machine, QueueLimits, SensorError
+from pipelines.service.sensors.task_lists import tasks_in
 from swftools.live import JobEvent
 from tests.pipelines.service.sensors import fake_pbs
 from tests.pipelines.service.sensors.commands import script
@@ -435,6 +436,49 @@ def test_a_user_cannot_make_up_what_another_job_is(eve: str, between: str, sick:
         "7.pbs": ("Q", "ann"),
         "8.pbs": ("Q", "bob"),
     }
+
+
+@pytest.mark.parametrize("name", ["Job_Owner", "ctime", "job_state"])
+def test_a_job_that_is_there_twice(name: str) -> None:
+    """As the same one it is one, of which what is said first counts; as two that differ in one thing it is none."""
+    one = {"Job_Owner": "ann@x", "ctime": 5, "job_state": "Q", "Resource_List": {"ncpus": 1}}
+    same = {**one, "stime": 7, "queue": "batch", "Resource_List": {"ncpus": 2, "walltime": "01:00:00"}}
+    text = '{"Jobs": {"7.pbs": %s, "7.pbs": %s, "7.pbs": %s}}'
+    joined = {**same, "Resource_List": {"ncpus": 1, "walltime": "01:00:00"}}
+    assert read_jobs(text % tuple(map(json.dumps, (one, same, one)))) == {"7.pbs": joined}
+    for other in ({**same, name: "8"}, {key: value for key, value in same.items() if key != name}):
+        assert read_jobs(text % tuple(map(json.dumps, (one, other, one)))) == {}
+
+
+def test_only_what_was_asked_for_is_told(pbs: Pbs) -> None:
+    """An answer to an id has that job, and its array, whatever else it seems to have."""
+    pbs.jobs = {"7.pbs": waits(), "9.pbs": waits(5)}
+    more: dict[str, Any] = {}
+
+    def run(words: tuple[str, ...]) -> str:
+        """Print more where ids are asked for."""
+        if "-x" not in words:
+            return pbs(words)
+        there = {name: job for name, job in {**pbs.jobs, **(pbs.history or {})}.items() if name in words}
+        return fake_pbs.printed({**there, **more}, "")
+
+    sensor = PbsSensor(run, patience=Patience(lambda: 0.0, lambda: 0.0))
+    assert len(sensor.poll(BEGIN + 10.0)) == 2
+    del pbs.jobs["7.pbs"]
+    pbs.history, more = {"7.pbs": over(0, 11, 12)}, {"9.pbs": runs(5, 6), "10.pbs": runs(5, 6)}
+    assert pbs.poll(sensor, 20.0) == [("started", 11, "7.pbs"), ("ended", 12, "7.pbs")]
+    pbs.history, more = {"8[2].pbs": {**over(30, 31, 32), "etime": BEGIN}}, {"8[].pbs": waits(25, job_state="F")}
+    assert pbs.poll(sensor, 320.0) == [
+        ("submitted", 25, "8[2].pbs"),
+        ("started", 31, "8[2].pbs"),
+        ("ended", 32, "8[2].pbs"),
+    ]
+
+
+def test_a_list_of_tasks_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part with which there were too many is left out."""
+    monkeypatch.setattr("pipelines.service.sensors.task_lists.MOST_TASKS", 5)
+    assert tasks_in("1-3,4-6,7-8,9") == [1, 2, 3, 7, 8]
 
 
 def test_a_user_cannot_hide_all_jobs() -> None:
