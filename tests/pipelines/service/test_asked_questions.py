@@ -129,10 +129,10 @@ def test_only_what_is_dropped_is_read_line_by_line(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(asked_questions.json, "loads", lambda line: read.append(line) or loads(line))
     kept.prune(863_000.0)
     assert (len(read), path.stat().st_ino) == (1, inode)
-    kept.prune(867_500.0)
-    assert len(read) == 1 + 5
+    kept.prune(868_000.0)  # a question is kept for less than ten days
+    assert len(read) == 1 + 6
     monkeypatch.undo()
-    assert [line["time"] for line in lines(path)] == list(range(4000, 1_000_000, 1000))
+    assert [line["time"] for line in lines(path)] == list(range(5000, 1_000_000, 1000))
     kept.close()
 
 

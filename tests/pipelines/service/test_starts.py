@@ -276,6 +276,10 @@ def test_who_waits_too_long_in_line_is_refused(monkeypatch: pytest.MonkeyPatch) 
             await worker.do(lambda: done.append("dropped"))
         assert refused.value.status == 503
         assert not first.done()
+        gone = asyncio.create_task(worker.do(lambda: done.append("of one who has gone")))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
         go_on.set()
         await first
         await worker.do(lambda: done.append("next"))
