@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 from pipelines.service.queued_jobs import QueuedJobs
 from pipelines.service.recent_waits import WAIT_BUCKETS, RecentWaits
 from swftools._version import __version__
-from swftools.errors import StateError
+from swftools.errors import SwfToolsError
 from swftools.live import LivePredictor, Mark, ToldLedger
 from swftools.output.whole_files import create_file
 from swftools.qbets import WaitPredictor
@@ -25,7 +25,7 @@ from swftools.qbets import WaitPredictor
 _LOOKED_AT = 4096
 """Bytes before the mark that must be the same: two journals differ there."""
 
-_WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, StateError)
+_WRONG = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, SwfToolsError)
 
 
 class Learnt(NamedTuple):
@@ -71,15 +71,18 @@ class Learnt(NamedTuple):
 
         Raises
         ------
-        ValueError, TypeError, LookupError, AttributeError, ArithmeticError
+        ParameterError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError
             It is none of ``to_mapping``.
         """
         waits = [int(count) for count in told["waits"]]
         if len(waits) != len(WAIT_BUCKETS) + 1:
             raise ValueError(f"{len(waits)} counts of waits")
+        jobs = QueuedJobs.from_mapping(told["jobs"])
+        for job in jobs.known():
+            list(job.events())  # a sensor is told of them
         return cls(
             ToldLedger.from_mapping(told["ledger"]),
-            QueuedJobs.from_mapping(told["jobs"]),
+            jobs,
             RecentWaits.from_mapping(told["recent"], origin),
             waits,
             float(told["waited"]),

@@ -185,6 +185,7 @@ def test_what_is_otherwise_than_it_was_is_not_trusted(
         *((name, None) for name in ("ledger", "jobs", "recent", "waits", "waited", "events")),
         ("ledger", {"open": [], "closed": [["?"]]}),
         ("jobs", {"jobs": [[1, 2, 3, None, {}, None, None, None]], "shares": []}),
+        ("jobs", "a job whose name is a number"),
         ("recent", []),
         ("waits", [1, 2]),
         ("events", "many"),
@@ -200,6 +201,9 @@ def test_what_is_damaged_inside_is_not_trusted(tmp_path: Path, name: str, value:
     ended(first)
     _, memory = memory_files(tmp_path / "j")
     about = json.loads(memory.read_text())
+    if value == "a job whose name is a number":
+        value = about["rest"]["jobs"]
+        value["jobs"][0][0] = 5
     del about["rest"][name]
     about["rest"] |= {} if value is None else {name: value}
     memory.write_text(json.dumps(about))
