@@ -56,7 +56,7 @@ class RecentWaits:
     >>> for wait in (0, 60, 60, 60, 3600):
     ...     waits.add("batch", 100.0, float(wait))
     >>> [(day.waits, round(day.middle)) for day in waits.days("batch", 86_399.0)]
-    [(5, 60)]
+    [(5, 59)]
     """
 
     def __init__(self, origin: float = 0.0) -> None:
