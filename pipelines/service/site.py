@@ -86,6 +86,7 @@ class Site:
             rows=rows,
             accuracy=self._service.accuracy({"cluster": cluster.name}, request),
             date=cluster.date,
+            costs=cluster.costs,
         )
 
     def queue(self, given: Given, request: Request) -> Response:

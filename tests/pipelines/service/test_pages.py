@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from pipelines.service.app import Service, make_app
 from pipelines.service.clusters import Cluster
-from pipelines.service.sensors.sensor import Machine, QueueLimits
+from pipelines.service.sensors.sensor import Cost, Machine, QueueLimits
 from pipelines.service.words import spoken
 from swftools.live import JobEvent, ToldWait
 from tests.pipelines.service.small_cluster import EVIL, Hand, cluster_of
@@ -67,6 +67,17 @@ def client(cluster: Cluster) -> Iterator[TestClient]:
     """Who looks at it."""
     with TestClient(make_app(Service([cluster]), ["testserver"])) as made:
         yield made
+
+
+def test_what_the_batch_system_was_asked_stands_on_the_page(
+    client: TestClient, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How often, for how long in all, and how many calls failed; of a log, which is asked nothing, no word."""
+    assert "asked the batch system" not in client.get("/queues").text
+    costs = {"squeue": Cost(3, 1.5, 0), "sacct": Cost(1, 0.25, 1)}
+    monkeypatch.setattr(type(cluster), "costs", property(lambda _: costs))
+    told = "squeue 3 times (1.5 s in all); sacct 1 time (0.25 s in all, 1 failed)."
+    assert f"it has asked the batch system: {told}" in client.get("/queues").text
 
 
 def test_all_pages_hold_together(client: TestClient, cluster: Cluster) -> None:
