@@ -40,7 +40,7 @@ def test_what_users_are_told_is_what_the_ledger_counts(own_slurm: Slurm, tmp_pat
                 done += 1
                 time.sleep(1.0)
             if part == KILLS:
-                own_slurm.wait_for(lambda: ended(journal) >= set(asked), "all jobs have ended")
+                own_slurm.wait_for(lambda: ended(journal) >= set(asked), "all jobs have ended", 180.0)
                 own_slurm.wait_for(
                     lambda: _answer(f"{address}api/v1/clusters")[0]["running"] == 0, "the service knows of it"
                 )
