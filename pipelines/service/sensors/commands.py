@@ -12,7 +12,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import partial
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.service.sensors.sensor import Cost, SensorError
 from swftools.output.shown_text import shown
@@ -27,6 +29,19 @@ Waited = TypeVar("Waited")
 
 Run = Callable[[tuple[str, ...]], str]
 """Runs a command, and returns what it prints."""
+
+
+class CommandSettings(BaseModel):
+    """How the commands of a batch system are called."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    folder: str = ""
+    """Where they are; default: as ``PATH`` says."""
+    timeout: Annotated[float, Field(gt=0, le=600)] = SECONDS
+    """A command that takes longer is ended, s."""
+    records_every: Annotated[float, Field(ge=60, le=3600)] = 300.0
+    """Seconds after which records are asked for although nobody is gone."""
 
 
 class _Calls:

@@ -14,11 +14,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from pipelines.service.sensors.commands import Run, counted, run_command
+from pipelines.service.sensors.commands import CommandSettings, Run, counted, run_command
 from pipelines.service.sensors.documents import part_of
 from pipelines.service.sensors.followed import FollowedJobs, Gone, Sighting, Window, name_of
 from pipelines.service.sensors.patient import Patience
@@ -57,19 +55,11 @@ RESTRICTED = (
 REMEDY = "run it where the commands of PBS are, or say in which folder they are"
 
 
-class PbsSettings(BaseModel):
+class PbsSettings(CommandSettings):
     """How a PBS is asked by its commands."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    folder: str = ""
-    """Where its commands are; default: as ``PATH`` says."""
     server: str = ""
     """Its name; default: the commands' own."""
-    timeout: Annotated[float, Field(gt=0, le=600)] = 30.0
-    """A command that takes longer is ended, s."""
-    records_every: Annotated[float, Field(ge=60, le=3600)] = 300.0
-    """Seconds after which qselect is asked."""
 
     def runner(self) -> Run:
         """Return what runs its commands."""

@@ -12,11 +12,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from functools import partial
-from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from pipelines.service.sensors.commands import Run, counted, run_command
+from pipelines.service.sensors.commands import CommandSettings, Run, counted, run_command
 from pipelines.service.sensors.followed import FollowedJobs, Gone, Sighting, Window
 from pipelines.service.sensors.patient import Patience
 from pipelines.service.sensors.sensor import Cost, Machine, SensorError
@@ -45,19 +42,11 @@ ENVIRONMENT = {"SLURM_TIME_FORMAT": "%s", "SLURM_BITSTR_LEN": "0"}
 """Times as seconds since 1970; lists of array tasks whole."""
 
 
-class SlurmSettings(BaseModel):
+class SlurmSettings(CommandSettings):
     """How a Slurm is asked by its commands."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    folder: str = ""
-    """Where its commands are; default: as ``PATH`` says."""
     conf: str = ""
     """Its slurm.conf; default: as the commands find it."""
-    timeout: Annotated[float, Field(gt=0, le=600)] = 30.0
-    """A command that takes longer is ended, s."""
-    records_every: Annotated[float, Field(ge=60, le=3600)] = 300.0
-    """Seconds after which sacct is asked although nobody is gone."""
 
     def runner(self) -> Run:
         """Return what runs its commands."""

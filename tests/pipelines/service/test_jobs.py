@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -20,26 +19,7 @@ from pipelines.service.words import spoken
 from swftools.errors import ParameterError
 from swftools.qbets import BinomialBound
 from tests.pipelines.service.small_cluster import EVIL, Hand, cluster_of
-from tests.pipelines.service.two_clusters import asking, trailing, two_clusters, waiting_job
-
-
-@pytest.fixture
-def clock() -> Hand:
-    """Where the log is in its midst: two jobs wait."""
-    return Hand(12_000.0)
-
-
-@pytest.fixture
-def clusters(clock: Hand) -> list[Cluster]:
-    """Two clusters of the same jobs."""
-    return two_clusters(clock)
-
-
-@pytest.fixture
-def client(clusters: list[Cluster]) -> Iterator[TestClient]:
-    """Who asks them."""
-    with asking(clusters) as made:
-        yield made
+from tests.pipelines.service.two_clusters import trailing, waiting_job
 
 
 def test_a_job_that_waits(client: TestClient, clusters: list[Cluster]) -> None:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from jsonschema import Draft202012Validator
 from starlette.routing import Route
@@ -14,26 +12,7 @@ from pipelines.service.clusters import Cluster
 from pipelines.service.openapi import describe
 from pipelines.service.schemas import SCHEMAS
 from tests.pipelines.service.small_cluster import Hand
-from tests.pipelines.service.two_clusters import asking, two_clusters, waiting_job
-
-
-@pytest.fixture
-def clock() -> Hand:
-    """Where the log is in its midst: two jobs wait."""
-    return Hand(12_000.0)
-
-
-@pytest.fixture
-def clusters(clock: Hand) -> list[Cluster]:
-    """Two clusters of the same jobs."""
-    return two_clusters(clock)
-
-
-@pytest.fixture
-def client(clusters: list[Cluster]) -> Iterator[TestClient]:
-    """Who asks them."""
-    with asking(clusters) as made:
-        yield made
+from tests.pipelines.service.two_clusters import waiting_job
 
 
 def test_the_document_has_every_address_and_parameter(client: TestClient) -> None:

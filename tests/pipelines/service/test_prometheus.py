@@ -173,8 +173,8 @@ tests:
         alertname: SwftoolsNoBounds
         exp_alerts: [{exp_labels: {severity: info, cluster: blue}, exp_annotations: {
           summary: "No queue of blue has a bound of waits.",
-          description: "After a start that is so until enough jobs have started; later the machine seems to be down. Where
-            waits are grouped by user there are never any: leave this rule out."}}]
+          description: "After a start that is so until enough jobs have started; later the machine seems to be down.
+            Where waits are grouped by user there are never any: leave this rule out."}}]
   - interval: 1m
     input_series:
       - series: 'swftools_sensor_last_success_timestamp_seconds{cluster="blue"}'

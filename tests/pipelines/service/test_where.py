@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,26 +16,7 @@ from swftools.live import JobEvent
 from swftools.live.events import in_order
 from swftools.qbets import WaitPredictor
 from tests.pipelines.service.small_cluster import EVIL, Hand, cluster_of
-from tests.pipelines.service.two_clusters import asking, trailing, two_clusters
-
-
-@pytest.fixture
-def clock() -> Hand:
-    """Where the log is in its midst: two jobs wait."""
-    return Hand(12_000.0)
-
-
-@pytest.fixture
-def clusters(clock: Hand) -> list[Cluster]:
-    """Two clusters of the same jobs."""
-    return two_clusters(clock)
-
-
-@pytest.fixture
-def client(clusters: list[Cluster]) -> Iterator[TestClient]:
-    """Who asks them."""
-    with asking(clusters) as made:
-        yield made
+from tests.pipelines.service.two_clusters import asking, trailing
 
 
 def test_the_shortest_bound_comes_first(client: TestClient, clusters: list[Cluster]) -> None:
