@@ -177,7 +177,8 @@ def log_events(log: Trace, by: Sequence[str] = ("queue",), cluster: str = "") ->
     ----------
     log : Trace
         Jobs with their waits. One that failed or was cancelled, and has no run time, never started: its wait is that
-        until it left the queue. Of another one without a run time nothing is said but that it is submitted.
+        until it left the queue, and where that is not known either it leaves as soon as it comes. Of another one
+        without a run time nothing is said but that it is submitted.
     by : sequence of str
         What jobs are grouped by: queue, partition, user, group, columns of the trace.
     cluster : str
@@ -200,7 +201,8 @@ def log_events(log: Trace, by: Sequence[str] = ("queue",), cluster: str = "") ->
     values = {name: jobs[GROUPS.get(name, name)] for name in by}
     groups = {name: each.astype(object).where(each.notna(), None).tolist() for name, each in values.items()}
     start = columns.submit + columns.wait
-    gone = np.where(np.isnan(start) & _never_started(jobs, run), columns.submit + _raw_waits(jobs), np.nan)
+    until = np.nan_to_num(_raw_waits(jobs))  # of some it is not known when they left: they are no wait in any case
+    gone = np.where(np.isnan(start) & _never_started(jobs, run), columns.submit + until, np.nan)
     made = []
     for kind, times in ((SUBMITTED, columns.submit), (STARTED, start), (ENDED, start + run), (CANCELLED, gone)):
         for row in np.flatnonzero(~np.isnan(times)).tolist():

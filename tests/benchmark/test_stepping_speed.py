@@ -7,12 +7,13 @@ pytest tests/benchmark/test_stepping_speed.py --benchmark-enable --benchmark-onl
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from swftools import Trace
 from swftools.models import lublin_feitelson
-from swftools.simulator import Simulation, Stepper
+from swftools.simulator import Simulation, Stepper, what_if
 
 pytestmark = pytest.mark.benchmark(group="stepping")
 
@@ -136,3 +137,18 @@ def test_copy(benchmark: BenchmarkFixture, trace: Trace) -> None:
         stepper.advance()
         stepper.decide()
     benchmark.pedantic(stepper.copy, rounds=200, warmup_rounds=10)
+
+
+def test_what_if_of_a_long_queue(benchmark: BenchmarkFixture) -> None:
+    """When a job starts behind 10,000 that wait."""
+    rng = np.random.default_rng(0)
+    running = pd.DataFrame({"processors": [4] * 100, "requested_time": [3600.0] * 100, "elapsed": [60.0] * 100})
+    waiting = pd.DataFrame(
+        {
+            "processors": rng.integers(1, 64, 10_000),
+            "requested_time": 60.0 * rng.integers(10, 2000, 10_000),
+            "waited": np.arange(10_000, 0, -1, np.float64),
+        }
+    )
+    asked = [{"processors": 16, "requested_time": 3600.0}]
+    benchmark.pedantic(what_if, (running, waiting, asked, 512, ["easy"]), rounds=5, warmup_rounds=1)

@@ -7,7 +7,10 @@ import math
 
 import pytest
 
-from swftools.live import JobEvent, ToldCounts, ToldLedger, ToldWait
+from pipelines.logs import load_log
+from pipelines.logs.find import SHIPPED_LOG
+from swftools.live import JobEvent, LivePredictor, ToldCounts, ToldLedger, ToldWait, log_events
+from swftools.qbets import WaitPredictor
 
 DAY = 86_400.0
 
@@ -66,3 +69,17 @@ def test_by_group_and_by_the_day_of_the_submission() -> None:
     assert ledger.counts(now, days=2.0) == (4, 1, 2, 1)
     assert ledger.counts(now, days=2.0, group="1") == (1, 1, 0, 0)
     assert ledger.counts(now, days=1.0) == (2, 0, 1, 1)
+
+
+@pytest.mark.parametrize(("leaves", "told", "kept"), [(True, 4117, 3997), (False, 4252, 3997)])
+def test_the_shipped_log(leaves: bool, told: int, kept: int) -> None:
+    """The shares that the service's page tells: jobs that never started leave the queue, or wait on for good."""
+    events = log_events(load_log(SHIPPED_LOG).trace)
+    polls: dict[int, list[JobEvent]] = {}
+    for event in events:
+        if leaves or event.kind != "cancelled":
+            polls.setdefault(math.ceil(event.time / 1000), []).append(event)
+    live, ledger = LivePredictor(WaitPredictor("binomial", training=100)), ToldLedger()
+    for poll in polls.values():
+        ledger.take(poll, live.take(poll))
+    assert ledger.counts(1e9, 1e6) == ToldCounts(told, kept, told - kept, 0)

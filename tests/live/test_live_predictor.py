@@ -368,7 +368,7 @@ def test_who_was_heard_of_late_keeps_its_wait_when_it_is_saved(tmp_path: Path) -
 
 
 def test_who_never_started_leaves_the_queue() -> None:
-    """A job that failed or was cancelled without a run waited until then; of one that completed nobody knows."""
+    """Who failed or was cancelled without a run waited until then, or leaves at once; of who completed nobody knows."""
     log = Trace.from_columns(
         machine_processors=4,
         job_number=[1, 2, 3, 4, 5],
@@ -384,4 +384,5 @@ def test_who_never_started_leaves_the_queue() -> None:
         ("ended", "1", 14.0),
         ("cancelled", "2", 16.0),
         ("cancelled", "3", 27.0),
+        ("cancelled", "5", 40.0),
     ]
