@@ -30,7 +30,7 @@ ROOMS = [
     "swftools.formats",
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.estimates"),
     *("swftools.drift", "swftools.checkpoints"),
-    *("swftools.models", "swftools.selection", "swftools.simulator", "swftools.energy", "swftools.market"),
+    *("swftools.models", "swftools.selection", "swftools.machines", "swftools.simulator", "swftools.energy", "swftools.market"),
     "swftools.qbets",
     *("swftools.learning", "swftools.reservations", "swftools.history"),
     *("swftools.live", "swftools.job_scripts", "swftools.client"),
