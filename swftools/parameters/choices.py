@@ -22,3 +22,7 @@ Two of these take an instant as we do, and differ in who may go ahead.
 
 ANONYMISE = ("no", "numbers", "hash")
 """Names in accounting logs: as they are; numbers only; or keyed hashes, by which those of several logs compare."""
+
+PARTITION, MACHINE = "partition", "machine"
+HEADS = (PARTITION, MACHINE)
+"""On a machine of nodes, what has a first waiting job."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from swftools.errors import ParameterError
-from swftools.parameters.choices import CANCELLED, DEPENDENCIES, IGNORE, OVERRUN, SEMANTICS
+from swftools.parameters.choices import CANCELLED, DEPENDENCIES, HEADS, IGNORE, OVERRUN, SEMANTICS
 from swftools.parameters.declared import LARGEST_SEED, Domain, Parameters, choice, whole
 
 ALWAYS, WHERE_SET = "always", "where set"
@@ -192,6 +192,25 @@ class RunOptions(Parameters):
         in_environments=True,
         in_key=has_dependencies,
         in_old_states=IGNORE,
+    )
+    placement: Any = run_option(
+        "first-fit",
+        help="On a machine of nodes, which of the nodes that fit a job it gets",
+        forms=("`first-fit`", "`lowest-weight`", "`best-fit`", "any with `:sparing=false`"),
+        annotation="str | Placement",
+        page="machines.md#placement",
+        column="Which nodes jobs get.",
+        in_key=WHERE_SET,
+        in_old_states="first-fit",
+    )
+    heads: str = run_option(
+        choice(*HEADS),
+        help="On a machine of nodes, whose first waiting job nobody overtakes, or has a reservation: that of each "
+        "partition, or the first of the machine.",
+        column="Whether each partition has a first waiting job.",
+        page="machines.md#one-first-job-a-partition",
+        in_key=WHERE_SET,
+        in_old_states="partition",
     )
     seed: int = run_option(
         whole(0, least=0, most=LARGEST_SEED),

@@ -109,6 +109,19 @@ def none_wait(told: Iterable[str]) -> Dependent:
     return Dependent(shorts, floats, np.zeros(0, np.int64), shorts, floats, tuple(told))
 
 
+def not_before(dependent: Dependent, ready: FloatArray) -> Dependent:
+    """Return the same where jobs may start no earlier than some times, s; NaN: at their submission."""
+    times = np.nan_to_num(ready, nan=0.0)
+    if not (times > 0.0).any():
+        return dependent
+    if not len(dependent.pending):
+        nobody = np.zeros(len(ready), np.int32)
+        dependent = dependent._replace(
+            pending=nobody, ready=np.zeros(len(ready)), first=np.zeros(len(ready) + 1, np.int64)
+        )
+    return dependent._replace(ready=np.maximum(dependent.ready, _rounded(times)))
+
+
 def _rounded(time: FloatArray) -> FloatArray:
     """Return sums of times as ``instants.instant`` would have them."""
     nearest = np.rint(time * TICKS) / TICKS

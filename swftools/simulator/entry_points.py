@@ -14,10 +14,12 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.formats.as_trace import as_trace
+from swftools.machines.node_table import NodeTable
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.measures_table import Measures
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested_times import Logged
@@ -39,8 +41,11 @@ def simulate(  # noqa: PLR0913 (options by name)
     restart_overhead: float | str | Uniform | Column = 0.0,
     semantics: str = "instant",
     dependencies: str = "follow",
+    placement: str | Placement = "first-fit",
+    heads: str = "partition",
     seed: int = 0,
     compiled: bool | str = True,
+    machine: str | os.PathLike[str] | NodeTable | Any = None,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Schedule:
@@ -74,12 +79,20 @@ def simulate(  # noqa: PLR0913 (options by name)
     dependencies : {"follow", "ignore"}
         Jobs that wait for others by the log: let them into the queue when these have ended and their think time is
         over, or at their submission.
+    placement : str or Placement
+        On a machine of nodes, which of the nodes that fit a job it gets: first-fit, lowest-weight, best-fit, or any
+        with :sparing=false.
+    heads : {"partition", "machine"}
+        On a machine of nodes, whose first waiting job nobody overtakes, or has a reservation: that of each partition,
+        or the first of the machine.
     seed : int
         Seed for requests, predictors and policies that draw at random.
     compiled : bool or "checked"
         "checked" compiles with a check of every index: an index outside its array raises a PolicyError, where it would
         otherwise crash or change other data. False interprets engine and policy: slow, for finding mistakes in a
         policy. The schedule is the same.
+    machine : path, MachineDescription or NodeTable, optional
+        A machine of nodes in place of a pool of processors; ``swftools.machines`` says what a file of one is.
     progress : callable, optional
         Called with the number of jobs that ended, the number of all jobs, and the simulated time (s): at most ten times
         a second, and at the end. An exception from it ends the simulation.
@@ -108,7 +121,7 @@ def simulate(  # noqa: PLR0913 (options by name)
     [0.0, 10.0, 2.0]
     """
     run = RunOptions.among(locals()).to_mapping()
-    simulation = Simulation(trace, policy, processors, **run, compiled=compiled, **parameters)
+    simulation = Simulation(trace, policy, processors, **run, compiled=compiled, machine=machine, **parameters)
     return simulation.finish(progress=progress)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
+from swftools.machines.asked import Asked
 from swftools.trace import JobArrays
 
 
@@ -19,7 +20,13 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 
 def reasons_to_exclude(
-    arrays: JobArrays, processors: int, run_time: npt.NDArray[np.float64], cancelled: str = "", *, idle: str = ""
+    arrays: JobArrays,
+    processors: int,
+    run_time: npt.NDArray[np.float64],
+    cancelled: str = "",
+    *,
+    idle: str = "",
+    asked: Asked | None = None,
 ) -> tuple[npt.NDArray[np.int8], list[str]]:
     """Return why each job cannot be simulated, as a number, and the numbers in words; 0 is no reason.
 
@@ -35,11 +42,18 @@ def reasons_to_exclude(
         The option to which it is owed that a job without a run time is left out; empty if to none.
     idle : str
         The option to which it is owed that a job of no run time is left out; empty if it is not.
+    asked : Asked, optional
+        What the jobs ask of a machine of nodes, which says why one cannot run there.
     """
-    reasons = {
-        "no submit_time": np.isnan(arrays.submit_time),
+    too_wide = {
         "no processors, neither allocated nor requested": arrays.width < 1,
         f"wider than the machine of {processors} processors": arrays.width > processors,
+    }
+    if asked is not None:
+        too_wide = {words: asked.code == code for code, words in enumerate(asked.reasons) if code}
+    reasons = {
+        "no submit_time": np.isnan(arrays.submit_time),
+        **too_wide,
         "no run_time" + (f" (cancelled={cancelled})" if cancelled else ""): np.isnan(run_time),
     }
     if idle:

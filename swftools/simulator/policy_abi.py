@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ import numpy.typing as npt
 from swftools.errors import ParameterError, PolicyWarning
 from swftools.kernel import Kernel, kernel
 from swftools.kernel.pointers import Lent, place_of
+from swftools.kernel.twins import Twins, reached_from
+from swftools.simulator.engine.replay import state_at
 from swftools.simulator.machine.state import empty_machine, no_requests
 
 OPTIONAL = ("parameters", "memory", "rng")
@@ -96,6 +99,45 @@ def _owned(memory: Memory) -> Memory:
 machine_at = Lent(lambda: empty_machine(no_requests(1), 1, np.zeros(2)))
 
 
+@dataclass(frozen=True, eq=False)
+class MachineKind:
+    """A kind of machine, for which policies, predictors and engine are compiled from one text.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    machine_at, state_at : Lent
+        Take such a machine, and the state of a simulation of one.
+    twins : Twins, optional
+        What has the verbs of such a machine in the place of a pool's; None of a pool.
+    refused : mapping
+        Kernels that such a machine lacks, by identity: what each is called.
+    """
+
+    name: str
+    machine_at: Lent
+    state_at: Lent
+    twins: Twins | None = None
+    refused: Mapping[int, str] = field(default_factory=dict)
+
+    def __reduce__(self) -> str:
+        # Only what is of a pool is sent to other processes, which find it by its name.
+        return "POOL"
+
+    def of(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function as it is on such a machine."""
+        return self.twins.of(function) if self.twins else function
+
+    def lacking(self, function: Callable[..., Any]) -> list[str]:
+        """Return what a function, as it is on such a machine, may call that the machine lacks."""
+        return sorted({self.refused[each] for each in reached_from(function) if each in self.refused})
+
+
+POOL = MachineKind("pool", machine_at, state_at)
+"""Equal processors."""
+
+
 def interpreted_entry(function: Callable[..., Any], own: tuple[str, ...], values: Any) -> Callable[..., Any]:
     """Return what an interpreted engine calls; what the function returns is returned."""
 
@@ -114,6 +156,7 @@ def compiled_entry(
     values: Any,
     own_at: Lent,
     allocates: bool = True,
+    kind: MachineKind = POOL,
 ) -> Kernel[..., None]:
     """Return what the compiled engine calls: a kernel that unpacks what is the function's own, and calls it.
 
@@ -133,9 +176,11 @@ def compiled_entry(
         Takes an ``Own`` of its kind.
     allocates : bool
         As of a kernel.
+    kind : MachineKind
+        What machine it is compiled for.
     """
     decide = kernel(allocates=allocates, merges=True)(function)
-    names: dict[str, Any] = {"decide": decide, "machine_at": machine_at, "own_at": own_at}
+    names: dict[str, Any] = {"decide": decide, "machine_at": kind.machine_at, "own_at": own_at}
     written = {"parameters": _written_values(values, names), "memory": "own.memory", "rng": "own.rng"}
     arguments = ", ".join([*first, *(written[name] for name in own)])
     taken = "machine, own = machine_at(machine), own_at(own)"

@@ -19,6 +19,8 @@ from swftools.parameters import Parameters, refuse_unknown
 from swftools.parameters.registry import Registry
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.policy_abi import (
+    POOL,
+    MachineKind,
     Memory,
     check_arguments,
     compiled_entry,
@@ -103,6 +105,8 @@ class Policy:
         Stands for what it uses besides its code, such as trained weights: another stamp is another policy.
     when : str
         When to use it, as a sentence: for lists of policies.
+    kind : MachineKind
+        The machine for which it is carried out.
     """
 
     name: str
@@ -128,6 +132,7 @@ class Policy:
     made_in: str = ""
     stamp: str = ""
     when: str = ""
+    kind: MachineKind = POOL
 
     @property
     def module(self) -> str:
@@ -158,7 +163,7 @@ class Policy:
     @cached_property
     def _entry(self) -> Kernel[..., None]:
         values = self.chosen({}).values()
-        return compiled_entry(self.decide, ["machine"], self.own, values, self.own_at, self.allocates)
+        return compiled_entry(self.decide, ["machine"], self.own, values, self.own_at, self.allocates, self.kind)
 
     @cached_property
     def own_at(self) -> Lent:
@@ -181,6 +186,15 @@ class Policy:
             self._made[decide] = replace(self, decide=decide, variants=None)
             self._made[decide].own  # noqa: B018 (refuses wrong arguments)
         return self._made[decide]
+
+    def on(self, kind: MachineKind) -> Policy:
+        """Return the policy, which has no variants any more, as it is carried out on another kind of machine."""
+        if kind is self.kind:
+            return self
+        key = self.name, self.decide, kind.name
+        if key not in _ON_OTHERS:
+            _ON_OTHERS[key] = replace(self, decide=kind.of(self.decide), kind=kind)
+        return _ON_OTHERS[key]
 
     @cached_property
     def _made(self) -> dict[Callable[..., None], Policy]:
@@ -225,6 +239,9 @@ class Policy:
         takes_parameters = "parameters" in inspect.signature(self.memory).parameters
         return self.memory(jobs, processors, chosen) if takes_parameters else self.memory(jobs, processors)
 
+
+_ON_OTHERS: dict[tuple[str, Callable[..., None], str], Policy] = {}
+"""Policies on other machines than pools: not kept by the policies, which may be sent to other processes."""
 
 POLICIES: Registry[Policy] = Registry("policy", ("policy", "python_policy"))
 

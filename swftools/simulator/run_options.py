@@ -8,6 +8,7 @@ from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.nodes.placement import find_placement
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.predictors.registry import find_predictor, text_of
 from swftools.simulator.registry import Policy, find_policy, list_policies
@@ -28,6 +29,7 @@ FIND: dict[str, Callable[[Any], Any]] = {
     "predictor": find_predictor,
     "requests": find_requests,
     "restart_overhead": find_restart_overhead,
+    "placement": find_placement,
 }
 """What reads each option that is a text with parameters, or an object of that kind."""
 

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import NodeTable
+from swftools.machines.requests import ask_of
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import CQSIM, IGNORE, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
@@ -16,7 +19,10 @@ from swftools.simulator.engine.dependents import note_edges
 from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import DEPENDS, begin_state
 from swftools.simulator.machine.state import PLANS_BY_LIMIT
-from swftools.simulator.policy_abi import pack
+from swftools.simulator.nodes.begin import begin_on_nodes
+from swftools.simulator.nodes.placement import find_placement
+from swftools.simulator.nodes.setup import kind_for, nodes_of
+from swftools.simulator.policy_abi import POOL, pack
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, list_predictors
 from swftools.simulator.registry import Policy, read_policy
@@ -32,7 +38,7 @@ class Begun(NamedTuple):
     """A simulation before its first event.
 
     ``policy`` is what decides, with the parameters ``chosen``; ``options`` are those of the run, as a schedule tells
-    them.
+    them. ``machine`` is one of nodes, of which jobs ask what ``asked`` has; a pool has neither.
     """
 
     policy: Policy
@@ -40,6 +46,8 @@ class Begun(NamedTuple):
     workload: Workload
     driver: Driver
     options: dict[str, Any]
+    machine: NodeTable | None = None
+    asked: Asked | None = None
 
 
 def begin(
@@ -49,6 +57,7 @@ def begin(
     run: RunOptions,
     *,
     compiled: bool | str,
+    machine: object = None,
     parameters: Mapping[str, Any],
     number_of: Callable[[int], object],
 ) -> Begun:
@@ -56,7 +65,7 @@ def begin(
 
     Parameters
     ----------
-    trace, policy, processors, compiled
+    trace, policy, processors, compiled, machine
         As ``simulate`` takes them; also what it raises.
     run : RunOptions
         All others.
@@ -69,11 +78,8 @@ def begin(
     found = find_predictor(run.predictor)
     learner = found.in_python if isinstance(found, Predictor) else found
     told = found if isinstance(found, Predictor) and not learner else list_predictors()["request"]
-    size = processors if processors is not None else trace.processors
-    if size is None:
-        raise ParameterError("the number of processors of the machine is unknown; give processors= (--processors)")
-    if not is_whole(size, 1, 2**31 - 1):
-        raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
+    table = nodes_of(machine, processors, run)
+    size = _size_of(trace, processors if table is None else table.processors)
     if not isinstance(compiled, bool) and compiled != CHECKED:
         raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")
     check_needs(asked_for, given, trace)
@@ -82,24 +88,31 @@ def begin(
     order = SEMANTICS[run.semantics]
     if run.semantics != "instant":
         run = replace(run, dependencies=IGNORE)  # as the simulators do that are restated
-    workload = prepare(trace, size, run, predictor=told, needs=rule.needed(given))
+    chosen = rule.chosen(given)
+    asked, kind, placement = None, POOL, find_placement(run.placement)
+    if table is not None:
+        kind = kind_for(rule, chosen, placement)
+        asked = ask_of(trace, table)
+    workload = prepare(trace, size, run, predictor=told, needs=rule.needed(given), asked=asked)
     jobs, dependent = len(workload.coming.row), workload.dependent
-    arena = begin_state(
-        *(workload.coming, size, workload.restart),
-        optional=DEPENDS if len(dependent.pending) else (),
-        edges=len(dependent.successor),
-    )
+    room: dict[str, Any] = {
+        "optional": DEPENDS if len(dependent.pending) else (),
+        "edges": len(dependent.successor),
+    }
+    if table is None:
+        arena = begin_state(workload.coming, size, workload.restart, **room)
+    else:
+        arena = begin_on_nodes(workload.coming, table, asked, placement, run.heads, workload.restart, **room)
     workload = workload._replace(coming=arena.state.coming)
     if len(dependent.pending):
         note_edges(arena.state.replay.dependents, dependent)
     arena.state.machine.counts[PLANS_BY_LIMIT] = order == CQSIM
     learning = PredictorAdapter(learner, trace, workload.coming) if learner else None
-    chosen = rule.chosen(given)
     memory, observed = rule.empty_memory(jobs, size, chosen), told.empty_memory(jobs, size)
     driver = Driver(
         policy=rule,
         predictor=told,
-        called=called_for(rule, chosen, told, compiled=compiled),
+        called=called_for(rule, chosen, told, compiled=compiled, kind=kind),
         arena=arena,
         options=EngineOptions(order, int(rule.rests), told.observes, int(learning is not None)),
         observer=pack(told.given.values(), observed, generator(run.seed, f"predict/{told.name}")),
@@ -108,4 +121,20 @@ def begin(
         remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
-    return Begun(rule, chosen, workload, driver, {**options_in_words(run), **chosen.to_mapping()})
+    words = options_in_words(run)
+    if table is None:
+        del words["placement"], words["heads"]
+    return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table, asked)
+
+
+def _size_of(trace: Trace, processors: int | None) -> int:
+    """Return the size of the machine, by default the trace's."""
+    size = processors if processors is not None else trace.processors
+    if size is None:
+        raise ParameterError(
+            "the number of processors of the machine is unknown; give processors= (--processors), or machine= "
+            "(--machine) for one of nodes"
+        )
+    if not is_whole(size, 1, 2**31 - 1):
+        raise ParameterError(f"processors={size!r} is not an integer from 1 to 2**31 - 1")
+    return int(size)

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from swftools.machines.node_table import NodeTable
 from swftools.named import Known
 from swftools.output.amounts import counted, duration, percent
 from swftools.output.jobs_table import HasJobs
@@ -74,6 +75,8 @@ class Schedule(HasJobs, ShowsItself):
         The moment of second 0, by the clock of the log's own zone, where the header of the log tells it.
     known_names : mapping
         The names behind numbers of users, queues and others, as ``Trace.known_names`` has them.
+    machine : NodeTable, optional
+        The nodes that it ran on; None of a pool. ``processors`` is then the number of all cores.
     """
 
     jobs: pd.DataFrame
@@ -88,6 +91,7 @@ class Schedule(HasJobs, ShowsItself):
     assumptions: tuple[str, ...] = ()
     origin: datetime | None = None
     known_names: Known = field(default_factory=dict)
+    machine: NodeTable | None = None
 
     def __len__(self) -> int:
         return len(self.jobs)

@@ -21,6 +21,7 @@ from swftools.formats.as_trace import as_trace
 from swftools.header import local_start_of
 from swftools.kernel import IntArray
 from swftools.keyed_random import count_occurrences
+from swftools.machines.node_table import NodeTable
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
 from swftools.simulator.engine.dependents import leave, ready_times
@@ -37,6 +38,8 @@ from swftools.simulator.machine.state import (
     Requests,
 )
 from swftools.simulator.machine.views import waiting_jobs
+from swftools.simulator.nodes.placed import columns_of_nodes
+from swftools.simulator.nodes.placement import Placement, find_placement
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested_times import Logged
@@ -91,16 +94,26 @@ class Simulation:
         restart_overhead: float | str | Uniform | Column = 0.0,
         semantics: str = "instant",
         dependencies: str = "follow",
+        placement: str | Placement = "first-fit",
+        heads: str = "partition",
         seed: int = 0,
         compiled: bool | str = True,
+        machine: str | os.PathLike[str] | NodeTable | Any = None,
         **parameters: Any,
     ) -> None:
         source = as_trace(trace)
         run = RunOptions.among(locals())
         begun = begin(
-            source, policy, processors, run, compiled=compiled, parameters=parameters, number_of=self._numbers()
+            source,
+            policy,
+            processors,
+            run,
+            compiled=compiled,
+            machine=machine,
+            parameters=parameters,
+            number_of=self._numbers(),
         )
-        self.policy, self._chosen, self._workload, self._driver, self.options = begun
+        self.policy, self._chosen, self._workload, self._driver, self.options, self.nodes, self._asked = begun
         self._table = JobTable(source)
         cut = self._workload.is_cut
         self._is_cut = cut if cut.any() else None  # by job; None: nobody is stopped at its limit
@@ -187,7 +200,8 @@ class Simulation:
     def assumptions(self) -> tuple[str, ...]:
         """What the run takes for what the log does not say, and what its policy is told, in words."""
         left_out = {str(reason): int(n) for reason, n in self._workload.excluded["reason"].value_counts().items()}
-        return sentences_of(self._workload.assumed, left_out, self.options, self._workload.dependent.told)
+        told = (*self._workload.dependent.told, *self._workload.told)
+        return sentences_of(self._workload.assumed, left_out, self.options, told)
 
     def run(self, until: float | None = None, *, progress: Progress | None = None) -> Self:
         """Go on, to the end or to a time, whose events still happen; return the simulation itself.
@@ -261,6 +275,16 @@ class Simulation:
         known = coming._replace(**columns)._replace(row=self._own_rows[:jobs].copy())
         return self._workload._replace(coming=known, is_cut=is_cut)
 
+    def _nodes_of_runs(self, is_over: npt.NDArray[np.bool_]) -> dict[str, Any]:
+        """Return what the runs of jobs that are over had of nodes; nothing of a pool."""
+        if self.nodes is None or self._asked is None:
+            return {}
+        log, runs = self._replay.log, int(self._replay.log.size[0])
+        job = log.job[:runs]
+        machine: Any = self._machine
+        placement = find_placement(self.options["placement"])
+        return columns_of_nodes(machine, self.nodes, self._asked, placement, job[is_over[job]], self._rows)
+
     def without_later_jobs(self) -> Self:
         """Let no more jobs come than were submitted by now; return the simulation itself.
 
@@ -297,6 +321,8 @@ class Simulation:
             As ``run`` does.
         """
         self._check_whole()
+        if self.nodes is not None:
+            raise ParameterError("jobs cannot be taken out of a simulation on nodes yet; simulate a trace without them")
         if self._take_out(jobs)[0]:
             self._decide_again()
         return self
@@ -357,13 +383,15 @@ class Simulation:
         ready_time = ready_times(self._replay, jobs)
         about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
         holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
-        notes, assumed = self.notes, self.assumptions
+        notes, assumed, of_nodes = self.notes, self.assumptions, self._nodes_of_runs(is_over)
         copies = goes_on or self._driver.seat.arena.is_whole  # or a column would keep all memory of the simulation
         if not goes_on:
             del self._workload, self._driver, workload, requests, log
         done = what_was_done(*parts, copies=copies)
         del parts
         schedule = schedule_of(self.trace, done, is_over, *about, ready_time=ready_time)
+        if of_nodes:
+            schedule = replace(schedule, segments=schedule.segments.assign(**of_nodes), machine=self.nodes)
         origin = local_start_of(self.trace.header)
         return replace(
             schedule,

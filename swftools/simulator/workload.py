@@ -13,11 +13,12 @@ import pandas as pd
 from swftools.by_job import in_order_of
 from swftools.errors import ParameterError
 from swftools.keyed_random import count_occurrences, uniforms
+from swftools.machines.asked import Asked
 from swftools.models.speedup import CURVES, NO_CURVE
 from swftools.parameters.choices import CQSIM, PYSS, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed
-from swftools.simulator.dependent import Dependent, find_dependent
+from swftools.simulator.dependent import Dependent, find_dependent, not_before
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.instants import LATEST
 from swftools.simulator.option_checks import reasons_to_exclude
@@ -42,7 +43,8 @@ class Workload(NamedTuple):
 
     ``is_cut`` tells which jobs are stopped at their limit. ``excluded`` has the columns row and reason; ``restart`` is
     that of ``Machine``. ``assumed`` counts the jobs of which something had to be assumed; see
-    ``swftools.simulator.assumptions``. ``dependent`` says who waits for whom.
+    ``swftools.simulator.assumptions``. ``dependent`` says who waits for whom; ``told`` what
+    was taken of nodes that the log does not say, in words.
     """
 
     coming: Coming
@@ -51,10 +53,17 @@ class Workload(NamedTuple):
     restart: FloatArray
     assumed: Assumed
     dependent: Dependent
+    told: tuple[str, ...] = ()
 
 
 def prepare(
-    trace: Trace, processors: int, run: RunOptions, *, predictor: Predictor, needs: tuple[str, ...] = ()
+    trace: Trace,
+    processors: int,
+    run: RunOptions,
+    *,
+    predictor: Predictor,
+    needs: tuple[str, ...] = (),
+    asked: Asked | None = None,
 ) -> Workload:
     """Decide what is simulated of a trace.
 
@@ -71,6 +80,8 @@ def prepare(
         What policies are told.
     needs : tuple of str
         Columns that the policy needs; utility functions are taken along only if they are among them.
+    asked : Asked, optional
+        What the jobs ask of a machine of nodes; else of a pool they ask for processors.
 
     Returns
     -------
@@ -88,13 +99,14 @@ def prepare(
     requests, order, seed = find_requests(run.requests), SEMANTICS[run.semantics], run.seed
     arrays = trace.views
     times = arrays.run_time
-    asked = in_order_of(trace.jobs.index, requests.request(trace, seed), f"what requests {requests.NAME!r} returned")
-    request = np.asarray(asked, dtype=np.float64)
+    told = in_order_of(trace.jobs.index, requests.request(trace, seed), f"what requests {requests.NAME!r} returned")
+    request = np.asarray(told, dtype=np.float64)
     request = np.where(request > 0, request, np.nan)
     if run.cancelled != "drop":
         times = np.where(np.isnan(times), AT_ONCE if run.cancelled == "end-at-once" else request, times)
     lacking = "" if run.cancelled == "full-request" else "drop"
-    code, words = reasons_to_exclude(arrays, processors, times, lacking, idle="semantics=cqsim" * (order == CQSIM))
+    idle = "semantics=cqsim" * (order == CQSIM)
+    code, words = reasons_to_exclude(arrays, processors, times, lacking, idle=idle, asked=asked)
     row = _in_order(trace, arrays, np.flatnonzero(code == 0)).astype(np.int32)
     _check_times(trace, row, submit_time=arrays.submit_time, run_time=times, requested_time=request)
     run_time = np.maximum(times[row], 1.0 if order == PYSS else 0.0)
@@ -119,7 +131,7 @@ def prepare(
         limit,
         predictor.told(run_time, limit, seed, partial(_drawn_by_key, trace, row, seed)),
         arrays.submit_time,
-        arrays.width,
+        arrays.width if asked is None else asked.nodes * asked.cores,
         _numbered(arrays.user_id),
         arrays.queue_id,
         _integers(trace, "priority_rank"),
@@ -131,7 +143,11 @@ def prepare(
     others = np.flatnonzero(code)
     reason = np.array(words, dtype=object)[code[others]]
     excluded = pd.DataFrame({"row": others, "reason": reason})
-    return Workload(coming, is_cut, excluded, restart.seconds, assumed, find_dependent(trace, row, run.dependencies))
+    dependent = find_dependent(trace, row, run.dependencies)
+    if asked is not None and len(asked.ready_time):
+        dependent = not_before(dependent, asked.ready_time[row])
+    of_nodes = asked.assumed if asked is not None else ()
+    return Workload(coming, is_cut, excluded, restart.seconds, assumed, dependent, of_nodes)
 
 
 def _drawn_by_key(trace: Trace, row: npt.NDArray[np.int32], seed: int, step: str, count: int) -> FloatArray:

@@ -7,7 +7,6 @@ with them is a kernel of its own, which it calls by its place, so that it is com
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,14 +64,6 @@ def follow(what: int, machine_place: Any, replay_place: Any, job: int) -> None:
         list_job(replay.dependents, replay.counts, job)
     else:
         hold_until_ready(machine, replay, job, machine.clock[NOW])
-
-
-@cache
-def follow_kernel() -> Any:
-    """Return ``follow`` as a kernel: compiled at its first use, from then on taken from the cache on disk."""
-    from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
-
-    return kernel(types.void(*[types.int64] * 4), allocates=False)(follow)
 
 
 @kernel(allocates=False)

@@ -50,7 +50,6 @@ from swftools.simulator.machine.running_jobs import expect_end, forget_end, rele
 from swftools.simulator.machine.state import (
     DISTURBED,
     ENDED,
-    FREE,
     HELD,
     LATE,
     NOW,
@@ -63,8 +62,9 @@ from swftools.simulator.machine.state import (
     WAKE,
     Machine,
 )
-from swftools.simulator.machine.views import expected_time, first_waiting, is_held
-from swftools.simulator.machine.waiting_queue import NOBODY, close_up, enter, leave
+from swftools.simulator.machine.verbs import come
+from swftools.simulator.machine.views import can_start_any, first_waiting, is_held
+from swftools.simulator.machine.waiting_queue import NOBODY, close_up, leave
 from swftools.simulator.machine.work import stretch_on, time_to_go
 from swftools.simulator.policy_abi import machine_at
 
@@ -212,7 +212,7 @@ def simulate_events(place: Any) -> None:
                 if depends and replay.dependents.listed_at[job] == COMES:
                     replay.dependents.listed_at[job] = NOBODY
                     counts[LATE] += 1
-                enter(queue, job, float(machine.requests.processors[job]), expected_time(machine, job))
+                come(machine, job)
                 happened += 1
             while not interrupted and happened < at_once and submitted < jobs and submission == now:
                 if queue.used[0] == places:
@@ -237,8 +237,7 @@ def simulate_events(place: Any) -> None:
                 if depends and (replay.dependents.pending[submitted] > 0 or replay.dependents.ready[submitted] > now):
                     call_kernel(given.depend, CAME, here, given.replay, submitted)
                 elif counts[HELD] == held or not is_held(machine, submitted):
-                    time = machine.requests.requested_time[submitted]
-                    enter(queue, submitted, float(machine.requests.processors[submitted]), time)
+                    come(machine, submitted)
                     counts[WAITING] += 1
                 submitted += 1
                 counts[SUBMITTED] = submitted
@@ -251,7 +250,7 @@ def simulate_events(place: Any) -> None:
             progress[HAPPENED] = 0
             if clock[WAKE] <= now:
                 clock[WAKE] = np.inf
-            if options.rests > 0 and queue.least[2] > counts[FREE] and progress[STEPS] != AT_EVENTS:
+            if options.rests > 0 and progress[STEPS] != AT_EVENTS and not can_start_any(machine):
                 counts[ENDED] = counts[LATE] = 0
                 continue  # no waiting job fits
             counts[STARTED] = counts[STOPPED] = 0

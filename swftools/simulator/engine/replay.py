@@ -193,11 +193,27 @@ def begin_state(
     **room : int
         More room than a simulation begins with, by names of ``StateSizes``.
     """
+    first, given = given_columns(coming)
+    sizes = sizes_at_first(coming, processors, optional)._replace(**room)
+    arena = Arena(ReplayState, sizes, {**given, "machine.restart": read_only(restart)}, with_views, first)
+    counts = arena.state.machine.counts
+    counts[FREE] = counts[CAPACITY] = processors
+    arena.state.replay.counts[COMING] = len(coming.row)
+    return arena
+
+
+def given_columns(coming: Coming) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the columns of jobs to come, by path: those that a state has for each job, and those that it is given."""
+    columns = {f"coming.{name}": getattr(coming, name) for name in columns_of(Coming)}
+    given = {f"coming.{name}" for name, column in columns_of(Coming).items() if column.per == PER_ROW}
+    return {path: columns[path] for path in columns if path not in given}, {path: columns[path] for path in given}
+
+
+def sizes_at_first(coming: Coming, most_at_once: int, optional: Iterable[str]) -> StateSizes:
+    """Return the room that a simulation begins with; ``most_at_once``: jobs that may run at once, or more."""
     jobs = len(coming.row)
-    most = min(jobs, processors) + 1
-    columns = columns_of(Coming)
-    given = {f"coming.{name}": getattr(coming, name) for name, column in columns.items() if column.per == PER_ROW}
-    sizes = StateSizes(
+    most = min(jobs, most_at_once) + 1
+    return StateSizes(
         jobs=jobs,
         rows=len(coming.submit_time),
         runs=jobs + 2 * most,  # or the engine would ask for more before its last decisions: ``started`` is so long
@@ -207,17 +223,9 @@ def begin_state(
         ends=2 * most,
         points=coming.utility.shape[1],
         optional=frozenset(optional).union(
-            name for name, column in columns.items() if column.is_optional and len(getattr(coming, name))
+            name for name, column in columns_of(Coming).items() if column.is_optional and len(getattr(coming, name))
         ),
     )
-    first = {f"coming.{name}": getattr(coming, name) for name in columns if f"coming.{name}" not in given}
-    arena = Arena(
-        ReplayState, sizes._replace(**room), {**given, "machine.restart": read_only(restart)}, with_views, first
-    )
-    counts = arena.state.machine.counts
-    counts[FREE] = counts[CAPACITY] = processors
-    arena.state.replay.counts[COMING] = jobs
-    return arena
 
 
 def with_room(arena: Arena[ReplayState]) -> Arena[ReplayState]:

@@ -43,7 +43,7 @@ from swftools.simulator.machine.state import (
     Machine,
 )
 from swftools.simulator.machine.views import expected_time, is_away, is_held
-from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
+from swftools.simulator.machine.waiting_queue import NOBODY, enter, is_waiting, leave, put
 from swftools.simulator.machine.work import last_checkpoint, restart_overhead, stretch_on, time_to_go, work_of_run
 
 STOPPED_HERE = -2
@@ -85,7 +85,7 @@ def resize(machine: Machine, job: int, processors: int) -> None:
     if processors - held > machine.counts[FREE]:
         fail(machine, RESIZE_TOO_WIDE, job)
     _stop(machine, job, RESIZE)
-    _occupy(machine, job, processors, stretch)
+    occupy(machine, job, processors, stretch)
 
 
 @kernel(allocates=False)
@@ -101,7 +101,7 @@ def preempt(machine: Machine, job: int, how: int) -> None:
     if how not in (KILL, CHECKPOINT, SUSPEND):
         fail(machine, NO_SUCH_WAY, job)
     _stop(machine, job, how)
-    _wait(machine, job)
+    wait_again(machine, job)
     machine.counts[WAITING] += 1
     machine.counts[DISTURBED] += 1
 
@@ -155,7 +155,7 @@ def predict(machine: Machine, job: int, time: float) -> None:
         )
         expect_end(machine, job, max(instant(end), machine.clock[NOW]))
     elif is_waiting(machine.queue, job):
-        _wait(machine, job)
+        wait_again(machine, job)
         machine.counts[DISTURBED] += 1
 
 
@@ -184,7 +184,13 @@ def _check_known(machine: Machine, job: int) -> None:
 
 
 @kernel(allocates=False)
-def _wait(machine: Machine, job: int) -> None:
+def come(machine: Machine, job: int) -> None:
+    """Let a job wait behind all others; for the engine, which guarantees a place."""
+    enter(machine.queue, job, float(machine.requests.processors[job]), expected_time(machine, job))
+
+
+@kernel(allocates=False)
+def wait_again(machine: Machine, job: int) -> None:
     """Let a job that has a place wait there, for as long as it is expected to run."""
     queue = machine.queue
     put(queue, queue.place[job], float(machine.requests.processors[job]), expected_time(machine, job))
@@ -200,11 +206,11 @@ def _start(machine: Machine, job: int, processors: int, stretch: float) -> None:
         fail(machine, TOO_WIDE, job)
     put(machine.queue, machine.queue.place[job], np.inf, np.inf)
     counts[WAITING] -= 1
-    _occupy(machine, job, processors, stretch)
+    occupy(machine, job, processors, stretch)
 
 
 @kernel(allocates=False)
-def _occupy(machine: Machine, job: int, processors: int, stretch: float) -> None:
+def occupy(machine: Machine, job: int, processors: int, stretch: float) -> None:
     """Let a job run on free processors from now on."""
     counts, requests = machine.counts, machine.requests
     if counts[STARTED] == len(machine.started):

@@ -19,6 +19,7 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.policies.job_heap import JobHeap, first_of_heap
 from swftools.simulator.policies.job_shelves import JobShelves, first_of_many
 
 
@@ -30,6 +31,16 @@ def easy_in_order(machine: Machine, order: Order) -> None:
         start(machine, head)
         head = first_in_order(machine, order, ANY, ANY, ANY)
     backfill(machine, order, head)
+
+
+@kernel(allocates=False)
+def start_heads_of_heap(machine: Machine, heap: JobHeap, order: Order) -> int:
+    """Start jobs in an order while they fit; return the first that does not, or NOBODY."""
+    head = first_of_heap(machine, heap, order)
+    while fits(machine, head):
+        start(machine, head)
+        head = first_of_heap(machine, heap, order)
+    return head
 
 
 @kernel(allocates=False)

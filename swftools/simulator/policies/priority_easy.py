@@ -51,13 +51,12 @@ from swftools.kernel import IntArray
 from swftools.parameters import Parameters, number
 from swftools.simulator.job_orders import LXF, WEIGHTED, Order, rank_of, rank_order, simple_order
 from swftools.simulator.machine.state import SUBMITTED, Machine
-from swftools.simulator.machine.verbs import start
-from swftools.simulator.machine.views import can_start_any, fits
+from swftools.simulator.machine.views import can_start_any
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.memory_transfer import carry_nothing, renumber_count
-from swftools.simulator.policies.job_heap import JobHeap, empty_heap, first_of_heap
+from swftools.simulator.policies.job_heap import JobHeap, empty_heap
 from swftools.simulator.policies.job_shelves import JobShelves, empty_shelves
-from swftools.simulator.policies.ordered_easy import backfill_among_many, easy_in_order
+from swftools.simulator.policies.ordered_easy import backfill_among_many, easy_in_order, start_heads_of_heap
 from swftools.simulator.registry import policy
 
 
@@ -120,10 +119,7 @@ def no_ranked_jobs(jobs: int, processors: int) -> RankedJobs:
 )
 def prio_fifo(machine: Machine, memory: RankedJobs) -> None:
     """EASY backfilling in order of priority rank, and of submission within a rank."""
-    head = first_of_heap(machine, memory.heap, rank_order(0.0))
-    while fits(machine, head):
-        start(machine, head)
-        head = first_of_heap(machine, memory.heap, rank_order(0.0))
+    head = start_heads_of_heap(machine, memory.heap, rank_order(0.0))
     if head != NOBODY:
         backfill_among_many(machine, memory.shelves, rank_order(rank_of(machine, head, ANY)), head)
 

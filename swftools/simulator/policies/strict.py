@@ -50,10 +50,7 @@ from swftools.simulator.registry import policy
 )
 def fcfs(machine: Machine) -> None:
     """Start jobs in order of submission until the first that does not fit."""
-    head = first_waiting(machine)
-    while fits(machine, head):
-        start(machine, head)
-        head = next_waiting(machine, head)
+    start_in_turn(machine)
 
 
 @policy(
@@ -112,6 +109,15 @@ def narrowest(machine: Machine) -> None:
 def lxf(machine: Machine) -> None:
     """Start jobs by falling expansion factor, until the first that does not fit."""
     start_in_order(machine, LXF)
+
+
+@kernel(allocates=False)
+def start_in_turn(machine: Machine) -> None:
+    """Start waiting jobs in the order of the queue, until the first that does not fit."""
+    head = first_waiting(machine)
+    while fits(machine, head):
+        start(machine, head)
+        head = next_waiting(machine, head)
 
 
 @kernel(allocates=False)

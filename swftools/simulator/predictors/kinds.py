@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -24,6 +24,8 @@ from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMIS
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.policy_abi import (
     OPTIONAL,
+    POOL,
+    MachineKind,
     Memory,
     check_arguments,
     compiled_entry,
@@ -113,6 +115,8 @@ class Predictor:
         The events that it observes; it is not called for others, which saves time.
     allocates : bool
         False: it makes no array, and calls no kernel that returns a new one. It then runs faster, as a policy does.
+    kind : MachineKind
+        The machine on which it observes.
     """
 
     name: str
@@ -125,6 +129,7 @@ class Predictor:
     learner: Callable[..., PythonPredictor] | None = None
     events: tuple[int, ...] = EVENTS
     allocates: bool = True
+    kind: MachineKind = POOL
 
     @property
     def observes(self) -> int:
@@ -151,6 +156,12 @@ class Predictor:
             return self.learner() if self.parameters is Parameters else self.learner(self.given)
         except Exception as error:
             raise ParameterError(f"predictor {self.to_text()!r}: {type(error).__name__}: {error}") from error
+
+    def on(self, kind: MachineKind) -> Predictor:
+        """Return the predictor as it observes another kind of machine."""
+        if kind is self.kind:
+            return self
+        return replace(self, observe=kind.of(self.observe) if self.observe else None, kind=kind)
 
     @cached_property
     def own(self) -> tuple[str, ...]:
@@ -186,7 +197,8 @@ class Predictor:
     @cached_property
     def _entry(self) -> Kernel[..., None]:
         function, allocates = self.observe or nothing, self.observe is not None and self.allocates
-        return compiled_entry(function, _FIRST, self.own, self.given.values(), self.own_at, allocates)
+        values = self.given.values()
+        return compiled_entry(function, _FIRST, self.own, values, self.own_at, allocates, self.kind)
 
     @cached_property
     def own_at(self) -> Lent:

@@ -12,8 +12,9 @@ from swftools.kernel import kernel
 from swftools.kernel.layout import Layout
 from swftools.kernel.pointers import Lent, place_of
 from swftools.parameters import Parameters
-from swftools.simulator.engine.dependents import follow, follow_kernel
+from swftools.simulator.engine.dependents import follow
 from swftools.simulator.engine.loop import simulate_events
+from swftools.simulator.policy_abi import POOL, MachineKind
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 
@@ -34,10 +35,13 @@ class Called(NamedTuple):
     observer_at: Lent
     decider_at: Lent
     is_checked: bool = False
+    kind: MachineKind = POOL
 
     def depend(self) -> Any:
         """Return where the kernel for jobs that wait for others lies; interpreted the function."""
-        return place_of(follow_kernel(), checked=self.is_checked) if self.is_compiled else follow
+        if not self.is_compiled:
+            return self.kind.of(follow)
+        return place_of(follow_kernel(self.kind), checked=self.is_checked)
 
     @property
     def is_compiled(self) -> bool:
@@ -52,17 +56,19 @@ class Called(NamedTuple):
         return layout.address, layout
 
 
-def called_for(policy: Policy, parameters: Parameters, predictor: Predictor, *, compiled: bool | str) -> Called:
+def called_for(
+    policy: Policy, parameters: Parameters, predictor: Predictor, *, compiled: bool | str, kind: MachineKind = POOL
+) -> Called:
     """Return what a simulation calls; interpreted where numba cannot compile."""
-    policy = policy.made_for(parameters)
+    policy, predictor = policy.made_for(parameters).on(kind), predictor.on(kind)
     likes = predictor.own_at, policy.own_at
     if compiled:
         form = "checked" if compiled == CHECKED else "compiled"
         observe, decide = getattr(predictor, form), getattr(policy, form)
         if observe is not None and decide is not None:
-            return Called(getattr(engine_kernel(), form), observe, decide, *likes, compiled == CHECKED)
+            return Called(getattr(engine_kernel(kind), form), observe, decide, *likes, compiled == CHECKED, kind)
     observe, decide = predictor.interpreted(), policy.interpreted(parameters)
-    return Called(simulate_events, observe, _without_answer(policy.name, decide), *likes)
+    return Called(kind.of(simulate_events), observe, _without_answer(policy.name, decide), *likes, kind=kind)
 
 
 def remembered_by(policy: Policy, parameters: Parameters) -> tuple[str, ...]:
@@ -71,11 +77,19 @@ def remembered_by(policy: Policy, parameters: Parameters) -> tuple[str, ...]:
 
 
 @cache
-def engine_kernel() -> Any:
+def engine_kernel(kind: MachineKind = POOL) -> Any:
     """Return the event loop as a kernel: compiled at its first use, from then on taken from the cache on disk."""
     from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
 
-    return kernel(types.void(types.int64), allocates=False)(simulate_events)
+    return kernel(types.void(types.int64), allocates=False)(kind.of(simulate_events))
+
+
+@cache
+def follow_kernel(kind: MachineKind = POOL) -> Any:
+    """Return ``follow`` as a kernel, likewise."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    return kernel(types.void(*[types.int64] * 4), allocates=False)(kind.of(follow))
 
 
 def _without_answer(name: str, entry: Callable[..., Any]) -> Callable[..., None]:

@@ -18,7 +18,25 @@ import numpy.typing as npt
 REAL, WHOLE, SHORT, TINY = "f8", "i8", "i4", "i1"
 """Types of numbers: float64, int64, int32, int8."""
 
-Per = Literal["jobs", "rows", "runs", "running", "places", "held", "ends", "edges", "nodes", "parts", ""]
+Per = Literal[
+    "jobs",
+    "rows",
+    "runs",
+    "running",
+    "places",
+    "held",
+    "ends",
+    "edges",
+    "nodes",
+    "parts",
+    "table",
+    "partitions",
+    "planned",
+    "asked_places",
+    "sets",
+    "ranges",
+    "",
+]
 
 PER_JOB: Per = "jobs"
 PER_ROW: Per = "rows"
@@ -105,6 +123,12 @@ class StateSizes(NamedTuple):
     edges: int = 0
     nodes: int = 0
     parts: int = 0
+    table: int = 0
+    partitions: int = 0
+    planned: int = 0
+    asked_places: int = 0
+    sets: int = 0
+    ranges: int = 0
     points: int = 0
     optional: frozenset[str] = frozenset()
 

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a log says of what its jobs asked for, row by row, whatever machine they are put on.
+
+Columns of the dictionary come first, then the texts of dialects, then what jobs were given. What is taken for what a
+log does not say is told in words, with the jobs that it concerns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from swftools.kernel import BoolArray, FloatArray, IntArray
+from swftools.machines.node_table import NodeTable
+from swftools.machines.request_words import Request, read_request
+from swftools.trace import Trace
+
+NODES_GIVEN = "the nodes that jobs were given count, as what they asked for is not told"
+GPUS_GIVEN = "the GPUs that jobs were given count, as what they asked for is not told"
+NODES_ARE_WIDTH = "the width counts nodes, which jobs have whole, as the log tells no cores"
+NODES_ONLY = "whole nodes, as only nodes are told"
+MIXED = "requests for nodes of several kinds: the largest amount of each kind counts for all of them"
+NOT_READ = "requests in words that cannot be read: the other columns count"
+IN_BYTES = "memory of field 10 counts bytes of a node: counted in KB most jobs would have more than any node"
+NO_CORES = "one core, or one of each node, as only GPUs are told"
+
+_KB = 1024.0
+_UNKNOWN = -1
+
+
+@dataclass
+class Told:
+    """What a log says of each job, a row a job of the trace; NaN where it does not say it.
+
+    Parameters
+    ----------
+    nodes : numpy.ndarray of float64
+        How many; at least so many where ``cores`` is not told.
+    cores, memory, gpus : numpy.ndarray of float64
+        Of each node; memory in MB, GPUs may be shares of one.
+    most_cores : numpy.ndarray of float64
+        Of a node at most, where ``cores`` is not told.
+    all_cores, all_gpus : numpy.ndarray of float64
+        Of all nodes together.
+    memory_per_core : numpy.ndarray of float64
+        MB.
+    is_exclusive : numpy.ndarray of bool
+        Whether the job asked for its nodes alone.
+    requested_time : numpy.ndarray of float64
+        s.
+    ready_time : numpy.ndarray of float64, shape (rows,), or of no rows
+        From when the job may start, s.
+    words, features, gpu_types : tuple of numpy.ndarray of int64, and list of str
+        The place in the list of what each row asks for by name; -1 for nothing. A text of ``words`` is of
+        ``resource_request``.
+    asked : list of Request or None
+        What each text of ``words`` asks for.
+    assumed : list of (str, numpy.ndarray of bool)
+        What was taken for what is not told, and of which rows.
+    """
+
+    nodes: FloatArray
+    cores: FloatArray
+    memory: FloatArray
+    gpus: FloatArray
+    most_cores: FloatArray
+    all_cores: FloatArray
+    all_gpus: FloatArray
+    memory_per_core: FloatArray
+    is_exclusive: BoolArray
+    requested_time: FloatArray
+    ready_time: FloatArray
+    words: tuple[IntArray, list[str]]
+    features: tuple[IntArray, list[str]]
+    gpu_types: tuple[IntArray, list[str]]
+    asked: list[Request | None]
+    assumed: list[tuple[str, BoolArray]] = field(default_factory=list)
+
+    def assume(self, words: str, rows: npt.NDArray[np.bool_]) -> None:
+        """Say what was taken for what is not told, and of which rows."""
+        if rows.any():
+            self.assumed.append((words, rows))
+
+
+def told_of(trace: Trace, table: NodeTable) -> Told:
+    """Return what a log says of what its jobs asked for.
+
+    Parameters
+    ----------
+    trace : Trace
+        The log.
+    table : NodeTable
+        The machine; it decides what the widths of a log can be that has as many nodes as processors, and in what unit
+        CERIT-SC tells memory.
+    """
+    columns = _Columns(trace.jobs)
+    words = columns.texts("resource_request")
+    told = Told(
+        nodes=columns.numbers("requested_nodes", least=0.0),
+        cores=columns.numbers("cores_per_node"),
+        memory=columns.numbers("memory_per_node", least=0.0),
+        gpus=columns.numbers("gpus_per_node", least=0.0),
+        most_cores=columns.numbers("most_cores_per_node"),
+        all_cores=columns.numbers("requested_processors"),
+        all_gpus=columns.numbers("requested_gpus", least=0.0),
+        memory_per_core=columns.numbers("requested_memory") / _KB,
+        is_exclusive=columns.truths("is_exclusive"),
+        requested_time=columns.numbers("requested_time", least=0.0),
+        ready_time=columns.numbers("begin_time", least=-np.inf) if "begin_time" in trace.jobs else np.empty(0),
+        words=words,
+        features=columns.texts("constraints"),
+        gpu_types=columns.texts("gpu_types"),
+        asked=[read_request(text) for text in words[1]],
+    )
+    exact = columns.numbers("exact_gpus", least=0.0)
+    told.all_gpus = np.where(np.isfinite(exact), exact, told.all_gpus)
+    _take_words(told, table)
+    _take_given(told, columns)
+    _judge_width(told, trace, table)
+    _fill_up(told)
+    return told
+
+
+class _Columns:
+    """Columns of a jobs table, each of which may be absent."""
+
+    def __init__(self, jobs: pd.DataFrame) -> None:
+        self._jobs = jobs
+
+    def numbers(self, name: str, least: float = np.nextafter(0.0, 1.0)) -> FloatArray:
+        """Return a column of numbers, NaN for what is missing, infinite, or below what it can be."""
+        if name not in self._jobs:
+            return np.full(len(self._jobs), np.nan)
+        values = self._jobs[name].to_numpy(np.float64, na_value=np.nan)
+        return np.where(np.isfinite(values) & (values >= least), values, np.nan)
+
+    def truths(self, name: str) -> BoolArray:
+        """Return a column of truths; what is missing is false."""
+        if name not in self._jobs:
+            return np.zeros(len(self._jobs), bool)
+        return np.asarray(self._jobs[name].to_numpy(bool, na_value=False))
+
+    def texts(self, name: str) -> tuple[IntArray, list[str]]:
+        """Return the places of a column's texts in a list of them, -1 for none, and that list."""
+        if name not in self._jobs or not len(self._jobs):
+            return np.full(len(self._jobs), _UNKNOWN, np.int64), []
+        places, texts = pd.factorize(self._jobs[name])
+        return places.astype(np.int64), [str(text) for text in texts]
+
+
+def _take_words(told: Told, table: NodeTable) -> None:
+    """Take what the texts of dialects say."""
+    places, texts = told.words
+    if not texts:
+        return
+    nothing = Request(np.nan, np.nan, np.nan, is_exclusive=False)
+    asked = [each or nothing for each in [*told.asked, None]]
+    nodes, cores, gpus = (np.array([each[at] for each in asked], np.float64)[places] for at in range(3))
+    is_exclusive, is_mixed, of_node = (
+        np.array([getattr(each, name) for each in asked], bool)[places]
+        for name in ("is_exclusive", "is_mixed", "counts_memory_of_node")
+    )
+    is_read = np.isfinite(nodes)
+    told.nodes = np.where(is_read, nodes, told.nodes)
+    told.cores = np.where(is_read & np.isnan(told.cores), cores, told.cores)
+    told.gpus = np.where(is_read & (gpus > 0) & np.isnan(told.gpus), gpus, told.gpus)
+    told.is_exclusive |= is_exclusive
+    # The cores of each node are told: field 8 may be their sum or count nodes.
+    told.all_cores = np.where(is_read, np.nan, told.all_cores)
+    told.assume(NOT_READ, (places >= 0) & ~is_read)
+    told.assume(MIXED, is_mixed)
+    memory = np.where(of_node, told.memory_per_core, np.nan)
+    known = memory[np.isfinite(memory)]
+    if len(known):
+        if np.median(known) > table.memory.max(initial=0):
+            told.assume(IN_BYTES, np.isfinite(memory))
+            memory = memory / _KB
+        told.memory = np.where(np.isfinite(memory) & np.isnan(told.memory), memory, told.memory)
+    told.memory_per_core = np.where(of_node, np.nan, told.memory_per_core)
+
+
+def _take_given(told: Told, columns: _Columns) -> None:
+    """Take what jobs were given where the log does not say what they asked for."""
+    given = columns.numbers("allocated_processors")
+    # A log that says nothing of nodes is one of widths: what was given is what a pool of processors takes.
+    of_width = np.isnan(told.nodes) & np.isnan(told.cores) & ~(told.all_gpus > 0) & ~(told.gpus > 0)
+    all_cores = np.where(of_width & np.isfinite(given), given, told.all_cores)
+    told.all_cores = np.where(np.isnan(all_cores) & np.isnan(told.cores), given, all_cores)
+    nodes = columns.numbers("allocated_nodes")
+    lacks = np.isnan(told.nodes) & np.isfinite(nodes) & np.isnan(told.cores)
+    told.nodes = np.where(lacks, nodes, told.nodes)
+    told.assume(NODES_GIVEN, lacks)
+    gpus = columns.numbers("allocated_gpus")
+    lacks = np.isnan(told.all_gpus) & np.isnan(told.gpus) & np.isfinite(gpus) & ~told.is_exclusive
+    told.all_gpus = np.where(lacks, gpus, told.all_gpus)
+    told.assume(GPUS_GIVEN, lacks)
+
+
+def _judge_width(told: Told, trace: Trace, table: NodeTable) -> None:
+    """Find out whether widths count GPUs or nodes, which they do in logs that tell no cores."""
+    known = np.isfinite(told.all_cores) & (told.all_gpus > 0)
+    is_gpus = known.any() and bool((np.ceil(told.all_gpus[known]) == told.all_cores[known]).all())
+    if is_gpus:  # then they say nothing of how many nodes of so many cores hold the job
+        told.all_cores = np.where(np.isfinite(told.cores), np.nan, told.all_cores)
+    known = np.isfinite(told.all_cores) & np.isfinite(told.nodes) & np.isnan(told.cores)
+    has_cores = bool((table.cores > 1).any())
+    is_nodes = bool((known & (told.nodes > 1)).any()) and bool((told.nodes[known] == told.all_cores[known]).all())
+    most = trace.header.max_nodes or 0
+    if not is_nodes and not known.any() and most > 1 and trace.header.max_procs == most:
+        is_nodes = most <= len(table)
+    if is_nodes and has_cores and not is_gpus:
+        rows = np.isfinite(told.all_cores) & np.isnan(told.cores)
+        told.nodes = np.where(rows & np.isnan(told.nodes), told.all_cores, told.nodes)
+        told.all_cores = np.where(rows, np.nan, told.all_cores)
+        told.cores = np.where(rows, 1.0, told.cores)
+        told.is_exclusive |= rows
+        # Memory of a processor is that of a node, too.
+        told.memory = np.where(rows & np.isnan(told.memory), told.memory_per_core, told.memory)
+        told.assume(NODES_ARE_WIDTH, rows)
+
+
+def _fill_up(told: Told) -> None:
+    """Take whole nodes where only nodes are told, and one core where nothing but GPUs is."""
+    lacks = np.isnan(told.all_cores) & np.isnan(told.cores)
+    only_nodes = lacks & np.isfinite(told.nodes)
+    told.cores = np.where(only_nodes, 1.0, told.cores)
+    has_gpus = (told.gpus > 0) | (told.all_gpus > 0)
+    told.is_exclusive |= only_nodes & ~has_gpus
+    told.assume(NODES_ONLY, only_nodes & told.is_exclusive & (told.nodes > 0))
+    told.all_cores = np.where(lacks & ~only_nodes & has_gpus, 1.0, told.all_cores)
+    told.assume(NO_CORES, lacks & has_gpus & ~told.is_exclusive)

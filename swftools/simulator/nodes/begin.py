@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a simulation of a machine of nodes begins with: an idle machine, and what the jobs to come ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
+from swftools.machines.asked import Asked, Place
+from swftools.machines.node_table import NodeTable
+from swftools.simulator.engine.replay import COMING, Coming, given_columns, sizes_at_first, with_views
+from swftools.simulator.machine.state import CAPACITY, FREE, read_only
+from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.placement import Placement
+from swftools.simulator.nodes.state import (
+    BY_AMOUNT,
+    BY_FIT,
+    CHOOSES,
+    HEAD,
+    HEAD_OF_PARTITION,
+    HEADS,
+    KEPT,
+    ONE_HEAD,
+    SPARING,
+    NodeReplayState,
+)
+from swftools.simulator.nodes.words import MOST_CORES, MOST_GPUS, MOST_MEMORY, words_of
+from swftools.simulator.state.arena import Arena
+
+HALF = 62
+"""Bits of a word of signs that tell something of as many partitions, or places; there are two such words."""
+
+
+def begin_on_nodes(
+    coming: Coming,
+    table: NodeTable,
+    asked: Asked,
+    placement: Placement,
+    heads: str,
+    restart: FloatArray,
+    optional: Iterable[str] = (),
+    **room: Any,
+) -> Arena[NodeReplayState]:
+    """Return the beginning of a simulation on nodes.
+
+    Parameters
+    ----------
+    coming : Coming
+        The jobs.
+    table : NodeTable
+        The machine.
+    asked : Asked
+        What each row of the trace asks of it; the jobs to come can run there.
+    placement : Placement
+        Which nodes are taken.
+    heads : {"partition", "machine"}
+        Whether each partition has a first waiting job, or the machine one.
+    restart, optional, **room
+        As ``engine.replay.begin_state`` takes them.
+
+    Raises
+    ------
+    ParameterError
+        A node is larger than can be counted, or there are too many partitions, or kinds of places that jobs ask for.
+    """
+    _check_sizes(table)
+    order = placement.rule.order(table)
+    own = _asked_by_job(coming, asked)
+    used, own["machine.asked.place"] = _used_places(own["machine.asked.place"])
+    places = [asked.places[place] for place in used]
+    given = own | _places(table, order, places) | {"machine.restart": read_only(restart)}
+    words = words_of(table.cores[order], table.memory[order], table.gpus[order], np.ones(len(table), np.bool_))
+    given["machine.nodes.capacity"] = words
+    jobs, held = len(coming.row), int(own["machine.asked.nodes"].sum(dtype=np.int64))
+    sizes = sizes_at_first(coming, jobs if (asked.cores[coming.row] < 1).any() else table.processors, optional)
+    sizes = sizes._replace(
+        nodes=len(table),
+        parts=held,
+        table=1 << max(2 * jobs, 2).bit_length(),
+        partitions=len(table.partitions),
+        planned=len(table.partitions) * len(table),
+    )
+    first, by_row = given_columns(coming)
+    arena = Arena(NodeReplayState, sizes._replace(**room), given | by_row, with_views, first)
+    machine = arena.state.machine
+    machine.nodes.free[:] = words
+    machine.counts[FREE] = machine.counts[CAPACITY] = table.processors
+    arena.state.replay.counts[COMING] = jobs
+    counts = machine.classes.counts
+    counts[HEAD] = NOBODY
+    counts[SPARING] = placement.sparing
+    counts[HEADS] = HEAD_OF_PARTITION if heads == "partition" and len(table.partitions) > 1 else ONE_HEAD
+    has_choice = placement.sparing or any(len(place.nodes) > 1 for place in places)
+    counts[CHOOSES] = BY_AMOUNT if placement.rule.chooses_again else BY_FIT if has_choice else KEPT
+    return arena
+
+
+def _check_sizes(table: NodeTable) -> None:
+    """Raise ParameterError where a node has more than a word holds, or there are too many partitions."""
+    for name, amounts, most, unit in (
+        ("cores", table.cores, MOST_CORES, ""),
+        ("memory", table.memory, MOST_MEMORY, " MB"),
+        ("GPUs", table.gpus, MOST_GPUS, " thousandths"),
+    ):
+        if (amounts > most).any():
+            node = int(np.argmax(amounts > most))
+            raise ParameterError(
+                f"node {table.names[node]} has {amounts[node]:,}{unit} of {name}; a node may have at most {most:,}{unit}"
+            )
+    if len(table.partitions) > 2 * HALF:
+        raise ParameterError(
+            f"the machine has {len(table.partitions)} partitions; simulations know at most {2 * HALF}: leave out some"
+        )
+
+
+def _asked_by_job(coming: Coming, asked: Asked) -> dict[str, npt.NDArray[Any]]:
+    """Return what jobs ask for, by job."""
+    row = coming.row
+    nodes = asked.nodes[row].astype(np.int32)
+    first = np.zeros(len(row), np.int64)
+    np.cumsum(nodes[:-1], out=first[1:])
+    need = words_of(asked.cores[row], asked.memory[row], asked.gpus[row], asked.is_exclusive[row])
+    return {
+        "machine.asked.need": need,
+        "machine.asked.nodes": nodes,
+        "machine.asked.place": asked.place[row].astype(np.int32),
+        "machine.asked.first": first,
+    }
+
+
+def _used_places(place: npt.NDArray[np.int32]) -> tuple[list[int], npt.NDArray[np.int32]]:
+    """Return the places that jobs ask for, and which of these each does."""
+    used, of_job = np.unique(place, return_inverse=True)
+    if len(used) > 2 * HALF:
+        raise ParameterError(
+            f"the jobs ask for {len(used)} different sets of nodes, by partition, features and types of GPUs; "
+            f"simulations know at most {2 * HALF}: leave out features, or simulate a part of the log"
+        )
+    return used.tolist(), of_job.ravel().astype(np.int32)
+
+
+def _places(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[str, npt.NDArray[Any]]:
+    """Return the sets of nodes, as ``Places`` has them, of nodes in an order."""
+    at = np.empty(len(table), np.int64)
+    at[order] = np.arange(len(table))
+    sets, ranges, low, high, partition = [0], [0], [], [], []
+    inside = np.zeros((2, len(table)), np.int64)
+    partitions = np.zeros((2, len(places) + 1), np.int64)
+    members = np.zeros((2, len(table)), np.int64)
+    for number, each in enumerate(table.partitions):
+        members[number // HALF, at[each.nodes]] |= 1 << number % HALF
+    for number, place in enumerate(places):
+        for nodes, of_partition in zip(place.nodes, place.partitions, strict=True):
+            here = np.sort(at[nodes])
+            inside[number // HALF, here] |= 1 << number % HALF
+            partitions[of_partition // HALF, number] |= 1 << of_partition % HALF
+            begins = here[np.diff(here, prepend=-2) > 1]
+            ends = here[np.diff(here, append=len(table) + 1) > 1] + 1
+            low += begins.tolist()
+            high += ends.tolist()
+            ranges.append(len(low))
+            partition.append(of_partition)
+        sets.append(len(partition))
+    columns = {
+        "sets": np.array(sets),
+        "ranges": np.array(ranges),
+        "low": np.array(low, np.int64),
+        "high": np.array(high, np.int64),
+        "inside0": inside[0].copy(),
+        "inside1": inside[1].copy(),
+        "partition": np.array(partition, np.int64),
+        "partitions0": partitions[0].copy(),
+        "partitions1": partitions[1].copy(),
+        "members0": members[0].copy(),
+        "members1": members[1].copy(),
+    }
+    return {f"machine.places.{name}": column for name, column in columns.items()}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""EASY on nodes: the first waiting job, or that of each partition, has a reservation, which nobody who goes ahead delays.
+
+First jobs start in the order of the queue, each that is the first of a partition in which nobody waits with a
+reservation. Who cannot start gets one. Then the others start, in the order of backfilling, if they fit and delay no
+reservation.
+"""
+
+from __future__ import annotations
+
+from swftools.kernel import kernel
+from swftools.simulator.instants import instant, time_until
+from swftools.simulator.job_orders import FCFS, Order, simple_order
+from swftools.simulator.machine.event_queue import pop, push
+from swftools.simulator.machine.state import NOW
+from swftools.simulator.machine.views import expected_time
+from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.classes import any_may_start, note_found
+from swftools.simulator.nodes.holding import without
+from swftools.simulator.nodes.queue_order import close, first_of_class, first_open, key_on_nodes, open_all
+from swftools.simulator.nodes.searching import find_both, find_now
+from swftools.simulator.nodes.several import hold_nodes_in_plan, plan_anew, reserve_among
+from swftools.simulator.nodes.shadow import reserve
+from swftools.simulator.nodes.state import ACTIVE, HEAD_OF_PARTITION, HEADS, PLANNED, SPARING, NodeMachine
+from swftools.simulator.nodes.usable import BOTH, RESPECTING, SPARING_NOW, SPARING_RESPECTING, find_usable
+from swftools.simulator.nodes.usable import NOW as AT_ONCE
+from swftools.simulator.nodes.verbs import fits_on_nodes, place_and_begin, start_on_nodes
+from swftools.simulator.policies.job_heap import JobHeap
+from swftools.simulator.policies.job_shelves import JobShelves
+
+
+@kernel(allocates=False)
+def start_heads_by_order(machine: NodeMachine, order: Order) -> int:
+    """Start jobs in an order while they fit; return the first that does not, or NOBODY, and make reservations."""
+    if machine.classes.counts[HEADS] == HEAD_OF_PARTITION:
+        return _start_heads_of_partitions(machine, order)
+    open_all(machine)
+    head = first_open(machine, order)
+    while fits_on_nodes(machine, head):
+        start_on_nodes(machine, head)
+        head = first_open(machine, order)
+    return head
+
+
+@kernel(allocates=False)
+def _start_heads_of_partitions(machine: NodeMachine, order: Order) -> int:
+    """Do the same in each partition; the first of each that cannot start has a reservation then."""
+    plan_anew(machine)
+    open_all(machine)
+    first = NOBODY
+    if not any_may_start(machine):
+        return first_open(machine, order)
+    job = first_open(machine, order)
+    while job != NOBODY:
+        if not _start_respecting(machine, job):
+            reserve_among(machine, job)
+            close(machine, job)
+            first = job if first == NOBODY else first
+        job = first_open(machine, order)
+    return first
+
+
+@kernel(allocates=False)
+def _start_respecting(machine: NodeMachine, job: int) -> bool:
+    """Start a job unless it does not fit, or delays a reservation; return whether it was started."""
+    counts = machine.classes.counts
+    got, group = find_now(machine, job)
+    note_found(machine, job, got)
+    if got < machine.asked.nodes[job]:
+        return False
+    how, end = AT_ONCE, instant(machine.clock[NOW] + expected_time(machine, job))
+    if counts[PLANNED] > 0:
+        how = SPARING_RESPECTING if counts[SPARING] > 0 else RESPECTING
+        got, group = find_usable(machine, job, how, end)
+        if got < machine.asked.nodes[job]:
+            return False
+    place_and_begin(machine, job, group, how, end)
+    hold_nodes_in_plan(machine, job)
+    return True
+
+
+@kernel(allocates=False)
+def backfill_by_order(machine: NodeMachine, order: Order, head: int) -> None:
+    """Start, in an order, jobs that do not delay those with a reservation; ``head`` is the first of these."""
+    if head == NOBODY or not any_may_start(machine):
+        return
+    classes, counts = machine.classes, machine.classes.counts
+    is_one = counts[HEADS] != HEAD_OF_PARTITION
+    time = time_until(machine.clock[NOW], reserve(machine, head)) if is_one else 0.0
+    size = 0
+    for slot in range(counts[ACTIVE]):
+        wanted = classes.nodes[slot]
+        if classes.fit_now[slot] >= wanted and (
+            not is_one or classes.fit_then[slot] >= wanted or classes.times[slot] <= time
+        ):
+            size = _offer(machine, order, classes.slots[slot], size)
+    while size > 0:
+        job = machine.queue.job[pop(classes.keys, classes.turns, size)]
+        size -= 1
+        kind = classes.class_of[job]
+        is_started = _start_ahead(machine, job, time) if is_one else _start_among(machine, job)
+        if is_started and classes.first[kind] != 0:
+            size = _offer(machine, order, kind, size)
+
+
+@kernel(allocates=False)
+def _offer(machine: NodeMachine, order: Order, kind: int, size: int) -> int:
+    """Put the first job of a class into the heap of who may go ahead; return how many are in it."""
+    job = first_of_class(machine, order, kind)
+    push(machine.classes.keys, machine.classes.turns, size, key_on_nodes(machine, order, job), machine.queue.place[job])
+    return size + 1
+
+
+@kernel(allocates=False)
+def _start_among(machine: NodeMachine, job: int) -> bool:
+    """Start a job that has no reservation unless it delays one."""
+    for other in range(machine.classes.counts[PLANNED]):
+        if machine.plan.job[other] == job:
+            return False
+    return _start_respecting(machine, job)
+
+
+@kernel(allocates=False)
+def _start_ahead(machine: NodeMachine, job: int, time: float) -> bool:
+    """Start a job that ends within a time, or leaves enough then for the one reservation; return whether it was."""
+    classes, nodes, counts = machine.classes, machine.nodes, machine.classes.counts
+    wanted, first = machine.asked.nodes[job], machine.asked.first[job]
+    if expected_time(machine, job) <= time:
+        got, group = find_now(machine, job)
+        note_found(machine, job, got)
+        if got < wanted:
+            return False
+        place_and_begin(machine, job, group, SPARING_NOW if counts[SPARING] > 0 else AT_ONCE, 0.0)
+        return True
+    got, group = find_both(machine, job)
+    if got < wanted:
+        classes.fit_then[classes.slot[classes.class_of[job]] - 1] = got
+        return False
+    place_and_begin(machine, job, group, BOTH, 0.0)
+    for i in range(first, first + wanted):
+        node = nodes.held[i]
+        nodes.then[node] = without(nodes.then[node], machine.asked.need[job])
+        nodes.then_users[node] += 1
+    return True
+
+
+@kernel(allocates=False)
+def start_heads_on_nodes(machine: NodeMachine) -> int:
+    """Start jobs in the order of the queue while they fit; return the first that does not, or NOBODY."""
+    return start_heads_by_order(machine, simple_order(FCFS))
+
+
+@kernel(allocates=False)
+def start_heads_of_heap_on_nodes(machine: NodeMachine, heap: JobHeap, order: Order) -> int:  # noqa: ARG001 (a pool needs it)
+    """Start jobs in an order while they fit; return the first that does not, or NOBODY."""
+    return start_heads_by_order(machine, order)
+
+
+@kernel(allocates=False)
+def backfill_in_turn_on_nodes(machine: NodeMachine, head: int) -> None:
+    """Let others go ahead in the order of the queue."""
+    backfill_by_order(machine, simple_order(FCFS), head)
+
+
+@kernel(allocates=False)
+def backfill_among_many_on_nodes(machine: NodeMachine, shelves: JobShelves, order: Order, head: int) -> None:  # noqa: ARG001 (a pool needs them)
+    """Let others go ahead in an order."""
+    backfill_by_order(machine, order, head)
+
+
+@kernel(allocates=False)
+def easy_in_order_on_nodes(machine: NodeMachine, order: Order) -> None:
+    """Start jobs in an order, and let others go ahead in the same order."""
+    backfill_by_order(machine, order, start_heads_by_order(machine, order))

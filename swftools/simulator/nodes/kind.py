@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A machine of nodes as a kind of machine: which of its verbs stand in the place of which of a pool's.
+
+Policies, predictors and the event loop are written once. What is not exchanged here, and counts processors, a machine
+of nodes lacks; a policy that may call it is refused.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from swftools.errors import ParameterError
+from swftools.kernel import kernel
+from swftools.kernel.twins import Twins
+from swftools.parameters import Parameters
+from swftools.simulator.job_orders import first_in_order
+from swftools.simulator.machine import running_jobs, verbs, views
+from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.work import stretch_on
+from swftools.simulator.nodes import classes, easy, holding, strict
+from swftools.simulator.nodes import verbs as on_nodes
+from swftools.simulator.nodes.placement import PLACEMENTS
+from swftools.simulator.nodes.placements.first_fit import choose_first
+from swftools.simulator.nodes.state import node_machine_at, node_state_at
+from swftools.simulator.planning import hold_running
+from swftools.simulator.policies import easy as pool_easy
+from swftools.simulator.policies import ordered_easy
+from swftools.simulator.policies import strict as pool_strict
+from swftools.simulator.policies.class_plan import copy_machine
+from swftools.simulator.policy_abi import MachineKind, machine_at
+from swftools.simulator.registry import Policy, list_policies
+from swftools.simulator.search.problem import gather
+
+
+@kernel(allocates=False)
+def own_stretch(machine: Machine, job: int, processors: int) -> float:  # noqa: ARG001 (a pool needs them)
+    """Return the factor by which a job's times grow on its nodes: 1, for it has what it asked for."""
+    return 1.0
+
+
+_EXCHANGED = {
+    views.fits: on_nodes.fits_on_nodes,
+    views.next_waiting: on_nodes.next_waiting_on_nodes,
+    views.can_start_any: classes.any_may_start,
+    verbs.start: on_nodes.start_on_nodes,
+    verbs.come: classes.enter_on_nodes,
+    verbs.wait_again: classes.wait_again_on_nodes,
+    running_jobs.release: holding.release_nodes,
+    running_jobs.expect_end: on_nodes.expect_end_on_nodes,
+    stretch_on: own_stretch,
+    pool_strict.start_in_turn: strict.start_in_turn_on_nodes,
+    pool_strict.start_in_order: strict.start_in_order_on_nodes,
+    pool_strict.start_from_heap: strict.start_from_heap_on_nodes,
+    pool_easy.start_heads: easy.start_heads_on_nodes,
+    ordered_easy.backfill_in_turn: easy.backfill_in_turn_on_nodes,
+    ordered_easy.backfill_among_many: easy.backfill_among_many_on_nodes,
+    ordered_easy.easy_in_order: easy.easy_in_order_on_nodes,
+    ordered_easy.start_heads_of_heap: easy.start_heads_of_heap_on_nodes,
+}
+
+_LACKING = (
+    *(views.free, views.next_fitting, views.waiting_that_fit, views.earliest_start, first_in_order),
+    *(verbs.start_on, verbs.resize, verbs.preempt, verbs.hold),
+    *(hold_running, copy_machine, gather),
+)
+
+
+@cache
+def nodes_with(placement: str) -> MachineKind:
+    """Return a machine of nodes on which a placement chooses, by its name."""
+    rule = PLACEMENTS.find(placement)
+    chosen = Twins(f"on_nodes_{_as_word(placement)}", {choose_first: rule.choose})
+    exchanged: dict[Any, Any] = {old: chosen.standing_for(new) for old, new in _EXCHANGED.items()}
+    twins = Twins(f"on_nodes_{_as_word(placement)}", {**exchanged, machine_at: node_machine_at})
+    refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
+    return MachineKind(f"nodes, {placement}", node_machine_at, node_state_at, twins, refused)
+
+
+def _as_word(name: str) -> str:
+    return "".join(each if each.isalnum() else "_" for each in name)
+
+
+def check_on_nodes(policy: Policy, chosen: Parameters, kind: MachineKind) -> None:
+    """Raise ParameterError unless a policy, with these parameters, works on nodes."""
+    if policy.in_python is not None:
+        why = "it decides in Python"
+    else:
+        lacking = kind.lacking(policy.made_for(chosen).on(kind).decide)
+        why = f"it counts processors, by {', '.join(lacking)}" if lacking else ""
+    if why:
+        raise ParameterError(
+            f"policy {policy.name!r} does not work on a machine of nodes yet: {why}; choose one of "
+            f"{', '.join(works_on_nodes(kind))}, or give processors= (--processors) in place of the machine"
+        )
+
+
+def works_on_nodes(kind: MachineKind) -> list[str]:
+    """Return the names of the registered policies that work on nodes with their usual parameters."""
+    return [
+        name
+        for name, policy in sorted(list_policies().items())
+        if policy.in_python is None and not kind.lacking(policy.made_for(policy.chosen({})).on(kind).decide)
+    ]

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which nodes the runs of a simulation had, in columns of a schedule's segments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from swftools.kernel import IntArray, ShortArray, kernel
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import GPU, NodeTable
+from swftools.simulator.nodes.placement import Placement
+from swftools.simulator.nodes.state import NodeMachine
+
+
+def columns_of_nodes(
+    machine: NodeMachine,
+    table: NodeTable,
+    asked: Asked,
+    placement: Placement,
+    job: npt.NDArray[np.int32],
+    row: npt.NDArray[np.int32],
+) -> dict[str, Any]:
+    """Return what runs had of nodes.
+
+    Parameters
+    ----------
+    machine : NodeMachine
+        Of the simulation.
+    table, asked, placement
+        What it began with.
+    job : numpy.ndarray of int32, shape (runs,)
+        The job of each run.
+    row : numpy.ndarray of int32, shape (jobs,)
+        The row of each job in the trace.
+    """
+    order = placement.rule.order(table).astype(np.int32)
+    at, count = machine.asked.first, machine.asked.nodes
+    sizes = count[job].astype(np.int64)
+    begins = np.zeros(len(job) + 1, np.int64)
+    np.cumsum(sizes, out=begins[1:])
+    own = np.empty(int(begins[-1]), np.int32)
+    offsets = np.zeros(len(job) + 1, np.int32)
+    _sort_nodes(machine.nodes.held, order, at[job], begins, own, offsets)
+    np.cumsum(offsets, out=offsets)
+    ranges = np.empty(int(offsets[-1]), np.int32)
+    _write_ranges(own, begins, ranges)
+    nodes = pa.ListArray.from_arrays(pa.array(offsets), pa.array(ranges))
+    names = pa.array([partition.name for partition in table.partitions], pa.large_string())
+    partition = machine.places.partition[machine.nodes.group[job]]
+    mine = row[job]
+    return {
+        "nodes": pd.array(nodes, dtype=pd.ArrowDtype(pa.list_(pa.int32()))),
+        "cores_per_node": asked.cores[mine],
+        "memory_per_node": asked.memory[mine],
+        "gpus_per_node": asked.gpus[mine] / GPU,
+        "is_exclusive": asked.is_exclusive[mine],
+        "partition": pd.array(names.take(pa.array(partition)), dtype="str"),
+    }
+
+
+@kernel(allocates=False)
+def _sort_nodes(
+    held: ShortArray, order: ShortArray, first: IntArray, begins: IntArray, own: ShortArray, lengths: ShortArray
+) -> None:
+    """Write the nodes of runs by number, rising, and of each run how many numbers its ranges take, behind it."""
+    for run in range(len(first)):
+        begin, size = begins[run], begins[run + 1] - begins[run]
+        for i in range(size):
+            node, place = order[held[first[run] + i]], begin + i
+            while place > begin and own[place - 1] > node:  # placements find most in order
+                own[place] = own[place - 1]
+                place -= 1
+            own[place] = node
+        ranges = 0
+        for place in range(begin, begin + size):
+            if place == begin or own[place] != own[place - 1] + 1:
+                ranges += 1
+        lengths[run + 1] = 2 * ranges
+
+
+@kernel(allocates=False)
+def _write_ranges(own: ShortArray, begins: IntArray, ranges: ShortArray) -> None:
+    """Write the first and last node of each range of runs."""
+    at = 0
+    for run in range(len(begins) - 1):
+        for place in range(begins[run], begins[run + 1]):
+            if place == begins[run] or own[place] != own[place - 1] + 1:
+                ranges[at] = own[place]
+                at += 2
+            ranges[at - 1] = own[place]

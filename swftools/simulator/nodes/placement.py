@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Placements by name: what registers one, and how ``first-fit:sparing=false`` is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from swftools.errors import ParameterError
+from swftools.kernel import IntArray, Kernel
+from swftools.machines.node_table import NodeTable
+from swftools.parameters import Parameters, refuse_unknown, truth
+from swftools.parameters.registry import Registry
+
+
+def by_number(table: NodeTable) -> IntArray:
+    """Return the nodes as they are numbered."""
+    return np.arange(len(table))
+
+
+@dataclass(frozen=True)
+class PlacementRule:
+    """A rule by which nodes are taken.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    choose : Kernel
+        Takes the machine, a set of nodes, what the job needs of each, how many, for what (``usable``), when the job is
+        expected to end, an array, and a place in it; writes down the nodes there. There are enough.
+    order : callable
+        Takes the nodes, and returns their numbers in the order in which the machine has them.
+    chooses_again : bool
+        Whether its choice depends on more than whether a node fits: nodes of a reservation are then chosen again
+        whenever what is expected to be free changes.
+    when : str
+        When to use it, as a sentence.
+    """
+
+    name: str
+    choose: Kernel[..., None]
+    order: Callable[[NodeTable], IntArray] = by_number
+    chooses_again: bool = False
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class Placement(Parameters):
+    """A rule and its parameter.
+
+    Parameters
+    ----------
+    sparing : bool
+        Whether a reservation takes first nodes that do not fit now, and who ends before it begins goes first on its
+        nodes: so whole nodes that are alike are as good as a pool.
+    """
+
+    NAME: ClassVar[str] = "first-fit"
+    sparing: bool = truth(True)
+
+    @property
+    def rule(self) -> PlacementRule:
+        """The rule."""
+        return PLACEMENTS.find(self.NAME)
+
+
+PLACEMENTS: Registry[PlacementRule] = Registry("placement", ("placement",))
+
+
+def placement(name: str, **facts: Any) -> Callable[[Kernel[..., None]], Kernel[..., None]]:
+    """Register what chooses nodes, a kernel, under a name; see ``PlacementRule``.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken, or cannot be one.
+    """
+
+    def register(choose: Kernel[..., None]) -> Kernel[..., None]:
+        PLACEMENTS.known[name] = PlacementRule(name, choose, **facts)
+        return choose
+
+    return register
+
+
+def find_placement(text: str | Placement) -> Placement:
+    """Return a placement by name, as in ``best-fit`` or ``first-fit:sparing=false``.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name, or it takes no such parameter.
+
+    Examples
+    --------
+    >>> find_placement("first-fit:sparing=no").to_text()
+    'first-fit:sparing=False'
+    """
+    import swftools.simulator.nodes.placements  # noqa: F401, PLC0415 (which register themselves here)
+
+    if isinstance(text, Placement):
+        return text
+    if not isinstance(text, str):
+        raise ParameterError(f"placement={text!r} is neither a text, such as 'first-fit', nor a Placement")
+    rule, given = PLACEMENTS.read(text)
+    refuse_unknown(rule.name, given, Placement.names())
+    kind: type[Placement] = type("Placement", (Placement,), {"NAME": rule.name})
+    return kind.from_mapping(given)
+
+
+def list_placements() -> dict[str, PlacementRule]:
+    """Return all placements by name."""
+    import swftools.simulator.nodes.placements  # noqa: F401, PLC0415 (as above)
+
+    return PLACEMENTS.list()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machine of a run: a pool, or nodes by a file, a description or a table; what goes with either."""
+
+from __future__ import annotations
+
+import os
+
+from swftools.errors import ParameterError
+from swftools.machines.node_table import NodeTable
+from swftools.parameters import Parameters
+from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.nodes.placement import Placement
+from swftools.simulator.policy_abi import MachineKind
+from swftools.simulator.registry import Policy
+
+
+def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTable | None:
+    """Return the nodes of a machine that is given; None where none is.
+
+    Parameters
+    ----------
+    machine : path, MachineDescription, NodeTable or None
+        What is given.
+    processors : int or None
+        A pool that is given, beside which no machine may be.
+    run : RunOptions
+        Options of which some are of nodes only, and some of pools.
+
+    Raises
+    ------
+    ParameterError
+        Both are given, or what does not go with them.
+    UnreadableLogError, LogFormatError
+        The file cannot be read.
+    """
+    if machine is None:
+        usual = RunOptions()
+        for name in ("placement", "heads"):
+            if getattr(run, name) != getattr(usual, name):
+                raise ParameterError(
+                    f"{name}={getattr(run, name)!r} is of a machine of nodes; give machine= (--machine) too"
+                )
+        return None
+    if processors is not None:
+        raise ParameterError(
+            "processors= (--processors) and machine= (--machine) are both given: they are two machines; give one"
+        )
+    if run.semantics != "instant":
+        raise ParameterError(
+            f"semantics={run.semantics!r} is of a pool of processors; leave it out, or give processors= (--processors)"
+        )
+    if isinstance(machine, NodeTable):
+        return machine
+    if isinstance(machine, str | os.PathLike):
+        from swftools.machines.description import read_machine  # noqa: PLC0415 (imports pydantic)
+
+        return read_machine(machine).table()
+    if hasattr(machine, "table"):
+        table: NodeTable = machine.table()
+        return table
+    raise ParameterError(
+        f"machine of type {type(machine).__name__}: give the path of a file, a MachineDescription, or a NodeTable"
+    )
+
+
+def kind_for(policy: Policy, chosen: Parameters, placement: Placement) -> MachineKind:
+    """Return the kind of machine on which a placement chooses, for a policy that works there."""
+    from swftools.simulator.nodes.kind import check_on_nodes, nodes_with  # noqa: PLC0415 (imports all policies)
+
+    kind = nodes_with(placement.NAME)
+    check_on_nodes(policy, chosen, kind)
+    return kind

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reservations of several first waiting jobs, one a partition, planned anew at each decision on nodes over time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.kernel import kernel
+from swftools.simulator.instants import instant
+from swftools.simulator.machine.state import NOW, RUNNING
+from swftools.simulator.machine.views import expected_time
+from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.holding import copy_now_to_then, given_back
+from swftools.simulator.nodes.placements.first_fit import choose_first
+from swftools.simulator.nodes.state import PLAN, PLANNED, SPARING, NodeMachine
+from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
+from swftools.simulator.nodes.words import suffices, without
+
+_NO_ROOM = -1
+"""Of a node in ``was``: it is not available throughout."""
+
+
+@kernel(allocates=False)
+def plan_anew(machine: NodeMachine) -> None:
+    """Let nothing be reserved."""
+    machine.classes.counts[PLANNED] = 0
+    machine.classes.counts[PLAN] += 1
+
+
+@kernel(allocates=False)
+def reserve_among(machine: NodeMachine, head: int) -> None:
+    """Reserve nodes for a job that cannot start now, at the earliest time that running jobs and reservations leave."""
+    counts, nodes, plan = machine.classes.counts, machine.nodes, machine.plan
+    now, time, i = machine.clock[NOW], machine.clock[NOW], 0
+    length = expected_time(machine, head)
+    copy_now_to_then(machine)
+    while True:
+        while i < machine.counts[RUNNING] and machine.expected_end[machine.running[i]] <= time:
+            _let_end(machine, machine.running[i])
+            i += 1
+        group = _set_with_room(machine, head, time, instant(time + length))
+        if group != NOBODY:
+            break
+        after = np.inf
+        if i < machine.counts[RUNNING]:
+            after = max(machine.expected_end[machine.running[i]], now)
+        for other in range(counts[PLANNED]):
+            if plan.end[other] > time:
+                after = min(after, plan.end[other])
+        time = after
+    _write_down(machine, head, group, time, instant(time + length))
+
+
+@kernel(allocates=False)
+def _let_end(machine: NodeMachine, job: int) -> None:
+    """Count the nodes of a running job as free in what is expected."""
+    nodes, first = machine.nodes, machine.asked.first[job]
+    for at in range(first, first + machine.asked.nodes[job]):
+        node = nodes.held[at]
+        nodes.then_users[node] -= 1
+        nodes.then[node] = given_back(
+            nodes.then[node], nodes.capacity[node], machine.asked.need[job], nodes.then_users[node]
+        )
+
+
+@kernel(allocates=False)
+def _set_with_room(machine: NodeMachine, head: int, begin: float, end: float) -> int:
+    """Return the first set with enough nodes that are available from one time to another, or NOBODY.
+
+    What is free of each of these at ``begin`` beside all reservations is left in ``was``; of others ``NO_ROOM``.
+    """
+    places, nodes = machine.places, machine.nodes
+    need, wanted, place = machine.asked.need[head], machine.asked.nodes[head], machine.asked.place[head]
+    for group in range(places.sets[place], places.sets[place + 1]):
+        count = 0
+        for piece in range(places.ranges[group], places.ranges[group + 1]):
+            for node in range(places.low[piece], places.high[piece]):
+                nodes.was[node] = _room_of(machine, node, need, begin, end)
+                count += nodes.was[node] != _NO_ROOM
+        if count >= wanted:
+            return group
+    return NOBODY
+
+
+@kernel(allocates=False)
+def _room_of(machine: NodeMachine, node: int, need: int, begin: float, end: float) -> int:
+    """Return what is free of a node at a time beside all reservations, if a job that needs so much can stay."""
+    plan, free = machine.plan, machine.nodes.then[node]
+    if not suffices(free, need):
+        return _NO_ROOM
+    if plan.stamp[node] != machine.classes.counts[PLAN]:
+        return free
+    entry = plan.newest[node]
+    while entry != NOBODY:
+        other = plan.of[entry]
+        if plan.begin[other] <= begin < plan.end[other]:
+            free = without(free, machine.asked.need[plan.job[other]])
+        elif begin < plan.begin[other] and plan.begin[other] < end and not suffices(plan.left[entry], need):
+            return _NO_ROOM
+        entry = plan.next[entry]
+    return free if suffices(free, need) else _NO_ROOM
+
+
+@kernel(allocates=False)
+def _write_down(machine: NodeMachine, head: int, group: int, begin: float, end: float) -> None:
+    """Reserve nodes of a set for a job from one time to another; what is free of them is in ``was``."""
+    counts, nodes, plan = machine.classes.counts, machine.nodes, machine.plan
+    need, wanted, size = machine.asked.need[head], machine.asked.nodes[head], len(nodes.free)
+    how = SPARING_PLANNED if counts[SPARING] > 0 else PLANNED_THEN
+    choose_first(machine, group, need, wanted, how, 0.0, nodes.chosen, size)
+    number = counts[PLANNED]
+    entry = 0 if number == 0 else plan.entries[number - 1]
+    plan.job[number], plan.begin[number], plan.end[number] = head, begin, end
+    for at in range(size, size + wanted):
+        node = nodes.chosen[at]
+        newest = plan.newest[node] if plan.stamp[node] == counts[PLAN] else NOBODY
+        hold_in_plan(machine, node, need, begin, end)
+        plan.node[entry], plan.of[entry], plan.next[entry] = node, number, newest
+        plan.left[entry] = without(nodes.was[node], need)
+        plan.newest[node], plan.stamp[node] = entry, counts[PLAN]
+        entry += 1
+    plan.entries[number] = entry
+    counts[PLANNED] = number + 1
+
+
+@kernel(allocates=False)
+def hold_in_plan(machine: NodeMachine, node: int, need: int, begin: float, end: float) -> None:
+    """Leave less to the reservations of a node that begin while a job is there."""
+    plan = machine.plan
+    if plan.stamp[node] != machine.classes.counts[PLAN]:
+        return
+    entry = plan.newest[node]
+    while entry != NOBODY:
+        if begin <= plan.begin[plan.of[entry]] and plan.begin[plan.of[entry]] < end:
+            plan.left[entry] = without(plan.left[entry], need)
+        entry = plan.next[entry]
+
+
+@kernel(allocates=False)
+def hold_nodes_in_plan(machine: NodeMachine, job: int) -> None:
+    """Leave less to reservations, since a job has just started."""
+    first = machine.asked.first[job]
+    for at in range(first, first + machine.asked.nodes[job]):
+        hold_in_plan(
+            machine, machine.nodes.held[at], machine.asked.need[job], machine.clock[NOW], machine.expected_end[job]
+        )

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strict orders on nodes: jobs start in order until one does not fit, in each partition or on the whole machine.
+
+A job that does not fit closes the partitions in which it may run. Nobody behind it may use a set of a closed partition,
+nor a node that belongs to one: so no job of another partition keeps it from nodes that it waits for.
+"""
+
+from __future__ import annotations
+
+from swftools.kernel import kernel
+from swftools.simulator.job_orders import FCFS, Order, simple_order
+from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.classes import any_may_start
+from swftools.simulator.nodes.queue_order import close, first_open, open_all
+from swftools.simulator.nodes.state import HEAD_OF_PARTITION, HEADS, NodeMachine
+from swftools.simulator.nodes.usable import OPEN, find_usable
+from swftools.simulator.nodes.verbs import fits_on_nodes, place_and_begin, start_on_nodes
+from swftools.simulator.policies.job_heap import JobHeap
+
+
+@kernel(allocates=False)
+def start_by_order(machine: NodeMachine, order: Order) -> None:
+    """Start waiting jobs in an order, until the first that does not fit."""
+    open_all(machine)
+    job = first_open(machine, order)
+    while job != NOBODY and any_may_start(machine):
+        if machine.classes.counts[HEADS] == HEAD_OF_PARTITION:
+            got, group = find_usable(machine, job, OPEN, 0.0)
+            if got == machine.asked.nodes[job]:
+                place_and_begin(machine, job, group, OPEN, 0.0)
+            else:
+                close(machine, job)
+        elif fits_on_nodes(machine, job):
+            start_on_nodes(machine, job)
+        else:
+            return
+        job = first_open(machine, order)
+
+
+@kernel(allocates=False)
+def start_in_turn_on_nodes(machine: NodeMachine) -> None:
+    """Start waiting jobs in the order of the queue."""
+    start_by_order(machine, simple_order(FCFS))
+
+
+@kernel(allocates=False)
+def start_in_order_on_nodes(machine: NodeMachine, kind: int) -> None:
+    """Start waiting jobs in one of ``ORDERS``."""
+    start_by_order(machine, simple_order(kind))
+
+
+@kernel(allocates=False)
+def start_from_heap_on_nodes(machine: NodeMachine, heap: JobHeap, kind: int) -> None:  # noqa: ARG001 (a pool needs it)
+    """Start waiting jobs in one of ``ORDERS``."""
+    start_by_order(machine, simple_order(kind))

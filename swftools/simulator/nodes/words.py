@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is free on a node, and what a job asks of one, in a word: so that one subtraction tells whether all suffices.
+
+A word has memory (MB), cores, GPUs (thousandths) and whether nothing runs there, each below a bit that guards it. The
+difference of two words keeps the guard of each field in which the first has no less than the second.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from swftools.kernel import IntArray, kernel
+
+MEMORY_BITS, CORE_BITS, GPU_BITS = 27, 14, 15
+CORE = MEMORY_BITS + 1
+_GPU = CORE + CORE_BITS + 1
+_WHOLE = _GPU + GPU_BITS + 1
+
+GUARD = 1 << MEMORY_BITS | 1 << (CORE + CORE_BITS) | 1 << (_GPU + GPU_BITS) | 1 << (_WHOLE + 1)
+WHOLE = 1 << _WHOLE
+"""Nothing runs on the node; or a job asks for that."""
+
+MOST_MEMORY, MOST_CORES, MOST_GPUS = (1 << MEMORY_BITS) - 1, (1 << CORE_BITS) - 1, (1 << GPU_BITS) - 1
+"""The most of each that a word can have: MB, cores, thousandths of a GPU."""
+
+
+def words_of(cores: Any, memory: Any, gpus: Any, is_whole: Any) -> IntArray:
+    """Return words of amounts, which must not be more than the most that a word can have."""
+    words: IntArray = np.asarray(memory, np.int64) | np.asarray(cores, np.int64) << CORE
+    return words | np.asarray(gpus, np.int64) << _GPU | np.where(is_whole, WHOLE, 0)
+
+
+@kernel(allocates=False)
+def suffices(free: int, need: int) -> bool:
+    """Whether what is free is enough of everything."""
+    return ((free | GUARD) - need) & GUARD == GUARD
+
+
+@kernel(allocates=False)
+def cores_in(word: int) -> int:
+    """Return the cores of a word."""
+    return (word >> CORE) & MOST_CORES
+
+
+@kernel(allocates=False)
+def without(free: int, need: int) -> int:
+    """Return what is left free of a node when a job begins there; one that asks for a whole node leaves nothing."""
+    if need & WHOLE:
+        return 0
+    return free - need - (free & WHOLE)
