@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A slow simulator of machines of nodes that restates the words: who may start where, and when who waits has room.
+
+At one instant all completions come first, then submissions, then one decision; a run of 0 s ends at the instant at
+which it starts, and another decision is made. What is free on a node is counted anew from what runs there, each time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import NodeTable
+from tests.naive.simulator import instant
+
+MACHINE, PARTITION = "machine", "partition"
+
+
+@dataclass(eq=False)
+class Job:
+    """A job, and what has become of it. ``sets`` are the nodes of each partition, ``partitions``, that it may use."""
+
+    row: int
+    submit: float
+    run: float
+    request: float
+    nodes: int
+    cores: int
+    memory: int
+    gpus: int
+    is_exclusive: bool
+    sets: list[list[int]]
+    partitions: list[int]
+    rank: int = -1
+    ready: float = -math.inf
+    start: float | None = None
+    end: float = math.inf
+    expected_end: float = math.inf
+    where: list[int] = field(default_factory=list)
+
+    @property
+    def entry(self) -> float:
+        """When it enters the queue."""
+        return max(self.submit, self.ready)
+
+    @property
+    def width(self) -> int:
+        """Cores that it asks for in all."""
+        return self.nodes * self.cores
+
+
+@dataclass(eq=False)
+class Reservation:
+    """Nodes that are kept for a job that waits."""
+
+    job: Job
+    begin: float
+    where: list[int]
+
+    @property
+    def end(self) -> float:
+        """Until when it has its nodes."""
+        return instant(self.begin + self.job.request)
+
+    def holds(self, node: int, time: float) -> bool:
+        """Whether it has the node then; one of 0 s has it at its one instant."""
+        return node in self.where and (time == self.begin or self.begin <= time < self.end)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Which of the nodes that fit are taken."""
+
+    rule: str = "first-fit"
+    sparing: bool = True
+
+
+Key = Callable[["Cluster", Job], Any]
+Free = tuple[int, int, int]
+
+
+@dataclass
+class Cluster:
+    """The machine at an instant."""
+
+    table: NodeTable
+    placement: Placement
+    heads: str
+    now: float = 0.0
+    lowest_rank: int = 1
+    waiting: list[Job] = field(default_factory=list)
+    running: list[Job] = field(default_factory=list)
+
+    # What is free where and when
+
+    def free(self, node: int, held: Sequence[Job]) -> Free:
+        """Return GPUs, cores and memory of a node beside jobs that hold some of it."""
+        table = self.table
+        if any(job.is_exclusive for job in held):
+            return 0, 0, 0
+        return (
+            int(table.gpus[node]) - sum(job.gpus for job in held),
+            int(table.cores[node]) - sum(job.cores for job in held),
+            int(table.memory[node]) - sum(job.memory for job in held),
+        )
+
+    def fits_beside(self, job: Job, node: int, held: Sequence[Job]) -> bool:
+        """Whether a job fits a node that others hold some of."""
+        if any(other.is_exclusive for other in held) or (job.is_exclusive and held):
+            return False
+        gpus, cores, memory = self.free(node, held)
+        return job.gpus <= gpus and job.cores <= cores and job.memory <= memory
+
+    def here(self, node: int) -> list[Job]:
+        """Return who runs on a node now."""
+        return [job for job in self.running if node in job.where]
+
+    def then(self, node: int, time: float, reserved: Sequence[Reservation]) -> list[Job]:
+        """Return who is expected to have a node at a time; who ends then, or should have ended, has it no more."""
+        expected = [job for job in self.here(node) if job.expected_end > time]
+        return expected + [each.job for each in reserved if each.holds(node, time)]
+
+    def in_turn(self, nodes: Sequence[int], held: Callable[[int], Sequence[Job]]) -> list[int]:
+        """Return nodes in the order of the placement."""
+        if self.placement.rule == "lowest-weight":
+            return sorted(nodes, key=lambda node: (int(self.table.weight[node]), node))
+        if self.placement.rule == "best-fit":
+            return sorted(nodes, key=lambda node: (*self.free(node, held(node)), node))
+        assert self.placement.rule == "first-fit"
+        return sorted(nodes)
+
+    # Starts
+
+    def where_now(self, job: Job, reserved: Sequence[Reservation] = (), barred: Sequence[int] = ()) -> list[int]:
+        """Return the nodes on which a job can start and delay no reservation, none of them barred; else none."""
+        end = instant(self.now + job.request)
+
+        def can_have(node: int) -> bool:
+            if node in barred or not self.fits_beside(job, node, self.here(node)):
+                return False
+            return all(
+                self.fits_beside(job, node, self.then(node, each.begin, reserved))
+                for each in reserved
+                if node in each.where and each.begin < end
+            )
+
+        def is_spared(node: int) -> bool:
+            begins = [each.begin for each in reserved if node in each.where]
+            return self.placement.sparing and bool(begins) and min(begins) >= end
+
+        for nodes in job.sets:
+            can = [node for node in nodes if can_have(node)]
+            if len(can) >= job.nodes:
+                first = self.in_turn([node for node in can if is_spared(node)], self.here)
+                rest = self.in_turn([node for node in can if not is_spared(node)], self.here)
+                return (first + rest)[: job.nodes]
+        return []
+
+    def start(self, job: Job, where: list[int]) -> None:
+        """Start a job on nodes."""
+        assert len(set(where)) == job.nodes
+        assert all(self.fits_beside(job, node, self.here(node)) for node in where)
+        self.waiting.remove(job)
+        self.running.append(job)
+        job.start, job.where = self.now, sorted(where)
+        job.end, job.expected_end = instant(self.now + job.run), instant(self.now + job.request)
+
+    # Reservations
+
+    def reserve(self, head: Job, reserved: Sequence[Reservation]) -> Reservation:
+        """Return the earliest reservation of a job beside others."""
+        moments = {self.now, *(job.expected_end for job in self.running)}
+        moments |= {each.end for each in reserved}
+        for time in sorted(moment for moment in moments if moment >= self.now):
+            lasting = [each for each in reserved if each.end > time]  # all that ends now counts as ended
+            for nodes in head.sets:
+                can = [node for node in nodes if self.has_room(head, node, time, lasting)]
+                if len(can) >= head.nodes:
+                    return Reservation(head, time, self.reserved_nodes(head, can, time, lasting))
+        raise AssertionError("a job that fits the idle machine has room when all others have ended")
+
+    def has_room(self, head: Job, node: int, time: float, reserved: Sequence[Reservation]) -> bool:
+        """Whether a job can have a node from a time on as long as it asks for."""
+        end = instant(time + head.request)
+        moments = [time] + [each.begin for each in reserved if time < each.begin < end]
+        return all(self.fits_beside(head, node, self.then(node, moment, reserved)) for moment in moments)
+
+    def reserved_nodes(self, head: Job, can: list[int], time: float, reserved: Sequence[Reservation]) -> list[int]:
+        """Return which of the nodes that a job can have then it gets."""
+
+        def held(node: int) -> Sequence[Job]:
+            return self.then(node, time, reserved)
+
+        fit_now = [node for node in can if self.fits_beside(head, node, self.here(node))]
+        first = [node for node in can if node not in fit_now] if self.placement.sparing else []
+        rest = [node for node in can if node not in first]
+        return (self.in_turn(first, held) + self.in_turn(rest, held))[: head.nodes]
+
+
+Decide = Callable[[Cluster], None]
+
+
+def in_order(cluster: Cluster, key: Key) -> list[Job]:
+    """Return the waiting jobs by a key; those of equal keys as they entered."""
+    return sorted(cluster.waiting, key=lambda job: key(cluster, job))
+
+
+def strict(key: Key) -> Decide:
+    """Return the rule that starts jobs in an order until one does not fit, of the machine or of each partition."""
+
+    def decide(cluster: Cluster) -> None:
+        closed: set[int] = set()
+        for job in in_order(cluster, key):
+            barred = [int(node) for place in closed for node in cluster.table.partitions[place].nodes]
+            if where := cluster.where_now(job, barred=barred):
+                cluster.start(job, where)
+            elif cluster.heads == MACHINE:
+                return
+            else:
+                closed |= set(job.partitions)
+
+    return decide
+
+
+def easy(key: Key, backfill_key: Key | None = None) -> Decide:
+    """Return EASY with a queue in an order; who goes ahead is looked for in that order or in another."""
+
+    def decide(cluster: Cluster) -> None:
+        reserved: list[Reservation] = []
+        have_heads: set[int] = set()
+        heads: list[Job] = []
+        for job in in_order(cluster, key):
+            places = {0} if cluster.heads == MACHINE else set(job.partitions)
+            if places <= have_heads:
+                continue
+            if where := cluster.where_now(job, reserved):
+                cluster.start(job, where)
+            else:
+                reserved.append(cluster.reserve(job, reserved))
+                heads.append(job)
+                have_heads |= places
+        for job in in_order(cluster, backfill_key or key):
+            if job not in heads and (where := cluster.where_now(job, reserved)):
+                cluster.start(job, where)
+
+    return decide
+
+
+def expansion(cluster: Cluster, job: Job) -> float:
+    """Return the expansion factor that a waiting job has by now; a request of 0 s counts as 1 s."""
+    return 1.0 + instant(cluster.now - job.submit, cluster.now) / (job.request or 1.0)
+
+
+KEYS: dict[str, Key] = {
+    "fcfs": lambda cluster, job: 0.0,
+    "sjf": lambda cluster, job: job.request,
+    "ljf": lambda cluster, job: -job.request,
+    "lxf": lambda cluster, job: -expansion(cluster, job),
+    "widest": lambda cluster, job: -job.width,
+    "narrowest": lambda cluster, job: job.width,
+    "rank": lambda cluster, job: job.rank if job.rank >= 0 else math.inf,
+}
+
+
+def weighted(wait: float = 1.0, expansion_: float = 1.0, width: float = 0.0, rank: float = 0.0) -> Key:
+    """Return the key of a weighted sum."""
+
+    def key(cluster: Cluster, job: Job) -> float:
+        return -(
+            wait * instant(cluster.now - job.submit, cluster.now) / 3600.0
+            + expansion_ * expansion(cluster, job)
+            + width * job.width / cluster.table.processors
+            - rank * (job.rank if job.rank >= 0 else cluster.lowest_rank)
+        )
+
+    return key
+
+
+DECISIONS: dict[str, Decide] = {
+    **{name: strict(KEYS[name]) for name in ("fcfs", "sjf", "ljf", "widest", "narrowest", "lxf")},
+    "easy": easy(KEYS["fcfs"]),
+    **{f"easy:order={name}": easy(KEYS["fcfs"], KEYS[name]) for name in ("sjf", "lxf", "widest", "narrowest", "ljf")},
+    "sjf-backfill": easy(KEYS["fcfs"], KEYS["sjf"]),
+    "lxf-backfill": easy(KEYS["lxf"]),
+    "weighted-priority": easy(weighted()),
+    "weighted-priority:width_weight=3,rank_weight=2": easy(weighted(1, 1, 3, 2)),
+    "prio-fifo": easy(KEYS["rank"]),
+}
+"""What each policy decides, by its text form."""
+
+
+def simulate_on_nodes(
+    jobs: Sequence[Job],
+    table: NodeTable,
+    decide: Decide,
+    *,
+    placement: Placement | None = None,
+    heads: str = PARTITION,
+) -> list[Job]:
+    """Simulate jobs, given in order of submission, to the end of the last; fill in when and where each ran.
+
+    Jobs enter the queue when they are submitted or, if that is later, ready; of one instant in the order given.
+    """
+    assert heads in (MACHINE, PARTITION)
+    cluster = Cluster(table, placement or Placement(), heads)
+    coming = list(jobs)
+    while coming or cluster.waiting or cluster.running:
+        cluster.now = min([*(job.entry for job in coming), *(job.end for job in cluster.running), math.inf])
+        assert cluster.now < math.inf, "nobody starts"
+        cluster.running = [job for job in cluster.running if job.end > cluster.now]
+        for job in [job for job in coming if job.entry <= cluster.now]:
+            coming.remove(job)
+            cluster.waiting.append(job)
+            cluster.lowest_rank = max(cluster.lowest_rank, job.rank + 1)
+        decide(cluster)
+    return list(jobs)
+
+
+def jobs_of(
+    asked: Asked,
+    submit: Sequence[float],
+    run: Sequence[float],
+    request: Sequence[float],
+    rank: Sequence[int] | None = None,
+) -> list[Job]:
+    """Return the jobs that can run, in order of submission, by what they ask for."""
+    jobs = []
+    for row in sorted(np.flatnonzero(asked.code == 0), key=lambda row: (submit[row], row)):
+        place = asked.places[asked.place[row]]
+        ready = float(asked.ready_time[row]) if len(asked.ready_time) else math.nan
+        jobs.append(
+            Job(
+                row=int(row),
+                submit=float(submit[row]),
+                run=float(run[row]),
+                request=float(request[row]),
+                nodes=int(asked.nodes[row]),
+                cores=int(asked.cores[row]),
+                memory=int(asked.memory[row]),
+                gpus=int(asked.gpus[row]),
+                is_exclusive=bool(asked.is_exclusive[row]),
+                sets=[[int(node) for node in nodes] for nodes in place.nodes],
+                partitions=list(place.partitions),
+                rank=-1 if rank is None else int(rank[row]),
+                ready=-math.inf if math.isnan(ready) else ready,
+            )
+        )
+    return jobs
