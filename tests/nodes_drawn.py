@@ -2,9 +2,9 @@
 """Machines of nodes and their jobs, drawn by hand or by lot: tables of text in, starts and nodes as text out.
 
 A machine is a table of its nodes, numbered from 0, with headings of ``count``, ``cores``, ``memory``, ``gpus`` and
-``weight``, and its partitions as ``p:0-3 q:0,2``. Jobs are a table as in ``tests.drawn``: ``job`` is a letter, a
-request is by default the run, ``partition`` has one or more names, as ``q,p``; ``alone`` is ``x`` of an exclusive job.
-What came of them is a table of ``job``, ``start`` and ``nodes``.
+``weight``, and its partitions as ``p:0-3 q:0,2``; ``p:0-3:2:60`` allows 2 nodes a job and 60 s. Jobs are a table as in
+``tests.drawn``: ``job`` is a letter, a request is by default the run, ``partition`` has one or more names, as ``q,p``;
+``alone`` is ``x`` of an exclusive job. What came of them is a table of ``job``, ``start`` and ``nodes``.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Ask:
     alone: bool = False
     sets: tuple[tuple[int, tuple[int, ...]], ...] = ()
     ready: float = np.nan
+    request: float = 0.0
 
 
 def numbers_of(ranges: str) -> list[int]:
@@ -83,8 +84,12 @@ def draw_machine(nodes: str, partitions: str) -> NodeTable:
         np.array([kind.get("memory", 0) for _, kind in each]),
         np.array([kind.get("gpus", 0) * GPU for _, kind in each]),
         np.array([kind.get("weight", 0) for _, kind in each]),
-        tuple(PartitionNodes(name, np.array(numbers_of(ranges))) for name, ranges in parts),
+        tuple(_partition(*part) for part in parts),
     )
+
+
+def _partition(name: str, ranges: str, most: str = "0", time: str = "inf") -> PartitionNodes:
+    return PartitionNodes(name, np.array(numbers_of(ranges)), max_nodes=int(most), max_time=float(time))
 
 
 def draw_workload(nodes: str, partitions: str, jobs: str) -> Workload:
@@ -105,6 +110,7 @@ def draw_workload(nodes: str, partitions: str, jobs: str) -> Workload:
                 cell.get("alone", ".") == "x",
                 tuple((places[name], tuple(table.partitions[places[name]].nodes.tolist())) for name in names),
                 np.nan if cell.get("ready", ".") == "." else float(cell["ready"]),
+                float(cell.get("request", cell["run"])),
             )
         )
     return Workload(
@@ -131,6 +137,8 @@ def asked_of(asks: Sequence[Ask], table: NodeTable) -> Asked:
                 for node in nodes
             )
             >= ask.nodes
+            and ask.nodes <= (table.partitions[partition].max_nodes or np.inf)
+            and ask.request <= table.partitions[partition].max_time
         ]
         can_run = bool(enough) and ask.nodes > 0 and ask.cores > 0
         code.append(0 if can_run else 1)

@@ -284,7 +284,10 @@ def weighted(wait: float = 1.0, expansion_: float = 1.0, width: float = 0.0, ran
 DECISIONS: dict[str, Decide] = {
     **{name: strict(KEYS[name]) for name in ("fcfs", "sjf", "ljf", "widest", "narrowest", "lxf")},
     "easy": easy(KEYS["fcfs"]),
-    **{f"easy:order={name}": easy(KEYS["fcfs"], KEYS[name]) for name in ("sjf", "lxf", "widest", "narrowest", "ljf")},
+    **{
+        f"easy:backfill_order={name}": easy(KEYS["fcfs"], KEYS[name])
+        for name in ("sjf", "lxf", "widest", "narrowest", "ljf")
+    },
     "sjf-backfill": easy(KEYS["fcfs"], KEYS["sjf"]),
     "lxf-backfill": easy(KEYS["lxf"]),
     "weighted-priority": easy(weighted()),

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small cases of machines of nodes, worked out by hand: what jobs must come of each policy and placement.
+
+The form of machines and jobs is that of ``tests.nodes_drawn``. An outcome stands behind the runs that must have it:
+a policy and, where they are not the usual ones, ``placement=`` and ``heads=``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.drawn import rows_of
+from tests.nodes_drawn import Workload, draw_workload
+
+
+@dataclass(frozen=True)
+class Case:
+    """A machine, its jobs, and starts and nodes by the runs, parted by ``|``, that must lead to them."""
+
+    name: str
+    nodes: str
+    partitions: str
+    jobs: str
+    outcomes: dict[str, str]
+
+    def workload(self) -> Workload:
+        """Return what is simulated."""
+        return draw_workload(self.nodes, self.partitions, self.jobs)
+
+    def runs(self) -> Iterator[tuple[str, str, str, list[list[str]]]]:
+        """Return policy, placement and heads of each run, and the table of job, start and nodes that comes of it."""
+        for runs, table in self.outcomes.items():
+            for run in runs.split("|"):
+                policy, *options = run.split()
+                chosen = dict(option.split("=", 1) for option in options)
+                rows = [["job", "start", "nodes"], *rows_of(table)]
+                yield policy, chosen.get("placement", "first-fit"), chosen.get("heads", "partition"), rows
+
+
+EVERY_EASY = (
+    "easy | easy heads=machine | easy placement=first-fit:sparing=false | "
+    "easy placement=first-fit:sparing=false heads=machine"
+)
+
+CASES = [
+    Case(
+        "memory in pieces: 4 and 4 free on two nodes are not 8",
+        "count cores memory / 2 8 16",
+        "p:0-1",
+        "job submit run nodes memory / A 0 10 2 12 / B 1 5 1 8 / C 2 5 1 4",
+        {EVERY_EASY: "A 0 0-1 / B 10 0 / C 2 0"},
+    ),
+    Case(
+        "a job without GPUs on the only node with some keeps out one that wants them",
+        "cores memory gpus / 4 8 2 / 4 8 0",
+        "all:0-1 gpu:0",
+        "job submit run cores gpus partition / A 0 10 4 0 all / B 1 5 1 2 gpu / C 1 5 1 0 all",
+        {EVERY_EASY: "A 0 0 / B 10 0 / C 1 1"},
+    ),
+    Case(
+        "an exclusive job needs an empty node, and keeps it",
+        "count cores memory / 2 4 8",
+        "p:0-1",
+        "job submit run cores alone / A 0 10 1 . / B 1 10 1 x / C 2 3 1 x / D 3 3 3 .",
+        {EVERY_EASY: "A 0 0 / B 1 1 / C 10 0 / D 3 0"},
+    ),
+    Case(
+        "a long job beside what the head takes, on its very node; another takes too much",
+        "count cores / 1 8",
+        "p:0",
+        "job submit run cores / A 0 10 4 / B 1 10 6 / C 2 50 3 / D 3 50 2",
+        {EVERY_EASY: "A 0 0 / B 10 0 / C 20 0 / D 3 0"},
+    ),
+    Case(
+        "the head waits in another partition: a long job goes by",
+        "count cores / 2 4",
+        "left:0 right:1",
+        "job submit run cores partition / A 0 10 4 left / B 1 10 4 left / C 2 99 4 right",
+        {EVERY_EASY: "A 0 0 / B 10 0 / C 2 1"},
+    ),
+    Case(
+        "who ends as the reservation begins may have its nodes, who ends later not",
+        "count cores / 2 1",
+        "p:0-1",
+        "job submit run nodes alone / A 0 4 1 x / B 0 10 1 x / C 5 5 2 x / D 6 4 1 x / E 6 9 1 x",
+        {EVERY_EASY: "A 0 0 / B 0 1 / C 10 0-1 / D 6 0 / E 15 0"},
+    ),
+    Case(
+        "without sparing the free node is reserved, so the long job waits; with it the others are",
+        "count cores / 3 1",
+        "p:0-2",
+        "job submit run nodes / A 0 4 1 / B 0 10 2 / C 5 5 2 / D 6 20 1",
+        {
+            "easy | easy heads=machine": "A 0 0 / B 0 1-2 / C 10 1-2 / D 6 0",
+            "easy placement=first-fit:sparing=false": "A 0 0 / B 0 1-2 / C 10 0-1 / D 10 2",
+        },
+    ),
+    Case(
+        "with sparing a short job takes a node that is reserved for later, and leaves the other to a long one",
+        "count cores / 3 1",
+        "p:1-2 all:0-2",
+        "job submit run nodes partition / A 0 10 1 p / B 1 5 2 p / C 2 3 1 all / D 2 30 1 all",
+        {
+            "easy | easy heads=machine": "A 0 1 / B 10 1-2 / C 2 2 / D 2 0",
+            "easy placement=first-fit:sparing=false": "A 0 1 / B 10 1-2 / C 2 0 / D 5 0",
+        },
+    ),
+    Case(
+        "partitions that overlap: the small node serves the long job, the next waits for the large ones",
+        "count cores / 3 2 / 1 1",
+        "p:0-3 q:0-1",
+        """job submit run nodes cores partition
+           A 0 10 2 2 q / B 0 20 1 2 p / C 1 5 1 2 q / D 2 30 1 1 p / E 3 30 1 1 p""",
+        {EVERY_EASY: "A 0 0-1 / B 0 2 / C 10 0 / D 2 3 / E 10 1"},
+    ),
+    Case(
+        "one ends early: the reservation comes forward",
+        "count cores / 2 1",
+        "p:0-1",
+        "job submit run request nodes / A 0 3 100 1 / B 0 20 20 1 / C 1 5 5 2 / D 2 50 50 1",
+        {EVERY_EASY: "A 0 0 / B 0 1 / C 20 0-1 / D 25 0"},
+    ),
+    Case(
+        "a run of 0 s ends at its instant, and another decision is made there",
+        "count cores / 1 1",
+        "p:0",
+        "job submit run / A 0 0 / B 0 0 / C 0 5",
+        {f"{EVERY_EASY} | fcfs | fcfs heads=machine": "A 0 0 / B 0 0 / C 0 0"},
+    ),
+    Case(
+        "more nodes or time than its partition allows, no core, more nodes than there are: excluded",
+        "count cores / 3 4",
+        "p:0-1:1:20 q:0-1",
+        "job submit run nodes cores partition / A 0 1 2 1 p / B 0 30 1 1 p / C 0 1 1 0 p / D 0 1 3 1 q / E 0 1 2 1 q",
+        {EVERY_EASY: "A - - / B - - / C - - / D - - / E 0 0-1"},
+    ),
+    Case(
+        "who should have ended counts as ended now, so that the reservation begins now",
+        "count cores / 2 1",
+        "p:0-1",
+        "job submit run request nodes / A 0 10 2 1 / B 3 5 5 2 / C 4 1 1 1",
+        {EVERY_EASY: "A 0 0 / B 10 0-1 / C 15 0"},
+    ),
+    Case(
+        "partitions without a common node are machines of their own, each with its head",
+        "count cores / 4 1",
+        "p:0-1 q:2-3",
+        """job submit run nodes partition
+           A 0 10 1 p / B 0 6 1 q / C 1 5 2 p / D 1 5 2 q / E 2 20 1 q / F 2 5 1 p""",
+        {
+            "easy": "A 0 0 / B 0 2 / C 10 0-1 / D 6 2-3 / E 11 2 / F 2 1",
+            "easy heads=machine": "A 0 0 / B 0 2 / C 10 0-1 / D 22 2-3 / E 2 3 / F 2 1",
+        },
+    ),
+    Case(
+        "the head of a second partition is reserved behind that of the first, with which it has a node in common",
+        "count cores / 3 1",
+        "p:0-1 q:1-2",
+        "job submit run nodes partition / A 0 10 2 p / B 1 10 2 p / C 1 10 2 q / D 2 30 1 q / E 2 8 1 q",
+        {
+            "easy": "A 0 0-1 / B 10 0-1 / C 20 1-2 / D 30 1 / E 2 2",
+            "easy heads=machine": "A 0 0-1 / B 10 0-1 / C 32 1-2 / D 2 2 / E 20 1",
+        },
+    ),
+    Case(
+        "a job of a partition without a head takes no node that it would keep from the head of another",
+        "count cores / 3 1",
+        "p:0-1 q:1-2",
+        "job submit run nodes partition / A 0 10 1 p / B 1 5 2 p / C 1 20 1 q / D 2 20 1 q / E 3 3 1 q",
+        {"easy | easy heads=machine": "A 0 0 / B 10 0-1 / C 1 2 / D 15 1 / E 3 1"},
+    ),
+    Case(
+        "a second head that fits before the reservation of the first takes the time between",
+        "count cores / 2 1",
+        "p:0-1 q:1",
+        "job submit run nodes partition / A 0 20 1 p / B 0 5 1 q / C 1 10 2 p / D 1 15 1 q / E 1 16 1 q",
+        {
+            "easy": "A 0 0 / B 0 1 / C 20 0-1 / D 5 1 / E 30 1",
+            "fcfs": "A 0 0 / B 0 1 / C 20 0-1 / D 30 1 / E 45 1",
+        },
+    ),
+    Case(
+        "a job of two partitions becomes the head of the one that has none, and is reserved where it is earliest",
+        "count cores / 2 1",
+        "p:0 q:1",
+        "job submit run partition / A 0 10 p / B 0 20 q / C 1 5 p / D 1 5 p,q / E 2 30 q",
+        {"easy": "A 0 0 / B 0 1 / C 10 0 / D 15 0 / E 20 1"},
+    ),
+    Case(
+        "a job of two partitions of which only one has a head is no head of the other's jobs where it starts",
+        "count cores / 2 1",
+        "p:0 q:1",
+        "job submit run partition / A 0 10 p / B 1 5 p / C 1 5 p,q / D 2 9 q",
+        {"easy": "A 0 0 / B 10 0 / C 1 1 / D 6 1", "fcfs": "A 0 0 / B 10 0 / C 1 1 / D 6 1"},
+    ),
+    Case(
+        "in strict order a job that does not fit closes its partition, with all nodes of it",
+        "count cores / 4 1",
+        "p:0-1 q:1-2 r:3",
+        """job submit run nodes partition
+           A 0 10 2 p / B 1 5 1 p / C 1 5 1 q / D 2 5 1 q / E 2 5 1 r / F 3 5 1 r""",
+        {
+            "fcfs": "A 0 0-1 / B 10 0 / C 1 2 / D 6 2 / E 2 3 / F 7 3",
+            "fcfs heads=machine": "A 0 0-1 / B 10 0 / C 10 1 / D 10 2 / E 10 3 / F 15 3",
+        },
+    ),
+    Case(
+        "a free node of a closed partition is closed to others too; EASY gives it to who ends in time",
+        "count cores / 3 1",
+        "p:0-1 q:1-2",
+        "job submit run nodes partition / A 0 10 1 p / B 1 5 2 p / C 1 20 1 q / D 1 3 1 q",
+        {
+            "fcfs": "A 0 0 / B 10 0-1 / C 1 2 / D 15 1",
+            "easy": "A 0 0 / B 10 0-1 / C 1 2 / D 1 1",
+        },
+    ),
+    Case(
+        "the first of several partitions in which it fits counts",
+        "count cores / 4 1",
+        "p:0-1 q:2-3",
+        "job submit run nodes partition / A 0 10 1 p / B 1 5 2 p,q / C 2 5 2 q,p / D 3 2 1 q,p",
+        {"easy | easy heads=machine": "A 0 0 / B 1 2-3 / C 6 2-3 / D 3 1"},
+    ),
+    Case(
+        "nodes of two partitions do not add up",
+        "count cores / 2 1",
+        "p:0 q:1",
+        "job submit run nodes partition / A 0 1 2 p,q / B 0 1 1 q,p",
+        {"easy | fcfs": "A - - / B 0 1"},
+    ),
+    Case(
+        "of partitions that are free at one instant the first named counts",
+        "count cores / 2 1",
+        "p:0 q:1",
+        "job submit run partition / A 0 10 p / B 0 10 q / C 1 5 q,p / D 2 20 p",
+        {"easy | easy heads=machine | fcfs": "A 0 0 / B 0 1 / C 10 1 / D 10 0"},
+    ),
+    Case(
+        "best fit takes the node with the fewest cores free, so the large node stays whole",
+        "cores / 8 / 4 / 2",
+        "p:0-2",
+        "job submit run cores / A 0 10 2 / B 0 10 3 / C 0 10 1 / D 0 10 8",
+        {
+            "easy placement=best-fit | fcfs placement=best-fit": "A 0 2 / B 0 1 / C 0 1 / D 0 0",
+            "easy": "A 0 0 / B 0 0 / C 0 0 / D 10 0",
+        },
+    ),
+    Case(
+        "best fit looks at GPUs first, of which there may be parts",
+        "cores gpus / 8 2 / 8 0 / 4 1",
+        "p:0-2",
+        "job submit run gpus / A 0 10 0 / B 0 10 1 / C 0 10 0 / D 0 10 0.5 / E 0 10 0.25",
+        {
+            "easy placement=best-fit": "A 0 1 / B 0 2 / C 0 2 / D 0 0 / E 0 0",
+            "easy": "A 0 0 / B 0 0 / C 0 0 / D 0 0 / E 0 0",
+        },
+    ),
+    Case(
+        "best fit looks at memory last, and then at the number",
+        "cores memory / 4 16 / 4 8 / 4 8",
+        "p:0-2",
+        "job submit run memory / A 0 10 4 / B 0 10 4 / C 0 10 4",
+        {"easy placement=best-fit": "A 0 1 / B 0 1 / C 0 2"},
+    ),
+    Case(
+        "best fit reserves the node that will have the fewest cores free, and a long job goes ahead on the other",
+        "cores / 6 / 4",
+        "p:0-1",
+        "job submit run cores / A 0 10 4 / B 0 10 3 / C 1 5 4 / D 1 20 3",
+        {"easy placement=best-fit | easy placement=best-fit:sparing=false": "A 0 1 / B 0 0 / C 10 1 / D 1 0"},
+    ),
+    Case(
+        "lowest weight first, then the number",
+        "cores weight / 1 5 / 1 1 / 1 1 / 1 3",
+        "p:0-3",
+        "job submit run nodes / A 0 10 1 / B 0 10 2 / C 0 10 1",
+        {"easy placement=lowest-weight | fcfs placement=lowest-weight": "A 0 1 / B 0 2-3 / C 0 0"},
+    ),
+    Case(
+        "without sparing the nodes of lowest weight are reserved",
+        "cores weight / 1 3 / 1 2 / 1 1",
+        "p:0-2",
+        "job submit run nodes / A 0 10 2 / B 5 5 2 / C 6 20 1",
+        {"easy placement=lowest-weight:sparing=false": "A 0 1-2 / B 10 1-2 / C 6 0"},
+    ),
+    Case(
+        "the shortest goes ahead first",
+        "cores / 2",
+        "p:0",
+        "job submit run cores / A 0 10 1 / B 1 10 2 / C 2 8 1 / D 2 4 1",
+        {
+            "easy": "A 0 0 / B 10 0 / C 2 0 / D 20 0",
+            "sjf-backfill | easy:backfill_order=sjf": "A 0 0 / B 10 0 / C 20 0 / D 2 0",
+        },
+    ),
+    Case(
+        "the head is the first by priority, not the first submitted",
+        "cores / 2",
+        "p:0",
+        "job submit run cores rank / A 0 10 1 1 / B 1 10 2 2 / C 2 5 2 0 / D 3 7 1 . / E 3 9 1 2",
+        {
+            "prio-fifo": "A 0 0 / B 15 0 / C 10 0 / D 3 0 / E 25 0",
+            "easy": "A 0 0 / B 10 0 / C 20 0 / D 3 0 / E 25 0",
+        },
+    ),
+    Case(
+        "a job enters the queue when it is ready, behind those that were submitted before",
+        "cores / 1",
+        "p:0",
+        "job submit run ready / A 0 5 5 / B 1 10 . / C 2 3 .",
+        {"easy | fcfs | easy heads=machine": "A 14 0 / B 1 0 / C 11 0"},
+    ),
+]
