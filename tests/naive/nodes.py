@@ -307,13 +307,17 @@ def simulate_on_nodes(
 ) -> list[Job]:
     """Simulate jobs, given in order of submission, to the end of the last; fill in when and where each ran.
 
-    Jobs enter the queue when they are submitted or, if that is later, ready; of one instant in the order given.
+    Jobs enter the queue when they are submitted or, if that is later, ready; of one instant in the order given. A
+    decision is made too when a job is submitted that is not ready, and when one should have ended and has not.
     """
     assert heads in (MACHINE, PARTITION)
     cluster = Cluster(table, placement or Placement(), heads)
     coming = list(jobs)
     while coming or cluster.waiting or cluster.running:
-        cluster.now = min([*(job.entry for job in coming), *(job.end for job in cluster.running), math.inf])
+        outlived = [job.expected_end for job in cluster.running if job.expected_end > cluster.now]
+        ends = [job.end for job in cluster.running]
+        submitted = [job.submit for job in coming if job.submit > cluster.now]
+        cluster.now = min([*(job.entry for job in coming), *submitted, *ends, *outlived, math.inf])
         assert cluster.now < math.inf, "nobody starts"
         cluster.running = [job for job in cluster.running if job.end > cluster.now]
         for job in [job for job in coming if job.entry <= cluster.now]:

@@ -19,7 +19,7 @@ from swftools.simulator.nodes.classes import any_may_start, note_found
 from swftools.simulator.nodes.holding import without
 from swftools.simulator.nodes.queue_order import close, first_of_class, first_open, key_on_nodes, open_all
 from swftools.simulator.nodes.searching import find_both, find_now
-from swftools.simulator.nodes.several import hold_nodes_in_plan, plan_anew, reserve_among
+from swftools.simulator.nodes.several import hold_in_plan, plan_anew, reserve_among
 from swftools.simulator.nodes.shadow import reserve
 from swftools.simulator.nodes.state import ACTIVE, HEAD_OF_PARTITION, HEADS, PLANNED, SPARING, NodeMachine
 from swftools.simulator.nodes.usable import BOTH, RESPECTING, SPARING_NOW, SPARING_RESPECTING, find_usable
@@ -75,7 +75,7 @@ def _start_respecting(machine: NodeMachine, job: int) -> bool:
         if got < machine.asked.nodes[job]:
             return False
     place_and_begin(machine, job, group, how, end)
-    hold_nodes_in_plan(machine, job)
+    hold_in_plan(machine, job)
     return True
 
 

@@ -93,6 +93,11 @@ def release_nodes(machine: NodeMachine, job: int) -> None:
 @kernel(allocates=False)
 def copy_now_to_then(machine: NodeMachine) -> None:
     """Let what is expected begin with what is free now."""
-    free, users, then, then_users = machine.nodes.free, machine.nodes.users, machine.nodes.then, machine.nodes.then_users
+    free, users, then, then_users = (
+        machine.nodes.free,
+        machine.nodes.users,
+        machine.nodes.then,
+        machine.nodes.then_users,
+    )
     for node in range(np.uint64(0), np.uint64(len(free))):
         then[node], then_users[node] = free[node], users[node]

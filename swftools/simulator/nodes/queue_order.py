@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.job_orders import FCFS, WEIGHTED, Order, key_of, rank_of
+from swftools.simulator.job_orders import FCFS, LXF, WEIGHTED, Order, key_of, rank_of
+from swftools.simulator.machine.state import DISTURBED
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.state import ACTIVE, CLOSED0, CLOSED1, NodeMachine
 
@@ -26,8 +27,10 @@ def first_of_class(machine: NodeMachine, order: Order, kind: int) -> int:
     """Return the job of a class, in which one waits, that is served first."""
     classes = machine.classes
     job = classes.first[kind] - 1
-    if order.kind != WEIGHTED or (order.wait >= 0.0 and order.expansion >= 0.0):
-        return job  # who waits longest goes first
+    if order.kind not in (LXF, WEIGHTED):
+        return job
+    if machine.counts[DISTURBED] == 0 and (order.kind == LXF or (order.wait >= 0.0 and order.expansion >= 0.0)):
+        return job  # who was submitted first goes first, and stands so until somebody enters later than that
     best, key = job, key_on_nodes(machine, order, job)
     while classes.behind[job] != 0:
         job = classes.behind[job] - 1

@@ -14,7 +14,7 @@ from swftools.simulator.nodes.holding import copy_now_to_then, given_back
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.state import PLAN, PLANNED, SPARING, NodeMachine
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
-from swftools.simulator.nodes.words import suffices, without
+from swftools.simulator.nodes.words import at_most_without, suffices, without
 
 _NO_ROOM = -1
 """Of a node in ``was``: it is not available throughout."""
@@ -94,7 +94,7 @@ def _room_of(machine: NodeMachine, node: int, need: int, begin: float, end: floa
     while entry != NOBODY:
         other = plan.of[entry]
         if plan.begin[other] <= begin < plan.end[other]:
-            free = without(free, machine.asked.need[plan.job[other]])
+            free = at_most_without(free, machine.asked.need[plan.job[other]])
         elif begin < plan.begin[other] and plan.begin[other] < end and not suffices(plan.left[entry], need):
             return _NO_ROOM
         entry = plan.next[entry]
@@ -114,9 +114,16 @@ def _write_down(machine: NodeMachine, head: int, group: int, begin: float, end: 
     for at in range(size, size + wanted):
         node = nodes.chosen[at]
         newest = plan.newest[node] if plan.stamp[node] == counts[PLAN] else NOBODY
-        hold_in_plan(machine, node, need, begin, end)
-        plan.node[entry], plan.of[entry], plan.next[entry] = node, number, newest
         plan.left[entry] = without(nodes.was[node], need)
+        other = newest
+        while other != NOBODY:  # those that begin meanwhile, and those of no length that begin at once
+            starts = plan.begin[plan.of[other]]
+            if starts == begin and plan.end[plan.of[other]] <= begin:
+                plan.left[entry] = at_most_without(plan.left[entry], machine.asked.need[plan.job[plan.of[other]]])
+            if starts == begin or (begin < starts and starts < end):
+                plan.left[other] = at_most_without(plan.left[other], need)
+            other = plan.next[other]
+        plan.node[entry], plan.of[entry], plan.next[entry] = node, number, newest
         plan.newest[node], plan.stamp[node] = entry, counts[PLAN]
         entry += 1
     plan.entries[number] = entry
@@ -124,23 +131,15 @@ def _write_down(machine: NodeMachine, head: int, group: int, begin: float, end: 
 
 
 @kernel(allocates=False)
-def hold_in_plan(machine: NodeMachine, node: int, need: int, begin: float, end: float) -> None:
-    """Leave less to the reservations of a node that begin while a job is there."""
-    plan = machine.plan
-    if plan.stamp[node] != machine.classes.counts[PLAN]:
-        return
-    entry = plan.newest[node]
-    while entry != NOBODY:
-        if begin <= plan.begin[plan.of[entry]] and plan.begin[plan.of[entry]] < end:
-            plan.left[entry] = without(plan.left[entry], need)
-        entry = plan.next[entry]
-
-
-@kernel(allocates=False)
-def hold_nodes_in_plan(machine: NodeMachine, job: int) -> None:
-    """Leave less to reservations, since a job has just started."""
-    first = machine.asked.first[job]
+def hold_in_plan(machine: NodeMachine, job: int) -> None:
+    """Leave less to the reservations that begin while a job is there that has just started."""
+    plan, need, first = machine.plan, machine.asked.need[job], machine.asked.first[job]
     for at in range(first, first + machine.asked.nodes[job]):
-        hold_in_plan(
-            machine, machine.nodes.held[at], machine.asked.need[job], machine.clock[NOW], machine.expected_end[job]
-        )
+        node = machine.nodes.held[at]
+        if plan.stamp[node] != machine.classes.counts[PLAN]:
+            continue
+        entry = plan.newest[node]
+        while entry != NOBODY:
+            if plan.begin[plan.of[entry]] < machine.expected_end[job]:
+                plan.left[entry] = at_most_without(plan.left[entry], need)
+            entry = plan.next[entry]

@@ -50,3 +50,12 @@ def without(free: int, need: int) -> int:
     if need & WHOLE:
         return 0
     return free - need - (free & WHOLE)
+
+
+@kernel(allocates=False)
+def at_most_without(free: int, need: int) -> int:
+    """Return what is left free when a job begins on a node; nothing where that is too little for it.
+
+    A reservation of no length is there at its one instant, beside others that count it as over.
+    """
+    return without(free, need) if suffices(free, need) else 0

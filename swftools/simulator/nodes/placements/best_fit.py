@@ -15,6 +15,7 @@ from swftools.simulator.nodes.usable import (
     THEN,
     usable,
 )
+from swftools.simulator.nodes.words import WHOLE
 
 _LATER = 1 << 61
 """In a key, what lets a node come behind all that are to be taken sooner: above all that a word has."""
@@ -43,7 +44,8 @@ def choose_fullest(
                 free = nodes.then[node]
             elif how in (PLANNED_THEN, SPARING_PLANNED):
                 free = nodes.was[node]
-            nodes.key[node] = free if kind == FIRST else free | _LATER
+            amounts = free & ~WHOLE  # that nothing runs there is no amount
+            nodes.key[node] = amounts if kind == FIRST else amounts | _LATER
             if got < wanted:
                 out[at + got] = node
                 got += 1
