@@ -110,7 +110,8 @@ def _check_sizes(table: NodeTable) -> None:
         if (amounts > most).any():
             node = int(np.argmax(amounts > most))
             raise ParameterError(
-                f"node {table.names[node]} has {amounts[node]:,}{unit} of {name}; a node may have at most {most:,}{unit}"
+                f"node {table.names[node]} has {amounts[node]:,}{unit} of {name}; simulations know at most "
+                f"{most:,}{unit} a node"
             )
     if len(table.partitions) > 2 * HALF:
         raise ParameterError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""EASY on nodes: the first waiting job, or that of each partition, has a reservation, which nobody who goes ahead delays.
+"""EASY on nodes: the first waiting job, or that of each partition, has a reservation that nobody delays.
 
 First jobs start in the order of the queue, each that is the first of a partition in which nobody waits with a
 reservation. Who cannot start gets one. Then the others start, in the order of backfilling, if they fit and delay no
@@ -19,9 +19,9 @@ from swftools.simulator.nodes.classes import any_may_start, note_found
 from swftools.simulator.nodes.holding import without
 from swftools.simulator.nodes.queue_order import close, first_of_class, first_open, key_on_nodes, open_all
 from swftools.simulator.nodes.searching import find_both, find_now
-from swftools.simulator.nodes.several import hold_in_plan, plan_anew, reserve_among
+from swftools.simulator.nodes.several import add_head, begin_plan, hold_in_plan, is_head_still, make_reservations
 from swftools.simulator.nodes.shadow import reserve
-from swftools.simulator.nodes.state import ACTIVE, HEAD_OF_PARTITION, HEADS, PLANNED, SPARING, NodeMachine
+from swftools.simulator.nodes.state import ACTIVE, FOUND, HEAD_OF_PARTITION, HEADS, IS_FRESH, SPARING, NodeMachine
 from swftools.simulator.nodes.usable import BOTH, RESPECTING, SPARING_NOW, SPARING_RESPECTING, find_usable
 from swftools.simulator.nodes.usable import NOW as AT_ONCE
 from swftools.simulator.nodes.verbs import fits_on_nodes, place_and_begin, start_on_nodes
@@ -45,37 +45,41 @@ def start_heads_by_order(machine: NodeMachine, order: Order) -> int:
 @kernel(allocates=False)
 def _start_heads_of_partitions(machine: NodeMachine, order: Order) -> int:
     """Do the same in each partition; the first of each that cannot start has a reservation then."""
-    plan_anew(machine)
+    begin_plan(machine)
     open_all(machine)
-    first = NOBODY
-    if not any_may_start(machine):
-        return first_open(machine, order)
     job = first_open(machine, order)
+    if not any_may_start(machine):
+        return job
     while job != NOBODY:
-        if not _start_respecting(machine, job):
-            reserve_among(machine, job)
+        if is_head_still(machine, job) or not _start_respecting(machine, job):
+            add_head(machine, job)
             close(machine, job)
-            first = job if first == NOBODY else first
         job = first_open(machine, order)
-    return first
+    return machine.plan.job[0] if machine.classes.counts[FOUND] > 0 else NOBODY
 
 
 @kernel(allocates=False)
 def _start_respecting(machine: NodeMachine, job: int) -> bool:
     """Start a job unless it does not fit, or delays a reservation; return whether it was started."""
-    counts = machine.classes.counts
+    classes, counts, wanted = machine.classes, machine.classes.counts, machine.asked.nodes[job]
+    slot = classes.slot[classes.class_of[job]] - 1
+    if classes.fit_now[slot] < wanted:
+        return False
     got, group = find_now(machine, job)
     note_found(machine, job, got)
-    if got < machine.asked.nodes[job]:
+    if got < wanted:
         return False
     how, end = AT_ONCE, instant(machine.clock[NOW] + expected_time(machine, job))
-    if counts[PLANNED] > 0:
+    if counts[FOUND] > 0:
+        make_reservations(machine)
         how = SPARING_RESPECTING if counts[SPARING] > 0 else RESPECTING
         got, group = find_usable(machine, job, how, end)
-        if got < machine.asked.nodes[job]:
+        if got < wanted:
+            classes.fit_then[slot] = got  # so few as long as the plan is
             return False
     place_and_begin(machine, job, group, how, end)
     hold_in_plan(machine, job)
+    counts[IS_FRESH] = 0
     return True
 
 
@@ -91,7 +95,7 @@ def backfill_by_order(machine: NodeMachine, order: Order, head: int) -> None:
     for slot in range(counts[ACTIVE]):
         wanted = classes.nodes[slot]
         if classes.fit_now[slot] >= wanted and (
-            not is_one or classes.fit_then[slot] >= wanted or classes.times[slot] <= time
+            classes.fit_then[slot] >= wanted or (is_one and classes.times[slot] <= time)
         ):
             size = _offer(machine, order, classes.slots[slot], size)
     while size > 0:
@@ -114,10 +118,11 @@ def _offer(machine: NodeMachine, order: Order, kind: int, size: int) -> int:
 @kernel(allocates=False)
 def _start_among(machine: NodeMachine, job: int) -> bool:
     """Start a job that has no reservation unless it delays one."""
-    for other in range(machine.classes.counts[PLANNED]):
+    for other in range(machine.classes.counts[FOUND]):
         if machine.plan.job[other] == job:
             return False
-    return _start_respecting(machine, job)
+    slot = machine.classes.slot[machine.classes.class_of[job]] - 1
+    return machine.classes.fit_then[slot] >= machine.asked.nodes[job] and _start_respecting(machine, job)
 
 
 @kernel(allocates=False)

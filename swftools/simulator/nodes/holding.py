@@ -10,7 +10,7 @@ from swftools.simulator.machine.running_jobs import forget_end
 from swftools.simulator.machine.state import FREE
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import raise_now, raise_then
-from swftools.simulator.nodes.state import CHANGED, EARLIER, HEAD, LAST, MARK, NUMBER, SPARING, NodeMachine
+from swftools.simulator.nodes.state import CHANGED, EARLIER, HEAD, IS_FRESH, LAST, MARK, NUMBER, SPARING, NodeMachine
 from swftools.simulator.nodes.words import WHOLE, cores_in, suffices, without
 
 
@@ -41,6 +41,7 @@ def release_nodes(machine: NodeMachine, job: int) -> None:
     """Free the nodes of a running job; bounds rise, and the reservation may have to be made anew."""
     nodes, places, counts = machine.nodes, machine.places, machine.classes.counts
     forget_end(machine, job)
+    counts[IS_FRESH] = 0
     machine.counts[FREE] += machine.allocated[job]
     machine.allocated[job] = 0
     need, first = machine.asked.need[job], machine.asked.first[job]

@@ -10,14 +10,30 @@ from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import NOW, RUNNING
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.classes import forget_then
 from swftools.simulator.nodes.holding import copy_now_to_then, given_back
 from swftools.simulator.nodes.placements.first_fit import choose_first
-from swftools.simulator.nodes.state import PLAN, PLANNED, SPARING, NodeMachine
+from swftools.simulator.nodes.state import FOUND, IS_FRESH, PLAN, PLANNED, SPARING, NodeMachine
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
-from swftools.simulator.nodes.words import at_most_without, suffices, without
+from swftools.simulator.nodes.words import GUARD, at_most_without, suffices, without
 
 _NO_ROOM = -1
 """Of a node in ``was``: it is not available throughout."""
+
+
+@kernel(allocates=False)
+def begin_plan(machine: NodeMachine) -> None:
+    """Let nobody be found yet that is to have a reservation; those of the decision before stand where they still hold.
+
+    They do if nobody has started or ended since, and their time has not passed.
+    """
+    counts, plan = machine.classes.counts, machine.plan
+    counts[FOUND] = 0
+    is_fresh = counts[IS_FRESH] > 0
+    for number in range(counts[PLANNED]):
+        is_fresh &= plan.begin[number] >= machine.clock[NOW]
+    if not is_fresh:
+        plan_anew(machine)
 
 
 @kernel(allocates=False)
@@ -25,22 +41,57 @@ def plan_anew(machine: NodeMachine) -> None:
     """Let nothing be reserved."""
     machine.classes.counts[PLANNED] = 0
     machine.classes.counts[PLAN] += 1
+    machine.classes.counts[IS_FRESH] = 1
+    forget_then(machine)
 
 
 @kernel(allocates=False)
-def reserve_among(machine: NodeMachine, head: int) -> None:
-    """Reserve nodes for a job that cannot start now, at the earliest time that running jobs and reservations leave."""
-    counts, nodes, plan = machine.classes.counts, machine.nodes, machine.plan
+def is_head_still(machine: NodeMachine, job: int) -> bool:
+    """Whether a job has its reservation from the decision before, and so cannot start now either.
+
+    If another one had it, at this turn, those from here on are made anew.
+    """
+    counts = machine.classes.counts
+    if counts[FOUND] >= counts[PLANNED]:
+        return False
+    if machine.plan.job[counts[FOUND]] == job:
+        return True
+    plan_anew(machine)
+    return False
+
+
+@kernel(allocates=False)
+def add_head(machine: NodeMachine, head: int) -> None:
+    """Let a job that cannot start now have a reservation, which is made when somebody asks for it."""
+    counts = machine.classes.counts
+    machine.plan.job[counts[FOUND]] = head
+    counts[FOUND] += 1
+
+
+@kernel(allocates=False)
+def make_reservations(machine: NodeMachine) -> None:
+    """Make the reservations of all that were found, and lack them yet."""
+    counts = machine.classes.counts
+    while counts[PLANNED] < counts[FOUND]:
+        _reserve_next(machine, machine.plan.job[counts[PLANNED]])
+
+
+@kernel(allocates=False)
+def _reserve_next(machine: NodeMachine, head: int) -> None:
+    """Reserve nodes for a job at the earliest time that running jobs and reservations leave."""
+    counts, plan = machine.classes.counts, machine.plan
     now, time, i = machine.clock[NOW], machine.clock[NOW], 0
     length = expected_time(machine, head)
     copy_now_to_then(machine)
+    fit = _count_inside(machine, head)
     while True:
         while i < machine.counts[RUNNING] and machine.expected_end[machine.running[i]] <= time:
-            _let_end(machine, machine.running[i])
+            fit += _let_end(machine, machine.running[i], head)
             i += 1
-        group = _set_with_room(machine, head, time, instant(time + length))
-        if group != NOBODY:
-            break
+        if fit >= machine.asked.nodes[head]:  # else there are too few, whatever is reserved
+            group = _set_with_room(machine, head, time, instant(time + length))
+            if group != NOBODY:
+                break
         after = np.inf
         if i < machine.counts[RUNNING]:
             after = max(machine.expected_end[machine.running[i]], now)
@@ -52,15 +103,31 @@ def reserve_among(machine: NodeMachine, head: int) -> None:
 
 
 @kernel(allocates=False)
-def _let_end(machine: NodeMachine, job: int) -> None:
-    """Count the nodes of a running job as free in what is expected."""
-    nodes, first = machine.nodes, machine.asked.first[job]
+def _count_inside(machine: NodeMachine, head: int) -> int:
+    """Return how many nodes of all sets of a job fit it now."""
+    places, free, need, place = machine.places, machine.nodes.free, machine.asked.need[head], machine.asked.place[head]
+    head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
+    inside0, inside1, count = places.inside0, places.inside1, 0
+    for node in range(np.uint64(0), np.uint64(len(free))):
+        inside = ((inside0[node] & head0) | (inside1[node] & head1)) != 0
+        count += inside and ((free[node] | GUARD) - need) & GUARD == GUARD
+    return count
+
+
+@kernel(allocates=False)
+def _let_end(machine: NodeMachine, job: int, head: int) -> int:
+    """Count the nodes of a running job as free in what is expected; return how many more of them fit another job."""
+    nodes, places, first = machine.nodes, machine.places, machine.asked.first[job]
+    need, place, more = machine.asked.need[head], machine.asked.place[head], 0
+    head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
     for at in range(first, first + machine.asked.nodes[job]):
         node = nodes.held[at]
+        old = nodes.then[node]
         nodes.then_users[node] -= 1
-        nodes.then[node] = given_back(
-            nodes.then[node], nodes.capacity[node], machine.asked.need[job], nodes.then_users[node]
-        )
+        nodes.then[node] = given_back(old, nodes.capacity[node], machine.asked.need[job], nodes.then_users[node])
+        inside = ((places.inside0[node] & head0) | (places.inside1[node] & head1)) != 0
+        more += inside and suffices(nodes.then[node], need) and not suffices(old, need)
+    return more
 
 
 @kernel(allocates=False)
@@ -110,7 +177,7 @@ def _write_down(machine: NodeMachine, head: int, group: int, begin: float, end: 
     choose_first(machine, group, need, wanted, how, 0.0, nodes.chosen, size)
     number = counts[PLANNED]
     entry = 0 if number == 0 else plan.entries[number - 1]
-    plan.job[number], plan.begin[number], plan.end[number] = head, begin, end
+    plan.begin[number], plan.end[number] = begin, end
     for at in range(size, size + wanted):
         node = nodes.chosen[at]
         newest = plan.newest[node] if plan.stamp[node] == counts[PLAN] else NOBODY
@@ -120,7 +187,7 @@ def _write_down(machine: NodeMachine, head: int, group: int, begin: float, end: 
             starts = plan.begin[plan.of[other]]
             if starts == begin and plan.end[plan.of[other]] <= begin:
                 plan.left[entry] = at_most_without(plan.left[entry], machine.asked.need[plan.job[plan.of[other]]])
-            if starts == begin or (begin < starts and starts < end):
+            if starts == begin or (begin < starts < end):
                 plan.left[other] = at_most_without(plan.left[other], need)
             other = plan.next[other]
         plan.node[entry], plan.of[entry], plan.next[entry] = node, number, newest

@@ -80,8 +80,9 @@ class NodeState(NamedTuple):
     ``free`` is what is free of each, ``capacity`` what it has, ``users`` how many jobs run there. ``then`` is what is
     expected to be free at the reserved time beside what the first waiting job takes, ``then_users`` who runs there
     then. ``before`` has the number of the reservation before whose time the node fits, ``reserved`` that of the last
-    choice of nodes for it. ``held`` has the nodes of each job, ``group`` from which set they are; ``chosen`` is room for those of the first waiting job,
-    and for those that it had before; ``was`` for what was or will be free, ``key`` for what placements order nodes by.
+    choice of nodes for it. ``held`` has the nodes of each job, ``group`` from which set they are. ``chosen`` is room
+    for nodes of the first waiting job, and for those that it had before; ``was`` for what was or will be free; ``key``
+    for what placements order nodes by.
     """
 
     free: Annotated[IntArray, StateColumn(WHOLE, PER_NODE)]
@@ -99,12 +100,13 @@ class NodeState(NamedTuple):
 
 
 ACTIVE, KNOWN, HEADS, SPARING, CHOOSES, HEAD, NUMBER, EARLIER, LAST, CHANGED, MARK = range(11)
-PLANNED, PLAN, CLOSED0, CLOSED1, LENGTH = range(11, 16)
+FOUND, PLANNED, PLAN, IS_FRESH, CLOSED0, CLOSED1, LENGTH = range(11, 18)
 """Places in ``WaitingClasses.counts``: classes in which a job waits; classes known; how many jobs have a reservation at
 once: one, or one a partition; whether placement is sparing; when nodes of a reservation are chosen again. Of the one
 reservation: whose it is, or NOBODY; its number; how many nodes fit before its time; the last of its nodes; whether
-others might serve by now; the number of the choice of its nodes. Of several: how many; the number of the plan. In bits,
-the partitions that are closed, or have a reservation."""
+others might serve by now; the number of the choice of its nodes. Of several: how many jobs are to have
+one; how many have; the number of the plan; whether no job has started or ended since it was made. In bits, the
+partitions that are closed, or have a reservation."""
 
 ONE_HEAD, HEAD_OF_PARTITION = range(2)
 """What ``counts[HEADS]`` may be."""
@@ -122,8 +124,8 @@ class WaitingClasses(NamedTuple):
 
     By job: its ``class_of``, and who stands ``behind`` and ``ahead`` of it there, counted from 1; 0: nobody. By class:
     its ``first`` and ``last`` job, counted so; the ``time`` that its jobs are expected to run; one ``like`` all; its
-    ``slot`` among those active, counted from 1. ``table`` finds a class by what its jobs ask for. By slot: ``slots`` has
-    the class; ``need``, ``nodes``, and in bits the place, of its jobs; ``fit_now`` and ``fit_then`` are the
+    ``slot`` among those active, counted from 1. ``table`` finds a class by what its jobs ask for. By slot: ``slots``
+    has the class; ``need``, ``nodes``, and in bits the place, of its jobs; ``fit_now`` and ``fit_then`` are the
     bounds. ``keys`` and ``turns`` are a heap of who may go ahead.
     """
 

@@ -15,7 +15,7 @@ from swftools.simulator.nodes.classes import may_start, note_found, quit_class
 from swftools.simulator.nodes.holding import take_nodes
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.searching import find_now
-from swftools.simulator.nodes.state import BY_AMOUNT, CHANGED, CHOOSES, HEAD, NodeMachine
+from swftools.simulator.nodes.state import BY_AMOUNT, CHANGED, CHOOSES, HEAD, IS_FRESH, NodeMachine
 from swftools.simulator.nodes.usable import NOW
 from swftools.simulator.nodes.words import suffices
 
@@ -49,6 +49,7 @@ def start_on_nodes(machine: NodeMachine, job: int) -> None:
     if got < machine.asked.nodes[job]:
         fail(machine, TOO_WIDE, job)
     place_and_begin(machine, job, group, NOW, 0.0)
+    machine.classes.counts[IS_FRESH] = 0
     machine.classes.counts[HEAD] = NOBODY  # nobody looked whether it delays the first waiting job
 
 
@@ -77,5 +78,5 @@ def place_and_begin(machine: NodeMachine, job: int, group: int, how: int, end: f
 @kernel(allocates=False)
 def expect_end_on_nodes(machine: NodeMachine, job: int, end: float) -> None:
     """Expect another end of a running job: whatever is reserved is to be found anew."""
-    machine.classes.counts[HEAD] = NOBODY
+    machine.classes.counts[HEAD], machine.classes.counts[IS_FRESH] = NOBODY, 0
     expect_end(machine, job, end)
