@@ -79,17 +79,20 @@ def make_reservations(machine: NodeMachine) -> None:
 @kernel(allocates=False)
 def _reserve_next(machine: NodeMachine, head: int) -> None:
     """Reserve nodes for a job at the earliest time that running jobs and reservations leave."""
-    counts, plan = machine.classes.counts, machine.plan
+    counts, plan, wanted = machine.classes.counts, machine.plan, machine.asked.nodes[head]
     now, time, i = machine.clock[NOW], machine.clock[NOW], 0
     length = expected_time(machine, head)
     copy_now_to_then(machine)
-    fit = _count_inside(machine, head)
+    reserved = _list_reserved(machine, head)
+    fit = _count_unreserved(machine, head)
     while True:
         while i < machine.counts[RUNNING] and machine.expected_end[machine.running[i]] <= time:
             fit += _let_end(machine, machine.running[i], head)
             i += 1
-        if fit >= machine.asked.nodes[head]:  # else there are too few, whatever is reserved
-            group = _set_with_room(machine, head, time, instant(time + length))
+        end = instant(time + length)
+        # Nodes without a reservation are counted as they come free, the few others each time.
+        if fit + reserved >= wanted and fit + _count_listed(machine, head, reserved, time, end) >= wanted:
+            group = _set_with_room(machine, head, time, end)
             if group != NOBODY:
                 break
         after = np.inf
@@ -103,20 +106,48 @@ def _reserve_next(machine: NodeMachine, head: int) -> None:
 
 
 @kernel(allocates=False)
-def _count_inside(machine: NodeMachine, head: int) -> int:
-    """Return how many nodes of all sets of a job fit it now."""
+def _list_reserved(machine: NodeMachine, head: int) -> int:
+    """List in ``chosen`` the nodes of all sets of a job that have a reservation; return how many they are."""
+    places, plan, counts, place = machine.places, machine.plan, machine.classes.counts, machine.asked.place[head]
+    head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
+    listed = 0
+    for entry in range(plan.entries[counts[PLANNED] - 1] if counts[PLANNED] > 0 else 0):
+        node = plan.node[entry]
+        inside = ((places.inside0[node] & head0) | (places.inside1[node] & head1)) != 0
+        if inside and plan.newest[node] == entry:
+            machine.nodes.chosen[listed] = node
+            listed += 1
+    return listed
+
+
+@kernel(allocates=False)
+def _count_listed(machine: NodeMachine, head: int, listed: int, begin: float, end: float) -> int:
+    """Return how many of those that are listed are available from one time to another."""
+    need, count = machine.asked.need[head], 0
+    for i in range(listed):
+        count += _room_of(machine, machine.nodes.chosen[i], need, begin, end) != _NO_ROOM
+    return count
+
+
+@kernel(allocates=False)
+def _count_unreserved(machine: NodeMachine, head: int) -> int:
+    """Return how many nodes of all sets of a job fit it now, and have no reservation."""
     places, free, need, place = machine.places, machine.nodes.free, machine.asked.need[head], machine.asked.place[head]
     head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
-    inside0, inside1, count = places.inside0, places.inside1, 0
+    inside0, inside1, stamp, number = places.inside0, places.inside1, machine.plan.stamp, machine.classes.counts[PLAN]
+    count = 0
     for node in range(np.uint64(0), np.uint64(len(free))):
         inside = ((inside0[node] & head0) | (inside1[node] & head1)) != 0
-        count += inside and ((free[node] | GUARD) - need) & GUARD == GUARD
+        count += (inside and stamp[node] != number) and ((free[node] | GUARD) - need) & GUARD == GUARD
     return count
 
 
 @kernel(allocates=False)
 def _let_end(machine: NodeMachine, job: int, head: int) -> int:
-    """Count the nodes of a running job as free in what is expected; return how many more of them fit another job."""
+    """Count the nodes of a running job as free in what is expected; return how many more fit another job.
+
+    Of those that have no reservation.
+    """
     nodes, places, first = machine.nodes, machine.places, machine.asked.first[job]
     need, place, more = machine.asked.need[head], machine.asked.place[head], 0
     head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
@@ -126,6 +157,7 @@ def _let_end(machine: NodeMachine, job: int, head: int) -> int:
         nodes.then_users[node] -= 1
         nodes.then[node] = given_back(old, nodes.capacity[node], machine.asked.need[job], nodes.then_users[node])
         inside = ((places.inside0[node] & head0) | (places.inside1[node] & head1)) != 0
+        inside &= machine.plan.stamp[node] != machine.classes.counts[PLAN]
         more += inside and suffices(nodes.then[node], need) and not suffices(old, need)
     return more
 

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from swftools.kernel import kernel
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.searching import BLOCK
 from swftools.simulator.nodes.state import CLOSED0, CLOSED1, MARK, PLAN, NodeMachine
-from swftools.simulator.nodes.words import suffices
+from swftools.simulator.nodes.words import GUARD, suffices
 
 NOW, SPARING_NOW, BOTH, THEN, SPARING_THEN, OPEN = range(6)
 RESPECTING, SPARING_RESPECTING, PLANNED_THEN, SPARING_PLANNED = range(6, 10)
@@ -61,11 +64,11 @@ def respects(machine: NodeMachine, node: int, need: int, end: float) -> int:
 
 @kernel(allocates=False)
 def find_usable(machine: NodeMachine, job: int, how: int, end: float) -> tuple[int, int]:
-    """Look for nodes that may be taken for a job, as ``find_now`` does for those that fit now."""
+    """Look for nodes that fit a job now and may be taken, as ``find_now`` does for those that fit."""
     sets, place = machine.places.sets, machine.asked.place[job]
     need, wanted, at = machine.asked.need[job], machine.asked.nodes[job], machine.asked.first[job]
     low, high, ranges, held = machine.places.low, machine.places.high, machine.places.ranges, machine.nodes.held
-    counts, partition = machine.classes.counts, machine.places.partition
+    counts, partition, free = machine.classes.counts, machine.places.partition, machine.nodes.free
     most, best = 0, sets[place]
     for group in range(sets[place], sets[place + 1]):
         if how == OPEN:
@@ -74,10 +77,18 @@ def find_usable(machine: NodeMachine, job: int, how: int, end: float) -> tuple[i
                 continue
         got = 0
         for piece in range(ranges[group], ranges[group + 1]):
-            for node in range(low[piece], high[piece]):
-                if got < wanted and usable(machine, node, need, how, end) != NOT:
-                    held[at + got] = node
-                    got += 1
+            begin = low[piece]
+            while begin < high[piece] and got < wanted:
+                behind = min(begin + BLOCK, high[piece])
+                count = 0
+                for node in range(np.uint64(begin), np.uint64(behind)):
+                    count += ((free[node] | GUARD) - need) & GUARD == GUARD
+                if count > 0:
+                    for node in range(begin, behind):
+                        if got < wanted and usable(machine, node, need, how, end) != NOT:
+                            held[at + got] = node
+                            got += 1
+                begin = behind
         if got > most:
             most, best = got, group
         if got == wanted:
