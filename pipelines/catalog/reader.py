@@ -16,9 +16,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from pipelines.catalog.cards import RESOURCES, Catalog
-from pipelines.catalog.problems import Problem, message_of, path_of, report
 from swftools.errors import CatalogError, ParameterError
 from swftools.formats.registry import list_formats
+from swftools.parameters.problems import Problem, message_of, path_of, report
 from swftools.parameters.spelling import did_you_mean
 from swftools.parameters.strict_yaml import KeyPath, read_yaml_file
 

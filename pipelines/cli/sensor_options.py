@@ -52,11 +52,11 @@ def settings_of(options: Mapping[str, Any], sensor: Mapping[str, Any] | None, na
     ParameterError
         A value is none.
     """
-    from pipelines.catalog.problems import validated
     from pipelines.service.sensors import KINDS
     from pipelines.service.settings import ServiceSettings, check_together, read_service_settings
     from swftools.errors import ParameterError
     from swftools.parameters.as_text import read_assignments, read_entry
+    from swftools.parameters.problems import validated
 
     whole = {key: options[key] for key in ("host", "port", "allowed_hosts") if options.get(key) not in (None, ())}
     of_cluster = {key: options[key] for key in _OF_A_CLUSTER if options.get(key) is not None}

@@ -12,10 +12,10 @@ from pydantic import BeforeValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Positive, Text
-from pipelines.catalog.problems import validated
 from swftools.errors import ParameterError
 from swftools.output.amounts import duration
 from swftools.parameters.durations import seconds_of
+from swftools.parameters.problems import validated
 from swftools.parameters.small_files import require_small
 from swftools.parameters.strict_yaml import read_yaml_file
 

@@ -15,7 +15,6 @@ from pydantic import AfterValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
 from pipelines.catalog.cards import Count, Name, Positive, Text
-from pipelines.catalog.problems import as_value_error, validated
 from pipelines.logs.find import catalog_in_use
 from pipelines.logs.how_read import HowRead
 from pipelines.tasks.parameters import AugmentParameter, MethodsParameter, ParametersParameter
@@ -23,6 +22,7 @@ from pipelines.tasks.replay_predictor import ReplayOptionsParameter, groups_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.cleaning import resolve_rules
 from swftools.errors import ParameterError
+from swftools.parameters.problems import as_value_error, validated
 from swftools.parameters.strict_yaml import read_yaml_file
 from swftools.qbets.log_columns import METHOD as TOLD
 

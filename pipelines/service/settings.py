@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Strict
 from pydantic.dataclasses import dataclass
 
-from pipelines.catalog.problems import as_value_error, validated
 from pipelines.service.sensors import KINDS
 from pipelines.tasks.replay_predictor import ReplayOptionsParameter, groups_of
 from swftools.errors import ParameterError
@@ -19,6 +18,7 @@ from swftools.output.shown_text import shown
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entry
 from swftools.parameters.durations import seconds_of
+from swftools.parameters.problems import as_value_error, validated
 from swftools.parameters.strict_yaml import read_yaml_file
 from swftools.qbets.methods import find_method
 from swftools.simulator.registry import list_policies, read_policy

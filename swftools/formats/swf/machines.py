@@ -46,11 +46,16 @@ def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
     """
     name = os.fsdecode(path)
     try:
-        lines = read_small_file(path, PRINTED_LIMIT).decode().splitlines()
+        text = read_small_file(path, PRINTED_LIMIT).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableLogError(f"{name}: the file of machines cannot be read ({error})") from error
+    return machines_of(text, name)
+
+
+def machines_of(text: str, name: str) -> pd.DataFrame:
+    """Return what ``read_machines`` does, of the text of a file; messages call it by its name."""
     rows = []
-    for place, line in enumerate(lines, 1):
+    for place, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if not words or words[0][0] in "#;":
             continue

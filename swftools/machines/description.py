@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A machine as its description says it: kinds of nodes, partitions, outages; read from files, changed, written as YAML.
+
+pydantic is imported here: what must start at once imports this where it needs it, and hands ``NodeTable`` on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from swftools.errors import ParameterError
+from swftools.machines.as_yaml import mapping_of, yaml_of
+from swftools.machines.change import change_mapping
+from swftools.machines.formats import read_machine_file
+from swftools.machines.node_table import GPU, NodeTable
+from swftools.machines.numbering import Numbered, kind_name, node_table, number_nodes
+from swftools.machines.parts import NodeKind, Number, Outage, Partition, Text, Texts
+from swftools.machines.left_out import not_simulated
+from swftools.output.amounts import counted
+from swftools.output.shown_html import ROWS, ShowsItself
+from swftools.parameters.problems import report, validated
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, config=ConfigDict(extra="forbid"))
+class MachineDescription(ShowsItself):
+    """A machine of nodes.
+
+    Parameters
+    ----------
+    nodes : tuple of NodeKind
+        Kinds of nodes: names or how many, cores, memory, GPUs and more.
+    partitions : tuple of Partition
+        Parts of the nodes, with limits of jobs; none: one partition of all nodes.
+    outages : tuple of Outage
+        Which nodes are away, or kept for somebody, and when.
+    name : str
+        Of the machine.
+    order : str
+        How nodes are numbered from 0. ``kinds``: kind after kind as they stand in ``nodes``, and within a kind in the
+        order of its names. ``names``: all by their names, n2 before n10.
+    licences : mapping of str to int
+        How many there are of each: told, and not simulated.
+    burst_buffers : tuple of str
+        In words: told, and not simulated.
+    notes : tuple of str
+        What whoever read it had to leave out or to assume.
+
+    Examples
+    --------
+    >>> machine = MachineDescription.from_mapping(
+    ...     {"nodes": [{"kind": "cpu", "count": 4, "cores": 16, "memory": "64G"},
+    ...                {"names": "g[1-2]", "cores": 32, "memory": "256G", "gpus": {"a100": 4}}],
+    ...      "partitions": [{"name": "batch", "default": True}, {"name": "gpu", "nodes": "g[1-2]", "max_time": "1d"}]})
+    >>> machine
+    MachineDescription: 6 nodes of 2 kinds, 128 cores, 8 GPUs
+    nodes: cpu 4, g[1-2] 2
+    partitions: batch 6 (default), gpu 2
+    >>> machine.table().names
+    ('cpu1', 'cpu2', 'cpu3', 'cpu4', 'g1', 'g2')
+    >>> len(machine.changed(["nodes.cpu.count+=2"]).table())
+    8
+    """
+
+    nodes: tuple[NodeKind, ...]
+    partitions: tuple[Partition, ...] = ()
+    outages: tuple[Outage, ...] = ()
+    name: Text | None = None
+    order: Literal["kinds", "names"] = "kinds"
+    licences: dict[Text, Number] = field(default_factory=dict)
+    burst_buffers: Texts = ()
+    notes: Texts = ()
+
+    @classmethod
+    def from_mapping(cls, content: Mapping[str, Any], source: str = "machine", text: bytes = b"") -> MachineDescription:
+        """Return the machine that a mapping describes, as a YAML file would.
+
+        Parameters
+        ----------
+        content : mapping
+            The keys of a description.
+        source : str
+            What messages call it.
+        text : bytes
+            The YAML that it was read from, for the numbers of lines.
+
+        Raises
+        ------
+        ParameterError
+            It is not valid; the message lists every problem.
+        """
+        try:
+            found = validated(cls, source, text, dict(content))
+        except ParameterError as error:
+            raise error if text else ParameterError(f"{source}: {error}") from None
+        problems = list(found.numbered().problems)
+        if problems and text:
+            raise ParameterError(report(source, text, problems))
+        if problems:
+            told = "; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)
+            raise ParameterError(f"{source}: {told}")
+        return found
+
+    def numbered(self) -> Numbered:
+        """Return the numbers of nodes, and what is wrong between the parts of the description."""
+        return number_nodes(self.nodes, self.partitions, self.outages, by_name=self.order == "names")
+
+    def table(self) -> NodeTable:
+        """Return the nodes as arrays, for the simulator.
+
+        Raises
+        ------
+        ParameterError
+            Parts of the description do not fit to each other.
+        """
+        numbered = self.numbered()
+        if numbered.problems:
+            where, what = numbered.problems[0]
+            raise ParameterError(f"machine: {'.'.join(map(str, where))}: {what}")
+        return node_table(self.nodes, self.partitions, numbered)
+
+    def changed(self, changes: Sequence[str]) -> MachineDescription:
+        """Return the machine with changes, each a text such as ``nodes.gpu.count+=8``; this one stays as it is.
+
+        Parameters
+        ----------
+        changes : sequence of str
+            As ``swftools.machines.change`` has them, made one after another.
+
+        Raises
+        ------
+        ParameterError
+            A change is not readable, names what is not there, or leaves a machine that is not valid.
+        """
+        if isinstance(changes, str):
+            raise ParameterError(f"changes are a list of texts: [{changes!r}]")
+        found = self
+        for text in changes:
+            found = MachineDescription.from_mapping(change_mapping(found.to_mapping(), text), f"change {text!r}")
+        return found
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return the description as plain values; what is as by default is left out."""
+        return mapping_of(self)
+
+    def to_yaml(self) -> str:
+        """Return the description as a YAML file has it; ``read_machine`` reads the same from it."""
+        return yaml_of(self)
+
+    def not_simulated(self) -> tuple[str, ...]:
+        """Return what the description has that simulations do not look at, a sentence each."""
+        return not_simulated(self.nodes, self.partitions, self.outages, self.licences, self.burst_buffers)
+
+    def kinds(self) -> pd.DataFrame:
+        """Return a row for each kind of nodes, in their order.
+
+        Its columns are ``kind``, ``nodes``, and of each node ``cores``, ``memory`` (MB; missing where it is not told),
+        ``gpus``, ``gpu_types`` and ``features`` (words, separated by commas), ``weight``.
+        """
+        import pandas as pd  # noqa: PLC0415 (who only needs arrays does without)
+
+        count = np.bincount(self.numbered().kind, minlength=len(self.nodes))
+        return pd.DataFrame(
+            {
+                "kind": [kind_name(kind) for kind in self.nodes],
+                "nodes": count,
+                "cores": [kind.cores for kind in self.nodes],
+                "memory": pd.array([kind.memory for kind in self.nodes], dtype="Int64"),
+                "gpus": [sum(kind.gpus.values()) for kind in self.nodes],
+                "gpu_types": [",".join(kind.gpus) for kind in self.nodes],
+                "features": [",".join(kind.features) for kind in self.nodes],
+                "weight": [kind.weight for kind in self.nodes],
+            }
+        )
+
+    def _lines(self) -> list[str]:
+        table = self.table()
+        gpus = f", {counted(int(table.gpus.sum()) // GPU, 'GPU')}" if table.gpus.any() else ""
+        kinds = counted(len(self.nodes), "kind")
+        first = f"{counted(len(table), 'node')} of {kinds}, {counted(table.processors, 'core')}{gpus}"
+        name = f"{self.name}, " if self.name else ""
+        by_kind = self.kinds()
+        return [
+            f"MachineDescription: {name}{first}",
+            f"nodes: {_listed(zip(by_kind['kind'], by_kind['nodes'], strict=True))}",
+            "partitions: "
+            + ", ".join(
+                f"{each.name} {len(each.nodes):,}{' (default)' * (each.is_default and len(table.partitions) > 1)}"
+                for each in table.partitions
+            ),
+        ]
+
+    def _rows(self) -> tuple[pd.DataFrame, int]:
+        return self.kinds().iloc[:ROWS], len(self.nodes)
+
+
+def _listed(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts)
+
+
+def read_machine(path: str | os.PathLike[str]) -> MachineDescription:
+    """Read the description of a machine from a file, whose format is recognised from its text.
+
+    Parameters
+    ----------
+    path : path
+        Our YAML; what ``scontrol show node``, ``partition``, ``reservation`` and ``config`` print, as text or JSON, one
+        after another in one file; ``slurm.conf``; the list of nodes of Alibaba's openb; or a file ``.machines`` as logs
+        of JSSPP have it beside them. It may be compressed.
+
+    Raises
+    ------
+    UnreadableLogError
+        The file cannot be read.
+    LogFormatError
+        It is in no known format, or a line is not as the format has it; the message names file and line.
+    ParameterError
+        The machine that it describes is not valid; the message names file and, of YAML, line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "site.yaml")
+    ...     _ = path.write_text("nodes: [{names: 'n[1-4]', cores: 8}]")
+    ...     read_machine(path)
+    MachineDescription: 4 nodes of 1 kind, 32 cores
+    nodes: n[1-4] 4
+    partitions: all 4
+    """
+    found = read_machine_file(path)
+    return MachineDescription.from_mapping(found.content, os.fsdecode(path), found.yaml)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The list of nodes of Alibaba's openb, a cluster of 2023 that shares GPUs (Weng et al. 2023)."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from swftools.errors import LogFormatError
+from swftools.formats.registry import Fit
+from swftools.machines.formats.registry import Found, machine_format
+from swftools.machines.kinds import Node, kinds_of
+from swftools.machines.parts import UNTYPED
+
+_COLUMNS = ["sn", "cpu_milli", "memory_mib", "gpu", "model"]
+
+
+def _recognise(text: str) -> Fit:
+    first = text.partition("\n")[0].strip().split(",")
+    is_there = first == _COLUMNS
+    return Fit(is_there, f"the first line is {','.join(_COLUMNS)}" if is_there else f"no line {','.join(_COLUMNS)}")
+
+
+@machine_format("openb", "the list of nodes of Alibaba's openb (CSV)", _recognise)
+def read_openb_nodes(text: str, name: str) -> Found:
+    """Return the machine of a list of nodes.
+
+    Raises
+    ------
+    LogFormatError
+        A line is not name, thousandths of a CPU, MiB, GPUs and their model.
+    """
+    nodes = []
+    reader = csv.reader(io.StringIO(text))
+    next(reader)
+    for row in reader:
+        if not row:
+            continue
+        try:
+            node, milli, memory, gpus, model = (each.strip() for each in row)
+            cores, rest = divmod(int(milli), 1000)
+            found = Node(cores, int(memory), gpus=((model or UNTYPED, int(gpus)),) if int(gpus) else ())
+        except ValueError:
+            rest, found = 1, None
+        if rest or found is None or not node:
+            raise LogFormatError(
+                f"{name}, line {reader.line_num}: {','.join(row)[:80]!r} is not a node's name, thousandths of whole "
+                "CPUs, MiB, GPUs and their model"
+            )
+        nodes.append((node, found))
+    if not nodes:
+        raise LogFormatError(f"{name}: lists no node")
+    return Found({"name": "openb", "order": "names", "nodes": kinds_of(nodes)})

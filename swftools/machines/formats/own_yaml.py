@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Our own descriptions of machines, in YAML."""
+
+from __future__ import annotations
+
+import re
+
+from swftools.errors import LogFormatError
+from swftools.formats.registry import Fit
+from swftools.machines.formats.registry import Found, machine_format
+from swftools.parameters.strict_yaml import NotYamlError, read_yaml
+
+_KEY = re.compile(r"^(?:\{\s*)?[\"']?(?:nodes|partitions|outages|licences|burst_buffers|notes)[\"']?\s*:", re.MULTILINE)
+_OF_SLURM = re.compile(r'"(?:real_memory|slurm|meta|node_list|maximums)"\s*:')
+
+
+def _recognise(text: str) -> Fit:
+    if _OF_SLURM.search(text):
+        return Fit(fits=False, why="it is JSON of Slurm")
+    is_there = _KEY.search(text) is not None
+    return Fit(is_there, "it has a key of ours" if is_there else "no line begins with nodes:")
+
+
+@machine_format("yaml", "a description in YAML", _recognise)
+def read_own_yaml(text: str, name: str) -> Found:
+    """Return what a file of ours says.
+
+    Raises
+    ------
+    LogFormatError
+        It is not YAML, or no mapping.
+    """
+    data = text.encode()
+    try:
+        content = read_yaml(data)
+    except NotYamlError as error:
+        raise LogFormatError(f"{name}, {error}") from error
+    if not isinstance(content, dict):
+        raise LogFormatError(f"{name}: it must be a mapping with the key nodes, see docs/machines.md")
+    return Found(content, data)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``slurm.conf``: NodeName, NodeSet, PartitionName and DownNodes lines with their defaults, and a few settings.
+
+``gres.conf`` need not be beside it: what Gres says of a node is what counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from swftools.errors import LogFormatError, ParameterError
+from swftools.formats.registry import Fit
+from swftools.machines.formats.registry import Found, machine_format
+from swftools.machines.formats.slurm_words import SlurmMachine, value_of
+from swftools.machines.hostlist import expand_hosts, split_hosts
+
+_LINE = re.compile(r"^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost)\s*=", re.IGNORECASE | re.MULTILINE)
+_PRINTED = re.compile(r"\b(?:CPUTot|TotalNodes|NodeCnt)=")
+_COMMENT = re.compile(r"(?<!\\)#.*")
+_WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*=\s*(?:\"([^\"]*)\"|(\S*))")
+_INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
+_DEFAULT = "DEFAULT"
+
+
+def _recognise(text: str) -> Fit:
+    if _PRINTED.search(text):
+        return Fit(fits=False, why="it is what scontrol prints")
+    is_there = _LINE.search(text) is not None
+    return Fit(is_there, "it has lines of slurm.conf" if is_there else "no line NodeName=, PartitionName=")
+
+
+@machine_format("slurm.conf", "Slurm's configuration", _recognise)
+def read_slurm_conf(text: str, name: str) -> Found:
+    """Return the machine that a configuration of Slurm describes.
+
+    Raises
+    ------
+    LogFormatError
+        A line is not KEY=VALUE, a value is not as Slurm has it, or no node is there.
+    """
+    machine = SlurmMachine(name)
+    usual: dict[str, dict[str, str]] = {"nodename": {}, "partitionname": {}}
+    sets: dict[str, list[str]] = {}
+    features: dict[str, list[str]] = {}
+    for number, line in _lines(text):
+        where = f"{name}, line {number}"
+        if included := _INCLUDE.fullmatch(line.rstrip()):
+            machine.note("Include is not followed", included[1])
+            continue
+        words = _words(line, where)
+        first = next(iter(words))
+        if first in usual:
+            if words[first].upper() == _DEFAULT:
+                usual[first] |= words
+                continue
+            words = usual[first] | words
+        if first == "nodename":
+            machine.add_nodes(_hosts(words[first], where), words, where)
+            for feature in value_of(words, "features", "feature").split(","):
+                features.setdefault(feature, []).extend(split_hosts(words[first]))
+        elif first == "nodeset":
+            sets[words[first]] = split_hosts(value_of(words, "nodes"))
+            if value_of(words, "feature"):
+                sets[words[first]] += [f"feature {value_of(words, 'feature')}"]
+        elif first == "partitionname":
+            machine.add_partition(words[first], _items(value_of(words, "nodes")), words, where)
+        elif first == "downnodes":
+            machine.add_away(_hosts(words[first], where), {"state": "DOWN"} | words)
+        else:
+            machine.set(words)
+
+    def nodes_of(item: str) -> list[str]:
+        """Return the lists of hosts that stand for an item, which may be a set."""
+        found = []
+        for each in sets.get(item, [item]):
+            feature = each.removeprefix("feature ")
+            found += [each] if feature == each else features.get(feature, [])
+        return found
+
+    return Found(machine.content(nodes_of))
+
+
+def _items(text: str) -> list[str]:
+    """Return the items of the nodes of a partition; ALL is spelled in any way."""
+    return ["ALL" if item.upper() == "ALL" else item for item in split_hosts(text)]
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line with its number, without comments; those that end with a backslash go on."""
+    begun, first = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        first = first if begun else number
+        begun += _COMMENT.sub("", line)
+        if begun.rstrip().endswith("\\"):
+            begun = f"{begun.rstrip()[:-1]} "
+            continue
+        if begun.strip():
+            yield first, begun
+        begun = ""
+    if begun.strip():
+        yield first, begun
+
+
+def _words(line: str, where: str) -> dict[str, str]:
+    """Return keys, in small letters, and values of a line."""
+    words: dict[str, str] = {}
+    place = 0
+    while line[place:].strip():
+        found = _WORD.match(line, place)
+        if found is None:
+            raise LogFormatError(f"{where}: {line[place:].strip()[:60]!r} is not KEY=VALUE")
+        words[found[1].lower()] = found[3] if found[2] is None else found[2]
+        place = found.end()
+    return words
+
+
+def _hosts(text: str, where: str) -> list[str]:
+    try:
+        return expand_hosts(text)
+    except ParameterError as error:
+        raise LogFormatError(f"{where}: {error}") from error

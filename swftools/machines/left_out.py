@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a description has that simulations do not look at, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from swftools.machines.numbering import kind_name
+from swftools.machines.parts import NodeKind, Outage, Partition
+from swftools.output.amounts import counted
+
+_MOST_NAMED = 5
+
+
+def not_simulated(
+    kinds: Sequence[NodeKind],
+    partitions: Sequence[Partition],
+    outages: Sequence[Outage],
+    licences: Mapping[str, int],
+    burst_buffers: Sequence[str],
+) -> tuple[str, ...]:
+    """Return a sentence for each thing that is told, and not simulated."""
+    return (*_of_nodes(kinds), *_of_partitions(partitions), *_of_machine(outages, licences, burst_buffers))
+
+
+def _of_nodes(kinds: Sequence[NodeKind]) -> Iterator[str]:
+    threads = [kind_name(kind) for kind in kinds if kind.threads_per_core > 1]
+    if threads:
+        yield f"threads: cores are counted, not their threads ({_named(threads)})"
+    mixed = [kind_name(kind) for kind in kinds if len(kind.gpus) > 1]
+    if mixed:
+        yield f"GPUs of several types on a node are counted together ({_named(mixed)})"
+    untold = [kind_name(kind) for kind in kinds if kind.memory is None]
+    if untold:
+        yield f"memory is not known, and never lacks ({_named(untold)})"
+    for what, names in (
+        ("speed", [kind_name(kind) for kind in kinds if kind.speed != 1]),
+        ("power", [kind_name(kind) for kind in kinds if kind.power]),
+        ("switches", [kind_name(kind) for kind in kinds if kind.switch]),
+    ):
+        if names:
+            yield f"{what}: told, not simulated ({_named(names)})"
+
+
+def _of_partitions(partitions: Sequence[Partition]) -> Iterator[str]:
+    allowed = [part.name for part in partitions if part.allow]
+    if allowed:
+        yield f"who may use a partition: told, not simulated ({_named(allowed)})"
+    times = [part.name for part in partitions if part.default_time is not None]
+    if times:
+        yield f"times of jobs that request none: told, not simulated ({_named(times)})"
+
+
+def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_buffers: Sequence[str]) -> Iterator[str]:
+    if outages:
+        yield f"{counted(len(outages), 'outage')}: kept, not simulated yet"
+    if licences:
+        yield f"licences: not modelled ({_named(f'{name} {count:,}' for name, count in licences.items())})"
+    if burst_buffers:
+        yield f"burst buffers: not modelled ({_named(burst_buffers)})"
+
+
+def _named(names: Iterable[str]) -> str:
+    """Return some names, and how many more there are."""
+    names = [*names]
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
