@@ -15,6 +15,7 @@ from pipelines.logs import load_log
 from swftools import measure, scale_to_load, simulate
 from swftools.cleaning import CleaningReport
 from swftools.drift import measure_drift
+from swftools.machines.description import MachineDescription
 from swftools.output.whole_files import create_file
 from swftools.plots import compare_jobs, list_pictures, plot
 from swftools.qbets import WaitPredictor, evaluate, replay
@@ -71,6 +72,17 @@ class Excerpt:
         days = {"recent_days": 7, "reference_days": 14}
         return measure_drift(jobs, self.trace.processors, now=jobs["submit_time"].max(), **days)
 
+    def machine(self) -> MachineDescription:
+        """Return a machine that somebody made up."""
+        kinds = [
+            {"kind": "thin", "count": 144, "cores": 8},
+            {"kind": "fat", "count": 24, "cores": 32},
+            {"kind": "gpu", "count": 12, "cores": 16, "gpus": 4},
+        ]
+        nodes = {"batch": ["thin", "fat"], "short": "ALL", "gpu": "gpu"}
+        parts = [{"name": name, "nodes": nodes[name]} for name in nodes]
+        return MachineDescription.from_mapping({"nodes": kinds, "partitions": parts})
+
     def flags(self) -> pd.DataFrame:
         """Return what cleaning flagged, by the day of submission."""
         flags = {"is_cancelled": "cancelled", "is_never_started": "never started", "is_over_request": "over request"}
@@ -95,6 +107,7 @@ TABLES: dict[str, tuple[str, Callable[[Excerpt], Any]]] = {
         Excerpt.shares,
     ),
     "drift": ("measure_drift(trace.jobs, ...)", Excerpt.drift),
+    "machine": ("machine.by_partition()", lambda log: log.machine().by_partition()),
     "findings": ("pd.DataFrame({'night': [...], 'kind': [...]})", Excerpt.flags),
 }
 """Of each picture of a table: from which, in words or as a call, and how the excerpt gives it."""

@@ -23,6 +23,7 @@ from pipelines.cli.history import reevaluate
 from pipelines.cli.kernels import warm_up_kernels
 from pipelines.cli.listings import measures, pictures, policies, predictors
 from pipelines.cli.logs import convert, describe_log, study_log, validate_logs
+from pipelines.cli.machines import machine
 from pipelines.cli.papers import reproduce
 from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
@@ -96,7 +97,7 @@ def main() -> None:
     show_progress()
 
 
-main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats)
+main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats, machine)
 main.add_family("Data sets", augment, publish, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family(
     *("Simulation", simulate_log, compare, run_experiment, status),

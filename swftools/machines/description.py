@@ -182,6 +182,32 @@ class MachineDescription(ShowsItself):
             }
         )
 
+    def by_partition(self) -> pd.DataFrame:
+        """Return a row for each kind of nodes of each partition: what pictures of machines are drawn from.
+
+        Its columns are ``partition`` and ``kind`` (their names), and what both have together: ``nodes``, ``cores``,
+        ``memory`` (MB; missing where it is not known) and ``gpus``. A node of several partitions counts in each.
+        """
+        import pandas as pd  # noqa: PLC0415
+
+        table = self.table()
+        rows = []
+        for part in table.partitions:
+            count = np.bincount(table.kind[part.nodes], minlength=len(self.nodes))
+            rows += [
+                {
+                    "partition": part.name,
+                    "kind": kind_name(kind),
+                    "nodes": nodes,
+                    "cores": nodes * kind.cores,
+                    "memory": None if kind.memory is None else nodes * kind.memory,
+                    "gpus": nodes * sum(kind.gpus.values()),
+                }
+                for kind, nodes in zip(self.nodes, count.tolist(), strict=True)
+                if nodes
+            ]
+        return pd.DataFrame(rows).astype({"memory": "Int64"})
+
     def _lines(self) -> list[str]:
         table = self.table()
         gpus = f", {counted(int(table.gpus.sum()) // GPU, 'GPU')}" if table.gpus.any() else ""
@@ -219,12 +245,8 @@ def read_machine(path: str | os.PathLike[str]) -> MachineDescription:
 
     Raises
     ------
-    UnreadableLogError
-        The file cannot be read.
-    LogFormatError
-        It is in no known format, or a line is not as the format has it; the message names file and line.
     ParameterError
-        The machine that it describes is not valid; the message names file and, of YAML, line.
+        It cannot be read, is in no known format, or the machine is not valid; the message names file and line.
 
     Examples
     --------

@@ -18,6 +18,7 @@ from swftools.plots import findings as _findings  # noqa: F401
 from swftools.plots import gantt as _gantt  # noqa: F401
 from swftools.plots import inaccuracy as _inaccuracy  # noqa: F401
 from swftools.plots import load as _load  # noqa: F401
+from swftools.plots import machine as _machine  # noqa: F401
 from swftools.plots import policies as _policies  # noqa: F401
 from swftools.plots import queue as _queue  # noqa: F401
 from swftools.plots import reliability as _reliability  # noqa: F401

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from swftools.errors import LogFormatError
+from swftools.errors import LogFormatError, ParameterError
 from swftools.formats.registry import Fit
 from swftools.formats.swf.machines import machines_of
 from swftools.machines.formats.registry import Found, machine_format
@@ -28,9 +28,13 @@ def read_alea_machines(text: str, name: str) -> Found:
 
     Raises
     ------
-    LogFormatError
+    ParameterError
         A line is not number, name, nodes, processors of each, speed and KB.
     """
+    try:
+        clusters = machines_of(text, name)
+    except LogFormatError as error:
+        raise ParameterError(str(error)) from error
     kinds = [
         {
             "kind": cluster["name"],
@@ -40,8 +44,8 @@ def read_alea_machines(text: str, name: str) -> Found:
             "features": [cluster["name"], f"cl_{cluster['name']}"],
             "speed": float(cluster["speed"]),
         }
-        for cluster in machines_of(text, name).to_dict("records")
+        for cluster in clusters.to_dict("records")
     ]
     if len({kind["kind"] for kind in kinds}) < len(kinds):
-        raise LogFormatError(f"{name}: two clusters have one name; rename one")
+        raise ParameterError(f"{name}: two clusters have one name; rename one")
     return Found({"nodes": kinds})

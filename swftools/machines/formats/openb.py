@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import io
 
-from swftools.errors import LogFormatError
+from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
 from swftools.machines.kinds import Node, kinds_of
@@ -27,7 +27,7 @@ def read_openb_nodes(text: str, name: str) -> Found:
 
     Raises
     ------
-    LogFormatError
+    ParameterError
         A line is not name, thousandths of a CPU, MiB, GPUs and their model.
     """
     nodes = []
@@ -43,11 +43,11 @@ def read_openb_nodes(text: str, name: str) -> Found:
         except ValueError:
             rest, found = 1, None
         if rest or found is None or not node:
-            raise LogFormatError(
+            raise ParameterError(
                 f"{name}, line {reader.line_num}: {','.join(row)[:80]!r} is not a node's name, thousandths of whole "
                 "CPUs, MiB, GPUs and their model"
             )
         nodes.append((node, found))
     if not nodes:
-        raise LogFormatError(f"{name}: lists no node")
+        raise ParameterError(f"{name}: lists no node")
     return Found({"name": "openb", "order": "names", "nodes": kinds_of(nodes)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from swftools.errors import LogFormatError
+from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
 from swftools.parameters.strict_yaml import NotYamlError, read_yaml
@@ -27,14 +27,14 @@ def read_own_yaml(text: str, name: str) -> Found:
 
     Raises
     ------
-    LogFormatError
+    ParameterError
         It is not YAML, or no mapping.
     """
     data = text.encode()
     try:
         content = read_yaml(data)
     except NotYamlError as error:
-        raise LogFormatError(f"{name}, {error}") from error
+        raise ParameterError(f"{name}, {error}") from error
     if not isinstance(content, dict):
-        raise LogFormatError(f"{name}: it must be a mapping with the key nodes, see docs/machines.md")
+        raise ParameterError(f"{name}: it must be a mapping with the key nodes, see docs/machines.md")
     return Found(content, data)

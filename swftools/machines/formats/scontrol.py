@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from swftools.errors import LogFormatError
+from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
 from swftools.machines.formats.slurm_words import SlurmMachine, value_of, whole
@@ -35,7 +35,7 @@ def read_scontrol(text: str, name: str) -> Found:
 
     Raises
     ------
-    LogFormatError
+    ParameterError
         A value is not as Slurm writes it, a record is cut off, or no node is there.
     """
     machine = SlurmMachine(name)
@@ -44,11 +44,11 @@ def read_scontrol(text: str, name: str) -> Found:
         where = f"{name}, line {line}"
         if kind == "Node":
             if not whole(words, where, "cputot"):
-                raise LogFormatError(f"{where}: node {called} has no CPUTot; its record is cut off")
+                raise ParameterError(f"{where}: node {called} has no CPUTot; its record is cut off")
             machine.add_nodes([called], words, where)
         elif kind == "Partition":
             if "totalnodes" not in words:
-                raise LogFormatError(f"{where}: partition {called} has no TotalNodes; its record is cut off")
+                raise ParameterError(f"{where}: partition {called} has no TotalNodes; its record is cut off")
             machine.add_partition(called, split_hosts(value_of(words, "nodes")), words, where)
         elif kind == "Reservation":
             machine.add_reservation(called, words)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from swftools.errors import LogFormatError
+from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
 from swftools.machines.formats.slurm_words import SlurmMachine
@@ -34,7 +34,7 @@ def read_scontrol_json(text: str, name: str) -> Found:
 
     Raises
     ------
-    LogFormatError
+    ParameterError
         It is not JSON, a value is not as Slurm has it, or no node is there.
     """
     machine = SlurmMachine(name)
@@ -42,10 +42,10 @@ def read_scontrol_json(text: str, name: str) -> Found:
         called = str(entry.get("name") or entry.get("LicenseName") or "")
         where = f"{name}, {kind} {called!r}"
         if not called:
-            raise LogFormatError(f"{name}: one of {kind} has no name")
+            raise ParameterError(f"{name}: one of {kind} has no name")
         if kind == "nodes":
             if "real_memory" not in entry or "cpus" not in entry:
-                raise LogFormatError(f"{where}: has no cpus and real_memory; is this what scontrol prints?")
+                raise ParameterError(f"{where}: has no cpus and real_memory; is this what scontrol prints?")
             machine.add_nodes([called], _of_node(entry), where)
         elif kind == "partitions":
             machine.add_partition(called, split_hosts(_text(entry, "nodes.configured")), _of_partition(entry), where)
@@ -70,14 +70,14 @@ def _entries(text: str, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         except (json.JSONDecodeError, RecursionError) as error:
             line = text[: getattr(error, "pos", place)].count("\n") + 1
             told = getattr(error, "msg", "too deep")
-            raise LogFormatError(f"{name}, line {line}: not readable as JSON: {told}; is the file whole?") from error
+            raise ParameterError(f"{name}, line {line}: not readable as JSON: {told}; is the file whole?") from error
         if not isinstance(document, dict):
-            raise LogFormatError(f"{name}: is no JSON of scontrol, which is a mapping")
+            raise ParameterError(f"{name}: is no JSON of scontrol, which is a mapping")
         for kind in _KINDS:
             entries = document.get(kind, [])
             for entry in entries if isinstance(entries, list) else []:
                 if not isinstance(entry, dict):
-                    raise LogFormatError(f"{name}: {kind} should be a list of mappings")
+                    raise ParameterError(f"{name}: {kind} should be a list of mappings")
                 yield kind, entry
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from swftools.errors import LogFormatError, ParameterError
+from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
 from swftools.machines.formats.slurm_words import SlurmMachine, value_of
@@ -36,7 +36,7 @@ def read_slurm_conf(text: str, name: str) -> Found:
 
     Raises
     ------
-    LogFormatError
+    ParameterError
         A line is not KEY=VALUE, a value is not as Slurm has it, or no node is there.
     """
     machine = SlurmMachine(name)
@@ -109,7 +109,7 @@ def _words(line: str, where: str) -> dict[str, str]:
     while line[place:].strip():
         found = _WORD.match(line, place)
         if found is None:
-            raise LogFormatError(f"{where}: {line[place:].strip()[:60]!r} is not KEY=VALUE")
+            raise ParameterError(f"{where}: {line[place:].strip()[:60]!r} is not KEY=VALUE")
         words[found[1].lower()] = found[3] if found[2] is None else found[2]
         place = found.end()
     return words
@@ -119,4 +119,4 @@ def _hosts(text: str, where: str) -> list[str]:
     try:
         return expand_hosts(text)
     except ParameterError as error:
-        raise LogFormatError(f"{where}: {error}") from error
+        raise ParameterError(f"{where}: {error}") from error

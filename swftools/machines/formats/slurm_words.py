@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from swftools.errors import LogFormatError
+from swftools.errors import ParameterError
 from swftools.machines.hostlist import fold_hosts
 from swftools.machines.kinds import Node, kinds_of
 from swftools.machines.parts import UNTYPED
@@ -43,7 +43,7 @@ def whole(words: Words, where: str, *keys: str, default: int = 0) -> int:
         return default
     if not text.isascii() or not text.isdecimal() or len(text) > 12:
         key = next(key for key in keys if words.get(key, "").strip() == text)
-        raise LogFormatError(f"{where}: {key}={text[:40]} is no whole number")
+        raise ParameterError(f"{where}: {key}={text[:40]} is no whole number")
     return int(text)
 
 
@@ -55,7 +55,7 @@ def seconds(words: Words, where: str, key: str) -> float | None:
     is_minutes = text.isascii() and text.isdecimal() and len(text) <= 12
     found = float(text) * 60 if is_minutes else seconds_of(text) if ":" in text or "-" in text else None
     if found is None:
-        raise LogFormatError(f"{where}: {key}={text[:40]} is no time such as 90 (minutes), 04:00:00 or 2-00:00:00")
+        raise ParameterError(f"{where}: {key}={text[:40]} is no time such as 90 (minutes), 04:00:00 or 2-00:00:00")
     return found
 
 
@@ -70,7 +70,7 @@ def gres_of(text: str, where: str) -> tuple[dict[str, int], list[str]]:
             continue
         found = _GRES.fullmatch(rest[-1]) if rest else None
         if rest and found is None and len(rest) > 1:
-            raise LogFormatError(f"{where}: Gres={text[:60]} does not say how many GPUs there are")
+            raise ParameterError(f"{where}: Gres={text[:60]} does not say how many GPUs there are")
         count = int(found[1]) * _POWERS[found[2].upper()] if found else 1
         kind = rest[0] if len(rest) > 1 or (rest and found is None) else UNTYPED
         gpus[kind] = gpus.get(kind, 0) + count
@@ -114,7 +114,7 @@ class SlurmMachine:
             return
         twice = next((name for name in names if name in self._nodes), None)
         if twice is not None:
-            raise LogFormatError(f"{where}: node {twice} is there twice; give each once")
+            raise ParameterError(f"{where}: node {twice} is there twice; give each once")
         self._nodes |= dict.fromkeys(names, self._node(words, where))
         self.add_away(names, words)
 
@@ -144,7 +144,7 @@ class SlurmMachine:
         cores = min(cores, cpus) if cpus else cores
         kept = whole(words, where, "corespeccount")
         if kept >= cores:
-            raise LogFormatError(f"{where}: CoreSpecCount={kept} leaves no core for jobs")
+            raise ParameterError(f"{where}: CoreSpecCount={kept} leaves no core for jobs")
         if kept:
             self.note("cores that Slurm keeps for the system are left out")
         elif value_of(words, "cpuspeclist"):
@@ -168,7 +168,7 @@ class SlurmMachine:
     def add_partition(self, name: str, nodes: list[str], words: Words, where: str) -> None:
         """Take a partition of nodes, each a name, a list of hosts, or ALL."""
         if name in self._partitions:
-            raise LogFormatError(f"{where}: partition {name} is there twice; give each once")
+            raise ParameterError(f"{where}: partition {name} is there twice; give each once")
         part: dict[str, Any] = {"name": name, "nodes": nodes}
         part["tier"] = whole(words, where, "prioritytier", "priority", default=1)
         part["max_time"], part["default_time"] = seconds(words, where, "maxtime"), seconds(words, where, "defaulttime")
@@ -230,7 +230,7 @@ class SlurmMachine:
             Returns what stands for an item of the nodes of partitions; by default the item itself.
         """
         if not self._nodes:
-            raise LogFormatError(
+            raise ParameterError(
                 f"{self._source}: no node is described; put what scontrol show node prints into the same file"
             )
         settings = self._settings

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command that shows what a machine has: machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.output import PICTURES, check_output, check_picture, json_option, print_json
+from swftools.output.shown_text import WIDTH, shown
+
+if TYPE_CHECKING:
+    from swftools.machines.description import MachineDescription
+
+_NAMES = (24, 20)
+"""Columns of the first word of a row, and of the others but for the last, which has the rest."""
+_INDENT = "  "
+
+
+@click.command(short_help="Show what a machine of nodes has.")
+@click.argument("file", type=click.Path())
+@click.option(
+    "--change",
+    "changes",
+    multiple=True,
+    metavar="CHANGE",
+    help="Change it first: nodes.KIND.count+=8, partitions.NAME.max_time=2d; repeatable.",
+)
+@click.option("--to", "output", metavar="FILE.yaml", help="Write the description into this file.")
+@click.option("--plot", "picture", metavar="FILE", help=f"Draw partitions by kinds of nodes: {', '.join(PICTURES)}.")
+@json_option
+def machine(file: str, changes: tuple[str, ...], output: str | None, picture: str | None, as_json: bool) -> None:
+    """Show what a machine has, by kinds of nodes and by partitions, and what simulations do not look at.
+
+    FILE is a description (YAML); what scontrol show node, partition, reservation and config print, one after another,
+    or its JSON; slurm.conf; the list of nodes of Alibaba's openb; a file .machines.
+
+    \b
+    Examples: swftools machine slurm.conf --to site.yaml
+              swftools machine site.yaml --change nodes.gpu.count+=8
+    """
+    if output:
+        check_output(output, (".yaml", ".yml"), [file])
+    if picture:
+        check_picture(picture, [file])
+    from swftools.machines.description import read_machine
+
+    found = read_machine(file)
+    if changes:
+        found = found.changed(changes)
+    if as_json:
+        print_json(_facts(found))
+    else:
+        for line in _lines(found):
+            click.echo(shown(line))
+    if output:
+        from swftools.output.whole_files import create_file
+
+        with create_file(output) as written:
+            written.write(found.to_yaml().encode())
+        click.echo(f"description: {shown(output)}", err=as_json)
+    if picture:
+        _draw(found, picture, quiet=as_json)
+
+
+def _facts(found: MachineDescription) -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    table, kinds = found.table(), found.kinds()
+    parts = found.by_partition()
+    sums = parts.groupby("partition", sort=False)[["nodes", "cores", "gpus"]].sum()
+    return {
+        "name": found.name,
+        "nodes": len(table),
+        "cores": table.processors,
+        "gpus": int(sum(kinds["gpus"] * kinds["nodes"])),
+        "kinds": [
+            {key: value for key, value in row.items() if key not in ("gpu_types", "features")}
+            | {key: [*filter(None, row[key].split(","))] for key in ("gpu_types", "features")}
+            for row in kinds.to_dict("records")
+        ],
+        "partitions": [
+            {
+                "name": part.name,
+                "nodes": len(part.nodes),
+                "cores": int(sums["cores"][part.name]),
+                "gpus": int(sums["gpus"][part.name]),
+                "max_time": part.max_time,
+                "min_nodes": part.min_nodes or None,
+                "max_nodes": part.max_nodes or None,
+                "max_cores": part.max_cores or None,
+                "default_memory_per_core": part.default_memory_per_core or None,
+                "max_memory_per_core": part.max_memory_per_core or None,
+                "is_exclusive": part.is_exclusive,
+                "is_default": part.is_default,
+                "tier": part.tier,
+            }
+            for part in table.partitions
+        ],
+        "outages": len(found.outages),
+        "not_simulated": found.not_simulated(),
+        "notes": found.notes,
+    }
+
+
+def _lines(found: MachineDescription) -> list[str]:
+    """Return what is printed for people."""
+    from swftools.machines.amounts import shown_memory
+    from swftools.output.amounts import counted
+    from swftools.parameters.durations import in_words
+
+    facts = _facts(found)
+    gpus = f", {counted(facts['gpus'], 'GPU')}" if facts["gpus"] else ""
+    name = f"{found.name}: " if found.name else ""
+    whole = f"{name}{counted(facts['nodes'], 'node')}, {counted(facts['cores'], 'core')}{gpus}"
+    kinds = [("kind", "nodes", "cores", "memory", "GPUs", "weight", "features")] + [
+        (
+            kind["kind"],
+            f"{kind['nodes']:,}",
+            f"{kind['cores']:,}",
+            "?" if kind["memory"] is None or str(kind["memory"]) == "<NA>" else shown_memory(int(kind["memory"])),
+            f"{kind['gpus']} {'+'.join(kind['gpu_types'])}" if kind["gpus"] else "-",
+            str(kind["weight"]),
+            ",".join(kind["features"]) or "-",
+        )
+        for kind in facts["kinds"]
+    ]
+    parts = [("partition", "nodes", "cores", "GPUs", "longest", "nodes/job", "tier", "")] + [
+        (
+            f"{part['name']}{'*' * (part['is_default'] and len(facts['partitions']) > 1)}",
+            f"{part['nodes']:,}",
+            f"{part['cores']:,}",
+            f"{part['gpus']:,}" if part["gpus"] else "-",
+            "any" if part["max_time"] == float("inf") else in_words(part["max_time"]),
+            _between(part["min_nodes"], part["max_nodes"]),
+            str(part["tier"]),
+            "whole nodes" if part["is_exclusive"] else "",
+        )
+        for part in facts["partitions"]
+    ]
+    lines = [whole, "", "each node of a kind", *_table(kinds, "<>>><><"), "", *_table(parts, "<>>>>>><")]
+    if any(row[0].endswith("*") for row in parts[1:]):
+        lines.append(f"{_INDENT}* jobs go there that name no partition")
+    for title, texts in (("not simulated", facts["not_simulated"]), ("notes", facts["notes"])):
+        if texts:
+            lines += ["", title]
+            for text in texts:
+                lines += click.wrap_text(shown(text), WIDTH, _INDENT, f"{_INDENT}  ").split("\n")
+    return lines
+
+
+def _between(least: int | None, most: int | None) -> str:
+    """Return how many nodes jobs may have."""
+    if least is None and most is None:
+        return "any"
+    return f"{least or 1:,}-{most:,}" if most is not None else f"{least:,}+"
+
+
+def _table(rows: list[tuple[str, ...]], sides: str) -> list[str]:
+    """Return rows as lines of columns that fit 80; long words are cut."""
+    from swftools.output.shown_html import shortened
+
+    most = [_NAMES[0], *[_NAMES[1]] * (len(sides) - 1)]
+    cut = [(*map(shortened, row[:-1], most), row[-1]) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cut, strict=True)]
+    before = sum(widths[:-1]) + 2 * len(widths)
+    lines = []
+    for row in cut:
+        last = shortened(row[-1], max(WIDTH - before, 8))
+        words = [f"{word:{side}{width}}" for word, side, width in zip(row[:-1], sides, widths, strict=False)]
+        lines.append(f"{_INDENT}{'  '.join([*words, last])}".rstrip())
+    return lines
+
+
+def _draw(found: MachineDescription, path: str, *, quiet: bool) -> None:
+    """Draw a picture, and say what it shows."""
+    from swftools import plots
+    from swftools.output.whole_files import create_file
+
+    axes, told = plots.plot_and_tell(found.by_partition(), "machine")
+    figure: Any = axes.figure
+    with plots.style("screen"), create_file(path) as file:
+        figure.savefig(file, format=Path(path).suffix[1:].lower(), dpi=200)
+    click.echo(click.wrap_text(shown(told), WIDTH), err=quiet)
+    click.echo(f"picture: {shown(path)}", err=quiet)
