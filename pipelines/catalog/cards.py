@@ -12,7 +12,7 @@ from dataclasses import field
 from functools import partial
 from importlib.resources import files
 from pathlib import PurePosixPath
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -23,8 +23,12 @@ import swftools.formats.detect  # noqa: F401 (registers the formats)
 from pipelines.names import check_name, is_name
 from swftools.errors import ParameterError, UnknownLogError
 from swftools.formats.registry import list_formats
+from swftools.machines.parts import NodeKind, Partition
 from swftools.parameters.as_text import write_entry
 from swftools.parameters.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from swftools.machines.description import MachineDescription
 
 RESOURCES = files("pipelines") / "resources"
 """What is shipped with the package: the catalogue, the excerpt and the defaults."""
@@ -104,6 +108,30 @@ class MachineCard:
     time_zone: Annotated[Text, AfterValidator(_time_zone)]
     why: Text | None = None
     """What the numbers rest on."""
+    nodes: tuple[NodeKind, ...] = ()
+    """Kinds of nodes, as a description of a machine has them; none: it is known as a pool of processors."""
+    partitions: tuple[Partition, ...] = ()
+    """Of these nodes."""
+    order: Literal["kinds", "names"] = "kinds"
+    """Of these nodes."""
+    description: Text | None = None
+    """File that describes the machine, from the folder of the catalogue on; in place of nodes and partitions."""
+
+    def described(self) -> MachineDescription | None:
+        """Return the machine's nodes and partitions; None where the card does not tell them.
+
+        Raises
+        ------
+        ParameterError
+            The file that the card names cannot be read, or is not valid.
+        """
+        from swftools.machines.description import MachineDescription, read_machine  # noqa: PLC0415
+
+        if self.description is not None:
+            return read_machine(self.description)
+        if not self.nodes:
+            return None
+        return MachineDescription(nodes=self.nodes, partitions=self.partitions, order=self.order, name=self.name)
 
 
 @dataclass(frozen=True, kw_only=True, config=_CARD)

@@ -18,6 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 from pipelines.catalog.cards import RESOURCES, Catalog
 from swftools.errors import CatalogError, ParameterError
 from swftools.formats.registry import list_formats
+from swftools.machines.numbering import number_nodes
+from swftools.machines.parts import NodeKind, Partition
 from swftools.parameters.problems import Problem, message_of, path_of, report
 from swftools.parameters.spelling import did_you_mean
 from swftools.parameters.strict_yaml import KeyPath, read_yaml_file
@@ -49,20 +51,20 @@ def read_catalog(path: str | Path | None = None) -> Catalog:
     """
     source = RESOURCES / "data_catalog.yaml" if path is None else Path(path)
     data, content = read_yaml_file(source, CatalogError, "check the path of the catalogue")
-    catalog, problems = _build(content)
+    catalog, problems = _build(content, Path(str(source)).parent)
     if catalog is None or problems:
         raise CatalogError(report(str(source), data, problems))
     return catalog
 
 
-def _build(raw: Any) -> tuple[Catalog | None, list[Problem]]:
+def _build(raw: Any, folder: Path) -> tuple[Catalog | None, list[Problem]]:
     """Check the types of all cards and what lies between them; return the catalogue unless a type is wrong."""
     if not isinstance(raw, dict):
         found = "the file is empty" if raw is None else f"the file is a {type(raw).__name__}"
         return None, [((), f"{found}; it must be a mapping with the key logs, see data_catalog.yaml of this package")]
-    own = _mapping(raw.get("logs"))
+    own = {name: _with_path(card, folder) for name, card in _mapping(raw.get("logs")).items()}
     complete = raw | {"logs": _with_inherited(own)} if "logs" in raw and isinstance(raw["logs"], dict) else raw
-    problems = [*_between_cards(raw, _mapping(complete.get("logs")))]
+    problems = [*_between_cards(raw | {"logs": own} if "logs" in raw else raw, _mapping(complete.get("logs")))]
     try:
         return TypeAdapter(Catalog).validate_python(complete), problems
     except ValidationError as error:
@@ -77,6 +79,36 @@ def _build(raw: Any) -> tuple[Catalog | None, list[Problem]]:
 def _mapping(value: Any) -> dict[Any, Any]:
     """Return a value that should be a mapping; empty if it is not, which the types report."""
     return value if isinstance(value, dict) else {}
+
+
+def _with_path(card: Any, folder: Path) -> Any:
+    """Return a log's card with the whole path of the file that describes its machine."""
+    machine = _mapping(_mapping(card).get("machine"))
+    if not isinstance(machine.get("description"), str):
+        return card
+    return card | {"machine": machine | {"description": str(folder / machine["description"])}}
+
+
+def _machine(where: KeyPath, machine: Mapping[Any, Any]) -> Iterator[Problem]:
+    """Yield what is wrong between what a card says of the nodes of its machine; types are checked elsewhere."""
+    nodes, description = machine.get("nodes"), machine.get("description")
+    if description is not None and nodes is not None:
+        yield (*where, "description"), "the card has nodes too; keep one of them"
+    if isinstance(description, str) and not Path(description).is_file():
+        yield (
+            (*where, "description"),
+            f"there is no file {description}; the path is from the folder of the catalogue on",
+        )
+    if not nodes and any(key in machine for key in ("partitions", "order")):
+        key = "partitions" if "partitions" in machine else "order"
+        yield (*where, key), f"the card has {key} and no nodes; describe the nodes, or leave {key} out"
+    try:
+        kinds = TypeAdapter(tuple[NodeKind, ...]).validate_python(nodes or ())
+        partitions = TypeAdapter(tuple[Partition, ...]).validate_python(machine.get("partitions", ()))
+    except ValidationError:
+        return
+    if kinds:
+        yield from (((*where, *place), what) for place, what in number_nodes(kinds, partitions, ()).problems)
 
 
 def _with_inherited(own: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -118,6 +150,7 @@ def _between_cards(raw: Mapping[Any, Any], complete: Mapping[Any, Any]) -> Itera
         if isinstance(sha256, str) and first_with.setdefault(sha256, name) != name:
             yield (*where, "sha256"), f"the same as in card {first_with[sha256]!r}; a text has one card"
         yield from _options(where, _mapping(complete.get(name)))
+        yield from _machine((*where, "machine"), _mapping(card.get("machine")))
         queues = _mapping(card.get("queues"))
         yield from _ranks((*where, "queues"), queues)
         all_queues = _mapping(_mapping(complete.get(name)).get("queues"))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +158,7 @@ def _between(least: int | None, most: int | None) -> str:
     return f"{least or 1:,}-{most:,}" if most is not None else f"{least:,}+"
 
 
-def _table(rows: list[tuple[str, ...]], sides: str) -> list[str]:
+def _table(rows: Sequence[tuple[str, ...]], sides: str) -> list[str]:
     """Return rows as lines of columns that fit 80; long words are cut."""
     from swftools.output.shown_html import shortened
 

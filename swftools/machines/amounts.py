@@ -7,8 +7,8 @@ import re
 
 from swftools.errors import ParameterError
 
-MOST_MEMORY = 1 << 30
-"""MB that a node may have; as many has one whose memory is not known, so that it never lacks."""
+MOST_MEMORY = (1 << 27) - 1
+"""MB that a node may have, 128 TB; as many has one whose memory is not known, so that it never lacks."""
 
 _UNITS = {"M": 1, "G": 1024, "T": 1024**2}
 _AMOUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([A-Za-z]*)", re.ASCII)

@@ -19,10 +19,10 @@ from swftools.errors import ParameterError
 from swftools.machines.as_yaml import mapping_of, yaml_of
 from swftools.machines.change import change_mapping
 from swftools.machines.formats import read_machine_file
+from swftools.machines.left_out import not_simulated
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.numbering import Numbered, kind_name, node_table, number_nodes
 from swftools.machines.parts import NodeKind, Number, Outage, Partition, Text, Texts
-from swftools.machines.left_out import not_simulated
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ROWS, ShowsItself
 from swftools.parameters.problems import report, validated

@@ -74,9 +74,10 @@ class Machine(Picture):
         for place, kind in enumerate([*kinds[kinds != _OTHERS], *kinds[kinds == _OTHERS]]):
             rows = table[table["kind"] == kind].set_index("partition")["amount"]
             lengths = rows.reindex(names).fillna(0.0).to_numpy(dtype=float) / unit
-            look = {"color": COLORS[place % len(COLORS)], "hatch": _HATCHES[place // len(COLORS) % len(_HATCHES)]}
-            look = {"color": "0.7"} if kind == _OTHERS else look
-            axes.barh(np.arange(len(names)), lengths, left=ends, label=name_of(kind), edgecolor="white", **look)
+            color = "0.7" if kind == _OTHERS else COLORS[place % len(COLORS)]
+            hatch = "" if kind == _OTHERS else _HATCHES[place // len(COLORS) % len(_HATCHES)]
+            places = np.arange(len(names))
+            axes.barh(places, lengths, left=ends, label=name_of(kind), edgecolor="white", color=color, hatch=hatch)
             ends = ends + lengths
         axes.set_yticks(np.arange(len(names)), [name_of(each) for each in names])
         axes.set(

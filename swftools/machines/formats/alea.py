@@ -24,8 +24,6 @@ def _recognise(text: str) -> Fit:
 def read_alea_machines(text: str, name: str) -> Found:
     """Return the machine of which the clusters are kinds of nodes.
 
-    Jobs of these logs ask for a cluster by a property, cl_NAME; so that is a feature of its nodes.
-
     Raises
     ------
     ParameterError
@@ -41,7 +39,6 @@ def read_alea_machines(text: str, name: str) -> Found:
             "count": int(cluster["nodes"]),
             "cores": int(cluster["processors_per_node"]),
             "memory": int(cluster["memory_kb"]) // 1024 or None,
-            "features": [cluster["name"], f"cl_{cluster['name']}"],
             "speed": float(cluster["speed"]),
         }
         for cluster in clusters.to_dict("records")
