@@ -19,6 +19,8 @@ from .formats.swf.reader import iter_swf as iter_swf
 from .formats.swf.reader import read_swf as read_swf
 from .formats.swf.writer import write_swf as write_swf
 from .header import SwfHeader as SwfHeader
+from .machines.description import MachineDescription as MachineDescription
+from .machines.description import read_machine as read_machine
 from .market.prices import Prices as Prices
 from .market.prices import price as price
 from .offered_work import offered_load as offered_load

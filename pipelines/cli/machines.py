@@ -15,8 +15,12 @@ from swftools.output.shown_text import WIDTH, shown
 if TYPE_CHECKING:
     from swftools.machines.description import MachineDescription
 
-_NAMES = (24, 20)
-"""Columns of the first word of a row, and of the others but for the last, which has the rest."""
+_NAMES = ((24, 20), (16, 12), (10, 10), (8, 8))
+"""Columns of the first word of a row, and of the others but for the last: the first of these with which lines fit."""
+
+_LAST = 11
+"""Columns of the last word, which has what is left."""
+
 _INDENT = "  "
 
 
@@ -109,6 +113,7 @@ def _lines(found: MachineDescription) -> list[str]:
     """Return what is printed for people."""
     from swftools.machines.amounts import shown_memory
     from swftools.output.amounts import counted
+    from swftools.output.shown_html import shortened
     from swftools.parameters.durations import in_words
 
     facts = _facts(found)
@@ -140,14 +145,22 @@ def _lines(found: MachineDescription) -> list[str]:
         )
         for part in facts["partitions"]
     ]
-    lines = [whole, "", "each node of a kind", *_table(kinds, "<>>><><"), "", *_table(parts, "<>>>>>><")]
+    lines = [
+        shortened(whole, WIDTH),
+        "",
+        "each node of a kind",
+        *_table(kinds, "<>>><><"),
+        "",
+        *_table(parts, "<>>>>>><"),
+    ]
     if any(row[0].endswith("*") for row in parts[1:]):
         lines.append(f"{_INDENT}* jobs go there that name no partition")
     for title, texts in (("not simulated", facts["not_simulated"]), ("notes", facts["notes"])):
         if texts:
             lines += ["", title]
             for text in texts:
-                lines += click.wrap_text(shown(text), WIDTH, _INDENT, f"{_INDENT}  ").split("\n")
+                wrapped = click.wrap_text(shown(text), WIDTH, _INDENT, f"{_INDENT}  ").split("\n")
+                lines += [shortened(line, WIDTH) for line in wrapped]
     return lines
 
 
@@ -159,18 +172,20 @@ def _between(least: int | None, most: int | None) -> str:
 
 
 def _table(rows: Sequence[tuple[str, ...]], sides: str) -> list[str]:
-    """Return rows as lines of columns that fit 80; long words are cut."""
+    """Return rows as lines of columns that fit 80; long words are cut, those of the last column to what is left."""
     from swftools.output.shown_html import shortened
 
-    most = [_NAMES[0], *[_NAMES[1]] * (len(sides) - 1)]
-    cut = [(*map(shortened, row[:-1], most), row[-1]) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cut, strict=True)]
-    before = sum(widths[:-1]) + 2 * len(widths)
+    for most in _NAMES:
+        limits = [most[0], *[most[1]] * (len(sides) - 1)]
+        cut = [(*map(shortened, row[:-1], limits), row[-1]) for row in rows]
+        widths = [max(map(len, column)) for column in zip(*cut, strict=True)][:-1]
+        left = max(WIDTH - len(_INDENT) - sum(widths) - 2 * len(widths), 4)
+        if left >= min(_LAST, max(len(row[-1]) for row in rows)):
+            break
     lines = []
     for row in cut:
-        last = shortened(row[-1], max(WIDTH - before, 8))
         words = [f"{word:{side}{width}}" for word, side, width in zip(row[:-1], sides, widths, strict=False)]
-        lines.append(f"{_INDENT}{'  '.join([*words, last])}".rstrip())
+        lines.append(f"{_INDENT}{'  '.join([*words, shortened(row[-1], left)])}".rstrip())
     return lines
 
 

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from typing import Any
 
@@ -63,13 +64,14 @@ def split_changes(changes: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
         if not text.lstrip().startswith(_OF_POLICY):
             of_machine.append(text)
             continue
-        path, sign, value = _parsed(text.strip())
-        key = path.removeprefix(_OF_POLICY)
-        if sign != "=" or not key:
-            raise ParameterError(f"change {text!r}: a parameter of the policy is set by =, as in priority.KEY=VALUE")
-        if key in parameters:
-            raise ParameterError(f"change {text!r}: {key} of the policy is given twice")
-        parameters[key] = _value(text, value)
+        with _named(text):
+            path, sign, value = _parsed(text.strip())
+            key = path.removeprefix(_OF_POLICY)
+            if sign != "=" or not key:
+                raise ParameterError("a parameter of the policy is set by =, as in priority.KEY=VALUE")
+            if key in parameters:
+                raise ParameterError(f"{key} of the policy is given twice")
+            parameters[key] = _value(value)
     return of_machine, parameters
 
 
@@ -88,33 +90,46 @@ def change_mapping(content: Mapping[str, Any], text: str) -> dict[str, Any]:
     ParameterError
         It is not readable, or names what is not there.
     """
-    found = copy.deepcopy(dict(content))
-    text = text.strip()
+    with _named(text):
+        return _changed_by(copy.deepcopy(dict(content)), text.strip())
+
+
+@contextmanager
+def _named(text: str) -> Iterator[None]:
+    """Put the change in front of whatever is wrong with it."""
+    try:
+        yield
+    except ParameterError as error:
+        raise ParameterError(f"change {text!r}: {error}") from error
+
+
+def _changed_by(found: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return a description with a change, which is made in it."""
     if away := _AWAY.fullmatch(text):
-        found["outages"] = [*found.get("outages", []), _outage(text, away[1])]
+        found["outages"] = [*found.get("outages", []), _outage(away[1])]
         return found
     path, sign, value = _parsed(text)
-    section, _, rest = path.partition(".")
+    section, rest = [*re.split(r"[.:]", path, maxsplit=1), ""][:2]
     if section == _OF_POLICY[:-1]:
-        raise ParameterError(f"change {text!r}: is of the policy's parameters, and not of the machine")
+        raise ParameterError("is of the policy's parameters, and not of the machine")
     known = [*_SECTIONS, "priority", "away:"]
-    section = require_known(f"change {text!r}: {section!r} cannot be changed", section, known)
+    section = require_known(f"{section!r} cannot be changed", section, known)
     if section not in _SECTIONS:
-        raise ParameterError(f"change {text!r}: write it as one of {FORMS}")
-    entry, key = _entry(found, section, rest, text)
+        raise ParameterError(f"write it as one of {FORMS}")
+    entry, key = _entry(found, section, rest)
     keys = [each.name for each in fields(_SECTIONS[section][2])]
     outer, _, inner = key.partition(".")
-    outer = require_known(f"change {text!r}: no key {outer!r} of {section}", outer, keys)
+    outer = require_known(f"no key {outer!r} of {section}", outer, keys)
     if inner:
-        entry, outer = _inner(entry, outer, inner, text)
+        entry, outer = _inner(entry, outer, inner)
     elif (section, outer) == ("nodes", "count"):
-        _resize(found, entry, sign, value, text)
+        _resize(found, entry, sign, value)
         return found
     elif (section, outer, sign) == ("partitions", "nodes", "-="):
-        _take(found, entry, _hosts_of(found, split_hosts(value), text), text)
+        _take(found, entry, _hosts_of(found, split_hosts(value)))
         return found
     usual = {each.name: each.default for each in fields(_SECTIONS[section][2]) if each.default is not MISSING}
-    entry[outer] = _changed(entry.get(outer, usual.get(outer)), outer, sign, value, text)
+    entry[outer] = _changed(entry.get(outer, usual.get(outer)), outer, sign, value)
     if entry[outer] is None:
         del entry[outer]
     return found
@@ -124,49 +139,49 @@ def _parsed(text: str) -> tuple[str, str, str]:
     """Return what is changed, how, and by what."""
     found = _CHANGE.fullmatch(text)
     if found is None or not found[1] or not found[3]:
-        raise ParameterError(f"change {text!r}: is not readable; write it as one of {FORMS}")
+        raise ParameterError(f"is not readable; write it as one of {FORMS}")
     return found[1], found[2], found[3].strip()
 
 
-def _value(text: str, value: str) -> Any:
+def _value(value: str) -> Any:
     try:
         return read_value(value)
     except NotYamlError as error:
-        raise ParameterError(f"change {text!r}: its value is {error}") from error
+        raise ParameterError(f"its value is {error}") from error
 
 
-def _entry(content: dict[str, Any], section: str, rest: str, text: str) -> tuple[dict[str, Any], str]:
+def _entry(content: dict[str, Any], section: str, rest: str) -> tuple[dict[str, Any], str]:
     """Return what a change is of, and the key; names may have points in them."""
     one, name_key, _ = _SECTIONS[section]
     entries = {str(entry.get(name_key) or entry.get("names")): entry for entry in content.get(section, [])}
     if not entries:
-        raise ParameterError(f"change {text!r}: the machine has no {section} of its own; describe them first")
+        raise ParameterError(f"the machine has no {section} of its own; describe them first")
     name = max((each for each in entries if rest.startswith(f"{each}.")), key=len, default="")
     if not name:
         name = rest.rpartition(".")[0]
         if not name:
-            raise ParameterError(f"change {text!r}: write {section}.NAME.KEY; names are: {', '.join(entries)}")
+            raise ParameterError(f"write {section}.NAME.KEY; names are: {', '.join(entries)}")
         first = name if name in entries else name.partition(".")[0]
-        known = require_known(f"change {text!r}: no {one} {first!r}", first, entries)
+        known = require_known(f"no {one} {first!r}", first, entries)
         return entries[known], rest[len(first) + 1 :]
     return entries[name], rest[len(name) + 1 :]
 
 
-def _inner(entry: dict[str, Any], outer: str, inner: str, text: str) -> tuple[dict[str, Any], str]:
+def _inner(entry: dict[str, Any], outer: str, inner: str) -> tuple[dict[str, Any], str]:
     """Return the mapping within an entry that a key with a point means, and the key there."""
     if outer not in _INNER:
-        raise ParameterError(f"change {text!r}: {outer} has no {inner!r} in it; write {outer}=VALUE")
+        raise ParameterError(f"{outer} has no {inner!r} in it; write {outer}=VALUE")
     kind = _INNER[outer]
     if kind is not None:
         known = [each.name for each in fields(kind)]
-        inner = require_known(f"change {text!r}: no key {inner!r} of {outer}", inner, known)
+        inner = require_known(f"no key {inner!r} of {outer}", inner, known)
     return entry.setdefault(outer, {}), inner
 
 
-def _changed(old: Any, key: str, sign: str, value: str, text: str) -> Any:
+def _changed(old: Any, key: str, sign: str, value: str) -> Any:
     """Return the value of a key after a change."""
     if sign == "=":
-        return _value(text, value)
+        return _value(value)
     if key in ("nodes", *_LISTS):
         items = split_hosts(value)
         old = [old] if isinstance(old, str) else [*(old or ())]
@@ -174,19 +189,19 @@ def _changed(old: Any, key: str, sign: str, value: str, text: str) -> Any:
             return [*old, *(item for item in items if item not in old)]
         missing = [item for item in items if item not in old]
         if missing:
-            raise ParameterError(f"change {text!r}: {key} has no {missing[0]!r}{did_you_mean(missing[:1], old)}")
+            raise ParameterError(f"{key} has no {missing[0]!r}{did_you_mean(missing[:1], old)}")
         return [item for item in old if item not in items] or None
     read: Callable[[str], float | None] = seconds_of if key in _TIMES else megabytes_of if key in _MEMORY else _number
     difference = read(value)
     if difference is None:
-        raise ParameterError(f"change {text!r}: {value!r} is no {'time' if key in _TIMES else 'number'} to add")
+        raise ParameterError(f"{value!r} is no {'time' if key in _TIMES else 'number'} to add")
     if old is None and (key in _TIMES or key == "memory"):
-        raise ParameterError(f"change {text!r}: {key} has no value that could be changed; set it by =")
+        raise ParameterError(f"{key} has no value that could be changed; set it by =")
     if isinstance(old, str | bool | list | dict):
-        raise ParameterError(f"change {text!r}: {key} is no number; set it by =")
+        raise ParameterError(f"{key} is no number; set it by =")
     new = (old or 0) + (difference if sign == "+=" else -difference)
     if new < 0:
-        raise ParameterError(f"change {text!r}: leaves {new:,g} of {key}, which is below 0")
+        raise ParameterError(f"leaves {new:,g} of {key}, which is below 0")
     return int(new) if float(new).is_integer() else new
 
 
@@ -195,15 +210,15 @@ def _number(value: str) -> float | None:
     return found if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def _resize(content: dict[str, Any], entry: dict[str, Any], sign: str, value: str, text: str) -> None:
+def _resize(content: dict[str, Any], entry: dict[str, Any], sign: str, value: str) -> None:
     """Change how many nodes there are of a kind, and the lists of hosts that name them."""
     given = _number(value)
     if given is None or not float(given).is_integer() or given < 0:
-        raise ParameterError(f"change {text!r}: {value!r} is no number of nodes")
+        raise ParameterError(f"{value!r} is no number of nodes")
     before = names_of(NodeKind(**entry))
     count = {"+=": len(before) + int(given), "-=": len(before) - int(given), "=": int(given)}[sign]
     if not 1 <= count <= MOST_NODES:
-        raise ParameterError(f"change {text!r}: leaves {count:,} nodes of {len(before):,}; 1 to {MOST_NODES:,} can be")
+        raise ParameterError(f"leaves {count:,} nodes of {len(before):,}; 1 to {MOST_NODES:,} can be")
     others = {name for kind in content["nodes"] if kind is not entry for name in names_of(NodeKind(**kind))}
     called = entry.get("kind") or entry["names"]
     if "names" in entry:
@@ -219,10 +234,10 @@ def _resize(content: dict[str, Any], entry: dict[str, Any], sign: str, value: st
     if gone:
         for part in [*content.get("partitions", []), *content.get("outages", [])]:
             if not {ALL, called} & {*_listed(part)}:
-                _take(content, part, gone, text, known={*before}, is_all_needed=False)
+                _take(content, part, gone, known={*before}, is_all_needed=False)
     for part in content.get("partitions", []) if new else []:
         items = _listed(part)
-        if not {ALL, called} & {*items} and {*before} <= {*_hosts_of(content, items, text, known={*before})}:
+        if not {ALL, called} & {*items} and {*before} <= {*_hosts_of(content, items, known={*before})}:
             part["nodes"] = [*items, fold_hosts(new)]
 
 
@@ -230,31 +245,29 @@ def _take(
     content: dict[str, Any],
     part: dict[str, Any],
     hosts: Sequence[str],
-    text: str,
     *,
-    known: set[str] = frozenset(),  # type: ignore[assignment]
+    known: Collection[str] = (),
     is_all_needed: bool = True,
 ) -> None:
     """Take hosts from a partition or an outage; whatever else there is of it is named by hosts then."""
     items = _listed(part)
-    had = _hosts_of(content, items, text, known=known)
+    had = _hosts_of(content, items, known=known)
     missing = [host for host in hosts if host not in {*had}]
     if missing and is_all_needed:
-        raise ParameterError(f"change {text!r}: {part.get('name')} has no node {missing[0]!r}")
+        raise ParameterError(f"{part.get('name')} has no node {missing[0]!r}")
     if len(missing) == len(hosts):
         return
     left = [host for host in had if host not in {*hosts}]
     if not left:
-        raise ParameterError(f"change {text!r}: leaves no node of {part.get('name') or 'an outage'}")
+        raise ParameterError(f"leaves no node of {part.get('name') or 'an outage'}")
     part["nodes"] = [fold_hosts(left)]
 
 
 def _hosts_of(
     content: dict[str, Any],
     items: Sequence[str],
-    text: str,
     *,
-    known: set[str] = frozenset(),  # type: ignore[assignment]
+    known: Collection[str] = (),
 ) -> list[str]:
     """Return the hosts that kinds, lists of hosts and ALL stand for."""
     kinds = {str(kind.get("kind") or kind.get("names")): names_of(NodeKind(**kind)) for kind in content["nodes"]}
@@ -269,7 +282,7 @@ def _hosts_of(
             hosts = expand_hosts(item, MOST_NODES)
             unknown = next((host for host in hosts if host not in everybody and host not in known), None)
             if unknown is not None:
-                raise ParameterError(f"change {text!r}: there is no node {unknown!r}{did_you_mean([unknown], kinds)}")
+                raise ParameterError(f"there is no node {unknown!r}{did_you_mean([unknown], kinds)}")
             found |= dict.fromkeys(hosts)
     return [*found]
 
@@ -279,37 +292,37 @@ def _listed(part: Mapping[str, Any]) -> list[str]:
     return [nodes] if isinstance(nodes, str) else [*nodes]
 
 
-def _outage(text: str, options: str) -> dict[str, Any]:
+def _outage(options: str) -> dict[str, Any]:
     """Return the outage that ``nodes=n[01-04],in=3h,for=2h`` says."""
     given: dict[str, list[str]] = {}
     key = ""
     for item in split_hosts(options):
         before, sign, value = item.partition("=")
         if sign:
-            key = require_known(f"change {text!r}: no key {before.strip()!r} of away", before.strip(), _OF_AWAY)
+            key = require_known(f"no key {before.strip()!r} of away", before.strip(), _OF_AWAY)
             if key in given:
-                raise ParameterError(f"change {text!r}: {key} is given twice")
+                raise ParameterError(f"{key} is given twice")
             given[key] = [value.strip()]
         elif key:
             given[key].append(item.strip())
         else:
-            raise ParameterError(f"change {text!r}: is not readable; write it as away: nodes=n[01-04],in=3h,for=2h")
+            raise ParameterError("is not readable; write it as away: nodes=n[01-04],in=3h,for=2h")
     if "nodes" not in given:
-        raise ParameterError(f"change {text!r}: say which nodes: away: nodes=n[01-04],in=3h,for=2h")
-    found: dict[str, Any] = {"nodes": given["nodes"], "begin": _time(text, given, "in") or 0.0}
+        raise ParameterError("say which nodes: away: nodes=n[01-04],in=3h,for=2h")
+    found: dict[str, Any] = {"nodes": given["nodes"], "begin": _time(given, "in") or 0.0}
     if "for" in given:
-        found["end"] = found["begin"] + _time(text, given, "for")
+        found["end"] = found["begin"] + _time(given, "for")
     for key in ("users", "accounts"):
         if key in given:
             found[key] = given[key]
     return found | {key: ",".join(given[key]) for key in ("kind", "reason") if key in given}
 
 
-def _time(text: str, given: Mapping[str, list[str]], key: str) -> float:
+def _time(given: Mapping[str, list[str]], key: str) -> float:
     if key not in given:
         return 0.0
     value = ",".join(given[key])
     found = seconds_of(value)
     if found is None or (key == "for" and not found):
-        raise ParameterError(f"change {text!r}: {key}={value} is no time such as 90 (seconds), 30m, 3h, 2d")
+        raise ParameterError(f"{key}={value} is no time such as 90 (seconds), 30m, 3h, 2d")
     return found

@@ -22,7 +22,7 @@ from swftools.machines.formats import read_machine_file
 from swftools.machines.left_out import not_simulated
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.numbering import Numbered, kind_name, node_table, number_nodes
-from swftools.machines.parts import NodeKind, Number, Outage, Partition, Text, Texts
+from swftools.machines.parts import UNTYPED, NodeKind, Number, Outage, Partition, Text, Texts
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ROWS, ShowsItself
 from swftools.parameters.problems import report, validated
@@ -176,7 +176,7 @@ class MachineDescription(ShowsItself):
                 "cores": [kind.cores for kind in self.nodes],
                 "memory": pd.array([kind.memory for kind in self.nodes], dtype="Int64"),
                 "gpus": [sum(kind.gpus.values()) for kind in self.nodes],
-                "gpu_types": [",".join(kind.gpus) for kind in self.nodes],
+                "gpu_types": [",".join(each for each in kind.gpus if each != UNTYPED) for kind in self.nodes],
                 "features": [",".join(kind.features) for kind in self.nodes],
                 "weight": [kind.weight for kind in self.nodes],
             }

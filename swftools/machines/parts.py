@@ -94,7 +94,11 @@ def _several(value: Any) -> Any:
 
 def _gpus(value: Any) -> Any:
     """Return GPUs by type; a number is of those whose type is not told."""
-    return {UNTYPED: value} if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {UNTYPED: value}
+    raise ValueError(f"{value!r} is neither a whole number of GPUs nor how many there are of each type, as {{a100: 4}}")
 
 
 def _filled(value: dict[str, int]) -> dict[str, int]:

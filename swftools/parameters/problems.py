@@ -81,12 +81,17 @@ def message_of(details: ErrorDetails, kind: type) -> str:
     if what == "missing":
         return "missing; add it"
     if what == "unexpected_keyword_argument":
-        known = [name for name in _keys_at(kind, details["loc"][:-1]) if name != "name" or len(details["loc"]) != 3]
+        loc = details["loc"]
+        # What stands under a key of its own has that for its name.
+        is_named = len(loc) == 3 and isinstance(loc[1], str)
+        known = [name for name in _keys_at(kind, loc[:-1]) if name != "name" or not is_named]
         return f"unknown key{did_you_mean([details['loc'][-1]], known) or '; known are ' + ', '.join(known)}"
     if what == "value_error":
         return str(details["ctx"]["error"])
     if what in ("dataclass_type", "dict_type"):
         return f"should be a mapping (KEY: VALUE), {given}"
+    if what == "too_short":
+        return "is empty; give at least one"
     if what == "tuple_type":
         return f"should be a list (- ITEM), {given}"
     if what == "string_pattern_mismatch":

@@ -53,7 +53,7 @@ class Machine(Picture):
 
         Memory is in MB; ``left_out`` is how many partitions are not shown.
         """
-        rows = subject[["partition", "kind"]].assign(amount=subject[chosen.count].astype("Float64").fillna(0.0))
+        rows: Any = subject[["partition", "kind"]].assign(amount=subject[chosen.count].astype("Float64").fillna(0.0))
         rows = rows[rows["amount"] > 0]
         order = rows["partition"].drop_duplicates()
         largest = rows.groupby("partition")["amount"].sum().nlargest(chosen.partitions).index

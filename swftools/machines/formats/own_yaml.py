@@ -10,15 +10,15 @@ from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
 from swftools.parameters.strict_yaml import NotYamlError, read_yaml
 
-_KEY = re.compile(r"^(?:\{\s*)?[\"']?(?:nodes|partitions|outages|licences|burst_buffers|notes)[\"']?\s*:", re.MULTILINE)
+_BEGINNING = re.compile(r"(?:\s|#[^\n]*\n|---)*(?:\{|[A-Za-z_\"']+\s*:(?:\s|$))")
 _OF_SLURM = re.compile(r'"(?:real_memory|slurm|meta|node_list|maximums)"\s*:')
 
 
 def _recognise(text: str) -> Fit:
     if _OF_SLURM.search(text):
         return Fit(fits=False, why="it is JSON of Slurm")
-    is_there = _KEY.search(text) is not None
-    return Fit(is_there, "it has a key of ours" if is_there else "no line begins with nodes:")
+    is_there = _BEGINNING.match(text) is not None
+    return Fit(is_there, "it begins with a key" if is_there else "it does not begin with a key, as in nodes:")
 
 
 @machine_format("yaml", "a description in YAML", _recognise)
