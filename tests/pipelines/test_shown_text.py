@@ -47,6 +47,18 @@ SLURM = "JobID|User|Group|Account|Partition|JobName|State|Submit|Start|End|NCPUS
     for n, state in enumerate(["COMPLETED", "COMPLETED", EVIL.replace("|", ""), "COMPLETED"], start=1)
 )
 
+_WORD = EVIL.replace(" ", "")
+MACHINE = json.dumps(
+    {
+        "name": EVIL,
+        "nodes": [{"kind": _WORD, "names": "n1", "cores": 4, "gpus": {_WORD: 2, EVIL: 1}, "features": [EVIL]}],
+        "partitions": [{"name": EVIL, "allow": {"users": EVIL}, "default_time": 5}],
+        "licences": {EVIL: 1},
+        "burst_buffers": [EVIL],
+        "notes": [f"{EVIL}\n{FORGED}"],
+    }
+)
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -56,6 +68,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / f"{NAME}.swf").write_text(text)
     (folder / f"{NAME}.txt").write_text(SLURM)
     (folder / f"{NAME}.none").write_text(f"{EVIL}\n")
+    (folder / f"{NAME}.yaml").write_text(MACHINE)
+    (folder / f"{NAME}.wrong.yaml").write_text(MACHINE.replace('"cores"', '"co\\u001bres"'))
+    (folder / f"{NAME}.conf").write_text(f"NodeName=n1 CPUs={EVIL}\n")
     (folder / "inbox").mkdir()
     (folder / "inbox" / f"1{NAME}.swf").write_text(text)
     (folder / "inbox" / f"2{NAME}.swf").write_text(f"{EVIL}\n")
@@ -89,6 +104,12 @@ COMMANDS = {
     "simulate": (["simulate", f"{NAME}.swf", "--policy", "fcfs", "--output", f"{NAME}.csv"], [0]),
     "check-schedule": (["check-schedule", f"{NAME}.csv", "--log", f"{NAME}.swf"], [0]),
     "explain": (["explain", f"{NAME}.swf", "--policy", "search:nodes=20"], [0]),
+    "machine": (["machine", f"{NAME}.yaml", "--to", f"{NAME}.to.yaml", "--plot", f"{NAME}.svg"], [0]),
+    "machine as JSON": (["machine", f"{NAME}.yaml", "--json"], [0]),
+    "machine that is wrong": (["machine", f"{NAME}.wrong.yaml"], [2]),
+    "machine of Slurm that is wrong": (["machine", f"{NAME}.conf"], [2]),
+    "no such machine": (["machine", f"{NAME}.gone"], [2]),
+    "no such change": (["machine", f"{NAME}.yaml", "--change", f"nodes.{EVIL}.cores=4"], [2]),
     "explain no such job": (["explain", f"{NAME}.swf", "--job", "9999"], [2]),
     "check another schedule": (["check-schedule", f"{NAME}.gone.csv", "--log", f"{NAME}.swf"], [1, 2, 20, 30]),
     "no such log": (["describe", f"{NAME}.gone"], [20]),

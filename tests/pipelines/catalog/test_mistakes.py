@@ -42,6 +42,31 @@ WRONG = {
         "processors_per_node: 4",
         "line 15.* > xyz: unknown key; known are name, proc",
     ),
+    "nodes and a file": (
+        "processors_per_node: 4\n      nodes: [{names: n1, cores: 4}]\n      description: x.yaml",
+        "processors_per_node: 4",
+        r"2 problems\n  line 17: .*machine > description: the card has nodes too; .*\n  line 17: .*there is no file",
+    ),
+    "partitions without nodes": (
+        "processors_per_node: 4\n      partitions: [{name: p}]",
+        "processors_per_node: 4",
+        "line 16: .*machine > partitions: the card has partitions and no nodes; describe the nodes, or leave part",
+    ),
+    "order without nodes": (
+        "processors_per_node: 4\n      order: names",
+        "processors_per_node: 4",
+        "line 16: .*machine > order: the card has order and no nodes",
+    ),
+    "unknown nodes of a partition": (
+        "processors_per_node: 4\n      nodes: [{names: n1, cores: 4}]\n      partitions: [{name: p, nodes: n2}]",
+        "processors_per_node: 4",
+        "line 17: .*machine > partitions > 0 > nodes: no node 'n2' is in nodes",
+    ),
+    "wrong nodes": (
+        "processors_per_node: 4\n      nodes: [{names: n1, cors: 4}]",
+        "processors_per_node: 4",
+        r"2 problems\n  line 16: .*cores: missing; add it\n  line 16: .*cors: unknown key; did you mean cores",
+    ),
     "unknown key of queue": ("rank: 0", "priority_rank: 0", r"queues > 1 > rank: .* mean priority_rank"),
     "unknown top key": ("log:", "logs:", r"line 1: log: unknown key; did you mean logs"),
     "name inside": ("name: x\n    jobs: 10", "jobs: 10", "SITE-1 > name: unknown key; the card's own key is its name"),

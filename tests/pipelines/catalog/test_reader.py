@@ -35,6 +35,35 @@ def read(tmp_path: Path) -> Callable[[str | bytes], Catalog]:
     return run
 
 
+# --- machines of nodes
+
+
+def test_cards_may_describe_nodes(read: Callable[[str | bytes], Catalog], tmp_path: Path) -> None:
+    """Beside the numbers, or in a file below the folder of the catalogue; a card based on another has the same."""
+    line = "processors_per_node: 4"
+    nodes = "nodes: [{kind: a, names: 'n[1,10]', cores: 4}, {kind: b, names: n2, cores: 8}]\n"
+    partitions = "partitions: [{name: p, nodes: b}]\n"
+    assert read(CARD).log("SITE-1").machine.described() is None
+    text = (
+        with_line(f"{line}\n      {nodes}      {partitions}      order: names", line) + second_card().partition(CARD)[2]
+    )
+    for name in read(text).logs:
+        described = read(text).log(name).machine.described()
+        assert described is not None
+        assert described.name == "A machine"
+        assert described.table().names == ("n1", "n2", "n10")
+        assert described.table().partitions[0].nodes.tolist() == [1]
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/m.yaml").write_text(nodes)
+    machine = read(with_line(f"{line}\n      description: sub/m.yaml", line)).log("SITE-1").machine
+    described = machine.described()
+    assert described is not None
+    assert described.table().names == ("n1", "n10", "n2")
+    (tmp_path / "sub/m.yaml").write_text("nodes: []")
+    with pytest.raises(ParameterError, match=r"m\.yaml, line 1: nodes: no nodes"):
+        machine.described()
+
+
 # --- the shipped catalogue
 
 
