@@ -225,8 +225,6 @@ def _resize(content: dict[str, Any], entry: dict[str, Any], sign: str, value: st
         after = before[:count] + numbered_on(before[-1], count - len(before), {*others, *before})
         entry |= {"kind": called, "names": fold_hosts(after)}
         entry.pop("count", None)
-        for part in content.get("partitions", []):  # which may have it by its old name
-            part["nodes"] = [called if item == called else item for item in _listed(part)]
     else:
         entry["count"] = count
         after = names_of(NodeKind(**entry))
@@ -235,9 +233,10 @@ def _resize(content: dict[str, Any], entry: dict[str, Any], sign: str, value: st
         for part in [*content.get("partitions", []), *content.get("outages", [])]:
             if not {ALL, called} & {*_listed(part)}:
                 _take(content, part, gone, known={*before}, is_all_needed=False)
+    had = {*before}
     for part in content.get("partitions", []) if new else []:
         items = _listed(part)
-        if not {ALL, called} & {*items} and {*before} <= {*_hosts_of(content, items, known={*before})}:
+        if not {ALL, called} & {*items} and had.issubset(_hosts_of(content, items, known=had)):
             part["nodes"] = [*items, fold_hosts(new)]
 
 
@@ -252,12 +251,13 @@ def _take(
     """Take hosts from a partition or an outage; whatever else there is of it is named by hosts then."""
     items = _listed(part)
     had = _hosts_of(content, items, known=known)
-    missing = [host for host in hosts if host not in {*had}]
+    gone = {*hosts}
+    missing = gone.difference(had)
     if missing and is_all_needed:
-        raise ParameterError(f"{part.get('name')} has no node {missing[0]!r}")
-    if len(missing) == len(hosts):
+        raise ParameterError(f"{part.get('name')} has no node {min(missing)!r}")
+    if len(missing) == len(gone):
         return
-    left = [host for host in had if host not in {*hosts}]
+    left = [host for host in had if host not in gone]
     if not left:
         raise ParameterError(f"leaves no node of {part.get('name') or 'an outage'}")
     part["nodes"] = [fold_hosts(left)]
@@ -269,7 +269,7 @@ def _hosts_of(
     *,
     known: Collection[str] = (),
 ) -> list[str]:
-    """Return the hosts that kinds, lists of hosts and ALL stand for."""
+    """Return the hosts that kinds, lists of hosts and ALL stand for; ``known`` are hosts that just went."""
     kinds = {str(kind.get("kind") or kind.get("names")): names_of(NodeKind(**kind)) for kind in content["nodes"]}
     everybody = dict.fromkeys(name for names in kinds.values() for name in names)
     found: dict[str, None] = {}
