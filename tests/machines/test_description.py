@@ -142,6 +142,7 @@ def test_written_and_read_again(tmp_path: Path) -> None:
     assert again.to_yaml() == machine.to_yaml()
     assert differences(again.table(), machine.table()) == []
     assert "tier: 1\n" not in machine.to_yaml()
+    assert "{}" not in machine.to_yaml()
     assert site(tmp_path, SITE.replace("cores: 16", "cores: 17")) != machine
 
 

@@ -53,6 +53,12 @@ def test_all_nodes_of_openb(shared: Path) -> None:
     assert table.names == tuple(sorted(table.names))
 
 
+def test_text_that_is_no_table(tmp_path: Path) -> None:
+    """A quote that is not closed makes one cell of all that follows."""
+    with pytest.raises(ParameterError, match=r"file, line 9: is no CSV: field larger"):
+        read_machine(write(tmp_path, f'{OPENB}"{"x" * 200_000}\n'))
+
+
 @pytest.mark.parametrize("line", ["n1,32500,1,0,", "n1,32000,1", ",32000,1,0,", "n1,x,1,0,", "n1,1000,1,0.5,G2"])
 def test_lines_of_openb_that_are_none(tmp_path: Path, line: str) -> None:
     """By file and line."""
@@ -72,6 +78,8 @@ def test_machines_beside_logs(tmp_path: Path) -> None:
     assert (table.memory[0], table.memory[-1], table.speed[-1]) == (529_426_432 // 1024, 94_035_968 // 1024, 1.5)
     with pytest.raises(ParameterError, match="two clusters have one name"):
         read_machine(write(tmp_path, "0 a 1 1 1 0\n1 a 1 1 1 0\n"))
+    with pytest.raises(ParameterError, match=r"file, line 1: '0 a 1 1 1 1e999': nodes, processors and speed"):
+        read_machine(write(tmp_path, "0 a 1 1 1 1e999\n"))
     with pytest.raises(ParameterError, match=r"file, line 2: '1 b' is not number, name"):
         read_machine(write(tmp_path, "0 a 1 1 1 0\n1 b\n"))
 

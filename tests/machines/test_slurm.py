@@ -296,6 +296,8 @@ def test_whole_nodes_of_select_linear(tmp_path: Path) -> None:
         ("NodeName=n1\nPartitionName=p Nodes=n1\nPartitionName=p Nodes=n1\n", "line 3: partition p is there twice"),
         ("NodeName=n1\nPartitionName=p Nodes=n2\n", r"partitions\.0\.nodes: no node 'n2' is in nodes"),
         ("ClusterName=c\n", "no node is described"),
+        (f"NodeName=n1 Gres=gpu:a100:{'9' * 5000}\n", "line 1: Gres=gpu:a100:9+ does not say how many"),
+        (f'{{"meta": 1, "nodes": [{"9" * 5000}]}}', "line 1: not readable as JSON: .* digits"),
         ("NodeName=n1 CPUTot=\n", "line 1: node n1 has no CPUTot; its record is cut off"),
         ("NodeName=n1 CPUTot=4\nPartitionName=p\n   AllowGroups=ALL\n", "line 2: partition p has no TotalNodes"),
         ("NodeName=n1 CPUTot=4 RealMemory=many\n", "line 1: realmemory=many is no whole number"),

@@ -12,6 +12,7 @@ from swftools.parameters.small_files import PRINTED_LIMIT, read_small_file
 
 COLUMNS = ("number", "name", "nodes", "processors_per_node", "speed", "memory_kb")
 _MOST = 2**31 - 1
+_MOST_KB = 1e18
 
 
 def read_machines(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -84,6 +85,7 @@ def _machine(words: list[str], place: str) -> tuple[int, str, int, int, float, f
         raise LogFormatError(
             f"{place}: {' '.join(words)[:80]!r} is not number, name, nodes, processors of each, speed, memory (KB)"
         ) from None
-    if not (row[0] >= 0 and 1 <= row[2] <= _MOST and 1 <= row[3] <= _MOST and row[4] > 0 and row[5] >= 0):
+    counts = row[0] >= 0 and 1 <= row[2] <= _MOST and 1 <= row[3] <= _MOST
+    if not (counts and 0 < row[4] < _MOST and 0 <= row[5] < _MOST_KB):
         raise LogFormatError(f"{place}: {' '.join(words)[:80]!r}: nodes, processors and speed must be above 0")
     return row

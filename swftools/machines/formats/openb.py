@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
+from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
@@ -33,7 +35,7 @@ def read_openb_nodes(text: str, name: str) -> Found:
     nodes = []
     reader = csv.reader(io.StringIO(text))
     next(reader)
-    for row in reader:
+    for row in _rows(reader, name):
         if not row:
             continue
         try:
@@ -51,3 +53,11 @@ def read_openb_nodes(text: str, name: str) -> Found:
     if not nodes:
         raise ParameterError(f"{name}: lists no node")
     return Found({"name": "openb", "order": "names", "nodes": kinds_of(nodes)})
+
+
+def _rows(reader: Any, name: str) -> Iterator[list[str]]:
+    """Yield the rows of a table."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise ParameterError(f"{name}, line {reader.line_num + 1}: is no CSV: {error}") from error

@@ -67,9 +67,9 @@ def _entries(text: str, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         place = len(text) - len(rest)
         try:
             document, place = _DECODER.raw_decode(text, place)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also of numbers with thousands of digits
             line = text[: getattr(error, "pos", place)].count("\n") + 1
-            told = getattr(error, "msg", "too deep")
+            told = getattr(error, "msg", None) or str(error)
             raise ParameterError(f"{name}, line {line}: not readable as JSON: {told}; is the file whole?") from error
         if not isinstance(document, dict):
             raise ParameterError(f"{name}: is no JSON of scontrol, which is a mapping")
