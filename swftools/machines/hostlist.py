@@ -130,7 +130,7 @@ def split_hosts(text: str) -> list[str]:
     return [item for item in _COMMA.split(text) if item]
 
 
-def in_order(host: str) -> tuple[tuple[str, int], ...]:
+def in_order(host: str) -> tuple[tuple[tuple[str, int, str], ...], str]:
     """Return the key by which hosts are sorted as people number them: n2 before n10.
 
     Examples
@@ -138,7 +138,11 @@ def in_order(host: str) -> tuple[tuple[str, int], ...]:
     >>> sorted(["n10", "n2", "m3"], key=in_order)
     ['m3', 'n2', 'n10']
     """
-    return tuple((part, -1) if place % 2 == 0 else ("", int(part)) for place, part in enumerate(_PARTS.split(host)))
+    parts = _PARTS.split(host)
+    digits = [part.lstrip("0") if place % 2 else "" for place, part in enumerate(parts)]
+    # Numbers by their lengths and digits: a name may have thousands of these.
+    key = [("", len(number), number) if place % 2 else (parts[place], -1, "") for place, number in enumerate(digits)]
+    return tuple(key), host
 
 
 def numbered_on(host: str, count: int, taken: Collection[str] = ()) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
+from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
@@ -109,4 +110,6 @@ def _keys_at(kind: Any, loc: KeyPath) -> list[str]:
             kind = get_args(kind)[0]
         else:
             kind = get_args(kind)[-1]
+        if get_origin(kind) is UnionType:  # what may be left out: something or None
+            kind = next(each for each in get_args(kind) if each is not NoneType)
     return [item.name for item in dataclasses.fields(kind)]

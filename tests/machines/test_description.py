@@ -164,6 +164,13 @@ def test_odd_names_are_read_back(kind: str, features: list[str], name: str) -> N
     assert MachineDescription.from_mapping(found.content, "written", found.yaml) == machine
 
 
+def test_texts_that_look_like_something_else(tmp_path: Path) -> None:
+    """Are written so that they are read as texts."""
+    words = ["1e9", "0o17", "0x1F", "1_0", "~", "null", "no", ".5", "- a", "a: b", "#c", "'", '"', "2026-01-31"]
+    machine = MachineDescription.from_mapping({"nodes": [{"names": "n1", "cores": 1, "features": words}]})
+    assert site(tmp_path, machine.to_yaml()) == machine
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -214,6 +221,8 @@ def test_odd_names_are_read_back(kind: str, features: list[str], name: str) -> N
         ("begin: 3h", "begin: soon", "line 28: outages > 0 > begin: 'soon' is neither a date .* nor a time"),
         ('"n[01-02]"', "m1", "line 28: outages > 0 > nodes: no node 'm1' is in nodes"),
         ("kind: reservation", "kind: gone", "line 29: .*'down', 'drain' or 'reservation'"),
+        ("{accounts: a, users", "{acounts: a, users", "line 27: .*allow > acounts: unknown key; did you mean accounts"),
+        ("{busy: 10", "{bussy: 10", "line 17: .*power > bussy: unknown key; did you mean busy"),
         ("name: A site", "naem: A site", "line 1: naem: unknown key; did you mean name"),
         ("name: A site", "name: A site\nname: B", "line 2: .*duplicate key"),
         (SITE, "nodes: []", "nodes: no nodes; name at least one kind"),

@@ -163,3 +163,4 @@ def test_numbers_on() -> None:
 def test_order_of_people() -> None:
     """Numbers count as numbers; a name without goes first."""
     assert sorted(["n10", "n9", "n", "m2", "n9a"], key=in_order) == ["m2", "n", "n9", "n9a", "n10"]
+    assert sorted(["n1", "n01", "n0", "n" + "1" * 5000, "n002"], key=in_order)[:4] == ["n0", "n01", "n1", "n002"]
