@@ -221,7 +221,7 @@ def test_texts_that_look_like_something_else(tmp_path: Path) -> None:
         ("begin: 3h", "begin: soon", "line 28: outages > 0 > begin: 'soon' is neither a date .* nor a time"),
         ('"n[01-02]"', "m1", "line 28: outages > 0 > nodes: no node 'm1' is in nodes"),
         ("kind: reservation", "kind: gone", "line 29: .*'down', 'drain' or 'reservation'"),
-        ("{accounts: a, users", "{acounts: a, users", "line 27: .*allow > acounts: unknown key; did you mean accounts"),
+        ("{accounts: a, users", "{acounts: a, users", "line 26: .*allow > acounts: unknown key; did you mean accounts"),
         ("{busy: 10", "{bussy: 10", "line 17: .*power > bussy: unknown key; did you mean busy"),
         ("name: A site", "naem: A site", "line 1: naem: unknown key; did you mean name"),
         ("name: A site", "name: A site\nname: B", "line 2: .*duplicate key"),
