@@ -36,9 +36,11 @@ def kinds_of(nodes: Iterable[tuple[str, Node]]) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> kinds_of([("n10", Node(8, 64000)), ("n9", Node(8, 64000)), ("g1", Node(8, 64000, gpus=(("a100", 4),)))])
-    [{'kind': 'a100', 'names': 'g1', 'cores': 8, 'memory': 64000, 'gpus': {'a100': 4}},
-     {'kind': 'cpu', 'names': 'n[9-10]', 'cores': 8, 'memory': 64000}]
+    >>> thin, fat = Node(8, 64000), Node(8, 64000, gpus=(("a100", 4),))
+    >>> for kind in kinds_of([("n10", thin), ("n9", thin), ("g1", fat)]):
+    ...     print(kind)
+    {'kind': 'a100', 'names': 'g1', 'cores': 8, 'memory': 64000, 'gpus': {'a100': 4}}
+    {'kind': 'cpu', 'names': 'n[9-10]', 'cores': 8, 'memory': 64000}
     """
     groups: dict[Node, list[str]] = {}
     for name, node in sorted(nodes, key=lambda each: in_order(each[0])):

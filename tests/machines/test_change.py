@@ -81,6 +81,13 @@ def test_names_that_others_have_are_passed_over() -> None:
     assert machine.changed(["nodes.a.count=3"]).table().names == ("n1", "n3", "n4", "n2")
 
 
+def test_the_longest_name_is_meant() -> None:
+    """Where one kind's name is the beginning of another's."""
+    kinds = [{"kind": name, "count": 1, "cores": 1} for name in ("a", "a.b", "a.b.c")]
+    changed = MachineDescription.from_mapping({"nodes": kinds}).changed(["nodes.a.b.cores=2", "nodes.a.b.c.cores=3"])
+    assert changed.table().cores.tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("change", "place", "value"),
     [
