@@ -217,6 +217,7 @@ def test_texts_that_look_like_something_else(tmp_path: Path) -> None:
         ),
         ("name: gpu", "name: batch", "line 25: partitions > 1 > name: another partition is called 'batch'"),
         ("tier: 5", "default: true", "line 25: .*'batch' is the default too; leave one"),
+        ("name: gpu", "nme: gpu", "line 25: .*nme: unknown key; did you mean name"),
         ("tier: 5", "teir: 5", "line 25: .*teir: unknown key; did you mean tier"),
         ("begin: 3h", "begin: soon", "line 28: outages > 0 > begin: 'soon' is neither a date .* nor a time"),
         ('"n[01-02]"', "m1", "line 28: outages > 0 > nodes: no node 'm1' is in nodes"),
