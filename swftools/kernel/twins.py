@@ -2,8 +2,8 @@
 """The same source with other kernels in the place of some that it calls: how one text serves two kinds of machine.
 
 numba compiles a function by what its names mean. A twin has the code of a function, and names that mean the others; so
-have twins of the kernels through which it reaches them. What a function is compiled from says which of the two it is, so
-the cache on disk keeps them apart, and the first one's machine code is what it was.
+have twins of the kernels through which it reaches them. What a function is compiled from says which of the two it is,
+so the cache on disk keeps them apart, and the first one's machine code is what it was.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Twins:
 
     def of(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the twin of a function of Python; itself where it reaches nothing that is exchanged."""
-        assert isinstance(function, FunctionType)
         if id(function) in self._made:
-            return self._made[id(function)]  # type: ignore[no-any-return]
+            known: Callable[..., Any] = self._made[id(function)]
+            return known
         scope, changes = function.__globals__, {}
         for name in sorted(set(_globals_of(function.__code__)) & scope.keys()):
             value = scope[name]

@@ -23,7 +23,6 @@ from swftools.errors import ParameterError, PolicyWarning
 from swftools.kernel import Kernel, kernel
 from swftools.kernel.pointers import Lent, place_of
 from swftools.kernel.twins import Twins, reached_from
-from swftools.simulator.engine.replay import state_at
 from swftools.simulator.machine.state import empty_machine, no_requests
 
 OPTIONAL = ("parameters", "memory", "rng")
@@ -107,8 +106,10 @@ class MachineKind:
     ----------
     name : str
         Its name.
-    machine_at, state_at : Lent
-        Take such a machine, and the state of a simulation of one.
+    machine_at : Lent
+        Takes such a machine.
+    state_at : Lent, optional
+        Takes the state of a simulation of one; None of a pool, whose state is the engine's.
     twins : Twins, optional
         What has the verbs of such a machine in the place of a pool's; None of a pool.
     refused : mapping
@@ -117,7 +118,7 @@ class MachineKind:
 
     name: str
     machine_at: Lent
-    state_at: Lent
+    state_at: Lent | None = None
     twins: Twins | None = None
     refused: Mapping[int, str] = field(default_factory=dict)
 
@@ -134,7 +135,7 @@ class MachineKind:
         return sorted({self.refused[each] for each in reached_from(function) if each in self.refused})
 
 
-POOL = MachineKind("pool", machine_at, state_at)
+POOL = MachineKind("pool", machine_at)
 """Equal processors."""
 
 

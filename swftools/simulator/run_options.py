@@ -8,7 +8,7 @@ from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.parameters.run_option_table import RunOptions
-from swftools.simulator.nodes.placement import find_placement
+from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.predictors.registry import find_predictor, text_of
 from swftools.simulator.registry import Policy, find_policy, list_policies

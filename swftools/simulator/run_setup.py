@@ -20,7 +20,7 @@ from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import DEPENDS, begin_state
 from swftools.simulator.machine.state import PLANS_BY_LIMIT
 from swftools.simulator.nodes.begin import begin_on_nodes
-from swftools.simulator.nodes.placement import find_placement
+from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.setup import kind_for, nodes_of
 from swftools.simulator.policy_abi import POOL, pack
 from swftools.simulator.predictors.kinds import Predictor
@@ -99,7 +99,8 @@ def begin(
         "optional": DEPENDS if len(dependent.pending) else (),
         "edges": len(dependent.successor),
     }
-    if table is None:
+    arena: Any
+    if table is None or asked is None:
         arena = begin_state(workload.coming, size, workload.restart, **room)
     else:
         arena = begin_on_nodes(workload.coming, table, asked, placement, run.heads, workload.restart, **room)

@@ -39,7 +39,8 @@ from swftools.simulator.machine.state import (
 )
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.nodes.placed import columns_of_nodes
-from swftools.simulator.nodes.placement import Placement, find_placement
+from swftools.simulator.nodes.placement import Placement
+from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested_times import Logged

@@ -323,7 +323,8 @@ def simulate_on_nodes(
         for job in [job for job in coming if job.entry <= cluster.now]:
             coming.remove(job)
             cluster.waiting.append(job)
-            cluster.lowest_rank = max(cluster.lowest_rank, job.rank + 1)
+        submitted_ranks = [job.rank + 1 for job in jobs if job.submit <= cluster.now]
+        cluster.lowest_rank = max([1, *submitted_ranks])
         decide(cluster)
     return list(jobs)
 

@@ -86,7 +86,8 @@ def begin_on_nodes(
         planned=len(table.partitions) * len(table),
     )
     first, by_row = given_columns(coming)
-    arena = Arena(NodeReplayState, sizes._replace(**room), given | by_row, with_views, first)
+    completed: Any = with_views
+    arena: Arena[NodeReplayState] = Arena(NodeReplayState, sizes._replace(**room), given | by_row, completed, first)
     machine = arena.state.machine
     machine.nodes.free[:] = words
     machine.counts[FREE] = machine.counts[CAPACITY] = table.processors

@@ -8,6 +8,8 @@ reservation.
 
 from __future__ import annotations
 
+from typing import Any
+
 from swftools.kernel import kernel
 from swftools.simulator.instants import instant, time_until
 from swftools.simulator.job_orders import FCFS, Order, simple_order
@@ -16,7 +18,6 @@ from swftools.simulator.machine.state import NOW
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import any_may_start, note_found
-from swftools.simulator.nodes.holding import without
 from swftools.simulator.nodes.queue_order import close, first_of_class, first_open, key_on_nodes, open_all
 from swftools.simulator.nodes.searching import find_both, find_now
 from swftools.simulator.nodes.several import add_head, begin_plan, hold_in_plan, is_head_still, make_reservations
@@ -25,8 +26,7 @@ from swftools.simulator.nodes.state import ACTIVE, FOUND, HEAD_OF_PARTITION, HEA
 from swftools.simulator.nodes.usable import BOTH, RESPECTING, SPARING_NOW, SPARING_RESPECTING, find_usable
 from swftools.simulator.nodes.usable import NOW as AT_ONCE
 from swftools.simulator.nodes.verbs import fits_on_nodes, place_and_begin, start_on_nodes
-from swftools.simulator.policies.job_heap import JobHeap
-from swftools.simulator.policies.job_shelves import JobShelves
+from swftools.simulator.nodes.words import without
 
 
 @kernel(allocates=False)
@@ -156,7 +156,7 @@ def start_heads_on_nodes(machine: NodeMachine) -> int:
 
 
 @kernel(allocates=False)
-def start_heads_of_heap_on_nodes(machine: NodeMachine, heap: JobHeap, order: Order) -> int:  # noqa: ARG001 (a pool needs it)
+def start_heads_of_heap_on_nodes(machine: NodeMachine, heap: Any, order: Order) -> int:  # noqa: ARG001 (a pool needs it)
     """Start jobs in an order while they fit; return the first that does not, or NOBODY."""
     return start_heads_by_order(machine, order)
 
@@ -168,7 +168,7 @@ def backfill_in_turn_on_nodes(machine: NodeMachine, head: int) -> None:
 
 
 @kernel(allocates=False)
-def backfill_among_many_on_nodes(machine: NodeMachine, shelves: JobShelves, order: Order, head: int) -> None:  # noqa: ARG001 (a pool needs them)
+def backfill_among_many_on_nodes(machine: NodeMachine, shelves: Any, order: Order, head: int) -> None:  # noqa: ARG001 (a pool needs them)
     """Let others go ahead in an order."""
     backfill_by_order(machine, order, head)
 

@@ -18,19 +18,15 @@ from swftools.simulator.job_orders import first_in_order
 from swftools.simulator.machine import running_jobs, verbs, views
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.work import stretch_on
-from swftools.simulator.nodes import classes, easy, holding, strict
+from swftools.simulator.nodes import classes, holding
 from swftools.simulator.nodes import verbs as on_nodes
-from swftools.simulator.nodes.placement import PLACEMENTS
+from swftools.simulator.nodes.exchange import EXCHANGED
+from swftools.simulator.nodes.placements import list_placements
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.state import node_machine_at, node_state_at
-from swftools.simulator.planning import hold_running
-from swftools.simulator.policies import easy as pool_easy
-from swftools.simulator.policies import ordered_easy
-from swftools.simulator.policies import strict as pool_strict
-from swftools.simulator.policies.class_plan import copy_machine
+from swftools.simulator.planning import hold_running, planned_end
 from swftools.simulator.policy_abi import MachineKind, machine_at
 from swftools.simulator.registry import Policy, list_policies
-from swftools.simulator.search.problem import gather
 
 
 @kernel(allocates=False)
@@ -39,7 +35,7 @@ def own_stretch(machine: Machine, job: int, processors: int) -> float:  # noqa: 
     return 1.0
 
 
-_EXCHANGED = {
+_VERBS = {
     views.fits: on_nodes.fits_on_nodes,
     views.next_waiting: on_nodes.next_waiting_on_nodes,
     views.can_start_any: classes.any_may_start,
@@ -49,29 +45,25 @@ _EXCHANGED = {
     running_jobs.release: holding.release_nodes,
     running_jobs.expect_end: on_nodes.expect_end_on_nodes,
     stretch_on: own_stretch,
-    pool_strict.start_in_turn: strict.start_in_turn_on_nodes,
-    pool_strict.start_in_order: strict.start_in_order_on_nodes,
-    pool_strict.start_from_heap: strict.start_from_heap_on_nodes,
-    pool_easy.start_heads: easy.start_heads_on_nodes,
-    ordered_easy.backfill_in_turn: easy.backfill_in_turn_on_nodes,
-    ordered_easy.backfill_among_many: easy.backfill_among_many_on_nodes,
-    ordered_easy.easy_in_order: easy.easy_in_order_on_nodes,
-    ordered_easy.start_heads_of_heap: easy.start_heads_of_heap_on_nodes,
 }
 
 _LACKING = (
     *(views.free, views.next_fitting, views.waiting_that_fit, views.earliest_start, first_in_order),
     *(verbs.start_on, verbs.resize, verbs.preempt, verbs.hold),
-    *(hold_running, copy_machine, gather),
+    *(hold_running, planned_end),
 )
 
 
-@cache
 def nodes_with(placement: str) -> MachineKind:
     """Return a machine of nodes on which a placement chooses, by its name."""
-    rule = PLACEMENTS.find(placement)
+    return _nodes_with(placement, len(EXCHANGED))
+
+
+@cache
+def _nodes_with(placement: str, exchanges: int) -> MachineKind:  # noqa: ARG001 (policies of one's own may add some)
+    rule = list_placements()[placement]
     chosen = Twins(f"on_nodes_{_as_word(placement)}", {choose_first: rule.choose})
-    exchanged: dict[Any, Any] = {old: chosen.standing_for(new) for old, new in _EXCHANGED.items()}
+    exchanged: dict[Any, Any] = {old: chosen.standing_for(new) for old, new in {**_VERBS, **EXCHANGED}.items()}
     twins = Twins(f"on_nodes_{_as_word(placement)}", {**exchanged, machine_at: node_machine_at})
     refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
     return MachineKind(f"nodes, {placement}", node_machine_at, node_state_at, twins, refused)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placements by name: what registers one, and how ``first-fit:sparing=false`` is read."""
+"""What a placement is, and what registers one under a name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from swftools.errors import ParameterError
 from swftools.kernel import IntArray, Kernel
 from swftools.machines.node_table import NodeTable
-from swftools.parameters import Parameters, refuse_unknown, truth
+from swftools.parameters import Parameters, truth
 from swftools.parameters.registry import Registry
 
 
@@ -85,35 +84,3 @@ def placement(name: str, **facts: Any) -> Callable[[Kernel[..., None]], Kernel[.
         return choose
 
     return register
-
-
-def find_placement(text: str | Placement) -> Placement:
-    """Return a placement by name, as in ``best-fit`` or ``first-fit:sparing=false``.
-
-    Raises
-    ------
-    ParameterError
-        There is none of that name, or it takes no such parameter.
-
-    Examples
-    --------
-    >>> find_placement("first-fit:sparing=no").to_text()
-    'first-fit:sparing=False'
-    """
-    import swftools.simulator.nodes.placements  # noqa: F401, PLC0415 (which register themselves here)
-
-    if isinstance(text, Placement):
-        return text
-    if not isinstance(text, str):
-        raise ParameterError(f"placement={text!r} is neither a text, such as 'first-fit', nor a Placement")
-    rule, given = PLACEMENTS.read(text)
-    refuse_unknown(rule.name, given, Placement.names())
-    kind: type[Placement] = type("Placement", (Placement,), {"NAME": rule.name})
-    return kind.from_mapping(given)
-
-
-def list_placements() -> dict[str, PlacementRule]:
-    """Return all placements by name."""
-    import swftools.simulator.nodes.placements  # noqa: F401, PLC0415 (as above)
-
-    return PLACEMENTS.list()

@@ -7,6 +7,8 @@ nor a node that belongs to one: so no job of another partition keeps it from nod
 
 from __future__ import annotations
 
+from typing import Any
+
 from swftools.kernel import kernel
 from swftools.simulator.job_orders import FCFS, Order, simple_order
 from swftools.simulator.machine.waiting_queue import NOBODY
@@ -15,7 +17,6 @@ from swftools.simulator.nodes.queue_order import close, first_open, open_all
 from swftools.simulator.nodes.state import HEAD_OF_PARTITION, HEADS, NodeMachine
 from swftools.simulator.nodes.usable import OPEN, find_usable
 from swftools.simulator.nodes.verbs import fits_on_nodes, place_and_begin, start_on_nodes
-from swftools.simulator.policies.job_heap import JobHeap
 
 
 @kernel(allocates=False)
@@ -50,6 +51,6 @@ def start_in_order_on_nodes(machine: NodeMachine, kind: int) -> None:
 
 
 @kernel(allocates=False)
-def start_from_heap_on_nodes(machine: NodeMachine, heap: JobHeap, kind: int) -> None:  # noqa: ARG001 (a pool needs it)
+def start_from_heap_on_nodes(machine: NodeMachine, heap: Any, kind: int) -> None:  # noqa: ARG001 (a pool needs it)
     """Start waiting jobs in one of ``ORDERS``."""
     start_by_order(machine, simple_order(kind))

@@ -57,6 +57,8 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.memory_transfer import carry_nothing
+from swftools.simulator.nodes.easy import start_heads_on_nodes
+from swftools.simulator.nodes.exchange import on_nodes
 from swftools.simulator.planning import hold_running, planned_time
 from swftools.simulator.policies.job_shelves import JobShelves, empty_shelves
 from swftools.simulator.policies.ordered_easy import backfill_among_many, backfill_in_turn
@@ -161,6 +163,7 @@ alias(
 )
 
 
+@on_nodes(start_heads_on_nodes)
 @kernel(allocates=False)
 def start_heads(machine: Machine) -> int:
     """Start jobs from the first on while they fit; return the first that does not, or NOBODY."""

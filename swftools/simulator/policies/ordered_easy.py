@@ -19,10 +19,18 @@ from swftools.simulator.machine.views import (
     width,
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
+from swftools.simulator.nodes.easy import (
+    backfill_among_many_on_nodes,
+    backfill_in_turn_on_nodes,
+    easy_in_order_on_nodes,
+    start_heads_of_heap_on_nodes,
+)
+from swftools.simulator.nodes.exchange import on_nodes
 from swftools.simulator.policies.job_heap import JobHeap, first_of_heap
 from swftools.simulator.policies.job_shelves import JobShelves, first_of_many
 
 
+@on_nodes(easy_in_order_on_nodes)
 @kernel(allocates=False)
 def easy_in_order(machine: Machine, order: Order) -> None:
     """Start jobs in an order, reserve for the first that does not fit, and let others go ahead in the same order."""
@@ -33,6 +41,7 @@ def easy_in_order(machine: Machine, order: Order) -> None:
     backfill(machine, order, head)
 
 
+@on_nodes(start_heads_of_heap_on_nodes)
 @kernel(allocates=False)
 def start_heads_of_heap(machine: Machine, heap: JobHeap, order: Order) -> int:
     """Start jobs in an order while they fit; return the first that does not, or NOBODY."""
@@ -59,6 +68,7 @@ def backfill(machine: Machine, order: Order, head: int) -> None:
         job = _next(machine, order, job, time, extra)
 
 
+@on_nodes(backfill_among_many_on_nodes)
 @kernel(allocates=False)
 def backfill_among_many(machine: Machine, shelves: JobShelves, order: Order, head: int) -> None:
     """Do as ``backfill`` does in another order than that of the queue; quickly too in those of time and of rank."""
@@ -76,6 +86,7 @@ def backfill_among_many(machine: Machine, shelves: JobShelves, order: Order, hea
         job = first_of_many(machine, shelves, order, float(free(machine)), time, float(extra))
 
 
+@on_nodes(backfill_in_turn_on_nodes)
 @kernel(allocates=False)
 def backfill_in_turn(machine: Machine, head: int) -> None:
     """Start the jobs behind ``head`` that do not delay it, in the order of the queue: EASY's backfilling.

@@ -35,6 +35,8 @@ from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import first_waiting, fits, next_waiting
 from swftools.simulator.machine.waiting_queue import ANY
 from swftools.simulator.memory_transfer import carry_nothing
+from swftools.simulator.nodes.exchange import on_nodes
+from swftools.simulator.nodes.strict import start_from_heap_on_nodes, start_in_order_on_nodes, start_in_turn_on_nodes
 from swftools.simulator.policies.job_heap import JobHeap, empty_heap, first_of_heap
 from swftools.simulator.registry import policy
 
@@ -111,6 +113,7 @@ def lxf(machine: Machine) -> None:
     start_in_order(machine, LXF)
 
 
+@on_nodes(start_in_turn_on_nodes)
 @kernel(allocates=False)
 def start_in_turn(machine: Machine) -> None:
     """Start waiting jobs in the order of the queue, until the first that does not fit."""
@@ -120,6 +123,7 @@ def start_in_turn(machine: Machine) -> None:
         head = next_waiting(machine, head)
 
 
+@on_nodes(start_in_order_on_nodes)
 @kernel(allocates=False)
 def start_in_order(machine: Machine, kind: int) -> None:
     """Start waiting jobs in an order, until the first that does not fit."""
@@ -130,6 +134,7 @@ def start_in_order(machine: Machine, kind: int) -> None:
         head = first_in_order(machine, order, ANY, ANY, ANY)
 
 
+@on_nodes(start_from_heap_on_nodes)
 @kernel(allocates=False)
 def start_from_heap(machine: Machine, heap: JobHeap, kind: int) -> None:
     """Do the same in an order that does not change with time, in which the index of the queue is of no help."""

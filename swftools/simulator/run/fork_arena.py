@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from swftools.simulator.engine.loop import EngineOptions, EngineRun, run_at
-from swftools.simulator.engine.replay import ReplayState, used_in, with_views
+from swftools.simulator.engine.replay import ReplayState, state_at, used_in, with_views
 from swftools.simulator.machine.state import CAPACITY
 from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.run.compiled_calls import Called
@@ -51,7 +51,7 @@ class Seat:
         self.arena, self.observer, self.decider = arena, observer, decider
         self.places: tuple[Any, ...] = tuple(arena.state)
         if called.is_compiled:
-            layout = arena.layout(called.kind.state_at.example)
+            layout = arena.layout((called.kind.state_at or state_at).example)
             self.places = tuple(layout.part(place) for place in range(len(self.places)))
         self._observer: tuple[Any, Any] = (
             like._observer if like and like.observer is observer else called.lay_out(observer, called.observer_at)

@@ -1,4 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Placements: which of the nodes that fit a job are taken. A rule is a file here, and its line below."""
 
-from swftools.simulator.nodes.placements import best_fit, first_fit, lowest_weight  # noqa: F401 (they register)
+import swftools.simulator.nodes.placements.best_fit
+import swftools.simulator.nodes.placements.first_fit
+import swftools.simulator.nodes.placements.lowest_weight  # noqa: F401 (they register)
+from swftools.errors import ParameterError
+from swftools.parameters import refuse_unknown
+from swftools.simulator.nodes.placement import PLACEMENTS, Placement, PlacementRule
+
+
+def find_placement(text: str | Placement) -> Placement:
+    """Return a placement by name, as in ``best-fit`` or ``first-fit:sparing=false``.
+
+    Raises
+    ------
+    ParameterError
+        There is none of that name, or it takes no such parameter.
+
+    Examples
+    --------
+    >>> find_placement("first-fit:sparing=no").to_text()
+    'first-fit:sparing=False'
+    """
+    if isinstance(text, Placement):
+        return text
+    if not isinstance(text, str):
+        raise ParameterError(f"placement={text!r} is neither a text, such as 'first-fit', nor a Placement")
+    rule, given = PLACEMENTS.read(text)
+    refuse_unknown(rule.name, given, Placement.names())
+    kind: type[Placement] = type("Placement", (Placement,), {"NAME": rule.name})
+    return kind.from_mapping(given)
+
+
+def list_placements() -> dict[str, PlacementRule]:
+    """Return all placements by name."""
+    return PLACEMENTS.list()
