@@ -21,6 +21,7 @@ from swftools.formats.as_trace import as_trace
 from swftools.header import local_start_of
 from swftools.kernel import IntArray
 from swftools.keyed_random import count_occurrences
+from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
@@ -81,6 +82,11 @@ class Simulation:
     >>> simulation.run().schedule().jobs["end_time"].tolist()
     [10.0, 20.0, 25.0]
     """
+
+    nodes: NodeTable | None = None
+    """The nodes of the machine; None of a pool, as of one that was made from a saved state."""
+
+    _asked: Asked | None = None
 
     def __init__(  # noqa: PLR0913 (options by name)
         self,

@@ -12,7 +12,6 @@ import pytest
 
 from swftools import Schedule, Trace, simulate
 from swftools.simulator import run_setup
-from tests.interpreted import runs_interpreted
 from tests.naive.nodes import DECISIONS
 from tests.nodes_cases import CASES, Case
 from tests.nodes_drawn import Workload, random_workload, ranges_of
