@@ -31,6 +31,9 @@ Columns = Mapping[str, Mapping[str, Mapping[str, Any]]]
 """By table and column what a manifest says of the column: type, unit, meaning, rule of missing values."""
 
 _TYPES = {"int64": "cr:Int64", "double": "cr:Float64", "string": "sc:Text", "bool": "sc:Boolean"}
+_LISTS = {"int64": "cr:Int64", "int32": "cr:Int32"}
+"""Types of what lists are of."""
+
 _PARQUET = "application/x-parquet"
 _MEDIA_TYPES = {
     ".csv": "text/csv",
@@ -238,6 +241,7 @@ def _type_of(name: str) -> dict[str, Any]:
     """Return the type of a column by its name in Arrow; nothing where Croissant has none, as for lists of points."""
     if name.startswith("timestamp"):
         return {"dataType": "sc:DateTime"}
-    if name.startswith("list") and name.endswith(": int64 not null>"):
-        return {"dataType": "cr:Int64", "isArray": True, "arrayShape": "-1"}
+    for of_arrow, of_lists in _LISTS.items():
+        if name.startswith("list") and name.endswith(f": {of_arrow} not null>"):
+            return {"dataType": of_lists, "isArray": True, "arrayShape": "-1"}
     return {"dataType": _TYPES[name]} if name in _TYPES else {}

@@ -31,6 +31,7 @@ from swftools.fields.definition import (
     INT64,
     INTEGERS,
     NEVER,
+    RANGES,
     STRING,
     TIMESTAMP,
     UTILITY,
@@ -51,6 +52,7 @@ _TYPES: dict[pa.DataType, str] = {
     # A list of Parquet is no text in JSON, which is what "array" means.
     UTILITY: "any",
     INTEGERS: "any",
+    RANGES: "any",
 }
 _NO_VALUE = {"number": "nan", "integer": "nan", "datetime": "NaT"}
 """What readers that go through pandas make of a null, by type; of other types they make none."""

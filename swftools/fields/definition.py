@@ -16,6 +16,8 @@ TIMESTAMP = pa.timestamp("ms", tz="UTC")
 _POINT = pa.struct([pa.field("time", FLOAT64, nullable=False), pa.field("value", FLOAT64, nullable=False)])
 UTILITY = pa.list_(pa.field("element", _POINT, nullable=False))
 INTEGERS = pa.list_(pa.field("element", INT64, nullable=False))
+RANGES = pa.list_(pa.field("element", pa.int32(), nullable=False))
+"""Ranges of numbers: the first and the last of each, one range behind the other; small, since there is one a run."""
 
 MAX_TIME = 1e10
 """Times beyond this many seconds (317 years) are taken for damage, not data."""

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from swftools.errors import SchemaError
-from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, STRING, TIMESTAMP, UTILITY, Field, Known
+from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, RANGES, STRING, TIMESTAMP, UTILITY, Field, Known
 from swftools.fields.loader import load_columns, load_tables
 
 _TABLES = load_tables()
@@ -178,6 +178,7 @@ _PANDAS_TYPES = {
     TIMESTAMP: ("datetimetz", "datetime64[ms]"),
     UTILITY: ("list[struct]", "object"),
     INTEGERS: ("list[int64]", "object"),
+    RANGES: ("list[int32]", "object"),
 }
 
 

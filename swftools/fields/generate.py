@@ -24,6 +24,7 @@ from swftools.fields.definition import (
     INT64,
     INTEGERS,
     NEVER,
+    RANGES,
     STRING,
     TIMESTAMP,
     UTILITY,
@@ -47,6 +48,7 @@ _TYPES = {
     TIMESTAMP: "time",
     UTILITY: "list of (time, value)",
     INTEGERS: "list of integers",
+    RANGES: "list of integers (int32)",
 }
 _JSON_TYPES: dict[pa.DataType, dict[str, Any]] = {
     INT64: {"type": "integer"},
@@ -65,6 +67,7 @@ _JSON_TYPES: dict[pa.DataType, dict[str, Any]] = {
         },
     },
     INTEGERS: {"type": "array", "minItems": 1, "items": {"type": "integer"}},
+    RANGES: {"type": "array", "minItems": 2, "items": {"type": "integer", "minimum": 0}},
 }
 _HEADINGS = ("column", "type", "unit", "meaning", "missing", "SWF field", "stage", "known")
 

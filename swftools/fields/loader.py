@@ -16,7 +16,19 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from swftools.errors import SchemaError
-from swftools.fields.definition import BOOL, FLOAT64, INT64, INTEGERS, NEVER, STRING, TIMESTAMP, UTILITY, Field, Known
+from swftools.fields.definition import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    INTEGERS,
+    NEVER,
+    RANGES,
+    STRING,
+    TIMESTAMP,
+    UTILITY,
+    Field,
+    Known,
+)
 from swftools.parameters.run_option_table import ALWAYS, RUN_OPTIONS, RunOption
 
 COLUMNS, TABLES = Path(__file__).with_name("columns.csv"), Path(__file__).with_name("tables.csv")
@@ -29,6 +41,7 @@ _TYPES = {
     "time": TIMESTAMP,
     "utility": UTILITY,
     "integers": INTEGERS,
+    "ranges": RANGES,
 }
 _TYPES_OF_OPTIONS = {str: STRING, int: INT64, float: FLOAT64, bool: BOOL}
 _ORIGINS = {"": False, "generated": True}
