@@ -15,7 +15,7 @@ from pathlib import Path
 from site_pages.written import first_paragraph, one_line, table
 
 from swftools.simulator import list_policies
-from swftools.simulator.measure_definitions import EXCESS, MACHINE, SPREAD, TRUTH, Measure
+from swftools.simulator.measure_definitions import EXCESS, MACHINE, NODES, SPREAD, TRUTH, Measure
 from swftools.simulator.registry import Policy
 
 DOCS = Path(__file__).parent
@@ -49,6 +49,7 @@ TABLES: dict[str, list[tuple[str, Callable[[], str]]]] = {
     "metrics.md": [
         ("## Measures of jobs\n", lambda: of_measures({**SPREAD, **TRUTH, **EXCESS})),
         ("## Measures of the machine\n", lambda: of_measures(MACHINE)),
+        ("### Of nodes\n", lambda: of_measures(NODES)),
     ],
     "simulator.md": [("## Policies\n", of_policies)],
 }

@@ -21,7 +21,7 @@ from swftools.parameters import Parameters
 from swftools.plots import Picture, list_pictures
 from swftools.qbets import list_bounds, list_rivals
 from swftools.simulator import list_policies, list_predictors
-from swftools.simulator.measure_definitions import EXCESS, MACHINE, SPREAD, TRUTH
+from swftools.simulator.measure_definitions import EXCESS, MACHINE, NODES, SPREAD, TRUTH
 
 DOCS = Path(__file__).parents[1]
 
@@ -170,7 +170,7 @@ def _formats() -> str:
 
 def _metrics() -> str:
     groups = {"Of jobs, as means and percentiles": SPREAD, "Of jobs, yes or no": TRUTH}
-    groups |= {"Of jobs, 0 for most": EXCESS, "Of the machine and its queue": MACHINE}
+    groups |= {"Of jobs, 0 for most": EXCESS, "Of the machine and its queue": MACHINE, "Of its nodes": NODES}
     entries = {
         title: [table(("metric", "unit", "worse", "meaning"), ((f"`{n}`", *m) for n, m in group.items()))]
         for title, group in groups.items()

@@ -111,5 +111,29 @@ MACHINE = {
 }
 """Measures of the machine and its queue; where nothing is said their statistic is ``value``."""
 
-MEASURES = {**SPREAD, **TRUTH, **EXCESS, **MACHINE}
+def _of_group(group: str, what: str) -> Measure:
+    return Measure(
+        "1", LOWER, f"{what} held / {what} of the nodes, of each {group} that has any: its name is the statistic"
+    )
+
+
+NODES = {
+    "node_utilization": Measure("1", LOWER, "nodes on which a job runs / nodes of the machine: `time_mean` and `max`"),
+    "memory_utilization": Measure("1", LOWER, "memory that jobs hold / memory of all nodes: `time_mean` and `max`"),
+    "gpu_utilization": Measure("1", LOWER, "GPUs that jobs hold / GPUs of all nodes: `time_mean` and `max`"),
+    "fragmentation": Measure(
+        "1",
+        HIGHER,
+        "share of the time in which the first waiting job has room in sum and not on nodes: `time_mean`",
+    ),
+    "kind_utilization": _of_group("kind of nodes", "cores"),
+    "kind_memory_utilization": _of_group("kind of nodes", "memory"),
+    "kind_gpu_utilization": _of_group("kind of nodes", "GPUs"),
+    "partition_utilization": _of_group("partition", "cores"),
+    "partition_memory_utilization": _of_group("partition", "memory"),
+    "partition_gpu_utilization": _of_group("partition", "GPUs"),
+}
+"""Measures of machines of nodes, which schedules on a pool of processors have not."""
+
+MEASURES = {**SPREAD, **TRUTH, **EXCESS, **MACHINE, **NODES}
 """All of them, by name."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,9 +21,10 @@ from swftools.output.amounts import counted, duration, percent
 from swftools.output.jobs_table import HasJobs
 from swftools.output.package import swftools_package
 from swftools.output.plotter import Plotter
-from swftools.output.shown_html import ShowsItself, chief_columns, shortened
+from swftools.output.shown_html import ROWS, ShowsItself, chief_columns, shortened
 
 if TYPE_CHECKING:
+    from swftools.machines.node_table import NodeTable
     from swftools.simulator.measures_table import Measures
 
 ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
@@ -76,7 +78,8 @@ class Schedule(HasJobs, ShowsItself):
     known_names : mapping
         The names behind numbers of users, queues and others, as ``Trace.known_names`` has them.
     machine : NodeTable, optional
-        The nodes that it ran on; None of a pool. ``processors`` is then the number of all cores.
+        The nodes of the machine, whose numbers ``segments["nodes"]`` has; ``processors`` are then the cores of all.
+        None where the machine is a pool of processors.
     """
 
     jobs: pd.DataFrame
@@ -101,6 +104,42 @@ class Schedule(HasJobs, ShowsItself):
         """Draws pictures of it: ``schedule.plot()``, ``schedule.plot("gantt")``; ``plot.names()`` lists them."""
         return Plotter(self, "overview")
 
+    def head(self, n: int = 5) -> pd.DataFrame:
+        """Return the first rows of ``jobs``; on a machine of nodes with the partition and the nodes of each."""
+        return self._with_nodes(self.jobs.head(n))
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str | None:
+        """Write ``jobs`` as CSV, without the numbers of rows; without a path return the text.
+
+        On a machine of nodes there are two more columns, of the last run of each job: ``partition``, and ``nodes`` as
+        a hostlist.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            File to make or replace.
+        **options
+            As ``pandas.DataFrame.to_csv`` takes them.
+        """
+        text: str | None = self._with_nodes(self.jobs).to_csv(path, **{"index": False, **options})
+        return text
+
+    def _with_nodes(self, jobs: pd.DataFrame) -> pd.DataFrame:
+        """Return some of the jobs with the partition and the nodes, as hostlists, of the last run of each."""
+        runs = self.segments
+        if self.machine is None or "nodes" not in runs:
+            return jobs
+        from swftools.machines.node_ranges import hostlists_of  # noqa: PLC0415 (where there are nodes only)
+
+        if len(jobs) < len(self.jobs):
+            runs = runs[runs["job_number"].isin(jobs["job_number"])]
+        keys = ["job_number", "job_occurrence"]
+        runs = runs[[*keys, "partition", "nodes"]].drop_duplicates(keys, keep="last")
+        runs = runs.assign(nodes=pd.array(hostlists_of(runs["nodes"], self.machine.names), dtype="str"))
+        of_jobs = jobs[keys].merge(runs, "left", on=keys).set_axis(jobs.index)
+        own = [name for name in ("partition", "nodes") if name not in jobs]
+        return pd.concat([jobs, of_jobs[own]], axis=1)
+
     def measure(self, *arguments: Any, **options: Any) -> Measures:
         """Return its metrics; ``schedule.measure().summary()`` shows the most important. See ``swftools.measure``."""
         measures: Measures = swftools_package().measure(self, *arguments, **options)
@@ -109,7 +148,7 @@ class Schedule(HasJobs, ShowsItself):
     def _lines(self) -> list[str]:
         jobs = self.jobs
         policy = shortened(self.policy) or "another simulator"
-        first = f"Schedule: {policy}, {counted(len(jobs), 'job')} on {counted(self.processors, 'processor')}"
+        first = f"Schedule: {policy}, {counted(len(jobs), 'job')} on {self._machine_in_words()}"
         second = ["is partial"] if self.is_partial else []
         if len(jobs):
             first += f", {duration(float(jobs['end_time'].max() - jobs['submit_time'].min()))}"
@@ -122,8 +161,14 @@ class Schedule(HasJobs, ShowsItself):
             told = [f"{reason} {number:,}" for reason, number in self.excluded["reason"].value_counts().items()]
         return [first, ", ".join(second), f"excluded: {', '.join(told) or counted(len(self.excluded), 'job')}"]
 
+    def _machine_in_words(self) -> str:
+        if self.machine is None:
+            return counted(self.processors, "processor")
+        return f"{counted(len(self.machine), 'node')} ({counted(self.processors, 'core')})"
+
     def _rows(self) -> tuple[pd.DataFrame, int]:
-        return chief_columns(self.jobs, CHIEF), len(self)
+        told = (*CHIEF, "partition", "nodes") if self.machine is not None else CHIEF
+        return chief_columns(self.head(ROWS), told), len(self)
 
 
 def ends_of(segments: pd.DataFrame) -> npt.NDArray[np.int8]:

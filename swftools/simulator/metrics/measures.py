@@ -21,12 +21,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.kernel.memory import give_back_memory
-from swftools.simulator.measure_definitions import EXCESS, MACHINE, MEASURES, SPREAD, TRUTH
+from swftools.simulator.measure_definitions import EXCESS, MACHINE, MEASURES, NODES, SPREAD, TRUTH
 from swftools.simulator.measures_table import SYNTHETIC, USUAL, Measures, summarize, usual_by_seed
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.job_classes import By, ClassedValues, Classes, classify
 from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measures_of_jobs, start_delay
 from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
+from swftools.simulator.metrics.over_time_on_nodes import figures_of_nodes
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.step_functions import MachineOverTime
 from swftools.simulator.schedule import Schedule
@@ -116,6 +117,10 @@ def measure(
         it / its capacity. All but excluded_jobs are missing for an empty schedule, and means over time are missing if
         no time passes.
 
+        **Of the nodes** (NODES; also only without ``by``), where the machine has nodes: utilization of nodes, memory
+        and GPUs has time_mean and max, fragmentation has time_mean; those by kind and by partition have a row for each,
+        whose statistic is its name. What the machine, kind or partition has none of has no row.
+
     Raises
     ------
     ParameterError
@@ -154,6 +159,8 @@ def measure(
         if len(schedule) > LONG:
             give_back_memory()
         rows += _machine_rows(schedule, load, chosen_parameters)
+        if schedule.machine is not None:
+            rows += _node_rows(schedule, chosen_parameters)
     return _table(rows, classes, schedule.policy if label is None else label)
 
 
@@ -280,6 +287,15 @@ def _machine_rows(schedule: Schedule, load: float | None, parameters: MetricPara
     return [
         _Row(name, statistic, np.nan, MACHINE[name].unit, count, np.array([np.nan if value is None else value]))
         for name, statistic, value in values
+    ]
+
+
+def _node_rows(schedule: Schedule, parameters: MetricParameters) -> list[_Row]:
+    """Return the measures of the nodes of the machine."""
+    count = np.array([len(schedule.jobs)])
+    return [
+        _Row(name, statistic, np.nan, NODES[name].unit, count, np.array([np.nan if value is None else value]))
+        for name, statistic, value in figures_of_nodes(schedule, parameters.window)
     ]
 
 

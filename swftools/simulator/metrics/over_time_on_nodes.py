@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is held on the nodes of a machine over time: exact step functions, and their means by kind and partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import BoolArray, FloatArray, IntArray
+from swftools.machines.node_table import GPU, NodeTable
+from swftools.parameters import did_you_mean
+from swftools.simulator.metrics.columns import column_of, rows_of
+from swftools.simulator.metrics.node_sweep import (
+    NOBODY,
+    HeldOverTime,
+    InView,
+    NodesInSweep,
+    QueueInSweep,
+    RunsInSweep,
+    add_time,
+    sweep_nodes,
+)
+from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
+from swftools.simulator.metrics.step_functions import changes_at, instants_of
+from swftools.simulator.nodes.allocations import machine_of, runs_on_nodes
+from swftools.simulator.schedule import Schedule
+
+RESOURCES = {"utilization": "cores", "memory_utilization": "memory", "gpu_utilization": "gpus"}
+"""The measures of resources, and of which each is."""
+
+
+def nodes_over_time(schedule: Schedule, *, kind: str | None = None, partition: str | None = None) -> pd.DataFrame:
+    """Return what is held on the nodes of a machine, from each event to the next.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        On a machine of nodes.
+    kind, partition : str, optional
+        Only what is held on nodes of that kind, and of that partition; fragmentation is always that of the machine.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each instant at which a job is submitted or becomes eligible, or a run starts or ends, with times
+        increasing strictly; a row's values hold from its time up to the next one's.
+
+        * time: s.
+        * busy_nodes: nodes on which a run has something.
+        * busy_cores, busy_memory (MB), busy_gpus: what runs hold; an exclusive run all that its nodes have.
+        * node_utilization, utilization, memory_utilization, gpu_utilization: the same / what the nodes have. Missing
+          where they have none.
+        * fragmentation: 1 while the first job that waits has room in sum and not on nodes, else 0. It has room in sum
+          if the nodes of the partition in which it ran later have free, together, at least the cores, the memory and
+          the GPUs that it held then; and on nodes if it fits on as many of them as it had. The first is the one that
+          was submitted first, or became eligible first where jobs waited for others; of equal ones that which the
+          trace has first. A job that was stopped does not count as waiting again.
+
+        A schedule without jobs has no rows.
+
+    Raises
+    ------
+    ParameterError
+        The machine is a pool, there is no such kind or partition, or the segments lack a column.
+    """
+    machine = machine_of(schedule)
+    is_counted = _nodes_of(machine, kind, partition)
+    times, held = _swept(schedule, runs_in_sweep(schedule), is_counted)
+    columns: dict[str, FloatArray | IntArray] = {
+        "time": times,
+        "busy_nodes": held.nodes,
+        "busy_cores": held.cores,
+        "busy_memory": held.memory,
+        "busy_gpus": held.gpus / GPU,
+    }
+    for name, values, size in _shares_of(machine, held, is_counted):
+        columns[name] = values / size if size else np.full(len(times), np.nan)
+    return pd.DataFrame({**columns, "fragmentation": held.is_fragmented.astype(np.float64)})
+
+
+class NodeFigures(NamedTuple):
+    """A measure of a machine of nodes, a statistic of it, and its value; None where no time passes."""
+
+    measure: str
+    statistic: str
+    value: float | None
+
+
+def figures_of_nodes(schedule: Schedule, window: tuple[float, float] | None) -> Iterator[NodeFigures]:
+    """Yield the measures of a machine of nodes, in a window of ``MetricParameters``; none is left out for no jobs."""
+    machine = machine_of(schedule)
+    runs = runs_in_sweep(schedule)
+    everywhere = np.ones(len(machine), np.bool_)
+    times, held = _swept(schedule, runs, everywhere)
+    durations = durations_of(times, window)
+    is_empty = not len(schedule.jobs)
+    for name, values, size in _shares_of(machine, held, everywhere):
+        if name != "utilization" and size:  # that of cores is a measure of every schedule
+            shares = values / size
+            yield NodeFigures(name, "time_mean", None if is_empty else mean_of_steps(shares, durations))
+            yield NodeFigures(name, "max", None if is_empty else max_of_steps(shares, durations))
+    fragmented = held.is_fragmented.astype(np.float64)
+    yield NodeFigures("fragmentation", "time_mean", None if is_empty else mean_of_steps(fragmented, durations))
+    begin, end = window or ((float(times[0]), float(times[-1])) if len(times) else (0.0, 0.0))
+    time_of_nodes = [np.zeros(len(machine)) for _ in RESOURCES]
+    add_time(runs, np.maximum(np.minimum(runs.end, end) - np.maximum(runs.start, begin), 0.0), *time_of_nodes)
+    for group, names, members in _groups_of(machine):
+        for (name, resource), spent in zip(RESOURCES.items(), time_of_nodes, strict=True):
+            sizes = getattr(machine, resource)
+            for of_group, nodes in zip(names, members, strict=True):
+                if capacity := int(sizes[nodes].sum()):
+                    is_known = end > begin and not is_empty
+                    value = float(spent[nodes].sum() / (capacity * (end - begin))) if is_known else None
+                    yield NodeFigures(f"{group}_{name}", of_group, value)
+
+
+def runs_in_sweep(schedule: Schedule) -> RunsInSweep:
+    """Return the runs of a schedule as the kernels take them.
+
+    Raises
+    ------
+    ParameterError
+        The machine is a pool, or the segments lack a column.
+    """
+    machine, runs = machine_of(schedule), runs_on_nodes(schedule)
+    return RunsInSweep(
+        runs.start,
+        runs.end,
+        np.argsort(runs.start, kind="stable").astype(np.int32),
+        np.argsort(runs.end, kind="stable").astype(np.int32),
+        runs.begins,
+        runs.first,
+        runs.last,
+        runs.cores,
+        runs.memory,
+        runs.gpus,
+        runs.is_exclusive.view(np.int8),
+        runs.partition,
+        machine.cores.astype(np.int64),
+        machine.memory.astype(np.int64),
+        machine.gpus.astype(np.int64),
+    )
+
+
+def _swept(schedule: Schedule, runs: RunsInSweep, is_counted: BoolArray) -> tuple[FloatArray, HeldOverTime]:
+    """Return the instants of a schedule, and what is held from each on, on the nodes that count."""
+    machine, jobs = machine_of(schedule), schedule.jobs
+    submit = column_of(jobs, "submit_time")
+    entry = np.fmax(submit, column_of(jobs, "ready_time")) if "ready_time" in jobs else submit
+    times = instants_of(*(changes_at(each).at for each in (submit, entry, runs.start, runs.end)))
+    row = rows_of(schedule.segments, jobs) if len(jobs) else np.zeros(0, np.int64)
+    first_run = np.full(len(jobs), -1, np.int32)
+    first_run[row[runs.by_start[::-1]]] = runs.by_start[::-1]  # of several the earliest is written last
+    order = np.argsort(entry, kind="stable")
+    order = order[first_run[order] >= 0]
+    partitions = [partition.nodes for partition in machine.partitions]
+    queue = QueueInSweep(
+        entry[order],
+        first_run[order],
+        np.concatenate(([0], np.cumsum([len(nodes) for nodes in partitions]))).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int64), *partitions]).astype(np.int64),
+    )
+    count = len(machine)
+    nodes = NodesInSweep(
+        runs.whole_cores.copy(),
+        runs.whole_memory.copy(),
+        runs.whole_gpus.copy(),
+        users=np.zeros(count, np.int32),
+        alone=np.zeros(count, np.int32),
+        is_counted=is_counted.view(np.int8),
+        in_view=np.zeros(count, np.int8),
+        fits=np.zeros(count, np.int8),
+    )
+    view = InView._make(np.full(1, NOBODY, np.int64) for _ in InView._fields)
+    held = HeldOverTime(
+        nodes=np.zeros(len(times), np.int64),
+        cores=np.zeros(len(times), np.int64),
+        memory=np.zeros(len(times), np.int64),
+        gpus=np.zeros(len(times), np.int64),
+        is_fragmented=np.zeros(len(times), np.int8),
+    )
+    sweep_nodes(times, runs, queue, nodes, view, held)
+    return times, held
+
+
+def _shares_of(machine: NodeTable, held: HeldOverTime, is_counted: BoolArray) -> Iterator[tuple[str, IntArray, int]]:
+    """Yield the name of each share over time, what it is of, and what of it the nodes that count have."""
+    yield "node_utilization", held.nodes, int(is_counted.sum())
+    for name, resource in RESOURCES.items():
+        yield name, getattr(held, resource), int(getattr(machine, resource)[is_counted].sum())
+
+
+def _groups_of(machine: NodeTable) -> Iterator[tuple[str, list[str], list[IntArray]]]:
+    """Yield the groups of nodes that have measures of their own: by kind and by partition; names, and the nodes."""
+    kinds = [np.flatnonzero(machine.kind == place) for place in range(len(machine.kinds))]
+    yield "kind", list(machine.kinds), kinds
+    yield "partition", [each.name for each in machine.partitions], [each.nodes for each in machine.partitions]
+
+
+def _nodes_of(machine: NodeTable, kind: str | None, partition: str | None) -> BoolArray:
+    """Return which nodes are of a kind and of a partition."""
+    chosen = np.ones(len(machine), np.bool_)
+    for (group, names, members), name in zip(_groups_of(machine), (kind, partition), strict=True):
+        if name is None:
+            continue
+        if name not in names:
+            raise ParameterError(
+                f"no {group} {name!r} of nodes; there are {', '.join(names)}{did_you_mean([name], names)}"
+            )
+        of_group = np.zeros(len(machine), np.bool_)
+        of_group[members[names.index(name)]] = True
+        chosen &= of_group
+    return chosen
