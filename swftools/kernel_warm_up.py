@@ -35,6 +35,7 @@ from swftools.learning.network import Network, policy_of
 from swftools.learning.observation import empty_seen
 from swftools.learning.rules import Rules
 from swftools.learning.slot import Slot
+from swftools.machines.node_table import NodeTable, PartitionNodes
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.models.fixed_requested_times import draw_requested_times, fit_requested_times
 from swftools.models.moldability import generate_speedup
@@ -263,6 +264,15 @@ def _look_at_heads() -> None:
     simulation.without(simulation.running)
 
 
+def _look_at_nodes() -> None:
+    """Measure what runs on one node of four cores."""
+    schedule, one = simulate(_trace(), "fcfs"), np.zeros(1, np.int64)
+    runs = schedule.segments.assign(nodes=[[0, 0]] * len(schedule.segments), cores_per_node=1, memory_per_node=0)
+    runs = runs.assign(gpus_per_node=0.0, is_exclusive=False, partition="all")
+    node = NodeTable(("n",), one, ("n",), one + 4, one, one, one, (PartitionNodes("all", one),))
+    measure(replace(schedule, segments=runs, machine=node))
+
+
 def _step() -> None:
     """Decide from outside."""
     stepper = Stepper(_trace(), "fcfs")
@@ -344,6 +354,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("orders of one's own", by_key),
         ("validation", _validate),
         ("heads", _look_at_heads),
+        ("measures of nodes", _look_at_nodes),
         ("decisions from outside", _step),
         ("jobs that wait for others", _wait_for_others),
         ("schedulers that learn", _learn),

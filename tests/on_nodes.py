@@ -136,3 +136,68 @@ def _ranges(said: str) -> list[tuple[int, int]]:
     """Return ranges of numbers: ``0-2,5``."""
     ends = [part.split("-") for part in said.split(",")]
     return [(int(each[0]), int(each[-1])) for each in ends]
+
+
+def random_on_nodes(seed: int, jobs: int = 12) -> Schedule:
+    """Make a schedule on a machine of few nodes of two kinds and three partitions, in which every run has its room.
+
+    Each job starts at a random one of the whole seconds at which as many nodes as it asks for are free throughout its
+    run; so some wait in vain for room that is there, and others overtake them.
+    """
+    draw = np.random.default_rng(seed)
+    machine = draw_machine(
+        f"kind count cores memory gpus / thin 3 4 {draw.choice([0, 90])} 0 / fat 2 6 200 {draw.choice([0, 2])}",
+        {"all": "0-4", "odd": "0,2-3", "fat": "3-4"},
+    )
+    placed: list[dict] = []
+    for submit in sorted(draw.integers(0, 12, jobs).tolist()):
+        partition = machine.partitions[draw.integers(3)]
+        largest = {name: int(getattr(machine, name)[partition.nodes].min()) for name in ("cores", "memory", "gpus")}
+        job = {
+            "submit": float(submit),
+            "run": float(draw.integers(0, 6)),
+            "cores": int(draw.integers(1, largest["cores"] + 1)),
+            "memory": int(draw.integers(largest["memory"] + 1)),
+            "gpus": int(draw.integers(largest["gpus"] + 1)) / GPU,
+            "partition": partition.name,
+            "exclusive": bool(draw.random() < 0.25),
+        }
+        many, start = int(draw.integers(1, len(partition.nodes) + 1)), submit + int(draw.integers(3))
+        while len(room := _room(job, start, partition.nodes, placed, machine)) < many:
+            start += 1
+        chosen = np.sort(draw.permutation(room)[:many])
+        low = chosen[np.diff(chosen, prepend=-2) > 1]
+        high = chosen[np.diff(chosen, append=99) > 1]
+        pairs = [int(number) for pair in zip(low, high, strict=True) for number in pair]
+        placed.append(job | {"start": float(start), "request": job["run"] + 1, "nodes": pairs})
+    return schedule_on_nodes(placed, machine)
+
+
+def _room(job: dict, start: int, nodes: np.ndarray, placed: list[dict], machine: NodeTable) -> np.ndarray:
+    """Return the nodes on which a job has room from a whole second on, throughout its run."""
+    return np.array(
+        [
+            node
+            for node in nodes
+            if all(
+                _fits(job, int(node), [each for each in placed if _has(each, int(node), second)], machine)
+                for second in range(start, start + max(int(job["run"]), 1))
+            )
+        ],
+        dtype=np.int64,
+    )
+
+
+def _has(job: dict, node: int, second: float) -> bool:
+    """Whether a job has a node in the second that begins then."""
+    pairs = zip(job["nodes"][::2], job["nodes"][1::2], strict=True)
+    is_there = any(low <= node <= high for low, high in pairs)
+    return is_there and job["start"] <= second < job["start"] + job["run"]
+
+
+def _fits(job: dict, node: int, others: list[dict], machine: NodeTable) -> bool:
+    """Whether a job has room on a node beside others."""
+    if others and (job["exclusive"] or any(each["exclusive"] for each in others)):
+        return False
+    sizes = {"cores": machine.cores[node], "memory": machine.memory[node], "gpus": machine.gpus[node] / GPU}
+    return all(job[name] + sum(each[name] for each in others) <= size + 1e-9 for name, size in sizes.items())
