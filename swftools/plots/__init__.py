@@ -15,6 +15,7 @@ from swftools.plots import differences as _differences  # noqa: F401
 from swftools.plots import drift as _drift  # noqa: F401
 from swftools.plots import estimates as _estimates  # noqa: F401
 from swftools.plots import findings as _findings  # noqa: F401
+from swftools.plots import fragmentation as _fragmentation  # noqa: F401
 from swftools.plots import gantt as _gantt  # noqa: F401
 from swftools.plots import inaccuracy as _inaccuracy  # noqa: F401
 from swftools.plots import load as _load  # noqa: F401
@@ -24,6 +25,7 @@ from swftools.plots import queue as _queue  # noqa: F401
 from swftools.plots import reliability as _reliability  # noqa: F401
 from swftools.plots import request_use as _request_use  # noqa: F401
 from swftools.plots import reserved as _reserved  # noqa: F401
+from swftools.plots import resources as _resources  # noqa: F401
 from swftools.plots import sensitivity as _sensitivity  # noqa: F401
 from swftools.plots import shares as _shares  # noqa: F401
 from swftools.plots import sizes as _sizes  # noqa: F401

@@ -32,8 +32,10 @@ from swftools.simulator.metrics.heads import find_heads
 from swftools.simulator.metrics.measures import measure, summarize
 from swftools.simulator.metrics.of_jobs import measure_jobs, start_delay
 from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, over_time
+from swftools.simulator.metrics.over_time_on_nodes import nodes_over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
+from swftools.simulator.nodes.allocations import allocations_of
 from swftools.simulator.policies.easy import start_heads
 from swftools.simulator.policies.ordered_easy import backfill_in_turn
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
@@ -85,6 +87,7 @@ __all__ = [
     "Simulation",
     "Stepper",
     "ValidationReport",
+    "allocations_of",
     "backfill_in_turn",
     "by_key",
     "can_start_any",
@@ -117,6 +120,7 @@ __all__ = [
     "next_fitting",
     "next_waiting",
     "no_shadow",
+    "nodes_over_time",
     "now",
     "over_time",
     "planned_measure",

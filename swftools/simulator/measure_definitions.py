@@ -111,6 +111,7 @@ MACHINE = {
 }
 """Measures of the machine and its queue; where nothing is said their statistic is ``value``."""
 
+
 def _of_group(group: str, what: str) -> Measure:
     return Measure(
         "1", LOWER, f"{what} held / {what} of the nodes, of each {group} that has any: its name is the statistic"

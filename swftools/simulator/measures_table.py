@@ -50,7 +50,15 @@ SUMMARY = {
 }
 """What ``Measures.summary`` shows: pairs of measure and statistic, and what they are called there."""
 
-_SHARES = ("is_backfilled", "utilization", "offered_load")
+SUMMARY_OF_NODES = {
+    ("node_utilization", "time_mean"): "nodes in use",
+    ("memory_utilization", "time_mean"): "memory in use",
+    ("gpu_utilization", "time_mean"): "GPUs in use",
+    ("fragmentation", "time_mean"): "fragmentation",
+}
+"""What it shows of a machine of nodes beside."""
+
+_SHARES = ("is_backfilled", "utilization", "offered_load", *(name for name, _ in SUMMARY_OF_NODES))
 _NEEDED = frozenset({*KEYS, "measure", "statistic", "value"})
 
 
@@ -71,9 +79,10 @@ class Measures(pd.DataFrame):
         Returns
         -------
         pandas.DataFrame
-            Index figure: its name in words (``SUMMARY``). Columns unit, and one for each policy, of tables by class for
-            each policy and class. Shares are in percent. Missing where the schedule has no such number; the figures of
-            the machine where jobs were classed; the median wait where ``percentiles`` lacks 50.
+            Index figure: its name in words (``SUMMARY``, and behind it on machines of nodes ``SUMMARY_OF_NODES``).
+            Columns unit, and one for each policy, of tables by class for each policy and class. Shares are in percent.
+            Missing where the schedule has no such number; the figures of the machine where jobs were classed; the
+            median wait where ``percentiles`` lacks 50.
 
         Raises
         ------
@@ -100,7 +109,8 @@ class Measures(pd.DataFrame):
         """
         if lacking := sorted(_NEEDED - set(self.columns)):
             raise ParameterError(f"a summary needs the columns of measure; {', '.join(lacking)} lack")
-        wide = summarize(self, list(SUMMARY))
+        shown = SUMMARY | SUMMARY_OF_NODES if self["measure"].isin(["node_utilization"]).any() else SUMMARY
+        wide = summarize(self, list(shown))
         names = [
             str(policy) if classed == "all" else f"{policy}, {job_class}"
             for policy, classed, job_class in wide[KEYS].itertuples(index=False, name=None)
@@ -109,12 +119,12 @@ class Measures(pd.DataFrame):
             raise ParameterError(
                 "a policy called 'unit' has the name of the column of units; give its run another label"
             )
-        factor = np.array([100.0 if name in _SHARES else 1.0 for name, _ in SUMMARY])
-        units = ["%" if name in _SHARES else MEASURES[name].unit for name, _ in SUMMARY]
+        factor = np.array([100.0 if name in _SHARES else 1.0 for name, _ in shown])
+        units = ["%" if name in _SHARES else MEASURES[name].unit for name, _ in shown]
         columns: dict[str, Any] = {"unit": units}
         for name, values in zip(names, wide.drop(columns=KEYS).to_numpy(dtype=np.float64), strict=True):
             columns[name] = (values * factor).round(2)
-        return Summary(columns, index=pd.Index(list(SUMMARY.values()), name="figure", dtype="str"))
+        return Summary(columns, index=pd.Index(list(shown.values()), name="figure", dtype="str"))
 
 
 class Summary(pd.DataFrame):
