@@ -11,11 +11,15 @@ from swftools.output.amounts import duration
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.schedule import Schedule
 
+NODES = "Its nodes over time"
+
 PICTURES = {
     "The machine over time": (("utilization", {"bins": 2000}), ("queue", {"bins": 2000}), ("gantt", {})),
+    NODES: (("resources", {"bins": 2000}), ("fragmentation", {"bins": 2000})),
     "How long jobs waited": (("waits", {}), ("slowdowns", {}), ("wait-by-size", {}), ("backfilled", {})),
 }
-"""Headings, and the pictures below each; fine steps of time, since a reader may look closer."""
+"""Headings, and the pictures below each; fine steps of time, since a reader may look closer. What is below ``NODES`` is
+of schedules on nodes only."""
 
 
 @reports_on("schedule", "The schedule of a workload trace under a policy, by simulation")
@@ -37,7 +41,8 @@ def _assumptions(version: Version) -> list[str]:
 def _figures(schedules: dict[str, Schedule]) -> Section:
     """Return the dozen numbers that people look at first, a column a schedule."""
     summaries = [measure(schedule).summary() for schedule in schedules.values()]
-    units, columns = summaries[0]["unit"], [each.iloc[:, -1].to_dict() for each in summaries]
+    longest = max(summaries, key=len)  # a pool has no figures of nodes
+    units, columns = longest["unit"], [each.iloc[:, -1].reindex(longest.index).to_dict() for each in summaries]
     rows = [
         [
             name if unit in ("1", "s", name.split()[-1]) else f"{name}, {unit}",
@@ -56,7 +61,7 @@ def _figure(value: float, unit: str) -> float | NumberCell:
 def _pictures(schedules: dict[str, Schedule]) -> Iterator[Section]:
     """Yield the pictures of the first schedule, of each beside those of the other."""
     for heading, names in PICTURES.items():
-        yield Section(
-            heading,
-            pictures=[ReportPicture(each, name, chosen) for name, chosen in names for each in schedules.values()],
-        )
+        drawn = [each for each in schedules.values() if heading != NODES or each.machine is not None]
+        if drawn:
+            pictures = [ReportPicture(each, name, chosen) for name, chosen in names for each in drawn]
+            yield Section(heading, pictures=pictures)

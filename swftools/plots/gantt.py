@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which job runs when, side by side on the machine's processors."""
+"""Which job runs when, side by side on the machine's processors or on its nodes."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,8 @@ import pandas as pd
 
 from swftools.named import Known
 from swftools.output.amounts import duration, percent
-from swftools.parameters import Parameters, choice, number
+from swftools.parameters import Parameters, choice, number, text, whole
+from swftools.plots.gantt_on_nodes import FEW, ShownNodes, blocks_on_nodes, runs_on, shown_nodes
 from swftools.plots.of_schedules import clock_in, clock_of, sizes_of
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.style import COLORS, SEQUENTIAL, count_axis, name_of, time_axis, times_of
@@ -42,6 +43,7 @@ runs are thinner than a pixel, its tone is between them, the lighter the more pr
 class GanttParameters(Parameters):
     """From when to when, s from the start of the log; and what the colours of jobs are: the word that is given.
 
+    Of a machine of nodes the first ``nodes`` are shown, of a ``kind`` or of all.
     With only one of ``begin`` and ``end`` it is a week. With none it is the busiest week, counted from the first start,
     halved until it has no more than ``MOST_RUNS`` runs, by the busier half each time.
     """
@@ -49,6 +51,8 @@ class GanttParameters(Parameters):
     begin: float | None = number(None, unit="s", optional=True)
     end: float | None = number(None, unit="s", optional=True)
     color: str = choice("user", "queue", "width", "wait")
+    kind: str | None = text(None)
+    nodes: int = whole(256, least=1, most=100_000)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -60,8 +64,10 @@ class GanttParameters(Parameters):
 class Gantt(Picture):
     """Every run in a window, as wide as it has processors, by the colour of its user, queue, width or wait.
 
-    Which processors a job had is not told by a schedule. It is made up: a job gets the lowest neighbours that are free,
-    or, where there are none, the lowest that are. Runs that took no time are not seen.
+    On a machine of nodes each node is a row, and a run lies on the nodes that it had; on shared nodes it is as wide as
+    its share of their cores, and where in the row it lies is made up. On a pool a schedule does not tell which
+    processors a job had. It is made up: a job gets the lowest neighbours that are free, or, where there are none, the
+    lowest that are. Runs that took no time are not seen.
     """
 
     name = "gantt"
@@ -78,32 +84,46 @@ class Gantt(Picture):
         ``first_processor``, ``processors`` (of the block), ``label`` (what its colour is), ``shade`` (the label's
         place among all), ``window_begin``, ``window_end``, s, ``machine`` (its processors), ``log_start``, UNIX time in
         s, missing where it is not known, and ``log_zone``, the name of its zone.
+
+        Of a machine of nodes ``first_node`` and ``nodes`` (rows and parts of rows), and ``node`` (the name of the
+        first) stand in the place of processors, ``machine`` is how many nodes are shown, and ``others`` how many not.
         """
+        shown = _shown_nodes(subject, chosen)
         runs = _runs_of(subject)
+        if shown is not None:
+            runs = runs[runs_on(subject, shown)[runs.index]]
         begin, end = _window(runs, chosen)
-        runs = runs[(runs["start"] < end) & (runs["end"] > begin)].reset_index(drop=True)
+        runs = runs[(runs["start"] < end) & (runs["end"] > begin)]
+        of_segments, runs = runs.index.to_numpy(), runs.reset_index(drop=True)
         jobs = subject.jobs.iloc[runs["row"].to_numpy()].reset_index(drop=True)
         names, shades = _labels(jobs, runs, chosen.color, subject.known_names)
         starts, ends = runs["start"].to_numpy(), runs["end"].to_numpy()
-        placed = on_processors(starts, ends, runs["width"].to_numpy(), subject.processors)
-        blocks = [(run, low, high - low) for run, pieces in placed for low, high in pieces]
-        run, low, count = np.array(blocks, np.int64).reshape(-1, 3).T
+        if shown is None:
+            placed = on_processors(starts, ends, runs["width"].to_numpy(), subject.processors)
+            pieces = [(run, low, high - low) for run, blocks in placed for low, high in blocks]
+            run, low, count = np.array(pieces, np.int64).reshape(-1, 3).T
+            lies: dict[str, Any] = {"first_processor": low, "processors": count}
+            size: dict[str, Any] = {"machine": subject.processors}
+        else:
+            blocks = blocks_on_nodes(replace(subject, segments=subject.segments.iloc[of_segments]), shown)
+            run = blocks["run"].to_numpy()
+            lies = {name: blocks[name].array for name in ("first_node", "nodes", "node")}
+            size = {"machine": len(shown.nodes), "others": shown.others}
         columns = runs[["job_number", "job_occurrence", "start", "end", "wait"]].iloc[run].reset_index(drop=True)
         return columns.assign(
-            first_processor=low,
-            processors=count,
+            **lies,
             label=np.array(names, dtype=object)[shades[run]],
             shade=shades[run],
             window_begin=begin,
             window_end=end,
-            machine=subject.processors,
+            **size,
             **clock_of(subject, subject.jobs),
         )
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: GanttParameters) -> None:
         """Draw the blocks of a colour as one path, with edges where they have room, else of a tint, as one path each.
 
-        Which processors a job has is made up, and the picture says so.
+        Which processors a job has is made up, and the picture says so; so it does of nodes that are left out.
         """
         from matplotlib import rcParams  # noqa: PLC0415 (an extra)
         from matplotlib.collections import PathCollection  # noqa: PLC0415 (an extra)
@@ -113,8 +133,10 @@ class Gantt(Picture):
         begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
         machine = int(table["machine"].iloc[0])
         left, right = (times_of(table[name].clip(begin, end), start) for name in ("start", "end"))
-        low = table["first_processor"].to_numpy(dtype=float)
-        high = low + table["processors"].to_numpy()
+        on_nodes = _is_on_nodes(table)
+        first_row, rows = ("first_node", "nodes") if on_nodes else ("first_processor", "processors")
+        low = table[first_row].to_numpy(dtype=float)
+        high = low + table[rows].to_numpy()
         first, last = times_of([begin, end], start)
         top = max(machine, float(high.max()))
         points = np.asarray(axes.bbox.size) * 72.0 / axes.figure.dpi
@@ -136,11 +158,15 @@ class Gantt(Picture):
         made = PathCollection(paths, facecolors=faces, edgecolors=edges, linewidths=0.4, rasterized=rasterized)
         made.set_antialiased(True)
         axes.add_collection(made, autolim=False)
-        axes.set(xlim=(first, last), ylim=(0, top), ylabel="processors")
+        axes.set(xlim=(first, last), ylim=(0, top), ylabel=rows)
         axes.grid(visible=False)
         time_axis(axes, start, zone)
-        axes.set_xlabel(f"{axes.get_xlabel()}\nwhich processors a job has is made up")
+        note = "; ".join(_left_out(table, "which processors a job has"))
+        axes.set_xlabel(f"{axes.get_xlabel()}\n{note}" if note else axes.get_xlabel())
         count_axis(axes, "y")
+        if on_nodes and machine <= FEW:
+            named = table.assign(row=np.floor(low)).drop_duplicates("row")
+            axes.set_yticks(named["row"] + 0.5, [name_of(name) for name in named["node"]])
         handles = [Patch(color=color) for color in colors]
         letters = float(rcParams["legend.fontsize"]) * 0.5
         columns = int(np.clip(points[0] / (letters * (kinds["label"].str.len().max() + 5)), 1, 5))
@@ -157,12 +183,38 @@ class Gantt(Picture):
         """Return the window, its runs and its utilization."""
         begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
         inside = table["end"].clip(upper=end) - table["start"].clip(lower=begin)
-        used = float((inside * table["processors"]).sum()) / ((end - begin) * int(table["machine"].iloc[0]))
+        rows = "nodes" if _is_on_nodes(table) else "processors"
+        used = float((inside * table[rows]).sum()) / ((end - begin) * int(table["machine"].iloc[0]))
         runs = len(table.drop_duplicates(["job_number", "job_occurrence", "start"]))
         return (
             f"{runs:,} {'run' if runs == 1 else 'runs'} in {duration(end - begin)} from {duration(begin)} after the "
-            f"start of the log; {percent(used, digits=1)} of the processors are in use; which ones a job had is made up"
+            f"start of the log; {percent(used, digits=1)} of the {rows} are in use"
+            + "".join(f"; {told}" for told in _left_out(table, "which ones a job had"))
         )
+
+
+def _shown_nodes(schedule: Schedule, chosen: GanttParameters) -> ShownNodes | None:
+    """Return which nodes are shown; None of a pool, which a kind is not asked of."""
+    if schedule.machine is None and chosen.kind is None:
+        return None
+    return shown_nodes(schedule, chosen.kind, chosen.nodes)
+
+
+def _is_on_nodes(table: pd.DataFrame) -> bool:
+    """Return whether a table is of a machine of nodes; beside one that is, that of a pool has its columns empty."""
+    return "node" in table and bool(table["node"].notna().all())
+
+
+def _left_out(table: pd.DataFrame, which: str) -> list[str]:
+    """Return what the picture makes up and leaves out, in words; ``which`` says which processors are meant."""
+    if not _is_on_nodes(table):
+        return [f"{which} is made up"]
+    told, others = [], int(table["others"].iloc[0])
+    if others:
+        told.append(f"the first {int(table['machine'].iloc[0]):,} of {int(table['machine'].iloc[0]) + others:,} nodes")
+    if (table["nodes"] % 1 != 0).any():
+        told.append("shared nodes by shares of their cores")
+    return told
 
 
 def _runs_of(schedule: Schedule) -> pd.DataFrame:

@@ -68,7 +68,7 @@ def nodes_over_time(schedule: Schedule, *, kind: str | None = None, partition: s
         The machine is a pool, there is no such kind or partition, or the segments lack a column.
     """
     machine = machine_of(schedule)
-    is_counted = _nodes_of(machine, kind, partition)
+    is_counted = nodes_of(machine, kind, partition)
     times, held = _swept(schedule, runs_in_sweep(schedule), is_counted)
     columns: dict[str, FloatArray | IntArray] = {
         "time": times,
@@ -201,8 +201,14 @@ def _groups_of(machine: NodeTable) -> Iterator[tuple[str, list[str], list[IntArr
     yield "partition", [each.name for each in machine.partitions], [each.nodes for each in machine.partitions]
 
 
-def _nodes_of(machine: NodeTable, kind: str | None, partition: str | None) -> BoolArray:
-    """Return which nodes are of a kind and of a partition."""
+def nodes_of(machine: NodeTable, kind: str | None, partition: str | None) -> BoolArray:
+    """Return which nodes are of a kind and of a partition, of all where none is given.
+
+    Raises
+    ------
+    ParameterError
+        There is no such kind or partition; the message names those that there are.
+    """
     chosen = np.ones(len(machine), np.bool_)
     for (group, names, members), name in zip(_groups_of(machine), (kind, partition), strict=True):
         if name is None:
