@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,23 +95,23 @@ _NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
 
 
 def _hostlist_of(names: Sequence[str]) -> str:
-    """Return names as a hostlist, in their order: those that count on stand in one bracket."""
-    return ",".join(
-        f"{stem}[{low}-{high}]" if low != high else f"{stem}{low}" for stem, low, high in _runs_of_numbers(names)
-    )
-
-
-def _runs_of_numbers(names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield a stem and the first and last number of names that follow each other; a name without number by itself."""
-    stem, low, high = "", "", ""
+    """Return names as a hostlist, in their order: neighbours that differ by their number stand in one bracket."""
+    items: list[tuple[str, list[list[str]]]] = []  # the text before the number, first and last of each range
     for name in names:
         found = _NUMBERED.fullmatch(name)
-        word, number = found.groups() if found else (name, "")
-        counts_on = bool(high and number) and word == stem and len(number) == len(high) and int(number) == int(high) + 1
-        if not counts_on:
-            if stem or low:
-                yield stem, low, high
-            stem, low = word, number
-        high = number
-    if stem or low:
-        yield stem, low, high
+        stem, number = found.groups() if found else (name, "")
+        if not (number and items and items[-1][0] == stem and items[-1][1]):
+            items.append((stem, [[number, number]] if number else []))
+            continue
+        ranges = items[-1][1]
+        if number == f"{int(ranges[-1][1]) + 1:0{len(ranges[-1][0])}}":
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(stem + _bracket(ranges) for stem, ranges in items)
+
+
+def _bracket(ranges: list[list[str]]) -> str:
+    """Return ranges of numbers as they stand behind a name; a number by itself without brackets."""
+    told = ",".join(low if low == high else f"{low}-{high}" for low, high in ranges)
+    return f"[{told}]" if "," in told or "-" in told else told

@@ -76,8 +76,7 @@ def naive_state(schedule: Schedule, runs: list[dict[str, Any]], time: float) -> 
     return {
         "users": {node: len(here) for node, here in users.items()},
         "held": {
-            node: {name: value - free[node][name] for name, value in naive_node(machine, node).items()}
-            for node in free
+            node: {name: value - free[node][name] for name, value in naive_node(machine, node).items()} for node in free
         },
         "is_fragmented": is_fragmented,
     }
