@@ -24,7 +24,6 @@ from swftools.output.plotter import Plotter
 from swftools.output.shown_html import ROWS, ShowsItself, chief_columns, shortened
 
 if TYPE_CHECKING:
-    from swftools.machines.node_table import NodeTable
     from swftools.simulator.measures_table import Measures
 
 ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
