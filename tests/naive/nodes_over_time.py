@@ -60,7 +60,12 @@ def naive_state(schedule: Schedule, runs: list[dict[str, Any]], time: float) -> 
     first = min(waiting, key=lambda run: (run["entry"], run["row"]), default=None)
     is_fragmented = False
     if first is not None:
-        [nodes] = [each.nodes.tolist() for each in machine.partitions if each.name == first["partition"]]
+        [of_partition] = [each.nodes.tolist() for each in machine.partitions if each.name == first["partition"]]
+        nodes = [
+            node
+            for node in of_partition
+            if all(naive_node(machine, node)[name] >= first["asked"][name] for name in RESOURCES)
+        ]
         has_sum = all(
             sum(free[node][name] for node in nodes) >= sum(held[name] for held in first["held"].values())
             for name in RESOURCES

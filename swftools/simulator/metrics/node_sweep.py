@@ -16,8 +16,9 @@ NOBODY = -1
 class NodesInSweep(NamedTuple):
     """Of each node what is free, how many runs it has, and how many of these have it alone.
 
-    ``is_counted``: whether what runs there counts in what is held. ``in_view``: whether the node is of the partition
-    in view, that of the first job that waits; ``fits``: whether that job fits there.
+    ``is_counted``: whether what runs there counts in what is held; ``knows_memory``: whether its memory does.
+    ``in_view``: the last first waiting job for which the node was one, of its partition and large enough; ``fits``:
+    whether that job fits there.
     """
 
     cores: IntArray
@@ -26,7 +27,8 @@ class NodesInSweep(NamedTuple):
     users: ShortArray
     alone: ShortArray
     is_counted: TinyArray
-    in_view: TinyArray
+    knows_memory: TinyArray
+    in_view: ShortArray
     fits: TinyArray
 
 
@@ -80,16 +82,15 @@ class HeldOverTime(NamedTuple):
 
 
 class InView(NamedTuple):
-    """What is kept of the first job that waits, its partition, and what runs: all of length 1.
+    """What is kept of the job in view, the first of those that wait or that waited last: all of length 1.
 
-    ``partition`` in view, and what it has free in sum; ``job`` whose fits are known, and on how many nodes it fits.
+    What the nodes of its partition that are large enough for it have free in sum, and on how many of them it fits.
     """
 
-    partition: IntArray
+    job: IntArray
     cores: IntArray
     memory: IntArray
     gpus: IntArray
-    job: IntArray
     fits: IntArray
 
 
@@ -152,55 +153,50 @@ def _move(
             if nodes.is_counted[node]:
                 held.nodes[instant] += int(nodes.users[node] > 0) - int(before > 0)
                 held.cores[instant] += sign * cores
-                held.memory[instant] += sign * memory
+                held.memory[instant] += sign * memory * nodes.knows_memory[node]
                 held.gpus[instant] += sign * gpus
-            if nodes.in_view[node]:
+            if view.job[0] != NOBODY and nodes.in_view[node] == view.job[0]:
                 view.cores[0] -= sign * cores
                 view.memory[0] -= sign * memory
                 view.gpus[0] -= sign * gpus
-                if view.job[0] != NOBODY:
-                    fits = int(_fits(runs, queue.run[view.job[0]], nodes, node))
-                    view.fits[0] += fits - nodes.fits[node]
-                    nodes.fits[node] = fits
+                fits = int(_fits(runs, queue.run[view.job[0]], nodes, node))
+                view.fits[0] += fits - nodes.fits[node]
+                nodes.fits[node] = fits
 
 
 @kernel(allocates=False)
 def _is_fragmented(runs: RunsInSweep, queue: QueueInSweep, nodes: NodesInSweep, view: InView, head: int) -> bool:
     """Whether a job has room in sum in its partition, and not on as many nodes as it needs."""
     run = queue.run[head]
-    partition = runs.partition[run]
-    if partition < 0:
+    if runs.partition[run] < 0:
         return False
-    if view.partition[0] != partition:
-        _look_at(queue, nodes, view, partition)
     if view.job[0] != head:
-        view.job[0] = NOBODY  # its fits are counted only where they are asked for
+        _look_at(runs, queue, nodes, view, head)
     many, cores, memory, gpus = _held_in_all(runs, run)
-    if view.cores[0] < cores or view.memory[0] < memory or view.gpus[0] < gpus:
-        return False
-    if view.job[0] != head:
-        view.job[0], view.fits[0] = head, 0
-        for place in range(queue.begins[partition], queue.begins[partition + 1]):
-            node = queue.nodes[place]
-            nodes.fits[node] = int(_fits(runs, run, nodes, node))
-            view.fits[0] += nodes.fits[node]
-    return view.fits[0] < many
+    has_sum = view.cores[0] >= cores and view.memory[0] >= memory and view.gpus[0] >= gpus
+    return has_sum and view.fits[0] < many
 
 
 @kernel(allocates=False)
-def _look_at(queue: QueueInSweep, nodes: NodesInSweep, view: InView, partition: int) -> None:
-    """Let a partition be in view, and no other."""
-    if view.partition[0] != NOBODY:
-        for place in range(queue.begins[view.partition[0]], queue.begins[view.partition[0] + 1]):
-            nodes.in_view[queue.nodes[place]] = 0
-    view.partition[0], view.job[0] = partition, NOBODY
-    view.cores[0] = view.memory[0] = view.gpus[0] = 0
+def _look_at(runs: RunsInSweep, queue: QueueInSweep, nodes: NodesInSweep, view: InView, head: int) -> None:
+    """Let a job be in view, and no other."""
+    run = queue.run[head]
+    partition = runs.partition[run]
+    view.job[0] = head
+    view.cores[0] = view.memory[0] = view.gpus[0] = view.fits[0] = 0
     for place in range(queue.begins[partition], queue.begins[partition + 1]):
         node = queue.nodes[place]
-        nodes.in_view[node] = 1
-        view.cores[0] += nodes.cores[node]
-        view.memory[0] += nodes.memory[node]
-        view.gpus[0] += nodes.gpus[node]
+        if (
+            runs.whole_cores[node] >= runs.cores[run]
+            and runs.whole_memory[node] >= runs.memory[run]
+            and runs.whole_gpus[node] >= runs.gpus[run]
+        ):
+            nodes.in_view[node] = head
+            nodes.fits[node] = int(_fits(runs, run, nodes, node))
+            view.cores[0] += nodes.cores[node]
+            view.memory[0] += nodes.memory[node]
+            view.gpus[0] += nodes.gpus[node]
+            view.fits[0] += nodes.fits[node]
 
 
 @kernel(allocates=False)

@@ -26,7 +26,7 @@ from swftools.simulator.metrics.node_sweep import (
 )
 from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
 from swftools.simulator.metrics.step_functions import changes_at, instants_of
-from swftools.simulator.nodes.allocations import machine_of, runs_on_nodes
+from swftools.simulator.nodes.allocations import knows_memory, machine_of, runs_on_nodes
 from swftools.simulator.schedule import Schedule
 
 RESOURCES = {"utilization": "cores", "memory_utilization": "memory", "gpu_utilization": "gpus"}
@@ -51,14 +51,16 @@ def nodes_over_time(schedule: Schedule, *, kind: str | None = None, partition: s
 
         * time: s.
         * busy_nodes: nodes on which a run has something.
-        * busy_cores, busy_memory (MB), busy_gpus: what runs hold; an exclusive run all that its nodes have.
+        * busy_cores, busy_memory (MB), busy_gpus: what runs hold; an exclusive run all that its nodes have. Nodes whose
+          memory is not known count for no memory.
         * node_utilization, utilization, memory_utilization, gpu_utilization: the same / what the nodes have. Missing
           where they have none.
-        * fragmentation: 1 while the first job that waits has room in sum and not on nodes, else 0. It has room in sum
-          if the nodes of the partition in which it ran later have free, together, at least the cores, the memory and
-          the GPUs that it held then; and on nodes if it fits on as many of them as it had. The first is the one that
-          was submitted first, or became eligible first where jobs waited for others; of equal ones that which the
-          trace has first. A job that was stopped does not count as waiting again.
+        * fragmentation: 1 while the first job that waits has room in sum and not on nodes, else 0. Its nodes are those
+          of the partition in which it ran later, as far as they are large enough for it. It has room in sum if they
+          have free, together, at least the cores, the memory and the GPUs that it held when it ran; and on nodes if it
+          fits on as many of them as it had. The first is the one that was submitted first, or became eligible first
+          where jobs waited for others; of equal ones that which the trace has first. A job that was stopped does not
+          count as waiting again.
 
         A schedule without jobs has no rows.
 
@@ -109,8 +111,9 @@ def figures_of_nodes(schedule: Schedule, window: tuple[float, float] | None) -> 
     time_of_nodes = [np.zeros(len(machine)) for _ in RESOURCES]
     add_time(runs, np.maximum(np.minimum(runs.end, end) - np.maximum(runs.start, begin), 0.0), *time_of_nodes)
     for group, names, members in _groups_of(machine):
-        for (name, resource), spent in zip(RESOURCES.items(), time_of_nodes, strict=True):
-            sizes = getattr(machine, resource)
+        for (name, resource), of_nodes in zip(RESOURCES.items(), time_of_nodes, strict=True):
+            sizes = _sizes_of(machine, resource)
+            spent = np.where(sizes > 0, of_nodes, 0.0)
             for of_group, nodes in zip(names, members, strict=True):
                 if capacity := int(sizes[nodes].sum()):
                     is_known = end > begin and not is_empty
@@ -172,7 +175,8 @@ def _swept(schedule: Schedule, runs: RunsInSweep, is_counted: BoolArray) -> tupl
         users=np.zeros(count, np.int32),
         alone=np.zeros(count, np.int32),
         is_counted=is_counted.view(np.int8),
-        in_view=np.zeros(count, np.int8),
+        knows_memory=knows_memory(machine).view(np.int8),
+        in_view=np.full(count, NOBODY, np.int32),
         fits=np.zeros(count, np.int8),
     )
     view = InView._make(np.full(1, NOBODY, np.int64) for _ in InView._fields)
@@ -191,7 +195,13 @@ def _shares_of(machine: NodeTable, held: HeldOverTime, is_counted: BoolArray) ->
     """Yield the name of each share over time, what it is of, and what of it the nodes that count have."""
     yield "node_utilization", held.nodes, int(is_counted.sum())
     for name, resource in RESOURCES.items():
-        yield name, getattr(held, resource), int(getattr(machine, resource)[is_counted].sum())
+        yield name, getattr(held, resource), int(_sizes_of(machine, resource)[is_counted].sum())
+
+
+def _sizes_of(machine: NodeTable, resource: str) -> IntArray:
+    """Return what each node has of a resource; memory that is not known counts for nothing."""
+    sizes: IntArray = getattr(machine, resource)
+    return np.where(knows_memory(machine), sizes, 0) if resource == "memory" else sizes
 
 
 def _groups_of(machine: NodeTable) -> Iterator[tuple[str, list[str], list[IntArray]]]:

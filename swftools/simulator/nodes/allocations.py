@@ -22,6 +22,10 @@ NODE_COLUMNS = ("nodes", "cores_per_node", "memory_per_node", "gpus_per_node", "
 """Columns of ``segments`` that a schedule has on a machine of nodes, and only there."""
 
 
+UNKNOWN_MEMORY = (1 << 27) - 1
+"""MB of a node whose memory is not known, so that it never lacks."""
+
+
 class RunsOnNodes(NamedTuple):
     """The runs of a schedule, in the order of its segments, and what each holds on every one of its nodes.
 
@@ -73,6 +77,11 @@ def machine_of(schedule: Schedule) -> NodeTable:
             "description of its nodes"
         )
     return schedule.machine
+
+
+def knows_memory(machine: NodeTable) -> BoolArray:
+    """Return of which nodes the memory is known."""
+    return machine.memory < UNKNOWN_MEMORY
 
 
 def runs_on_nodes(schedule: Schedule) -> RunsOnNodes:

@@ -11,9 +11,10 @@ import pytest
 
 from swftools.errors import ParameterError
 from swftools.machines.node_table import GPU
-from swftools.simulator import measure, mean_over_time
+from swftools.simulator import mean_over_time, measure
 from swftools.simulator.measure_definitions import MEASURES, NODES
 from swftools.simulator.metrics.over_time_on_nodes import nodes_over_time
+from swftools.simulator.nodes.allocations import UNKNOWN_MEMORY
 from swftools.simulator.schedule import Schedule
 from tests.examples import by_day
 from tests.interpreted import BY_ITSELF, all_interpreted
@@ -155,6 +156,27 @@ def test_who_is_first() -> None:
     assert steps["fragmentation"].tolist() == [0, 0, 0, 0, 1, 1, 0, 0]  # from 2 s on D is first, and has room
     early = replace(late, jobs=late.jobs.drop(columns="ready_time"))
     assert nodes_over_time(early)["fragmentation"].tolist() == [0, 1, 1, 1, 1, 0, 0]
+
+
+def test_nodes_that_are_too_small_have_no_room() -> None:
+    """C needs 6 cores of a node: 8 on thin ones are none for it; beside them 2 and 4 on fat ones are."""
+    table = "job submit start run nodes cores / A 0 0 9 2 6 / B 0 0 9 3 {} / C 1 9 1 2 6"
+    steps = nodes_over_time(draw_on_nodes(table.format(4), MACHINE))
+    assert steps["fragmentation"].tolist() == [0, 1, 0, 0]
+    steps = nodes_over_time(draw_on_nodes(table.format(5), MACHINE))
+    assert steps["fragmentation"].tolist() == [0, 0, 0, 0]
+
+
+def test_memory_that_is_not_known() -> None:
+    """It never lacks, and counts for nothing: neither what such a node has nor what runs hold there."""
+    odd = replace(MACHINE, memory=np.array([100, UNKNOWN_MEMORY, 200, UNKNOWN_MEMORY]))
+    steps, values = steps_of(draw_on_nodes(THREE, odd)), values_of(draw_on_nodes(THREE, odd))
+    assert steps["busy_memory"] == [250, 250, 50, 10, 0]
+    assert steps["memory_utilization"] == [250 / 300, 250 / 300, 50 / 300, 10 / 300, 0]
+    assert values["kind_memory_utilization", "thin"] == pytest.approx((50 * 10 + 10 * 5) / (100 * 15))
+    assert values["partition_memory_utilization", "fat"] == pytest.approx(200 * 4 / (200 * 15))
+    none = values_of(draw_on_nodes(THREE, replace(MACHINE, memory=np.full(4, UNKNOWN_MEMORY))))
+    assert [name for name, _ in none if "memory" in name] == []
 
 
 def test_runs_of_no_length() -> None:
