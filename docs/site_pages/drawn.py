@@ -35,6 +35,12 @@ class Excerpt:
         self.trace, self.report = loaded.trace, loaded.report
         self.easy, self.fcfs = (simulate(self.trace, policy) for policy in ("easy", "fcfs"))
 
+    def on_nodes(self) -> Schedule:
+        """Return what the schedule of EASY would be on 18 nodes of 64 processors, of which jobs share some."""
+        nodes = {"kind": "node", "count": self.trace.processors // 64, "cores": 64}
+        machine = MachineDescription.from_mapping({"nodes": [nodes]})
+        return simulate(self.trace, "easy", machine=machine)
+
     def loads(self) -> pd.DataFrame:
         """Return the measures of two policies at three loads."""
         traces = {load: scale_to_load(self.trace, load) for load in (0.6, 0.7, 0.8)}
@@ -112,9 +118,12 @@ TABLES: dict[str, tuple[str, Callable[[Excerpt], Any]]] = {
 }
 """Of each picture of a table: from which, in words or as a call, and how the excerpt gives it."""
 
+OF_NODES = ("resources", "fragmentation")
+"""Pictures that only schedules on machines of nodes have."""
+
 SUBJECTS: dict[type, Callable[[Excerpt, str], Any]] = {
     Trace: lambda log, _: log.trace,
-    Schedule: lambda log, _: log.easy,
+    Schedule: lambda log, name: log.on_nodes() if name in OF_NODES else log.easy,
     CleaningReport: lambda log, _: log.report,
     pd.DataFrame: lambda log, name: TABLES[name][1](log),
 }
