@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from swftools.kernel import BoolArray, FloatArray, IntArray
+from swftools.simulator.allocations import Allocations, allocations_of, machine_of
 from swftools.simulator.metrics.over_time_on_nodes import nodes_of
-from swftools.simulator.nodes.allocations import Allocations, allocations_of, machine_of
 from swftools.simulator.placement import on_processors
 from swftools.simulator.schedule import Schedule
 

@@ -7,6 +7,7 @@ Register a policy of your own by ``@policy``; it uses what this package exports.
 
 import swftools.simulator.policies
 import swftools.simulator.predictors  # noqa: F401 (imported for what they register)
+from swftools.simulator.allocations import allocations_of
 from swftools.simulator.entry_points import compare, simulate
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import CHECKPOINT, ENDED, KILL, RUNNING, STARTED, STOPPED, SUSPEND, WAITING
@@ -35,7 +36,6 @@ from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, 
 from swftools.simulator.metrics.over_time_on_nodes import nodes_over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
-from swftools.simulator.nodes.allocations import allocations_of
 from swftools.simulator.policies.easy import start_heads
 from swftools.simulator.policies.ordered_easy import backfill_in_turn
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow

@@ -14,7 +14,7 @@ from swftools.output.amounts import percent
 from swftools.plots import caption, data, plot
 from swftools.plots.gantt_on_nodes import FEW
 from swftools.simulator import measure
-from swftools.simulator.nodes.allocations import allocations_of
+from swftools.simulator.allocations import allocations_of
 from tests.examples import by_day
 from tests.interpreted import all_interpreted
 from tests.on_nodes import draw_machine, draw_on_nodes, random_on_nodes

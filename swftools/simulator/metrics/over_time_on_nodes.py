@@ -13,6 +13,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.parameters import did_you_mean
+from swftools.simulator.allocations import knows_memory, machine_of, runs_on_nodes
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.node_sweep import (
     NOBODY,
@@ -26,7 +27,6 @@ from swftools.simulator.metrics.node_sweep import (
 )
 from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
 from swftools.simulator.metrics.step_functions import changes_at, instants_of
-from swftools.simulator.nodes.allocations import knows_memory, machine_of, runs_on_nodes
 from swftools.simulator.schedule import Schedule
 
 RESOURCES = {"utilization": "cores", "memory_utilization": "memory", "gpu_utilization": "gpus"}

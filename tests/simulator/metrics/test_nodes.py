@@ -12,9 +12,9 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.machines.node_table import GPU
 from swftools.simulator import mean_over_time, measure
+from swftools.simulator.allocations import UNKNOWN_MEMORY
 from swftools.simulator.measure_definitions import MEASURES, NODES
 from swftools.simulator.metrics.over_time_on_nodes import nodes_over_time
-from swftools.simulator.nodes.allocations import UNKNOWN_MEMORY
 from swftools.simulator.schedule import Schedule
 from tests.examples import by_day
 from tests.interpreted import BY_ITSELF, all_interpreted

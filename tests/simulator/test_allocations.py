@@ -15,7 +15,7 @@ from swftools.errors import ParameterError, SchemaError
 from swftools.fields.definition import RANGES
 from swftools.machines.node_table import GPU
 from swftools.simulator import allocations_of, measure
-from swftools.simulator.nodes.allocations import NODE_COLUMNS, runs_on_nodes
+from swftools.simulator.allocations import NODE_COLUMNS, runs_on_nodes
 from swftools.tables import read_frame, read_table, write_frame
 from tests.examples import by_day
 from tests.interpreted import all_interpreted
