@@ -162,7 +162,8 @@ def random_on_nodes(seed: int, jobs: int = 12) -> Schedule:
             "partition": partition.name,
             "exclusive": bool(draw.random() < 0.25),
         }
-        many, start = int(draw.integers(1, len(partition.nodes) + 1)), submit + int(draw.integers(3))
+        large = len(_room(job, submit, partition.nodes, [], machine))  # the nodes that have what it asks for
+        many, start = int(draw.integers(1, large + 1)), submit + int(draw.integers(3))
         while len(room := _room(job, start, partition.nodes, placed, machine)) < many:
             start += 1
         chosen = np.sort(draw.permutation(room)[:many])

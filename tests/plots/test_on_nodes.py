@@ -94,7 +94,7 @@ def test_neighbours_are_one_block_on_a_large_machine() -> None:
     assert blocks_of(schedule)[4:] == [[3, node, 0.75, f"n{node + 1:02}"] for node in range(25)]
     assert len(blocks_of(schedule, nodes=FEW)) == 14 + FEW
     labels = plot(schedule, "gantt").get_yticklabels()
-    assert {label.get_text() for label in labels} & set(MACHINE.names) == set()
+    assert {label.get_text() for label in labels} & set(schedule.machine.names) == set()
 
 
 @pytest.mark.parametrize("seed", by_day(range(60), 15))
@@ -136,6 +136,8 @@ def test_resources_by_hand() -> None:
     )
     thin = data(schedule, "resources", kind="thin")
     assert set(thin["resource"]) == {"cores", "memory", "nodes"}
+    fat = data(schedule, "resources", partition="fat").set_index("resource")
+    assert fat.loc["cores", "share"].tolist() == [1, 1]  # until B ends
     assert "(of kind thin and partition all)" in caption(schedule, "resources", kind="thin", partition="all")
     axes = plot(schedule, "resources")
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cores", "memory", "GPUs", "nodes"]  # type: ignore[union-attr]

@@ -14,7 +14,7 @@ NOBODY = -1
 
 
 class NodesInSweep(NamedTuple):
-    """Of each node what is free, how many runs it has, and how many of these have it alone.
+    """Of each node what is free, and how many runs it has.
 
     ``is_counted``: whether what runs there counts in what is held; ``knows_memory``: whether its memory does.
     ``in_view``: the last first waiting job for which the node was one, of its partition and large enough; ``fits``:
@@ -25,7 +25,6 @@ class NodesInSweep(NamedTuple):
     memory: IntArray
     gpus: IntArray
     users: ShortArray
-    alone: ShortArray
     is_counted: TinyArray
     knows_memory: TinyArray
     in_view: ShortArray
@@ -144,7 +143,6 @@ def _move(
             cores, memory, gpus = runs.cores[run], runs.memory[run], runs.gpus[run]
             if runs.is_exclusive[run]:
                 cores, memory, gpus = runs.whole_cores[node], runs.whole_memory[node], runs.whole_gpus[node]
-                nodes.alone[node] += sign
             nodes.cores[node] -= sign * cores
             nodes.memory[node] -= sign * memory
             nodes.gpus[node] -= sign * gpus
@@ -217,8 +215,8 @@ def _held_in_all(runs: RunsInSweep, run: int) -> tuple[int, int, int, int]:
 
 @kernel(allocates=False)
 def _fits(runs: RunsInSweep, run: int, nodes: NodesInSweep, node: int) -> bool:
-    """Whether a node has what a run needs of it."""
-    if nodes.alone[node] > 0 or (runs.is_exclusive[run] and nodes.users[node] > 0):
+    """Whether a node has what a run needs of it; of one that a run has alone nothing is free."""
+    if runs.is_exclusive[run] and nodes.users[node] > 0:
         return False
     return (
         nodes.cores[node] >= runs.cores[run]

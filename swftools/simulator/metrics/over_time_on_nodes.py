@@ -173,7 +173,6 @@ def _swept(schedule: Schedule, runs: RunsInSweep, is_counted: BoolArray) -> tupl
         runs.whole_memory.copy(),
         runs.whole_gpus.copy(),
         users=np.zeros(count, np.int32),
-        alone=np.zeros(count, np.int32),
         is_counted=is_counted.view(np.int8),
         knows_memory=knows_memory(machine).view(np.int8),
         in_view=np.full(count, NOBODY, np.int32),
