@@ -158,13 +158,34 @@ def test_who_is_first() -> None:
     assert nodes_over_time(early)["fragmentation"].tolist() == [0, 1, 1, 1, 1, 0, 0]
 
 
-def test_nodes_that_are_too_small_have_no_room() -> None:
-    """C needs 6 cores of a node: 8 on thin ones are none for it; beside them 2 and 4 on fat ones are."""
-    table = "job submit start run nodes cores / A 0 0 9 2 6 / B 0 0 9 3 {} / C 1 9 1 2 6"
-    steps = nodes_over_time(draw_on_nodes(table.format(4), MACHINE))
-    assert steps["fragmentation"].tolist() == [0, 1, 0, 0]
-    steps = nodes_over_time(draw_on_nodes(table.format(5), MACHINE))
-    assert steps["fragmentation"].tolist() == [0, 0, 0, 0]
+@pytest.mark.parametrize(
+    ("of_a", "of_b", "of_c"),
+    [
+        ("6 0   0", ["4 0   0", "5 0   0"], "6 0   0"),  # of 8 cores 2 and 4 are free, then 3
+        ("1 150 0", ["1 100 0", "1 101 0"], "1 150 0"),  # of 200 MB 50 and 100, then 99
+        ("6 0   0", ["6 0   0", "7 0   0"], "4 0 0.5"),  # 2 cores and 2, then 1; thin nodes have no GPU
+    ],
+)
+def test_nodes_that_are_too_small_have_no_room(of_a: str, of_b: list[str], of_c: str) -> None:
+    """C fits on none: in sum fat nodes have just enough for it, then one less; what thin ones have is none for it."""
+    headings = "job submit start run nodes cores memory gpus"
+    for of_this, is_fragmented in zip(of_b, (1, 0), strict=True):
+        schedule = draw_on_nodes(f"{headings} / A 0 0 9 2 {of_a} / B 0 0 9 3 {of_this} / C 1 9 1 2 {of_c}", MACHINE)
+        assert nodes_over_time(schedule)["fragmentation"].tolist() == [0, is_fragmented, 0, 0]
+
+
+def test_a_job_with_several_runs() -> None:
+    """It waits for the first of them, and no more."""
+    once = draw_on_nodes("job submit start run nodes cores / A 0 0 9 0 3 / B 0 0 9 1 3 / C 1 20 1 0 2", MACHINE)
+    again = once.segments.iloc[[2]].assign(start_time=4.0, end_time=5.0, nodes=pd.Series([[2, 2]], index=[2]))
+    twice = replace(once, segments=pd.concat([again, once.segments], ignore_index=True))
+    assert set(nodes_over_time(once)["fragmentation"]) == {0}
+    small = draw_machine("kind count cores / n 2 4 / m 1 1")
+    steps = [nodes_over_time(replace(each, machine=small)) for each in (once, twice)]
+    assert steps[0].loc[steps[0]["fragmentation"] == 1, "time"].tolist() == [1]
+    assert steps[1].loc[steps[1]["fragmentation"] == 1, "time"].tolist() == [1]
+    assert steps[0]["time"].tolist() == [0, 1, 9, 20, 21]
+    assert steps[1]["time"].tolist() == [0, 1, 4, 5, 9, 20, 21]
 
 
 def test_memory_that_is_not_known() -> None:
