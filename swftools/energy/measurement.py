@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.energy.power import EnergyParameters, JobPower, chosen_parameters, power_of_jobs, steps_of
+from swftools.energy.node_power import NodePower
+from swftools.energy.power import EnergyParameters, RunPower, chosen_parameters, power_of_runs, steps_of
 from swftools.energy.rates import PER, Rates
 from swftools.errors import ParameterError
 from swftools.simulator.measures_table import Measures
@@ -38,6 +39,7 @@ def measure_energy(
     schedule: Schedule,
     parameters: EnergyParameters | None = None,
     *,
+    powers: Mapping[str, NodePower] | None = None,
     price: Rates | None = None,
     intensity: Rates | None = None,
     origin: datetime | str | None = None,
@@ -52,6 +54,9 @@ def measure_energy(
         As simulated.
     parameters : EnergyParameters, optional
         Defaults if not given.
+    powers : mapping of str to NodePower, optional
+        Of a schedule on a machine of nodes: the power of nodes by the name of their kind. What a kind does not say, the
+        parameters do.
     price : Rates, optional
         Price of a kWh over time, from ``read_rates``. Adds cost and price.
     intensity : Rates, optional
@@ -81,7 +86,7 @@ def measure_energy(
         power            time_mean     W        energy, total, over the length of the window
         power            max           W        the largest
         power            p50 ...       W        the least that is not exceeded for so many percent of the time
-        assumed_power    count         jobs     jobs whose power is ``busy_power``, since the log has none
+        assumed_power    count         jobs     jobs whose power is that of busy processors, since the log has none
         cost             total         currency integral of P times the price
         price            by_energy     cur./kWh cost over energy: what was paid on average
         price            time_mean     cur./kWh mean over the window: what an even power would have paid
@@ -95,8 +100,8 @@ def measure_energy(
     Raises
     ------
     ParameterError
-        A parameter is outside its domain, jobs have no power, a series does not cover the schedule, an intensity is
-        negative, or the moment of second 0 is unknown.
+        A parameter is outside its domain, jobs have no power, ``powers`` are of a kind that there is not, a series does
+        not cover the schedule, an intensity is negative, or the moment of second 0 is unknown.
 
     Notes
     -----
@@ -109,7 +114,7 @@ def measure_energy(
     Gonzalez and Horowitz 1996, "Energy dissipation in general purpose microprocessors".
     """
     chosen = chosen_parameters(parameters, changes)
-    power = power_of_jobs(schedule.jobs, chosen)
+    power = power_of_runs(schedule, chosen, powers)
     over = _over(schedule, power, chosen)
     rows = [*_of_power(schedule, power, over, chosen.percentiles)]
     for name, rates in (("cost", price), ("carbon", intensity)):
@@ -118,7 +123,7 @@ def measure_energy(
     return _table(rows, schedule, label)
 
 
-def _over(schedule: Schedule, power: JobPower, parameters: EnergyParameters) -> _Over:
+def _over(schedule: Schedule, power: RunPower, parameters: EnergyParameters) -> _Over:
     """Return the step functions of power over the window."""
     jobs = schedule.jobs
     steps = steps_of(schedule, power, parameters)
@@ -129,7 +134,7 @@ def _over(schedule: Schedule, power: JobPower, parameters: EnergyParameters) -> 
         begin, end = float(column_of(jobs, "submit_time").min()), float(column_of(jobs, "end_time").max())
     else:
         begin = end = 0.0
-    alone = schedule.processors * parameters.idle_power + parameters.static_power  # before the first event
+    alone = power.idle_of_machine + power.always_on  # before the first event
     edges = np.clip(np.concatenate(([begin], times, [end])), begin, end)
     values = np.concatenate(([alone], column_of(steps, "power")))
     of_jobs = np.concatenate(([0.0], column_of(steps, "job_power")))
@@ -139,7 +144,7 @@ def _over(schedule: Schedule, power: JobPower, parameters: EnergyParameters) -> 
 
 
 def _of_power(
-    schedule: Schedule, power: JobPower, over: _Over, percentiles: Sequence[float]
+    schedule: Schedule, power: RunPower, over: _Over, percentiles: Sequence[float]
 ) -> Iterator[tuple[str, str, str, float]]:
     """Yield measure, statistic, unit and value of energy and power."""
     length = over.end - over.begin
@@ -161,14 +166,14 @@ def _of_power(
     yield "assumed_power", "count", "jobs", float(power.is_assumed.sum())
 
 
-def _by_turnaround(schedule: Schedule, power: JobPower) -> float:
+def _by_turnaround(schedule: Schedule, power: RunPower) -> float:
     """Return the sum over jobs of the energy of their runs times their turnaround, J s."""
     jobs, runs = schedule.jobs, schedule.segments
     if not len(jobs):
         return np.nan
     row = rows_of(runs, jobs)
     time = column_of(runs, "end_time") - column_of(runs, "start_time")
-    energy = power.watts[row] * column_of(runs, "allocated_processors") * time
+    energy = power.watts * time
     turnaround = column_of(jobs, "end_time") - column_of(jobs, "submit_time")
     return float((energy * turnaround[row]).sum())
 

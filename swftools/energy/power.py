@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.energy.node_power import NodePower, power_on_nodes
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, is_number, number, truth
 from swftools.simulator.metrics.columns import column_of, rows_of
@@ -65,37 +66,67 @@ class EnergyParameters(Parameters):
         self._require("window", sound, "(begin, end) in seconds, the end behind the beginning")
 
 
-class JobPower(NamedTuple):
-    """Power of each of a job's processors, W, by the jobs of a schedule; and of which it is assumed."""
+class RunPower(NamedTuple):
+    """Power of a schedule, W: of each run, by the rows of its segments, and of the machine while nothing runs.
+
+    ``idle`` is what the processors of each run take while they are idle, where that is said by kinds of nodes; None
+    where all processors are alike. ``is_assumed``: of which jobs the power is not logged.
+    """
 
     watts: FloatArray
+    idle: FloatArray | None
     is_assumed: npt.NDArray[np.bool_]
+    idle_of_machine: float
+    always_on: float
 
 
-def power_of_jobs(jobs: pd.DataFrame, parameters: EnergyParameters) -> JobPower:
-    """Return the power of each processor of each job.
+def power_of_runs(
+    schedule: Schedule, parameters: EnergyParameters, powers: Mapping[str, NodePower] | None = None
+) -> RunPower:
+    """Return the power of each run, and of the machine while nothing runs; by kinds of nodes if ``powers`` are given.
 
     Raises
     ------
     ParameterError
-        Jobs have no logged power, and ``busy_power`` is not given.
+        Jobs have no logged power, and nothing says what a busy processor takes.
     """
+    jobs, runs = schedule.jobs, schedule.segments
     watts = np.full(len(jobs), np.nan)
     if parameters.logged and "mean_power" in jobs:
         width = column_of(jobs, "width" if "width" in jobs else "allocated_processors")
         np.divide(column_of(jobs, "mean_power"), width, out=watts, where=width > 0)
     is_assumed = np.isnan(watts)
-    if is_assumed.any():
-        if parameters.busy_power is None:
-            raise ParameterError(
-                f"{int(is_assumed.sum()):,} of {len(jobs):,} jobs have no mean_power in the log; give the power "
-                "of a busy processor by busy_power= (W)"
-            )
-        watts[is_assumed] = parameters.busy_power
-    return JobPower(watts, is_assumed)
+    row, width = rows_of(runs, jobs), column_of(runs, "allocated_processors")
+    if powers is None:
+        if is_assumed.any():
+            if parameters.busy_power is None:
+                raise ParameterError(f"{_unlogged(is_assumed)}; give the power of a busy processor by busy_power= (W)")
+            watts[is_assumed] = parameters.busy_power
+        idle_of_machine = schedule.processors * parameters.idle_power
+        return RunPower(watts[row] * width, None, is_assumed, idle_of_machine, parameters.static_power)
+    on_nodes = power_on_nodes(schedule, powers, parameters.busy_power, parameters.idle_power)
+    of_runs = np.where(is_assumed[row], on_nodes.busy, watts[row] * on_nodes.asked)
+    if np.isnan(of_runs).any():
+        raise ParameterError(
+            f"{_unlogged(is_assumed)}, and kinds of nodes that they had no power of a busy core; give it in powers=, "
+            "or for all by busy_power= (W)"
+        )
+    always_on = on_nodes.static + parameters.static_power
+    return RunPower(of_runs, on_nodes.idle, is_assumed, on_nodes.idle_of_machine, always_on)
 
 
-def power_over_time(schedule: Schedule, parameters: EnergyParameters | None = None, **changes: Any) -> pd.DataFrame:
+def _unlogged(is_assumed: npt.NDArray[np.bool_]) -> str:
+    """Return how many jobs have no logged power, in words."""
+    return f"{int(is_assumed.sum()):,} of {len(is_assumed):,} jobs have no mean_power in the log"
+
+
+def power_over_time(
+    schedule: Schedule,
+    parameters: EnergyParameters | None = None,
+    *,
+    powers: Mapping[str, NodePower] | None = None,
+    **changes: Any,
+) -> pd.DataFrame:
     """Return the power of the machine from each event to the next.
 
     Parameters
@@ -104,6 +135,8 @@ def power_over_time(schedule: Schedule, parameters: EnergyParameters | None = No
         A schedule; its jobs may have the log's column ``mean_power``.
     parameters : EnergyParameters, optional
         Defaults if not given.
+    powers : mapping of str to NodePower, optional
+        Of a schedule on a machine of nodes: the power of nodes by the name of their kind.
     **changes
         Single parameters by name: ``busy_power=200``.
 
@@ -121,7 +154,7 @@ def power_over_time(schedule: Schedule, parameters: EnergyParameters | None = No
     Raises
     ------
     ParameterError
-        Jobs have no power, or a parameter is outside its domain.
+        Jobs have no power, a parameter is outside its domain, or the machine has no nodes of a kind that has power.
 
     Notes
     -----
@@ -129,7 +162,7 @@ def power_over_time(schedule: Schedule, parameters: EnergyParameters | None = No
     proportional to its processors.
     """
     chosen = chosen_parameters(parameters, changes)
-    return steps_of(schedule, power_of_jobs(schedule.jobs, chosen), chosen)
+    return steps_of(schedule, power_of_runs(schedule, chosen, powers), chosen)
 
 
 def chosen_parameters(parameters: EnergyParameters | None, changes: dict[str, Any]) -> EnergyParameters:
@@ -140,11 +173,10 @@ def chosen_parameters(parameters: EnergyParameters | None, changes: dict[str, An
     return EnergyParameters.from_mapping({name: getattr(given, name) for name in given.names()} | changes)
 
 
-def steps_of(schedule: Schedule, power: JobPower, parameters: EnergyParameters) -> pd.DataFrame:
-    """Return what ``power_over_time`` returns, of jobs whose power is known."""
+def steps_of(schedule: Schedule, power: RunPower, parameters: EnergyParameters) -> pd.DataFrame:
+    """Return what ``power_over_time`` returns, of runs whose power is known."""
     runs = schedule.segments
     width = column_of(runs, "allocated_processors")
-    watts = power.watts[rows_of(runs, schedule.jobs)] * width
     starts, ends = (changes_at(column_of(runs, name)) for name in ("start_time", "end_time"))
     submits = changes_at(column_of(schedule.jobs, "submit_time"))
     times = instants_of(submits.at, starts.at, ends.at)
@@ -157,7 +189,10 @@ def steps_of(schedule: Schedule, power: JobPower, parameters: EnergyParameters) 
 
     busy = running(width)
     # Sums of powers that are no whole numbers end a rounding error from 0.
-    of_jobs = np.where(busy > 0, np.maximum(running(watts), 0.0), 0.0)
-    idle = (schedule.processors - busy) * parameters.idle_power
+    of_jobs = np.where(busy > 0, np.maximum(running(power.watts), 0.0), 0.0)
+    if power.idle is None:
+        idle = (schedule.processors - busy) * parameters.idle_power
+    else:
+        idle = np.maximum(power.idle_of_machine - running(power.idle), 0.0)
     columns = {"time": times, "job_power": of_jobs, "idle_power": idle}
-    return pd.DataFrame({**columns, "power": of_jobs + idle + parameters.static_power})
+    return pd.DataFrame({**columns, "power": of_jobs + idle + power.always_on})

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Power of the nodes of a machine, by their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
+from swftools.parameters import did_you_mean, is_number
+from swftools.simulator.allocations import allocations_of, machine_of, runs_on_nodes
+from swftools.simulator.schedule import Schedule
+
+
+class NodePower(NamedTuple):
+    """Power of nodes of a kind, W: of a busy core, of an idle core, and of the rest of each node, which is always on.
+
+    Where it is None, what ``EnergyParameters`` say of all processors counts; of the rest of a node, nothing.
+    """
+
+    busy: float | None = None
+    idle: float | None = None
+    static: float | None = None
+
+
+class OnNodes(NamedTuple):
+    """Power of a schedule on nodes, W: of each run if it is not logged, NaN where nothing says; of its cores if idle.
+
+    ``asked`` is how many cores each run asked for, of which an exclusive one may hold more. ``idle_of_machine`` is what
+    all cores take if they are idle, ``static`` what the rest of all nodes takes.
+    """
+
+    busy: FloatArray
+    idle: FloatArray
+    asked: IntArray
+    idle_of_machine: float
+    static: float
+
+
+def power_on_nodes(
+    schedule: Schedule, powers: Mapping[str, NodePower], busy_power: float | None, idle_power: float
+) -> OnNodes:
+    """Return the power of the runs of a schedule by the kinds of their nodes.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        On a machine of nodes.
+    powers : mapping of str to NodePower
+        By the name of the kind; kinds that are not there are as ``NodePower()``.
+    busy_power, idle_power : float
+        W of a busy core, if it is known, and of an idle one, where its kind does not say.
+
+    Raises
+    ------
+    ParameterError
+        The machine is a pool or has no such kind, or a power is no number of 0 or more.
+    """
+    machine = machine_of(schedule)
+    if unknown := [name for name in powers if name not in machine.kinds]:
+        raise ParameterError(
+            f"powers={', '.join(unknown)}: no kinds of nodes of this machine; it has {', '.join(machine.kinds)}"
+            f"{did_you_mean(unknown, machine.kinds)}"
+        )
+    for name, power in powers.items():
+        for what, watts in power._asdict().items():
+            if watts is not None and not is_number(watts, 0):
+                raise ParameterError(f"powers: {what}={watts!r} of kind {name} is not a number of 0 or more, W")
+    of_kinds = [powers.get(name, NodePower()) for name in machine.kinds]
+
+    def by_node(watts: list[float | None], usual: float | None) -> FloatArray:
+        known = [usual if each is None else each for each in watts]
+        return np.array([np.nan if each is None else each for each in known], np.float64)[machine.kind]
+
+    busy = by_node([each.busy for each in of_kinds], busy_power)
+    idle = by_node([each.idle for each in of_kinds], idle_power)
+    static = by_node([each.static for each in of_kinds], 0.0)
+    held, count = allocations_of(schedule), len(schedule.segments)
+    return OnNodes(
+        np.bincount(held.run, held.cores * busy[held.node], minlength=count).astype(np.float64),
+        np.bincount(held.run, held.cores * idle[held.node], minlength=count).astype(np.float64),
+        np.bincount(held.run, minlength=count) * runs_on_nodes(schedule).cores,
+        float((machine.cores * idle).sum()),
+        float(static.sum()),
+    )
