@@ -63,6 +63,8 @@ def test_logged_power_goes_first() -> None:
     jobs = SCHEDULE.jobs.assign(mean_power=[np.nan, 33.0], width=pd.array([4, 1], dtype="Int64"))
     logged = replace(SCHEDULE, jobs=jobs)
     assert power_over_time(logged, powers=POWERS)["job_power"].tolist() == [40, 73, 40, 0]
+    both = replace(logged, jobs=jobs.assign(mean_power=[60.0, 33.0]))  # A has 2 cores on each of two nodes
+    assert power_over_time(both, powers=POWERS)["job_power"].tolist() == [60, 93, 60, 0]
     assert power_over_time(logged, powers=POWERS, logged=False)["job_power"].tolist() == [40, 200, 40, 0]
 
 
