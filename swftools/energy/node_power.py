@@ -66,7 +66,8 @@ def power_on_nodes(
             f"{did_you_mean(unknown, machine.kinds)}"
         )
     for name, power in powers.items():
-        for what, watts in power._asdict().items():
+        for what in NodePower._fields:
+            watts = getattr(power, what)
             if watts is not None and not is_number(watts, 0):
                 raise ParameterError(f"powers: {what}={watts!r} of kind {name} is not a number of 0 or more, W")
     of_kinds = [powers.get(name, NodePower()) for name in machine.kinds]
