@@ -14,9 +14,10 @@ import pytest
 from swftools.errors import ParameterError, SchemaError
 from swftools.fields.definition import RANGES
 from swftools.machines.node_table import GPU
-from swftools.simulator import allocations_of, measure
+from swftools.simulator import allocations_of, mean_over_time, measure, nodes_over_time, simulate
 from swftools.simulator.allocations import NODE_COLUMNS, runs_on_nodes
 from swftools.tables import read_frame, read_table, write_frame
+from swftools.trace import Trace
 from tests.examples import by_day
 from tests.interpreted import all_interpreted
 from tests.on_nodes import draw_machine, draw_on_nodes, random_on_nodes
@@ -143,3 +144,29 @@ def test_a_summary() -> None:
     assert summary.index[len(plain) :].tolist() == ["nodes in use", "memory in use", "GPUs in use", "fragmentation"]
     assert set(summary["unit"][len(plain) :]) == {"%"}
     assert summary.loc["nodes in use", "easy"] == pytest.approx(100 * (4 * 1 + 10 * 3) / (4 * 14), abs=0.01)
+
+
+def test_a_simulation(tmp_path: Path) -> None:
+    """What the engine says of nodes is read alike from memory and from a file, and measures agree with each other."""
+    draw = np.random.default_rng(2)
+    trace = Trace.from_columns(
+        job_number=range(1, 31),
+        submit_time=np.sort(draw.integers(0, 100, 30)),
+        run_time=draw.integers(0, 40, 30),
+        requested_time=draw.integers(40, 60, 30),
+        requested_processors=draw.integers(1, 12, 30),
+    )
+    with all_interpreted():
+        schedule = simulate(trace, "easy", machine=MACHINE, compiled=False)
+        values = measure(schedule).set_index(["measure", "statistic"])["value"]
+        steps = nodes_over_time(schedule)
+    assert len(schedule) == 30
+    assert values["partition_utilization", "all"] == pytest.approx(values["utilization", "time_mean"])
+    assert mean_over_time(steps, "utilization") == pytest.approx(values["utilization", "time_mean"])
+    held = allocations_of(schedule)
+    cores = np.bincount(held.run, held.cores, minlength=30)
+    assert cores.tolist() == schedule.segments["allocated_processors"].tolist()
+    assert len(set(schedule.head(30)["nodes"])) > 3
+    write_frame(schedule.segments, tmp_path / "segments.parquet", "segments")
+    back = replace(schedule, segments=read_frame(tmp_path / "segments.parquet", "segments"))
+    assert [each.tolist() for each in allocations_of(back)] == [each.tolist() for each in held]
