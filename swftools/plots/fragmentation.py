@@ -40,7 +40,7 @@ class Fragmentation(Picture):
 
     name = "fragmentation"
     of = Schedule
-    title = "Fragmentation"
+    title = "Fragmentation of the nodes"
     parameters = FragmentationParameters
     aspect = 0.42
     nothing = NO_NODES

@@ -53,7 +53,7 @@ class Resources(Picture):
 
     name = "resources"
     of = Schedule
-    title = "Resources"
+    title = "Cores, memory, GPUs and nodes in use"
     parameters = ResourcesParameters
     aspect = 0.42
     nothing = NO_NODES

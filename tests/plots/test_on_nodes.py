@@ -129,7 +129,8 @@ def test_resources_by_hand() -> None:
     assert table.loc["GPUs", "share"].tolist() == [1, 1, 0, 0, 0]
     assert table.loc["nodes", "share"].tolist() == [1, 1, 0.5, 0.5, 0.5]
     assert caption(schedule, "resources") == (
-        f"Resources: on average {percent((20 * 4 + 4 * 2 + 5 * 4 + 7 * 5) / (24 * 15), digits=1)} of cores, "
+        "Cores, memory, GPUs and nodes in use: on average "
+        f"{percent((20 * 4 + 4 * 2 + 5 * 4 + 7 * 5) / (24 * 15), digits=1)} of cores, "
         f"{percent((500 * 4 + 100 * 2 + 110 * 4 + 30 * 5) / (600 * 15), digits=1)} of memory, "
         f"{percent(4 / 15, digits=1)} of GPUs are held and {percent((4 + 0.5 * 11) / 15, digits=1)} of nodes in use, "
         "over 15 s"
@@ -154,7 +155,8 @@ def test_fragmentation_by_hand() -> None:
         *([0, 1, 0], [1, 4, 0], [4, 10, 1], [10, 15, 0]),
     ]
     assert caption(schedule, "fragmentation") == (
-        f"Fragmentation: in {percent(6 / 15, digits=1)} of 15 s the first waiting job has room in sum and not on nodes"
+        f"Fragmentation of the nodes: in {percent(6 / 15, digits=1)} of 15 s the first waiting job has room in sum and "
+        "not on nodes"
     )
     assert plot(schedule, "fragmentation").texts[0].get_text() == "mean 40 %"
 
