@@ -267,8 +267,9 @@ def _look_at_heads() -> None:
 def _look_at_nodes() -> None:
     """Measure what runs on one node of four cores."""
     schedule, one = simulate(_trace(), "fcfs"), np.zeros(1, np.int64)
-    runs = schedule.segments.assign(nodes=[[0, 0]] * len(schedule.segments), cores_per_node=1, memory_per_node=0)
-    runs = runs.assign(gpus_per_node=0.0, is_exclusive=False, partition="all")
+    nodes = pd.Series([[0, 0]] * len(schedule.segments))
+    runs = schedule.segments.assign(nodes=nodes, cores_per_node=1, memory_per_node=0, gpus_per_node=0.0)
+    runs = runs.assign(is_exclusive=False, partition="all")
     node = NodeTable(("n",), one, ("n",), one + 4, one, one, one, (PartitionNodes("all", one),))
     measure(replace(schedule, segments=runs, machine=node))
 

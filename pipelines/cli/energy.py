@@ -88,7 +88,7 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
     from swftools.output.whole_files import create_file
 
     parameters = EnergyParameters(busy_power=busy_power, idle_power=idle_power, static_power=static_power)
-    rates = {
+    rates: dict[str, Any] = {
         name: read_rates(path, time_zone=time_zone, per=per, gaps=gaps)
         for name, path, per in (("price", price, price_per), ("intensity", intensity, "kWh"))
         if path
