@@ -6,8 +6,8 @@ carbon intensities, read by ``read_rates``, also cost and carbon.
 """
 
 from swftools.energy.measurement import measure_energy
-from swftools.energy.node_power import NodePower
+from swftools.energy.node_power import NodePower, powers_of
 from swftools.energy.power import EnergyParameters, power_over_time
 from swftools.energy.rates import Rates, read_rates
 
-__all__ = ["EnergyParameters", "NodePower", "Rates", "measure_energy", "power_over_time", "read_rates"]
+__all__ = ["EnergyParameters", "NodePower", "Rates", "measure_energy", "power_over_time", "powers_of", "read_rates"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from swftools.kernel import FloatArray, IntArray
 from swftools.parameters import did_you_mean, is_number
 from swftools.simulator.allocations import allocations_of, machine_of, runs_on_nodes
 from swftools.simulator.schedule import Schedule
+
+if TYPE_CHECKING:
+    from swftools.machines.description import MachineDescription
 
 
 class NodePower(NamedTuple):
@@ -24,6 +27,14 @@ class NodePower(NamedTuple):
     busy: float | None = None
     idle: float | None = None
     static: float | None = None
+
+
+def powers_of(machine: MachineDescription) -> dict[str, NodePower]:
+    """Return the power of the kinds of nodes of which the description of a machine tells it."""
+    from swftools.machines.numbering import kind_name  # noqa: PLC0415 (heavy)
+
+    powers = {kind_name(kind): kind.power for kind in machine.nodes}
+    return {name: NodePower(each.busy, each.idle, each.static) for name, each in powers.items() if each is not None}
 
 
 class OnNodes(NamedTuple):

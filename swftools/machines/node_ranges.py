@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import pyarrow.compute as pc
 from swftools.errors import ParameterError
 from swftools.fields.definition import RANGES
 from swftools.kernel import IntArray, ShortArray
+from swftools.machines.hostlist import fold_hosts
 
 
 def ranges_of(column: pd.Series[Any]) -> tuple[IntArray, ShortArray, ShortArray]:
@@ -68,7 +68,7 @@ def hostlists_of(column: pd.Series[Any], names: Sequence[str]) -> list[str]:
         key = (*first[low:high].tolist(), *last[low:high].tolist())
         if key not in known:
             nodes = [name for place in range(low, high) for name in names[int(first[place]) : int(last[place]) + 1]]
-            known[key] = _hostlist_of(nodes)
+            known[key] = fold_hosts(nodes)
         told.append(known[key])
     return told
 
@@ -89,29 +89,3 @@ def require_nodes(begins: IntArray, first: ShortArray, last: ShortArray, nodes: 
             f"nodes of runs, row {row}: {first[place]} to {last[place]}, and the machine has {nodes:,} nodes, from 0 "
             "on; is it the machine of this schedule?"
         )
-
-
-_NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
-
-
-def _hostlist_of(names: Sequence[str]) -> str:
-    """Return names as a hostlist, in their order: neighbours that differ by their number stand in one bracket."""
-    items: list[tuple[str, list[list[str]]]] = []  # the text before the number, first and last of each range
-    for name in names:
-        found = _NUMBERED.fullmatch(name)
-        stem, number = found.groups() if found else (name, "")
-        if not (number and items and items[-1][0] == stem and items[-1][1]):
-            items.append((stem, [[number, number]] if number else []))
-            continue
-        ranges = items[-1][1]
-        if number == f"{int(ranges[-1][1]) + 1:0{len(ranges[-1][0])}}":
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    return ",".join(stem + _bracket(ranges) for stem, ranges in items)
-
-
-def _bracket(ranges: list[list[str]]) -> str:
-    """Return ranges of numbers as they stand behind a name; a number by itself without brackets."""
-    told = ",".join(low if low == high else f"{low}-{high}" for low, high in ranges)
-    return f"[{told}]" if "," in told or "-" in told else told

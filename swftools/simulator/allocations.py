@@ -14,16 +14,13 @@ import pyarrow.compute as pc
 
 from swftools.errors import ParameterError
 from swftools.kernel import BoolArray, FloatArray, IntArray, ShortArray
+from swftools.machines.amounts import MOST_MEMORY
 from swftools.machines.node_ranges import ranges_of, require_nodes
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.schedule import Schedule, contiguous
 
 NODE_COLUMNS = ("nodes", "cores_per_node", "memory_per_node", "gpus_per_node", "is_exclusive", "partition")
 """Columns of ``segments`` that a schedule has on a machine of nodes, and only there."""
-
-
-UNKNOWN_MEMORY = (1 << 27) - 1
-"""MB of a node whose memory is not known, so that it never lacks."""
 
 
 class RunsOnNodes(NamedTuple):
@@ -80,8 +77,8 @@ def machine_of(schedule: Schedule) -> NodeTable:
 
 
 def knows_memory(machine: NodeTable) -> BoolArray:
-    """Return of which nodes the memory is known."""
-    return machine.memory < UNKNOWN_MEMORY
+    """Return of which nodes the memory is known; others have so much that it never lacks."""
+    return machine.memory < MOST_MEMORY
 
 
 def runs_on_nodes(schedule: Schedule) -> RunsOnNodes:

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swftools.energy import NodePower, measure_energy, power_over_time
+from swftools.energy import NodePower, measure_energy, power_over_time, powers_of
 from swftools.errors import ParameterError
+from swftools.machines.description import MachineDescription
 from tests.examples import by_day
 from tests.interpreted import all_interpreted
 from tests.on_nodes import draw_machine, draw_on_nodes, random_on_nodes
@@ -66,6 +67,22 @@ def test_logged_power_goes_first() -> None:
     both = replace(logged, jobs=jobs.assign(mean_power=[60.0, 33.0]))  # A has 2 cores on each of two nodes
     assert power_over_time(both, powers=POWERS)["job_power"].tolist() == [60, 93, 60, 0]
     assert power_over_time(logged, powers=POWERS, logged=False)["job_power"].tolist() == [40, 200, 40, 0]
+
+
+def test_what_a_description_says() -> None:
+    """By the names that its kinds have as nodes; of kinds without power nothing."""
+    described = MachineDescription.from_mapping(
+        {
+            "nodes": [
+                {"kind": "thin", "count": 2, "cores": 4, "power": {"busy": 10, "idle": 1, "static": 100}},
+                {"names": "fat[1-2]", "cores": 8, "power": {"busy": 20}},
+                {"kind": "dark", "count": 1, "cores": 1},
+            ]
+        }
+    )
+    powers = powers_of(described)
+    assert powers == {"thin": NodePower(10, 1, 100), "fat[1-2]": NodePower(20)}
+    assert set(powers) < set(described.table().kinds)
 
 
 @pytest.mark.parametrize("seed", by_day(range(40), 10))

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from swftools.errors import ParameterError
+from swftools.machines.amounts import MOST_MEMORY
 from swftools.machines.node_table import GPU
 from swftools.simulator import mean_over_time, measure
-from swftools.simulator.allocations import UNKNOWN_MEMORY
 from swftools.simulator.measure_definitions import MEASURES, NODES
 from swftools.simulator.metrics.over_time_on_nodes import nodes_over_time
 from swftools.simulator.schedule import Schedule
@@ -190,13 +190,13 @@ def test_a_job_with_several_runs() -> None:
 
 def test_memory_that_is_not_known() -> None:
     """It never lacks, and counts for nothing: neither what such a node has nor what runs hold there."""
-    odd = replace(MACHINE, memory=np.array([100, UNKNOWN_MEMORY, 200, UNKNOWN_MEMORY]))
+    odd = replace(MACHINE, memory=np.array([100, MOST_MEMORY, 200, MOST_MEMORY]))
     steps, values = steps_of(draw_on_nodes(THREE, odd)), values_of(draw_on_nodes(THREE, odd))
     assert steps["busy_memory"] == [250, 250, 50, 10, 0]
     assert steps["memory_utilization"] == [250 / 300, 250 / 300, 50 / 300, 10 / 300, 0]
     assert values["kind_memory_utilization", "thin"] == pytest.approx((50 * 10 + 10 * 5) / (100 * 15))
     assert values["partition_memory_utilization", "fat"] == pytest.approx(200 * 4 / (200 * 15))
-    none = values_of(draw_on_nodes(THREE, replace(MACHINE, memory=np.full(4, UNKNOWN_MEMORY))))
+    none = values_of(draw_on_nodes(THREE, replace(MACHINE, memory=np.full(4, MOST_MEMORY))))
     assert [name for name, _ in none if "memory" in name] == []
 
 
