@@ -8,6 +8,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.job_orders import FCFS, LXF, WEIGHTED, Order, key_of, rank_of
 from swftools.simulator.machine.state import DISTURBED
+from swftools.simulator.machine.views import first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.state import ACTIVE, CLOSED0, CLOSED1, NodeMachine
 
@@ -43,6 +44,8 @@ def first_of_class(machine: NodeMachine, order: Order, kind: int) -> int:
 @kernel(allocates=False)
 def first_open(machine: NodeMachine, order: Order) -> int:
     """Return the first waiting job in an order that may use a partition that is not closed, or NOBODY."""
+    if order.kind == FCFS and machine.classes.counts[CLOSED0] == 0 and machine.classes.counts[CLOSED1] == 0:
+        return first_waiting(machine)
     classes, places, counts = machine.classes, machine.places, machine.classes.counts
     queue_place = machine.queue.place
     best, best_key = NOBODY, np.inf

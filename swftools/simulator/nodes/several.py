@@ -92,7 +92,7 @@ def _reserve_next(machine: NodeMachine, head: int) -> None:
         end = instant(time + length)
         # Nodes without a reservation are counted as they come free, the few others each time.
         if fit + reserved >= wanted and fit + _count_listed(machine, head, reserved, time, end) >= wanted:
-            group = _set_with_room(machine, head, time, end)
+            group = _set_with_room(machine, head, reserved, time, end)
             if group != NOBODY:
                 break
         after = np.inf
@@ -163,22 +163,39 @@ def _let_end(machine: NodeMachine, job: int, head: int) -> int:
 
 
 @kernel(allocates=False)
-def _set_with_room(machine: NodeMachine, head: int, begin: float, end: float) -> int:
+def _set_with_room(machine: NodeMachine, head: int, reserved: int, begin: float, end: float) -> int:
     """Return the first set with enough nodes that are available from one time to another, or NOBODY.
 
-    What is free of each of these at ``begin`` beside all reservations is left in ``was``; of others ``NO_ROOM``.
+    What is free of each of these at ``begin`` beside all reservations is left in ``was``; of others ``NO_ROOM``. So
+    many nodes with reservations are listed in ``chosen``.
     """
-    places, nodes = machine.places, machine.nodes
+    places, nodes, then, was = machine.places, machine.nodes, machine.nodes.then, machine.nodes.was
     need, wanted, place = machine.asked.need[head], machine.asked.nodes[head], machine.asked.place[head]
     for group in range(places.sets[place], places.sets[place + 1]):
         count = 0
         for piece in range(places.ranges[group], places.ranges[group + 1]):
-            for node in range(places.low[piece], places.high[piece]):
-                nodes.was[node] = _room_of(machine, node, need, begin, end)
-                count += nodes.was[node] != _NO_ROOM
+            for node in range(np.uint64(places.low[piece]), np.uint64(places.high[piece])):
+                fits = ((then[node] | GUARD) - need) & GUARD == GUARD
+                was[node] = then[node] if fits else _NO_ROOM
+                count += fits
+        for i in range(reserved):  # the few for which that is not all
+            node = nodes.chosen[i]
+            if was[node] != _NO_ROOM and is_in_set(machine, node, group):
+                was[node] = _room_of(machine, node, need, begin, end)
+                count -= was[node] == _NO_ROOM
         if count >= wanted:
             return group
     return NOBODY
+
+
+@kernel(allocates=False)
+def is_in_set(machine: NodeMachine, node: int, group: int) -> bool:
+    """Whether a set has a node."""
+    places = machine.places
+    for piece in range(places.ranges[group], places.ranges[group + 1]):
+        if places.low[piece] <= node < places.high[piece]:
+            return True
+    return False
 
 
 @kernel(allocates=False)

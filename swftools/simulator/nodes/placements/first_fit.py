@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from swftools.kernel import ShortArray, kernel
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.placement import placement
 from swftools.simulator.nodes.state import MARK, NodeMachine
 from swftools.simulator.nodes.usable import (
@@ -30,7 +31,9 @@ def choose_first(
         _sparing_now(machine, group, need, wanted, out, at)
     elif how == SPARING_THEN:
         _sparing_then(machine, group, need, wanted, out, at)
-    elif how in (SPARING_RESPECTING, SPARING_PLANNED, PLANNED_THEN, THEN):
+    elif how in (SPARING_PLANNED, PLANNED_THEN):
+        _planned(machine, group, need, wanted, how, out, at)
+    elif how in (SPARING_RESPECTING, THEN):
         _first_of_two(machine, group, need, wanted, how, end, out, at)
 
 
@@ -62,6 +65,23 @@ def _sparing_then(machine: NodeMachine, group: int, need: int, wanted: int, out:
             for node in range(low[piece], high[piece]):
                 fits = ((free[node] | GUARD) - need) & GUARD == GUARD
                 if ((then[node] | GUARD) - need) & GUARD == GUARD and fits == (now == 1):
+                    out[at + got] = node
+                    got += 1
+                    if got == wanted:
+                        return
+
+
+@kernel(allocates=False)
+def _planned(machine: NodeMachine, group: int, need: int, wanted: int, how: int, out: ShortArray, at: int) -> None:
+    """Write down nodes of which it stands in ``was`` that they may be taken, of which there are enough."""
+    free, was = machine.nodes.free, machine.nodes.was
+    low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
+    got = 0
+    for now in range(0 if how == SPARING_PLANNED else 1, 2):
+        for piece in range(ranges[group], ranges[group + 1]):
+            for node in range(low[piece], high[piece]):
+                fits = how == PLANNED_THEN or ((free[node] | GUARD) - need) & GUARD == GUARD
+                if was[node] != NOBODY and fits == (now == 1):
                     out[at + got] = node
                     got += 1
                     if got == wanted:
