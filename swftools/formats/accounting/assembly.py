@@ -80,12 +80,17 @@ def jobs_of(parts: list[Part], decision: LogDecision, ends: FloatArray, *, in_or
         "think_time": lambda: _think_time(_last_end(decision, ends)[kept], submit, eligible),
         "line_number": lambda: np.concatenate([part.line for part in parts])[kept],
         "eligible_time": lambda: (_taken(parts, "eligible", kept) if eligible is None else eligible) - decision.origin,
+        "begin_time": lambda: _taken(parts, "begin", kept) - decision.origin,
         "is_time_ambiguous": lambda: np.concatenate([part.is_ambiguous for part in parts])[kept],
     }
     for column in JOBS:
         if column.stage != "read" or column.name == "extra_fields":
             continue
-        if column.type == BOOL:
+        if column.type == BOOL and column.optional:
+            is_so = _taken(parts, column.name, kept) == 1
+            if is_so.any():
+                columns[column.name] = is_so
+        elif column.type == BOOL:
             columns[column.name] = values[column.name]()
         elif column.type == STRING:
             texts = _texts(parts, column.name, kept)

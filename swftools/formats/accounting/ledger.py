@@ -29,6 +29,7 @@ from swftools.formats.accounting.records import (
     ENERGIES,
     ESTIMATES,
     NAMES,
+    OF_NODES,
     PRIVATE,
     SECONDS,
     SHARES,
@@ -351,7 +352,7 @@ def _judge(records: Records) -> None:
         records.fault(np.abs(values) > most, f"{name} beyond {most:g}")
         if name in COUNTS:
             records.fault(np.isfinite(values) & (values != np.trunc(values)), f"{name} is not a whole number")
-    for name in (*ENERGIES, *ESTIMATES):  # which a job need not have
+    for name in (*ENERGIES, *ESTIMATES, *OF_NODES):  # which a job need not have
         if name in given:
             is_odd = ~((given[name] >= 0) & (given[name] <= MAXIMA[name])) & ~np.isnan(given[name])
             records.doubt(is_odd, f"{name} is below 0 or beyond {MAXIMA[name]:g}")

@@ -46,13 +46,22 @@ ENERGIES = ("energy", "mean_power", "max_power")
 ESTIMATES = ("estimated_wait_time", "priority")
 """What the batch system itself made of the job: the wait that it foretold at the submission (s), its priority."""
 
+OF_NODES = ("cores_per_node", "most_cores_per_node", "memory_per_node", "gpus_per_node")
+"""What a job asked for of each of its nodes; memory in MB, of GPUs and processors shares too."""
+
+MARKS = ("is_exclusive",)
+"""What holds of a job or does not: 1 or 0."""
+
+BEGIN = "begin"
+"""The earliest start that was asked for, in seconds since 1970."""
+
 NAMES = ("user", "group", "executable", "queue", "partition")
 """Names that become numbers, by first appearance."""
 
 PRIVATE = ("wait_reason", "host_list", "submit_line")
 """Texts that may hold paths, names and secrets: they are not in published data unless that is asked for."""
 
-TEXTS = ("log_id", "logged_state", "dependency", "preceding", "scheduler_flags", "constraints", *PRIVATE)
+TEXTS = ("log_id", "logged_state", "dependency", "preceding", "scheduler_flags", "constraints", "gpu_types", *PRIVATE)
 """Texts; ``preceding`` has the ids of the jobs that must end before this one starts, as ``waits.py`` says. Where these
 may be ids of arrays, or namesakes, the words ``array`` and ``namesake`` beside these tell them of each record."""
 
@@ -125,9 +134,8 @@ class Records:
     begin, end : ndarray of int64
         Where its text stands in the stretch.
     numbers : dict of str to ndarray of float64
-        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SHARES``, ``SIZES``, ``ENERGIES``, ``ESTIMATES``);
-        absent columns are
-        missing.
+        By the names above (``TIMES``, ``SECONDS``, ``COUNTS``, ``SHARES``, ``SIZES``, ``ENERGIES``, ``ESTIMATES``,
+        ``OF_NODES``, ``MARKS``, ``BEGIN``); absent columns are missing.
     words : dict of str to pyarrow.LargeStringArray
         By ``NAMES`` and ``TEXTS``; names and states may be a pyarrow.DictionaryArray of such.
     is_ambiguous : ndarray of bool, optional
@@ -200,7 +208,7 @@ class Records:
 
     def number(self, name: str) -> FloatArray:
         """Return a column of numbers, NaN everywhere if it was not given."""
-        if name not in (*TIMES, *SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES, *ESTIMATES):
+        if name not in (*TIMES, *SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES, *ESTIMATES, *OF_NODES, *MARKS, BEGIN):
             raise ParameterError(f"no column {name!r} of records")
         return self.numbers.get(name, np.full(len(self), np.nan))
 

@@ -15,6 +15,7 @@ from swftools.formats.accounting.kernel import DOUBTFUL, PLAIN, label_table
 from swftools.formats.accounting.records import Records
 from swftools.formats.accounting.spans import Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
+from swftools.formats.pbs.chunks import MIXED, is_alone, read_chunks
 from swftools.formats.pbs.lines import Lines
 from swftools.formats.pbs.lives import CAME_AGAIN, ENDED, IN_QUEUE, NOT_ENDED, Lives
 from swftools.formats.pbs.outcomes import exit_of, swf_status
@@ -28,6 +29,7 @@ KEYS = (
     *("Resource_List.mppwidth", "Resource_List.mppdepth", "Resource_List.size", "resources_used.nodect"),
     *("resources_used.location", "exe"),
     *("Resource_List.nodect", "Resource_List.procs", "Resource_List.mem", "Resource_List.pmem", "Resource_List.ngpus"),
+    *("Resource_List.place", "Resource_List.naccesspolicy"),
     *("resources_used.cput", "resources_used.walltime", "resources_used.mem", "resources_used.ncpus"),
 )
 """What is read of a record."""
@@ -118,6 +120,7 @@ class Jobs(Columns):
         self._read_usage(records)
         self._read_end(records)
         ids = self._ids(self.record)
+        asked_words = self._read_asked(records)
         index, number = np.empty(len(records)), np.empty(len(records))
         fill_ids(self.text, ids.start, ids.end, number, index)
         records.numbers |= {"array_number": number, "array_index": index}
@@ -131,6 +134,7 @@ class Jobs(Columns):
             "queue": texts(self.spans("queue")),
             "dependency": dependencies,
             "preceding": _preceding(every_id, dependencies),
+            **asked_words,
         }
         if (is_element := np.isfinite(index)).any():
             of_array = pc.replace_substring_regex(every_id, r"\[.*?\]", "[]")
@@ -301,6 +305,22 @@ class Jobs(Columns):
         fill_chunks(self.text, spans.start, spans.end, is_counted, usual, chunks, processors, gpus, state)
         records.note(f"{key} cannot be read", (state == DOUBTFUL) & ~records.is_faulty)
         return chunks, processors, gpus
+
+    def _read_asked(self, records: Records) -> dict[str, pa.LargeStringArray]:
+        """Read what was asked of each node; return in words what these had to have."""
+        selected, listed = (texts(self.spans(f"Resource_List.{key}")) for key in ("select", "nodes"))
+        place, access = (texts(self.spans(f"Resource_List.{key}")) for key in ("place", "naccesspolicy"))
+        told = read_chunks(pc.coalesce(selected, listed))
+        records.note(MIXED, told.is_mixed & ~records.is_faulty)
+        # A server's default of one node stands beside what a user asks for in other words.
+        is_whole = told.all_cores == records.number("requested_processors")
+        records.numbers |= {
+            "cores_per_node": np.where(is_whole, told.cores, np.nan),
+            "memory_per_node": np.where(is_whole, told.memory, np.nan),
+            "gpus_per_node": np.where(is_whole & (told.gpus > 0), told.gpus, np.nan),
+            "is_exclusive": is_alone(place, access),
+        }
+        return {"constraints": told.features, "gpu_types": told.gpu_types}
 
     def _read_usage(self, records: Records) -> None:
         """Read limits, times and memory."""

@@ -33,7 +33,7 @@ _COUNTS = (
 )
 _WORDS = (
     *("id", "state", "user", "account", "group", "partition", "qos", "cluster", "name", "dependency", "submit_line"),
-    *("flags", "reason", "constraints", "nodes"),
+    *("flags", "reason", "constraints", "nodes", "gpu_types"),
 )
 
 Row = dict[str, Any]
@@ -176,6 +176,7 @@ def _row(job: Mapping[str, Any], line: int) -> Row:
     if not row["allocated_nodes"] > 0 and not is_on_none:
         row["allocated_nodes"] = count_hosts(hosts)[0]
     row["requested_nodes"] = wanted.get("node", np.nan)
+    row["gpu_types"] = _gpu_type(_mapping(job.get("tres")).get("requested"))
     row["allocated_gpus"], row["requested_gpus"] = given.get("gpu", np.nan), wanted.get("gpu", np.nan)
     row["requested_memory"] = _requested_memory(row, required, wanted.get("mem", np.nan))
     row["had_no_nodes"] = not given and is_on_none
@@ -327,6 +328,14 @@ def _tres(value: object) -> dict[str, float]:
         elif isinstance(kind, str) and np.isfinite(count):
             counts.setdefault(kind, count)
     return {"gpu": typed, **counts} if typed else counts
+
+
+def _gpu_type(value: object) -> str | None:
+    """Return the type of the GPUs in a list of trackable resources; None where it tells none, or several."""
+    items = [_mapping(each) for each in value] if isinstance(value, list) else []
+    names = [str(item.get("name")) for item in items if item.get("type") == "gres"]
+    found = [name.removeprefix("gpu:") for name in names if name.startswith("gpu:")]
+    return _text(found[0]) if len(found) == 1 else None
 
 
 def _requested_memory(row: Row, required: Mapping[str, Any], of_tres: float) -> float:

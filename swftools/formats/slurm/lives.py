@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from swftools.formats.accounting.meanings import said_by_word
+from swftools.formats.accounting.meanings import by_word, said_by_word
 from swftools.formats.accounting.records import Records, plain_words
 from swftools.formats.slurm.dependency import preceding_jobs
 from swftools.formats.slurm.pieces import QUEUED_AGAIN, RESIZED
@@ -29,7 +29,7 @@ from swftools.formats.slurm.states import (
     kinds_of,
     swf_status,
 )
-from swftools.formats.slurm.submit_line import dependency_of
+from swftools.formats.slurm.submit_line import ASKS, Asks, asks_of, dependency_of
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
 _SOME_SECONDS = 10.0
@@ -68,7 +68,7 @@ class Lives:
         J.
     words : dict of str to pyarrow.LargeStringArray
         ``id, state, user, account, group, partition, qos, cluster, name, dependency, submit_line,
-        flags, reason, constraints, nodes``.
+        flags, reason, constraints, nodes, gpu_types``.
     may_wait : bool
         Whether the log can say what jobs waited for.
     """
@@ -130,6 +130,7 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "status": swf_status(kinds, options.preempted),
         **counts,
         **_followed(kinds),
+        **_asked(lives.words, times["eligible"]),
     }
     # sacct -T gives an end to what still ran, and the piece that follows begins there.
     cut = is_open & (end > start)
@@ -151,6 +152,7 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "scheduler_flags": words["flags"],
         "wait_reason": words["reason"],
         "constraints": words["constraints"],
+        "gpu_types": words["gpu_types"],
         "host_list": words["nodes"],
         "submit_line": words["submit_line"],
         "dependency": dependency,
@@ -165,6 +167,28 @@ def _followed(kinds: IntArray) -> dict[str, FloatArray]:
     life[kinds == RESIZING] = RESIZED
     life[(kinds == REQUEUED) | (kinds == PREEMPTED) | (kinds == NODE_FAIL)] = QUEUED_AGAIN
     return {"life": life} if np.isfinite(life).any() else {}
+
+
+def _asked(words: dict[str, pa.LargeStringArray], eligible: FloatArray) -> dict[str, FloatArray]:
+    """Return what the commands that submitted jobs ask for of nodes, and when they let these begin.
+
+    sacct does not tell when a job was to begin. Where the command says so, and the job waited for no other, it is when
+    it could first start.
+    """
+    commands = words["submit_line"]
+    if commands.null_count == len(commands):
+        return {}
+    may_ask = pc.match_substring_regex(commands, ASKS)
+    commands = pc.if_else(may_ask.fill_null(False), commands, pa.scalar(None, pa.large_string()))
+    if commands.null_count == len(commands):
+        return {}
+    is_exclusive, has_begin, most_cores = by_word(commands, asks_of, Asks())
+    waits = np.asarray(words["dependency"].is_valid())
+    return {
+        "is_exclusive": is_exclusive,
+        "begin": np.where((has_begin == 1) & ~waits, eligible, np.nan),
+        "most_cores_per_node": most_cores,
+    }
 
 
 def _cpu_time(records: Records, lives: Lives, run: FloatArray) -> FloatArray:

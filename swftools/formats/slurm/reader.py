@@ -67,8 +67,8 @@ class Slurm(WrittenDates):
     """
 
     NAME = "slurm"
-    READER_VERSION = 3
-    """3: of several jobs that one waited for none was told."""
+    READER_VERSION = 4
+    """3: of several jobs that one waited for none was told; 4: what was asked of nodes was not."""
     TITLE = "Slurm, sacct"
     COMMAND = (
         "TZ=UTC sacct -a -D -P -S 2024-01-01 -E 2024-02-01 --format=JobID,User,Group,Account,Partition,QOS,Cluster,"

@@ -36,6 +36,7 @@ from swftools.formats.slurm.values import (
     Tres,
     count_elements,
     count_hosts,
+    gpu_types_of,
     is_no_number,
     memory_per_cpu,
     read_energy,
@@ -226,6 +227,7 @@ class _Found(Columns):
                 "submit_line": self.words("SubmitLine"),
                 "nodes": self.words("NodeList"),
                 **{name.lower(): self.words(name) for name in ("Flags", "Reason", "Constraints")},
+                "gpu_types": gpu_types_of(self.words("ReqTRES")),
             },
         )
 

@@ -7,7 +7,10 @@ import re
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from swftools.formats.accounting.meanings import said_by_word
 from swftools.kernel import FloatArray
 
 MEGABYTE = 1024.0**2
@@ -16,6 +19,9 @@ PER_CPU = 2.0**31
 
 SEVERAL_ELEMENTS = "elements of arrays that had not started, of which a line stands for several"
 """The name of an anomaly."""
+
+TYPED_GPUS = "gres/gpu:"
+"""What stands before the type of GPUs in a list of resources."""
 
 _POWERS = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?)([KMGTP]?)", re.IGNORECASE)
@@ -60,6 +66,25 @@ def read_tres(text: str) -> Tres:
     gpus = amounts.get("gres/gpu", sum(typed) if typed else np.nan)
     cpus, nodes, memory, energy = (amounts.get(name, np.nan) for name in ("cpu", "node", "mem", "energy"))
     return Tres(cpus, nodes, gpus, memory, energy)
+
+
+def gpu_type_of(text: str) -> str | None:
+    """Return the type of the GPUs in a list of resources; None where it tells none, or several, as all are needed then.
+
+    Examples
+    --------
+    >>> gpu_type_of("cpu=4,gres/gpu:a100=2,gres/gpu=2")
+    'a100'
+    """
+    found = [item.removeprefix(TYPED_GPUS).partition("=")[0] for item in text.split(",") if item.startswith(TYPED_GPUS)]
+    return found[0] if len(found) == 1 and found[0] else None
+
+
+def gpu_types_of(lists: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Return the type of the GPUs in each list of resources."""
+    if lists.null_count == len(lists) or not pc.any(pc.match_substring(lists, TYPED_GPUS)).as_py():
+        return pa.nulls(len(lists), pa.large_string())
+    return said_by_word(lists, gpu_type_of)
 
 
 def memory_per_cpu(megabytes: FloatArray) -> FloatArray:

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What jobs of PBS asked of each node: ``2:ncpus=4:mem=8gb:ngpus=1`` (select), ``2:ppn=4:gpus=1:fast`` (nodes)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from swftools.formats.accounting.meanings import by_word, said_by_word
+from swftools.kernel import BoolArray, FloatArray
+
+MIXED = "asks for nodes of several kinds: the largest amount of each kind stands for all of them"
+"""The name of an anomaly."""
+
+_COUNT = re.compile(r"[0-9]{1,9}")
+_SIZE = re.compile(r"([0-9]{1,15})([kmgtp]?)([bw]?)", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_MEGABYTE = 1024.0**2
+_CORES, _GPUS = ("ncpus", "ppn"), ("ngpus", "gpus")
+_NODES, _TYPES = ("host", "vnode", "feature"), ("gpu_type", "gputype", "gpu_model")
+_MODES = frozenset(
+    ["shared", "exclusive", "exclusive_thread", "exclusive_process", "prohibited", "default", "reseterr"]
+)
+"""Words of Torque that say how GPUs are used: no features."""
+_ALONE = r"(?:^|:)excl(?:host)?(?:$|:)"
+_SINGLE = ("singlejob", "singletask")
+"""What Torque's Moab and Maui call a job that has its nodes alone."""
+
+
+class Chunk(NamedTuple):
+    """What is asked for in a part between plus signs: how many nodes, and of each; memory is NaN if not told, MB."""
+
+    nodes: float
+    cores: float
+    memory: float
+    gpus: float
+    features: tuple[str, ...]
+    gpu_types: tuple[str, ...]
+
+
+class Chunks(NamedTuple):
+    """What jobs asked of each node, a row each: the most of any; NaN where nothing says it, memory in MB."""
+
+    cores: FloatArray
+    memory: FloatArray
+    gpus: FloatArray
+    all_cores: FloatArray
+    is_mixed: BoolArray
+    features: pa.LargeStringArray
+    gpu_types: pa.LargeStringArray
+
+
+def read_chunks(requests: pa.LargeStringArray) -> Chunks:
+    """Return what requests for nodes ask of each.
+
+    Examples
+    --------
+    >>> found = read_chunks(pa.array(["2:ppn=4:fast+1:ppn=8:fast", "3:ncpus=2:mem=1gb"], pa.large_string()))
+    >>> found.cores.tolist(), found.all_cores.tolist(), found.memory.tolist(), found.features.to_pylist()
+    ([8.0, 2.0], [16.0, 6.0], [nan, 1024.0], ['fast', None])
+    """
+    cores, memory, gpus, all_cores, is_mixed = by_word(requests, _numbers, (np.nan, np.nan, np.nan, np.nan, 0.0))
+    features, gpu_types = (
+        said_by_word(requests, said) for said in (lambda text: _words(text, 4, "&"), lambda text: _words(text, 5, "|"))
+    )
+    return Chunks(cores, memory, gpus, all_cores, is_mixed == 1, features, gpu_types)
+
+
+def is_alone(place: pa.LargeStringArray, access: pa.LargeStringArray) -> FloatArray:
+    """Return which jobs have their nodes alone: 1 by ``place=scatter:excl`` or ``naccesspolicy=singlejob``, else 0."""
+    alone = pc.or_(
+        pc.match_substring_regex(place, _ALONE).fill_null(False),
+        pc.is_in(pc.utf8_lower(access), pa.array(_SINGLE, pa.large_string())),
+    )
+    return np.asarray(alone.to_numpy(zero_copy_only=False), np.float64)
+
+
+def _chunks(text: str) -> list[Chunk]:
+    """Return the parts of a request; none where one cannot be read."""
+    found = [_chunk(part) for part in text.split("+")]
+    return [each for each in found if each is not None] if None not in found else []
+
+
+def _chunk(text: str) -> Chunk | None:
+    """Return what a part asks for."""
+    head, *rest = (word.strip() for word in text.split("#")[0].split(":"))
+    nodes, features, gpu_types = 1.0, [], []
+    amounts = {"cores": 1.0, "gpus": 0.0, "memory": np.nan}
+    if _COUNT.fullmatch(head):
+        nodes = float(head)
+    else:
+        rest = [head, *rest]
+    for word in rest:
+        key, is_pair, value = word.partition("=")
+        if key in _CORES or key in _GPUS:
+            if not _COUNT.fullmatch(value):
+                return None
+            amounts["cores" if key in _CORES else "gpus"] = float(value)
+        elif key == "mem":
+            amounts["memory"] = _megabytes(value)
+        elif is_pair:
+            features += [value] if key in _NODES else []
+            gpu_types += [value] if key in _TYPES else []
+        elif word and word not in _MODES:
+            features.append(word)
+    return Chunk(nodes, amounts["cores"], amounts["memory"], amounts["gpus"], tuple(features), tuple(gpu_types))
+
+
+def _numbers(text: str) -> tuple[float, float, float, float, float]:
+    """Return cores, memory and GPUs of each node of a request, its cores in all, and whether nodes differ."""
+    chunks = _chunks(text)
+    if not chunks:
+        return np.nan, np.nan, np.nan, np.nan, 0.0
+    return (
+        max(each.cores for each in chunks),
+        float(np.fmax.reduce([each.memory for each in chunks])),
+        max(each.gpus for each in chunks),
+        sum(each.nodes * each.cores for each in chunks),
+        float(len({str(each[1:]) for each in chunks}) > 1),
+    )
+
+
+def _words(text: str, at: int, sign: str) -> str | None:
+    """Return the names that every node of a request must have; none where nodes are to have different ones."""
+    told = {each[at] for each in _chunks(text)}
+    words = told.pop() if len(told) == 1 else ()
+    return sign.join(dict.fromkeys(words)) or None
+
+
+def _megabytes(text: str) -> float:
+    """Return the MB of a size such as ``8gb``; a plain number is of bytes, a word (w) of eight."""
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        return np.nan
+    return float(found[1]) * 1024.0 ** _POWERS[found[2].lower()] * (8.0 if found[3].lower() == "w" else 1.0) / _MEGABYTE
