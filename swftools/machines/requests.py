@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the jobs of a log ask of a machine of nodes: read from the log, judged against the machine.
 
-``told.py`` reads columns, ``where_to_run.py`` finds the nodes that have what is asked for by name, ``fitting.py`` says on
+``told.py`` reads columns, ``where_to_run.py`` finds the nodes that have what is asked for by name, ``fitting.py`` says
 how many of them a job fits. Here each distinct request is judged once.
 """
 

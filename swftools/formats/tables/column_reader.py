@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from swftools.errors import LogFormatError
 from swftools.fields.definition import MAX_TIME
-from swftools.formats.accounting.records import COUNTS, ENERGIES, NAMES, SIZES, TIMES, Records
+from swftools.formats.accounting.records import BEGIN, COUNTS, ENERGIES, NAMES, SIZES, TIMES, Records
 from swftools.formats.accounting.times import Moments, in_order, require_zones
 from swftools.formats.tables.columns import EXPECTED, NUMBERS_TOLD, TEXT, WAIT, Column, Declaration
 from swftools.formats.tables.heads import place_of
@@ -133,8 +133,8 @@ class Filler:
             records.fault(moments.is_skipped, f"{name} in an hour that the zone skips")
         if not told:
             return
-        expected = self._expected_start(records, sheet)
-        every = (*told.values(), *([expected] if expected else []))
+        expected, begin = (self._moment(records, sheet, name) for name in (EXPECTED, BEGIN))
+        every = (*told.values(), *(each for each in (expected, begin) if each))
         require_zones(*every)
         records.note_dates(*every)
         times, ambiguous = in_order(*told.values())
@@ -144,6 +144,8 @@ class Filler:
             records.numbers[name] = np.where(is_none, np.nan, seconds)
         if ambiguous.any():
             records.is_ambiguous = ambiguous
+        if begin is not None:
+            records.numbers[BEGIN] = begin.early
         wait = self.declaration.columns.get(WAIT)
         waited = self._number(records, sheet, WAIT, wait) if wait else None
         if waited is not None and "start" not in told:
@@ -159,16 +161,16 @@ class Filler:
         self._judge_units(records.numbers["submit"])
         records.fault(~np.isfinite(records.numbers["submit"]), "no time of submission")
 
-    def _expected_start(self, records: Records, sheet: Sheet) -> Moments | None:
-        """Return when the batch system itself said that jobs would start; None where the table does not tell."""
-        each = self.declaration.columns.get(EXPECTED)
+    def _moment(self, records: Records, sheet: Sheet, name: str) -> Moments | None:
+        """Return a time that a job need not have; None where the table does not tell it."""
+        each = self.declaration.columns.get(name)
         values = self._values(sheet, each) if each else None
         if each is None or values is None:
             return None
         none = (*each.missing, *self.declaration.missing)
-        unit, factor = self.declaration.unit_of(EXPECTED), self.declaration.factor_of(EXPECTED)
+        unit, factor = self.declaration.unit_of(name), self.declaration.factor_of(name)
         moments = values.moments(unit, factor, self.zone, none, self.dates)
-        records.doubt(moments.is_bad, f"an {EXPECTED} that cannot be read")
+        records.doubt(moments.is_bad, f"an {name} that cannot be read" if name == EXPECTED else f"{name} is no time")
         return moments
 
     def _note_notations(self, records: Records, name: str, values: ColumnValues) -> None:
@@ -245,6 +247,12 @@ class Filler:
             factor = sheet.columns[other].numbers(none)
             records.doubt(factor.is_bad, f"a {other} that cannot be read")
             found = found * factor.value
+        for other in each.over:
+            if other not in sheet.columns:
+                raise missing_column([other], list(sheet.columns), f"what {name} is divided by")
+            divisor = sheet.columns[other].numbers(none)
+            records.doubt(divisor.is_bad, f"a {other} that cannot be read")
+            found = found / np.where(divisor.value > 0, divisor.value, np.nan)
         return found
 
     def _of_lists(self, records: Records, name: str, values: ColumnValues, each: Column) -> FloatArray:
@@ -284,7 +292,7 @@ class Filler:
 
     def _fill_words(self, records: Records, sheet: Sheet) -> None:
         """Read names and texts."""
-        for name in (*NAMES, "log_id", "dependency", "preceding"):
+        for name in (*NAMES, "log_id", "dependency", "preceding", "constraints", "gpu_types"):
             each = self.declaration.columns.get(name)
             values = self._values(sheet, each) if each else None
             if each is not None and values is not None:

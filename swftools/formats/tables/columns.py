@@ -11,10 +11,13 @@ from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.formats.accounting.records import (
+    BEGIN,
     COUNTS,
     ENERGIES,
     ESTIMATES,
+    MARKS,
     NAMES,
+    OF_NODES,
     SECONDS,
     SHARES,
     SIZES,
@@ -24,8 +27,8 @@ from swftools.formats.accounting.records import (
 from swftools.parameters import did_you_mean
 
 WAIT, EXPECTED = "wait_time", "estimated_start"
-NUMBERS_TOLD = (*SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES, *ESTIMATES)
-TARGETS = (*TIMES, WAIT, EXPECTED, *NUMBERS_TOLD, *NAMES, *TEXTS, "state")
+NUMBERS_TOLD = (*SECONDS, *COUNTS, *SHARES, *SIZES, *ENERGIES, *ESTIMATES, *OF_NODES, *MARKS)
+TARGETS = (*TIMES, WAIT, EXPECTED, BEGIN, *NUMBERS_TOLD, *NAMES, *TEXTS, "state")
 """What a column may be mapped to; ``state`` becomes the status by a table of states, and is kept as ``logged_state``.
 Of a ``wait_time`` and a submission follows the start, of an ``estimated_start`` the ``estimated_wait_time``."""
 
@@ -39,17 +42,19 @@ _ENERGY_UNITS = {"J": 1.0, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6}
 _POWER_UNITS = {"W": 1.0, "mW": 1e-3, "kW": 1e3}
 _COUNT_UNITS = {"": 1.0, "percent": 1e-2, "milli": 1e-3}
 UNITS: dict[str, dict[str, float]] = {
-    **{name: {TEXT: 1.0, **_TIME_UNITS} for name in (*TIMES, WAIT, EXPECTED, *SECONDS, *ESTIMATES)},
+    **{name: {TEXT: 1.0, **_TIME_UNITS} for name in (*TIMES, WAIT, EXPECTED, BEGIN, *SECONDS, *ESTIMATES)},
     **dict.fromkeys(SIZES, _SIZE_UNITS),
     **{name: _ENERGY_UNITS if name == "energy" else _POWER_UNITS for name in ENERGIES},
-    **dict.fromkeys((*COUNTS, *SHARES), _COUNT_UNITS),
+    **dict.fromkeys((*COUNTS, *SHARES, *OF_NODES), _COUNT_UNITS),
+    "memory_per_node": {unit: size / 2.0**10 for unit, size in _SIZE_UNITS.items()},
 }
-"""The units that a column of ours may be told in, and what one is in ours (s, KB, J, W, 1)."""
+"""The units that a column of ours may be told in, and what one is in ours (s, KB, MB of a node, J, W, 1)."""
 
 _DEFAULT_UNITS = {
-    **dict.fromkeys((*TIMES, EXPECTED), TEXT),
+    **dict.fromkeys((*TIMES, EXPECTED, BEGIN), TEXT),
     **dict.fromkeys((WAIT, *SECONDS, *ESTIMATES), "s"),
     **dict.fromkeys(SIZES, "KB"),
+    "memory_per_node": "MB",
 }
 
 NONE = frozenset(
@@ -74,6 +79,8 @@ class Column:
         milli. By default as ours: dates, s, KB, J, W, 1.
     times : tuple of str
         Further columns by which it is multiplied, such as nodes by cores of each.
+    over : tuple of str
+        Further columns by which it is divided, such as cores by nodes; by 0 there is no value.
     of : {"processor", "node", "job"}
         What memory, energy, power or a count is told of; ours is of a processor (memory) or of the job (all others).
     missing : tuple of str
@@ -90,6 +97,7 @@ class Column:
     names: tuple[str, ...]
     unit: str = ""
     times: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
     of: str = ""
     missing: tuple[str, ...] = ()
     is_rounded_up: bool = False
@@ -101,6 +109,7 @@ class Column:
         """What it is, for a page of documentation."""
         told = " or ".join(f"`{name}`" for name in self.names)
         told += "".join(f" times `{name}`" for name in self.times)
+        told += "".join(f" over `{name}`" for name in self.over)
         notes = [self.unit] if self.unit and self.unit != TEXT else []
         notes += [f"of each {self.of}"] if self.of in ("node", "processor") else []
         notes += ["rounded up"] if self.is_rounded_up else []
@@ -115,7 +124,7 @@ def column(*names: str, **facts: Any) -> Column:
         facts["is_needed"] = facts.pop("needed")
     if "round_up" in facts:
         facts["is_rounded_up"] = facts.pop("round_up")
-    for name in ("times", "missing"):
+    for name in ("times", "over", "missing"):
         if isinstance(facts.get(name), str):
             facts[name] = (facts[name],)
     return Column(names, **facts)
@@ -200,6 +209,6 @@ class Declaration:
 
     def wanted(self) -> list[str]:
         """Return the names of all columns of the table that are asked for."""
-        names = [name for each in self.columns.values() for name in (*each.names, *each.times)]
+        names = [name for each in self.columns.values() for name in (*each.names, *each.times, *each.over)]
         names += self.further
         return list(dict.fromkeys(names))

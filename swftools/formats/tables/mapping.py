@@ -22,7 +22,7 @@ from swftools.parameters import refuse_unknown, text
 from swftools.parameters.small_files import SIZE_LIMIT
 
 KEYS = ("title", "columns", "states", "missing", "time_zone", "dates", "separator", "header", "comment", "notes")
-COLUMN_KEYS = ("column", "unit", "times", "of", "missing", "round_up", "needed", "every")
+COLUMN_KEYS = ("column", "unit", "times", "over", "of", "missing", "round_up", "needed", "every")
 NOT_ENDED = "not ended"
 
 
@@ -180,6 +180,7 @@ def _column(name: str, told: Any) -> Column:
         every=float(every),
         unit=_text("unit", told.get("unit")) or "",
         times=_texts("times", told.get("times", ())),
+        over=_texts("over", told.get("over", ())),
         of=_text("of", told.get("of")) or "",
         missing=_texts("missing", told.get("missing", ())),
         **truths,

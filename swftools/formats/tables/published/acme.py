@@ -18,11 +18,17 @@ class Acme(TableFormat):
     """Jobs of Acme's clusters Seren and Kalos."""
 
     NAME = "acme"
+    READER_VERSION = 3
+    """3: what was asked of each node was not told."""
     TITLE = "Acme, GPU clusters for language models"
     COMMAND = "trace_seren.csv or trace_kalos.csv, from InternLM/AcmeTrace"
     NOTES = gpu_clusters.NOTES
     KEYS = ("job_id", "node_num", "gpu_num", "cpu_num", "type", "submit_time", "gpu_time")
-    COLUMNS = {**gpu_clusters.COLUMNS, "executable": column("type")}
+    COLUMNS = {
+        **gpu_clusters.COLUMNS,
+        "memory_per_node": column("mem_per_pod_GB", unit="GB", missing="0"),
+        "executable": column("type"),
+    }
     WIDTHS = gpu_clusters.WIDTHS
     STATES = NAMES
     ZONE = gpu_clusters.ZONE

@@ -22,6 +22,8 @@ class Alcf(TableFormat):
     """Jobs of ALCF's machines, from its table DIM_JOB_COMPOSITE."""
 
     NAME = "alcf"
+    READER_VERSION = 3
+    """3: that jobs have their nodes alone was not told."""
     TITLE = "ALCF (Theta, Polaris, Aurora), DIM_JOB_COMPOSITE"
     COMMAND = "ANL-ALCF-DJC-MACHINE_DATE_DATE.csv, from the public data of ALCF"
     NOTES = ("Status follows from the exit status: 0 is completed, any other failed.",)
@@ -61,6 +63,7 @@ b,500002.theta,theta,2022-01-01 00:10:00,2022-01-01 01:00:00,2022-01-01 01:00:30
 """
 
     def adapt(self, sheet: Sheet, records: Records, rows: Sequence[Row]) -> None:  # noqa: ARG002 (as the base has it)
-        """Take for completed what ended with 0."""
+        """Take for completed what ended with 0; nodes are given whole."""
+        records.numbers["is_exclusive"] = np.ones(len(records))
         code = records.number("exit_code")
         records.numbers["status"] = np.where(np.isfinite(code), np.where(code == 0, 1.0, 0.0), np.nan)

@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from swftools.formats.accounting.records import Records
 from swftools.formats.registry import register_format
 from swftools.formats.tables.columns import column
+from swftools.formats.tables.json_rows import Row
+from swftools.formats.tables.rows import Sheet
 from swftools.formats.tables.table_format import TableFormat
 
 
@@ -16,6 +22,8 @@ class Fdata(TableFormat):
     """Jobs of Fugaku as F-DATA has them."""
 
     NAME = "fdata"
+    READER_VERSION = 3
+    """3: that jobs have their nodes alone was not told."""
     TITLE = "F-DATA, the jobs of Fugaku"
     COMMAND = "the Parquet files of F-DATA, record 11467483 of Zenodo; a folder of months is one log"
     NOTES = ("A node of Fugaku has 48 cores for jobs.",)
@@ -59,3 +67,7 @@ jid,usr,jnam,cnumr,cnumat,nnumr,nnuma,adt,qdt,sdt,edt,ec,elpl,exit state,duratio
 j1,u1,n1,96,96,2,2,2021-04-01 00:00:10+09:00,2021-04-01 00:00:11+09:00,2021-04-01 00:01:00+09:00,2021-04-01 01:01:00+09:00,0,7200.0,completed,3600.0,90.5,120.0
 j2,u2,n2,48,48,1,1,2021-04-01 00:00:20+09:00,2021-04-01 00:00:21+09:00,2021-04-01 00:02:00+09:00,2021-04-01 00:02:30+09:00,1,600.0,failed,30.0,60.0,
 """
+
+    def adapt(self, sheet: Sheet, records: Records, rows: Sequence[Row]) -> None:  # noqa: ARG002 (as the base has it)
+        """Say that nodes are given whole."""
+        records.numbers["is_exclusive"] = np.ones(len(records))

@@ -16,6 +16,8 @@ class OpenB(TableFormat):
     """Pods of Alibaba's openb."""
 
     NAME = "openb"
+    READER_VERSION = 3
+    """3: what was asked of a node was not told."""
     TITLE = "openb, pods of a cluster that shares GPUs (Alibaba 2023)"
     COMMAND = "openb_pod_list_default.csv, from cluster-trace-gpu-v2023 of alibaba/clusterdata"
     NOTES = (
@@ -30,6 +32,10 @@ class OpenB(TableFormat):
         "end": column("deletion_time", unit="s", needed=True),
         "requested_gpus": column("num_gpu", times="gpu_milli", unit="milli", round_up=True),
         "requested_memory": column("memory_mib", unit="MiB", of="job"),
+        "cores_per_node": column("cpu_milli", unit="milli"),
+        "memory_per_node": column("memory_mib", unit="MiB"),
+        "gpus_per_node": column("num_gpu", times="gpu_milli", unit="milli"),
+        "gpu_types": column("gpu_spec"),
         "state": column("pod_phase", needed=True),
         "queue": column("qos"),
         "partition": column("gpu_spec"),

@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from swftools.formats.accounting.records import Records
 from swftools.formats.registry import register_format
 from swftools.formats.tables.columns import column
+from swftools.formats.tables.json_rows import Row
+from swftools.formats.tables.rows import Sheet
 from swftools.formats.tables.states import NAMES
 from swftools.formats.tables.table_format import TableFormat
 
@@ -20,6 +26,8 @@ class Pm100(TableFormat):
     """Jobs of Marconi100 as PM100 has them."""
 
     NAME = "pm100"
+    READER_VERSION = 3
+    """3: that jobs have their nodes alone was not told."""
     TITLE = "PM100, jobs of Marconi100"
     COMMAND = "job_table.parquet of PM100, record 10127767 of Zenodo"
     NOTES = ("A node of Marconi100 has 128 hardware threads and 4 GPUs, and a job has its nodes alone.",)
@@ -70,3 +78,7 @@ job_id,submit_time,eligible_time,start_time,end_time,run_time,time_limit,num_nod
 1,2020-05-10 10:00:00,2020-05-10 10:00:00,2020-05-10 10:05:00,2020-05-10 11:05:00,3600,120,2,2,256,256,8,8,COMPLETED,7,3,1,0,
 2,2020-05-10 10:01:00,2020-05-10 10:01:00,2020-05-10 10:05:00,2020-05-10 10:06:00,60,INFINITE,1,1,128,128,4,4,FAILED,8,3,1,0,"[500, 610, 580]"
 """
+
+    def adapt(self, sheet: Sheet, records: Records, rows: Sequence[Row]) -> None:  # noqa: ARG002 (as the base has it)
+        """Say that nodes are given whole."""
+        records.numbers["is_exclusive"] = np.ones(len(records))
