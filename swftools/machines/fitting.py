@@ -30,7 +30,7 @@ REASONS = {
 
 _AT_ONCE = 1 << 21
 """Requests times sizes of nodes that are looked at together."""
-_NEVER = np.iinfo(np.int64).max
+_NEVER = 1 << 60
 _SMALL = 1e-6
 """What of an MB, or a thousandth of a GPU, is left by dividing and multiplying again."""
 
@@ -192,7 +192,7 @@ class NodeSet:
             each = np.where(asked.all_gpus % GPU == 0, gpus // GPU * GPU, gpus)
             of_gpus = np.where(each > 0, np.ceil(asked.all_gpus / each), np.inf)
         needed = np.where(wanted, np.maximum(needed, of_gpus), needed)
-        return np.where(needed < 2.0**62, needed, _NEVER).astype(np.int64)
+        return np.where(needed < _NEVER, needed, _NEVER).astype(np.int64)
 
 
 def shares_of(asked: Requests, nodes: IntArray) -> Shares:

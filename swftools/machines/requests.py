@@ -261,7 +261,7 @@ def _tell_shares(told: Told, asked: Requests, judged: _Judged, request: IntArray
     lacks = can_run & (asked.memory < 0) & np.isnan(asked.memory_per_core)
     has_default = judged.shares.memory[request] > 0
     told.assume(DEFAULT_MEMORY, lacks & has_default)
-    told.assume(NO_MEMORY, lacks & ~has_default)
+    told.assume(NO_MEMORY, lacks & ~has_default & ~judged.is_exclusive[request])  # who has whole nodes has theirs
 
 
 def _told_in_words(told: Told, keep: BoolArray) -> list[str]:

@@ -21,6 +21,7 @@ from swftools.trace import Trace
 NODES_GIVEN = "the nodes that jobs were given count, as what they asked for is not told"
 GPUS_GIVEN = "the GPUs that jobs were given count, as what they asked for is not told"
 NODES_ARE_WIDTH = "the width counts nodes, which jobs have whole, as the log tells no cores"
+ALL_WHOLE = "whole nodes, however many cores are told, as all jobs of the log have their nodes alone"
 NODES_ONLY = "whole nodes, as only nodes are told"
 MIXED = "requests for nodes of several kinds: the largest amount of each kind counts for all of them"
 NOT_READ = "requests in words that cannot be read: the other columns count"
@@ -141,7 +142,7 @@ class _Columns:
         """Return a column of truths; what is missing is false."""
         if name not in self._jobs:
             return np.zeros(len(self._jobs), bool)
-        return np.asarray(self._jobs[name].to_numpy(bool, na_value=False))
+        return np.array(self._jobs[name].to_numpy(bool, na_value=False))
 
     def texts(self, name: str) -> tuple[IntArray, list[str]]:
         """Return the places of a column's texts in a list of them, -1 for none, and that list."""
@@ -194,7 +195,9 @@ def _take_given(told: Told, columns: _Columns) -> None:
     told.nodes = np.where(lacks, nodes, told.nodes)
     told.assume(NODES_GIVEN, lacks)
     gpus = columns.numbers("allocated_gpus")
-    lacks = np.isnan(told.all_gpus) & np.isnan(told.gpus) & np.isfinite(gpus) & ~told.is_exclusive
+    # Where the log says of any job what GPUs it asked for, the others asked for none: whole nodes come with theirs.
+    says_none = bool(np.isfinite(told.all_gpus).any() or np.isfinite(told.gpus).any())
+    lacks = np.isfinite(gpus) & ~told.is_exclusive & (not says_none)
     told.all_gpus = np.where(lacks, gpus, told.all_gpus)
     told.assume(GPUS_GIVEN, lacks)
 
@@ -223,7 +226,14 @@ def _judge_width(told: Told, trace: Trace, table: NodeTable) -> None:
 
 
 def _fill_up(told: Told) -> None:
-    """Take whole nodes where only nodes are told, and one core where nothing but GPUs is."""
+    """Take whole nodes where only nodes are told, or all jobs have theirs alone; one core where only GPUs are told."""
+    whole = np.isfinite(told.nodes) & (told.nodes > 0) & bool(told.is_exclusive.all())
+    of_each = np.where(np.isfinite(told.cores), told.cores, told.all_cores / np.maximum(told.nodes, 1.0))
+    of_cores = whole & np.isnan(told.memory) & np.isfinite(told.memory_per_core) & (of_each > 0)
+    told.memory = np.where(of_cores, told.memory_per_core * of_each, told.memory)
+    told.assume(ALL_WHOLE, whole & (of_each > 1))
+    told.cores = np.where(whole, 1.0, told.cores)
+    told.all_cores = np.where(whole, np.nan, told.all_cores)
     lacks = np.isnan(told.all_cores) & np.isnan(told.cores)
     only_nodes = lacks & np.isfinite(told.nodes)
     told.cores = np.where(only_nodes, 1.0, told.cores)
