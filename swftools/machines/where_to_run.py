@@ -90,7 +90,7 @@ class Spots:
         self.partition, self._partitions = _partition_names(trace, table, told)
         self._numbers = {each.name: number for number, each in enumerate(table.partitions)}
         self._masks: dict[tuple[int, int, int], tuple[BoolArray, str]] = {}
-        self._sets: dict[tuple[int, bytes], Candidate] = {}
+        self._sets: dict[tuple[int, bool, bytes], Candidate] = {}
         self.unknown: dict[str, dict[str, None]] = {}
         """Names that are not followed, by the words in which that is told."""
         self.not_followed: dict[str, set[tuple[int, int, int]]] = {}
@@ -158,7 +158,8 @@ class Spots:
         nodes = partition.nodes[mask[partition.nodes]]
         if not len(nodes):
             return None
-        key = (number, nodes.tobytes())
+        # All nodes may be counted under the number of a partition, whose limits are not theirs.
+        key = (number, partition is self._table.partitions[number], nodes.tobytes())
         if key not in self._sets:
             size = NodeSet(self._table, nodes, partition)
             self._sets[key] = Candidate(nodes, number, partition.is_exclusive, size)
