@@ -2,9 +2,9 @@
 """Machines of nodes as small tables of text.
 
 A line a kind of node: name, how many, cores, memory (MB), GPUs, and behind them features and types of GPU, ``+fast``
-and ``gpu:a100``. A line a partition: name, kinds with commas between them, and limits as ``max_nodes=2``; ``default`` and
-``exclusive`` are marks. Lines end where they end, or at a slash between blanks. Nodes are called by their kind and a
-number, ``thin0``.
+and ``gpu:a100``. A line a partition: name, kinds with commas between them, and limits as ``max_nodes=2``; ``default``
+and ``exclusive`` are marks. Lines end where they end, or at a slash between blanks. Nodes are called by their kind and
+a number, ``thin0``.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def log_of(rows: Sequence[dict[str, Any]]) -> Trace:
             names += [(head, number, text) for text, number in numbers.items()]
             columns[f"{head}_id"] = [numbers.get(text) for text in values]
         else:
-            columns[head] = [bool(value) for value in values] if head == "is_exclusive" else values
+            columns[head] = values
     told = pd.DataFrame(names, columns=["kind", "number", "name"]).astype({"number": "Int64"})
     given = frame_of("jobs", columns)
     return replace(swf, jobs=swf.jobs.assign(**{name: given[name] for name in given}), names=told)
@@ -78,9 +78,7 @@ def log_of(rows: Sequence[dict[str, Any]]) -> Trace:
 def jobs(table: str) -> Trace:
     """Return a log by a table with headings that are columns of jobs, as ``log_of`` takes them; ``.`` is missing."""
     heads, *rows = rows_of(table)
-    return log_of(
-        [{head: _value(head, row[at]) for at, head in enumerate(heads) if row[at] != "."} for row in rows]
-    )
+    return log_of([{head: _value(head, row[at]) for at, head in enumerate(heads) if row[at] != "."} for row in rows])
 
 
 def _value(head: str, word: str) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What jobs ask of a machine of nodes, the slow obvious way: each job by itself, all numbers of nodes one after another.
+"""What jobs ask of a machine of nodes, the slow obvious way: each job by itself, all numbers of nodes in turn.
 
 For logs that tell nodes, cores, memory and GPUs by columns. What is found out over a whole log, such as widths that
 count nodes, is not here.
@@ -139,9 +139,8 @@ def _fits(
     gpus: int,
 ) -> bool:
     """Whether so many nodes are large enough, and the partition allows it."""
-    large = [
-        node for node in nodes if table.cores[node] >= cores and table.memory[node] >= memory and table.gpus[node] >= gpus
-    ]
+    sizes = {node: (table.cores[node], table.memory[node], table.gpus[node]) for node in nodes}
+    large = [node for node, (its, has, also) in sizes.items() if its >= cores and has >= memory and also >= gpus]
     return (
         len(large) >= count
         and not job.get("requested_time", 0) > partition.max_time
@@ -156,7 +155,8 @@ def _places(job: Row, table: NodeTable) -> list[tuple[int, tuple[int, ...]]]:
     """Return the nodes by partition that have what the job asks for by name."""
     names = job.get("names")
     parts = table.partitions
-    numbers = [[part.name for part in parts].index(name) for name in names or () if name in [part.name for part in parts]]
+    called = [part.name for part in parts]
+    numbers = [called.index(name) for name in names or () if name in called]
     if names is None:
         numbers = [number for number, part in enumerate(parts) if part.is_default]
         if len(parts) == 1:
@@ -180,7 +180,7 @@ def _has_features(job: Row, table: NodeTable, node: int) -> bool:
         return True
     has = table.features[table.kind[node]]
     words = re.sub(r"\w+", lambda found: str(found[0] in has), text)
-    return bool(eval(words.replace("&", " and ").replace("|", " or ")))  # noqa: S307 (of words that tests write)
+    return bool(eval(words.replace("&", " and ").replace("|", " or ")))
 
 
 def _has_type(job: Row, table: NodeTable, node: int) -> bool:

@@ -89,7 +89,7 @@ def jobs_of(parts: list[Part], decision: LogDecision, ends: FloatArray, *, in_or
         if column.type == BOOL and column.optional:
             is_so = _taken(parts, column.name, kept) == 1
             if is_so.any():
-                columns[column.name] = is_so
+                columns[column.name] = pd.arrays.BooleanArray(is_so, ~is_so)
         elif column.type == BOOL:
             columns[column.name] = values[column.name]()
         elif column.type == STRING:

@@ -50,7 +50,7 @@ OF_NODES = ("cores_per_node", "most_cores_per_node", "memory_per_node", "gpus_pe
 """What a job asked for of each of its nodes; memory in MB, of GPUs and processors shares too."""
 
 MARKS = ("is_exclusive",)
-"""What holds of a job or does not: 1 or 0."""
+"""What holds of a job: 1; what else is there says no more than what is missing."""
 
 BEGIN = "begin"
 """The earliest start that was asked for, in seconds since 1970."""
