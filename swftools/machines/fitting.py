@@ -202,7 +202,7 @@ def shares_of(asked: Requests, nodes: IntArray) -> Shares:
     """
     count = np.maximum(nodes, 1)
     cores = np.where(asked.cores > 0, asked.cores, -(-asked.all_cores // count))
-    of_cores = np.ceil(np.nan_to_num(asked.memory_per_core) * cores - _SMALL).astype(np.int64)
+    of_cores = np.minimum(np.ceil(np.nan_to_num(asked.memory_per_core) * cores - _SMALL), _NEVER).astype(np.int64)
     memory = np.where(asked.memory >= 0, asked.memory, of_cores)
     is_whole = asked.all_gpus % GPU == 0
     whole = -(-(asked.all_gpus // GPU) // count) * GPU

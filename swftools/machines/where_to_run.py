@@ -14,7 +14,6 @@ from swftools.machines.asked import Place
 from swftools.machines.fitting import NodeSet
 from swftools.machines.node_names import NodeNames, NotFollowedError
 from swftools.machines.node_table import NodeTable, PartitionNodes
-from swftools.machines.request_words import Request
 from swftools.machines.told import Told
 from swftools.named import NUMBERED
 from swftools.output.shown_text import shown
@@ -89,7 +88,7 @@ class Spots:
         self._table, self._told, self._names = table, told, NodeNames(table)
         self.partition, self._partitions = _partition_names(trace, table, told)
         self._numbers = {each.name: number for number, each in enumerate(table.partitions)}
-        self._masks: dict[tuple[int, int, int], tuple[BoolArray, str]] = {}
+        self._masks: dict[tuple[int, int, int], tuple[BoolArray, BoolArray]] = {}
         self._sets: dict[tuple[int, bool, bytes], Candidate] = {}
         self.unknown: dict[str, dict[str, None]] = {}
         """Names that are not followed, by the words in which that is told."""
@@ -98,12 +97,13 @@ class Spots:
 
     def find(self, names: Names) -> Spot:
         """Return where jobs may run that give some names."""
-        mask, lack = self._mask(names[1:])
+        has_features, mask = self._mask(names[1:])
         partitions = self._of_name(names.partition)
         if isinstance(partitions, str):
             return Spot((), partitions)
         found = [self._candidate(number, part, mask) for number, part in partitions]
-        return Spot(tuple(each for each in found if each is not None), lack or NO_FEATURE)
+        lacks_type = any(has_features[part.nodes].any() for _, part in partitions)
+        return Spot(tuple(each for each in found if each is not None), NO_GPU_TYPE if lacks_type else NO_FEATURE)
 
     def _of_name(self, place: int) -> list[tuple[int, PartitionNodes]] | str:
         """Return the partitions of a name, or why there is none; where none is told those that count then."""
@@ -120,15 +120,15 @@ class Spots:
             return [(number, all_of[number]) for number in known]
         return NO_PARTITION.format(shown(text))
 
-    def _mask(self, key: tuple[int, int, int]) -> tuple[BoolArray, str]:
-        """Return the nodes that have what is asked for by name, and what is lacking if there are none."""
+    def _mask(self, key: tuple[int, int, int]) -> tuple[BoolArray, BoolArray]:
+        """Return the nodes that have the features that are asked for, and those of them that have the type of GPU."""
         if key not in self._masks:
             self._masks[key] = self._new_mask(key)
         return self._masks[key]
 
-    def _new_mask(self, key: tuple[int, int, int]) -> tuple[BoolArray, str]:
+    def _new_mask(self, key: tuple[int, int, int]) -> tuple[BoolArray, BoolArray]:
         words, features, gpu_types = key
-        mask, lack = np.ones(len(self._table), bool), ""
+        mask = np.ones(len(self._table), bool)
         if words >= 0 and (asked := self._told.asked[words]) is not None:
             mask, unknown = self._names.with_words(asked.words)
             for word in unknown:
@@ -142,11 +142,10 @@ class Spots:
         if gpu_types >= 0:
             text = self._told.gpu_types[1][gpu_types]
             try:
-                before, mask = mask, mask & self._names.with_gpu_type(text)
-                lack = NO_GPU_TYPE if before.any() else ""
+                return mask, mask & self._names.with_gpu_type(text)
             except NotFollowedError:
                 self._leave(TYPES_NOT_FOLLOWED, text, key)
-        return mask, lack
+        return mask, mask
 
     def _leave(self, told: str, name: str, key: tuple[int, int, int]) -> None:
         """Keep that a name is not followed."""
@@ -175,12 +174,6 @@ def few(names: Sequence[str]) -> str:
     """Return some names as they are told: the first few."""
     told = ", ".join(shown(name) for name in names[:_SHOWN])
     return told if len(names) <= _SHOWN else f"{told} and {len(names) - _SHOWN} others"
-
-
-def words_of(requests: Sequence[Request | None], place: int) -> tuple[str, ...]:
-    """Return the names in a request; none where there is no request."""
-    found = requests[place] if place >= 0 else None
-    return () if found is None else found.words
 
 
 def _whole(table: NodeTable) -> tuple[int, PartitionNodes]:
