@@ -6,7 +6,7 @@ Nodes of a set that are alike count together, so that the time does not depend o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,7 +69,8 @@ class Requests(NamedTuple):
 
     def take(self, rows: IntArray | BoolArray) -> Requests:
         """Return some of the requests."""
-        return Requests(*(column[rows] for column in self))
+        taken: list[Any] = [column[rows] for column in self]
+        return Requests(*taken)
 
 
 class Shares(NamedTuple):

@@ -153,12 +153,10 @@ class NodeNames:
             return at + 1, mask
         if not _PLAIN.fullmatch(tokens[at]):
             raise NotFollowedError
-        mask = self.named(tokens[at])
-        if mask is None:
-            if not self.knows_features:
-                raise NotFollowedError
-            mask = np.zeros(len(self._table), bool)
-        return at + 1, mask
+        found = self.named(tokens[at])
+        if found is None and not self.knows_features:
+            raise NotFollowedError
+        return at + 1, np.zeros(len(self._table), bool) if found is None else found
 
 
 def _of(sets: tuple[frozenset[str], ...], kind: int) -> frozenset[str]:

@@ -145,9 +145,9 @@ class _Judge:
     def _judge_group(self, rows: IntArray, spot: Spot) -> None:
         """Judge requests that may run at the same spot."""
         asked = self._asked.take(rows)
-        for is_odd, why in ((asked.nodes == 0, NO_NODES), (asked.nodes < 0, NO_WIDTH)):
+        for is_odd, told in ((asked.nodes == 0, NO_NODES), (asked.nodes < 0, NO_WIDTH)):
             if is_odd.any():
-                self._code[rows[is_odd]] = self._code_of(why)
+                self._code[rows[is_odd]] = self._code_of(told)
         rows = rows[asked.nodes > 0]
         if not spot.candidates:
             self._code[rows] = self._code_of(spot.reason)

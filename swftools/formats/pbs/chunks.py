@@ -65,7 +65,11 @@ def read_chunks(requests: pa.LargeStringArray) -> Chunks:
     """
     cores, memory, gpus, all_cores, is_mixed = by_word(requests, _numbers, (np.nan, np.nan, np.nan, np.nan, 0.0))
     features, gpu_types = (
-        said_by_word(requests, said) for said in (lambda text: _words(text, 4, "&"), lambda text: _words(text, 5, "|"))
+        said_by_word(requests, said)
+        for said in (
+            lambda text: _words([each.features for each in _chunks(text)], "&"),
+            lambda text: _words([each.gpu_types for each in _chunks(text)], "|"),
+        )
     )
     return Chunks(cores, memory, gpus, all_cores, is_mixed == 1, features, gpu_types)
 
@@ -124,10 +128,9 @@ def _numbers(text: str) -> tuple[float, float, float, float, float]:
     )
 
 
-def _words(text: str, at: int, sign: str) -> str | None:
+def _words(names: list[tuple[str, ...]], sign: str) -> str | None:
     """Return the names that every node of a request must have; none where nodes are to have different ones."""
-    told = {each[at] for each in _chunks(text)}
-    words = told.pop() if len(told) == 1 else ()
+    words = names[0] if len(set(names)) == 1 else ()
     return sign.join(dict.fromkeys(words)) or None
 
 
