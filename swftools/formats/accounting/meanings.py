@@ -11,12 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 
-def by_word(words: pa.LargeStringArray, value: Callable[[str], Any], absent: Any) -> npt.NDArray[Any]:
+def by_word(
+    words: pa.LargeStringArray | pa.DictionaryArray, value: Callable[[str], Any], absent: Any
+) -> npt.NDArray[Any]:
     """Return what each text means in numbers.
 
     Parameters
     ----------
-    words : pyarrow.LargeStringArray
+    words : pyarrow.LargeStringArray, or a pyarrow.DictionaryArray of such
         The texts.
     value : callable
         Returns the number of a text, or several.
@@ -37,7 +39,9 @@ def by_word(words: pa.LargeStringArray, value: Callable[[str], Any], absent: Any
     return np.ascontiguousarray(table[found.indices.fill_null(-1).to_numpy(zero_copy_only=False)].T)
 
 
-def said_by_word(words: pa.LargeStringArray, say: Callable[[str], str | None]) -> pa.LargeStringArray:
+def said_by_word(
+    words: pa.LargeStringArray | pa.DictionaryArray, say: Callable[[str], str | None]
+) -> pa.LargeStringArray:
     """Return what each text means in words, null where it means nothing or there is none."""
     found = words.dictionary_encode()
     return pa.array(list(map(say, found.dictionary.to_pylist())), pa.large_string()).take(found.indices)

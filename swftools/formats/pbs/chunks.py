@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from swftools.formats.accounting.meanings import by_word, said_by_word
 from swftools.kernel import BoolArray, FloatArray
@@ -26,7 +25,7 @@ _MODES = frozenset(
     ["shared", "exclusive", "exclusive_thread", "exclusive_process", "prohibited", "default", "reseterr"]
 )
 """Words of Torque that say how GPUs are used: no features."""
-_ALONE = r"(?:^|:)excl(?:host)?(?:$|:)"
+_ALONE = re.compile(r"(?:^|:)excl(?:host)?(?:$|:)")
 _SINGLE = ("singlejob", "singletask")
 """What Torque's Moab and Maui call a job that has its nodes alone."""
 
@@ -54,8 +53,8 @@ class Chunks(NamedTuple):
     gpu_types: pa.LargeStringArray
 
 
-def read_chunks(requests: pa.LargeStringArray) -> Chunks:
-    """Return what requests for nodes ask of each.
+def read_chunks(requests: pa.LargeStringArray | pa.DictionaryArray) -> Chunks:
+    """Return what requests for nodes ask of each; a dictionary of texts is looked at once.
 
     Examples
     --------
@@ -76,11 +75,8 @@ def read_chunks(requests: pa.LargeStringArray) -> Chunks:
 
 def is_alone(place: pa.LargeStringArray, access: pa.LargeStringArray) -> FloatArray:
     """Return which jobs have their nodes alone: 1 by ``place=scatter:excl`` or ``naccesspolicy=singlejob``, else 0."""
-    alone = pc.or_(
-        pc.match_substring_regex(place, _ALONE).fill_null(False),
-        pc.is_in(pc.utf8_lower(access), pa.array(_SINGLE, pa.large_string())),
-    )
-    return np.asarray(alone.to_numpy(zero_copy_only=False), np.float64)
+    by_place = by_word(place, lambda text: float(_ALONE.search(text) is not None), 0.0)
+    return np.maximum(by_place, by_word(access, lambda text: float(text.lower() in _SINGLE), 0.0))
 
 
 def _chunks(text: str) -> list[Chunk]:

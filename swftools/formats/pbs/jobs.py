@@ -308,9 +308,11 @@ class Jobs(Columns):
 
     def _read_asked(self, records: Records) -> dict[str, pa.LargeStringArray]:
         """Read what was asked of each node; return in words what these had to have."""
-        selected, listed = (texts(self.spans(f"Resource_List.{key}")) for key in ("select", "nodes"))
-        place, access = (texts(self.spans(f"Resource_List.{key}")) for key in ("place", "naccesspolicy"))
-        told = read_chunks(pc.coalesce(selected, listed))
+        selected, listed, place, access = (
+            self._words(f"Resource_List.{key}") for key in ("select", "nodes", "place", "naccesspolicy")
+        )
+        requests = listed if selected.null_count == len(records) else pc.coalesce(selected, listed)
+        told = read_chunks(requests.dictionary_encode())
         records.note(MIXED, told.is_mixed & ~records.is_faulty)
         # A server's default of one node stands beside what a user asks for in other words.
         is_whole = told.all_cores == records.number("requested_processors")
@@ -318,9 +320,18 @@ class Jobs(Columns):
             "cores_per_node": np.where(is_whole, told.cores, np.nan),
             "memory_per_node": np.where(is_whole, told.memory, np.nan),
             "gpus_per_node": np.where(is_whole & (told.gpus > 0), told.gpus, np.nan),
-            "is_exclusive": is_alone(place, access),
+            **(
+                {"is_exclusive": is_alone(place, access)}
+                if place.null_count + access.null_count < 2 * len(records)
+                else {}
+            ),
         }
         return {"constraints": told.features, "gpu_types": told.gpu_types}
+
+    def _words(self, key: str) -> pa.LargeStringArray:
+        """Return the texts of a key; nothing is looked at where no record has it."""
+        spans = self.spans(key)
+        return texts(spans) if (spans.start >= 0).any() else pa.nulls(len(spans), pa.large_string())
 
     def _read_usage(self, records: Records) -> None:
         """Read limits, times and memory."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from swftools.formats.accounting.meanings import by_word, said_by_word
+from swftools.formats.accounting.meanings import said_by_word
 from swftools.formats.accounting.records import Records, plain_words
 from swftools.formats.slurm.dependency import preceding_jobs
 from swftools.formats.slurm.pieces import QUEUED_AGAIN, RESIZED
@@ -130,13 +130,14 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "status": swf_status(kinds, options.preempted),
         **counts,
         **_followed(kinds),
-        **_asked(lives.words, times["eligible"]),
     }
     # sacct -T gives an end to what still ran, and the piece that follows begins there.
     cut = is_open & (end > start)
     records.is_cut = cut if cut.any() else None
     words = lives.words
-    dependency = _dependency(words["dependency"], words["submit_line"])
+    commands = words["submit_line"].dictionary_encode()
+    dependency = _dependency(words["dependency"], commands)
+    records.numbers |= _asked(commands, dependency, times["eligible"])
     records.scope = words["cluster"]
     records.has_loose = True
     records.is_private |= words["submit_line"].null_count + words["reason"].null_count < 2 * len(records)
@@ -169,25 +170,26 @@ def _followed(kinds: IntArray) -> dict[str, FloatArray]:
     return {"life": life} if np.isfinite(life).any() else {}
 
 
-def _asked(words: dict[str, pa.LargeStringArray], eligible: FloatArray) -> dict[str, FloatArray]:
+def _asked(
+    commands: pa.DictionaryArray, dependency: pa.LargeStringArray, eligible: FloatArray
+) -> dict[str, FloatArray]:
     """Return what the commands that submitted jobs ask for of nodes, and when they let these begin.
 
     sacct does not tell when a job was to begin. Where the command says so, and the job waited for no other, it is when
     it could first start.
     """
-    commands = words["submit_line"]
-    if commands.null_count == len(commands):
+    words = commands.dictionary
+    may_ask = np.flatnonzero(pc.match_substring_regex(words, ASKS).to_numpy(zero_copy_only=False))
+    if not len(may_ask):  # nearly always
         return {}
-    may_ask = pc.match_substring_regex(commands, ASKS)
-    commands = pc.if_else(may_ask.fill_null(False), commands, pa.scalar(None, pa.large_string()))
-    if commands.null_count == len(commands):
-        return {}
-    is_exclusive, has_begin, most_cores = by_word(commands, asks_of, Asks())
-    waits = np.asarray(words["dependency"].is_valid())
+    of_word = np.full((len(words) + 1, len(Asks._fields)), Asks())
+    of_word[may_ask] = [asks_of(words[word].as_py()) for word in may_ask.tolist()]
+    is_exclusive, has_begin, most_cores = of_word[commands.indices.fill_null(-1).to_numpy(zero_copy_only=False)].T
+    waits = np.asarray(dependency.is_valid())
     return {
-        "is_exclusive": is_exclusive,
+        "is_exclusive": is_exclusive.copy(),
         "begin": np.where((has_begin == 1) & ~waits, eligible, np.nan),
-        "most_cores_per_node": most_cores,
+        "most_cores_per_node": most_cores.copy(),
     }
 
 
@@ -218,7 +220,7 @@ def _count(records: Records, told: str, mask: BoolArray) -> None:
         records.anomalies[told] += count
 
 
-def _dependency(told: pa.LargeStringArray, commands: pa.LargeStringArray) -> pa.LargeStringArray:
+def _dependency(told: pa.LargeStringArray, commands: pa.DictionaryArray) -> pa.LargeStringArray:
     """Return what each job waited for: as told, else as the command that submitted it says."""
     if commands.null_count == len(commands):
         return told

@@ -196,7 +196,8 @@ class _Found(Columns):
         stay = seconds["elapsed"] + np.nan_to_num(seconds["suspended"])
         times = self._times(time_zone, dates, stay)
         seconds["steps_cpu"] = self._steps_cpu(seconds["cpu"])
-        given, wanted = self._tres("AllocTRES"), self._tres("ReqTRES")
+        asked = self.words("ReqTRES").dictionary_encode()
+        given, wanted = (by_word(words, read_tres, Tres()) for words in (self.words("AllocTRES"), asked))
         counts = {
             "allocated_processors": first_above_0(self.count("NCPUS"), self.count("AllocCPUS"), given[0]),
             "requested_processors": first_above_0(self.count("ReqCPUS"), wanted[0]),
@@ -227,7 +228,7 @@ class _Found(Columns):
                 "submit_line": self.words("SubmitLine"),
                 "nodes": self.words("NodeList"),
                 **{name.lower(): self.words(name) for name in ("Flags", "Reason", "Constraints")},
-                "gpu_types": gpu_types_of(self.words("ReqTRES")),
+                "gpu_types": gpu_types_of(asked),
             },
         )
 
@@ -238,10 +239,6 @@ class _Found(Columns):
         self.judge_times(self._records, moments, "Eligible")
         told, self._records.is_ambiguous = in_order(*moments.values(), elapsed=elapsed)
         return dict(zip(("submit", "eligible", "start", "end"), told, strict=True))
-
-    def _tres(self, column: str) -> FloatArray:
-        """Return processors, nodes, GPUs, bytes of memory and joules that a column of TRES names."""
-        return by_word(self.words(column), read_tres, Tres())
 
     def _exits(self) -> dict[str, FloatArray]:
         """Return how the jobs' programs ended."""

@@ -80,9 +80,9 @@ def gpu_type_of(text: str) -> str | None:
     return found[0] if len(found) == 1 and found[0] else None
 
 
-def gpu_types_of(lists: pa.LargeStringArray) -> pa.LargeStringArray:
+def gpu_types_of(lists: pa.DictionaryArray) -> pa.LargeStringArray:
     """Return the type of the GPUs in each list of resources."""
-    if lists.null_count == len(lists) or not pc.any(pc.match_substring(lists, TYPED_GPUS)).as_py():
+    if not pc.any(pc.match_substring(lists.dictionary, TYPED_GPUS)).as_py():
         return pa.nulls(len(lists), pa.large_string())
     return said_by_word(lists, gpu_type_of)
 
