@@ -219,7 +219,8 @@ def apply_arrivals(trace: Trace, *, keeps_dependencies: bool = False) -> Trace:
     Trace
         Sorted by submission. The logged submissions are replaced, so wait_time, think_time, preceding_job_number and
         preceding_job_numbers, which depend on them, are missing; submit_timestamp, if there is one, is computed again.
-        line_number, or (job_number, job_occurrence), leads back to the log.
+        line_number, or (job_number, job_occurrence), leads back to the log. A begin_time, the earliest start that the
+        user asked for, is as long behind the submission as before.
 
     Raises
     ------
@@ -230,6 +231,8 @@ def apply_arrivals(trace: Trace, *, keeps_dependencies: bool = False) -> Trace:
         raise ParameterError("the trace has no column model_submit_time; join what generate_arrivals returns")
     jobs = trace.jobs.assign(submit_time=trace.jobs["model_submit_time"])
     jobs["wait_time"] = np.nan
+    if "begin_time" in jobs:
+        jobs["begin_time"] += jobs["submit_time"] - trace.jobs["submit_time"]
     if not keeps_dependencies:
         jobs["think_time"] = np.nan
         jobs["preceding_job_number"] = integer_series(np.full(len(jobs), -1)).array

@@ -310,3 +310,12 @@ def test_any_trace_can_be_applied(trace: Trace) -> None:
     assert len(trace) == len(applied)
     assert applied["submit_time"].is_monotonic_increasing or applied["submit_time"].isna().any()
     assert applied["submit_time"].dropna().is_monotonic_increasing
+
+
+def test_an_asked_begin_moves_with_the_submission() -> None:
+    """A job may start as long behind its submission as before; one that did not ask still did not."""
+    trace = jobs_at(10, 50, 90)
+    jobs = trace.jobs.assign(begin_time=[np.nan, 60.0, 90.0], model_submit_time=[40.0, 30.0, 180.0])
+    applied = apply_arrivals(trace.with_jobs(jobs)).jobs.set_index("submit_time")["begin_time"]
+    assert applied.loc[[30.0, 180.0]].tolist() == [40.0, 180.0]
+    assert np.isnan(applied.loc[40.0])
