@@ -169,8 +169,6 @@ def _take_words(told: Told, table: NodeTable) -> None:
     told.cores = np.where(is_read & np.isnan(told.cores), cores, told.cores)
     told.gpus = np.where(is_read & (gpus > 0) & np.isnan(told.gpus), gpus, told.gpus)
     told.is_exclusive |= is_exclusive
-    # The cores of each node are told: field 8 may be their sum or count nodes.
-    told.all_cores = np.where(is_read, np.nan, told.all_cores)
     told.assume(NOT_READ, (places >= 0) & ~is_read)
     told.assume(MIXED, is_mixed)
     memory = np.where(of_node, told.memory_per_core, np.nan)

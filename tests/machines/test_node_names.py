@@ -67,6 +67,8 @@ def test_few_of_many_names_are_told() -> None:
     log = log_of([{"requested_processors": 1, "constraints": f"f{number}"} for number in range(7)])
     told = ask_of(log, machine("a 2 4 0 0")).assumed[-1]
     assert told.endswith(": f0, f1, f2, f3, f4 and 2 others: 7 jobs")
+    left_out = np.arange(7) < 4
+    assert ask_of(log, machine("a 2 4 0 0"), cancelled=left_out).assumed[-1].endswith(" and 2 others: 3 jobs")
 
 
 def test_who_asks_for_what_no_node_has_cannot_run() -> None:

@@ -35,7 +35,7 @@ def reasons(asked: Asked) -> list[str]:
 def test_amounts_of_nodes() -> None:
     """Amounts of a node, or of all nodes spread evenly and rounded up, on as few nodes as hold them."""
     log = jobs("""
-        requested_nodes cores_per_node requested_processors memory_per_node requested_memory gpus_per_node requested_gpus
+        requested_nodes cores_per_node requested_processors memory_per_node requested_memory gpus_per_node exact_gpus
         2 4 . 500 . . .
         . . 16 . . . .
         . . 17 . . . .
@@ -46,7 +46,7 @@ def test_amounts_of_nodes() -> None:
         . 8 24 . . . .
         3 4 . . 2048 . .
         1 . 20 . . . .
-    """)
+        """)
     assert shown(ask_of(log, TWO_KINDS)) == rows_of("""
         2 4 500 0
         1 16 0 0
@@ -175,6 +175,24 @@ def test_several_partitions() -> None:
     assert [place.partitions for place in places] == [(0, 1), (1, 0), (0, 1), (0,), (0, 2, 1), (0,), (0, 1)]
     assert [nodes.tolist() for nodes in places[4].nodes] == [[0, 1, 2], [0, 1, 2, 3, 4], [3, 4]]
     assert len(asked.places) == len({place.partitions for place in asked.places})
+
+
+def test_the_first_partition_gives_the_reason() -> None:
+    """Where a job fits in none of several, what it lacks in the first is told."""
+    table = machine("thin 3 8 1000 0 / fat 2 16 500 2", "a thin / b fat")
+    log = jobs("partition requested_nodes cores_per_node memory_per_node / a,b 1 17 . / b,a 1 9 600 / a,b 1 9 600")
+    assert reasons(ask_of(log, table)) == [
+        "asks for more cores on a node than any node of its partition has",
+        "asks for more memory on a node than any node of its partition has",
+        "asks for more cores on a node than any node of its partition has",
+    ]
+
+
+def test_requests_that_differ_only_in_their_time() -> None:
+    """A request that is as long as is allowed is allowed, and the next longer one is not."""
+    table = machine("thin 3 8 1000 0", "a thin max_time=100")
+    log = jobs("requested_processors requested_time / 1 100 / 1 101 / 1 100 / 1 99 / 1 .")
+    assert ask_of(log, table).code.tolist() == [0, 1, 0, 0, 0]
 
 
 def test_where_no_partition_is_named() -> None:
@@ -317,13 +335,13 @@ def test_an_empty_log_asks_nothing() -> None:
 def test_many_names_are_as_many_reasons_as_there_is_room_for() -> None:
     """The codes of reasons are small numbers: further names are told without saying which."""
     log = log_of(
-        [{"requested_processors": 1, "partition": f"x{number}"} for number in range(300)]
+        [{"requested_processors": 1, "partition": f"x:{number}"} for number in range(300)]
         + [{"requested_processors": 1, "partition": "all"}]
     )
     asked = ask_of(log, TWO_KINDS)
     assert (asked.code[:-1] > 0).all()
     assert asked.code[-1] == 0
-    assert reasons(asked)[0] == "asks for a partition that the machine does not have: x0"
+    assert reasons(asked)[0] == "asks for a partition that the machine does not have: x:0"
     assert reasons(asked)[299] == "asks for a partition that the machine does not have"
 
 

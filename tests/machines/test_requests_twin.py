@@ -29,7 +29,7 @@ def _machine(lot: random.Random) -> NodeTable:
     kind = np.array(sorted(lot.choice(kinds) for _ in range(count)), np.int64)
     cores = np.array([lot.choice([1, 2, 4, 6, 16]) for _ in kinds], np.int64)[kind]
     memory = np.array([lot.choice([0, 100, 1000, 4000]) for _ in kinds], np.int64)[kind]
-    gpus = np.array([lot.choice([0, 1, 2, 4]) * GPU for _ in kinds], np.int64)[kind]
+    gpus = np.array([round(lot.choice([0, 1, 1.5, 2, 4]) * GPU) for _ in kinds], np.int64)[kind]
     parts = [
         PartitionNodes(
             f"p{number}",
@@ -99,6 +99,18 @@ def _row(asked: Asked, row: int) -> Ask:
 @pytest.mark.parametrize("seed", by_day(range(400), 60))
 def test_asked_is_what_the_twin_says(seed: int) -> None:
     """Nodes, cores, memory, GPUs, exclusive, and the nodes of each partition in which a job may run."""
+    _compare(seed)
+
+
+def test_requests_that_are_looked_at_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine of many sizes of nodes has few requests looked at together, which changes nothing."""
+    monkeypatch.setattr("swftools.machines.fitting._AT_ONCE", 5)
+    for seed in range(3):
+        _compare(seed)
+
+
+def _compare(seed: int) -> None:
+    """Assert that jobs by lot ask what the twin says."""
     lot = random.Random(seed)
     table = _machine(lot)
     rows = [_job(lot) for _ in range(60)] + [_NOT_OF_THE_LOG]

@@ -87,6 +87,8 @@ def _chunks(text: str) -> list[Chunk]:
 
 def _chunk(text: str) -> Chunk | None:
     """Return what a part asks for."""
+    if not text.strip():
+        return None
     head, *rest = (word.strip() for word in text.split("#", maxsplit=1)[0].split(":"))
     nodes, features, gpu_types = 1.0, [], []
     amounts = {"cores": 1.0, "gpus": 0.0, "memory": np.nan}

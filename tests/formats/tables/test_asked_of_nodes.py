@@ -100,3 +100,17 @@ def test_a_column_that_another_is_divided_by_must_be_there(tmp_path: Path) -> No
     path.write_text(MAPPING.replace("over: hosts", "over: host"), encoding="utf-8")
     with pytest.raises(LogFormatError, match=r"host.*cores_per_node is divided by"):
         read_log(io.BytesIO(OWN.encode()), "table", mapping=str(path))
+
+
+def test_amounts_that_cannot_be(tmp_path: Path) -> None:
+    """They are missing, and counted; the job stays."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(MAPPING, encoding="utf-8")
+    table = "\n".join([OWN.splitlines()[0], "1,1000000000,-8,2,4096,1e30,,,,"])
+    trace = read_log(io.BytesIO(table.encode()), "table", mapping=str(path))
+    assert len(trace) == 1
+    assert not {"cores_per_node", "gpus_per_node"} & set(trace.jobs)
+    assert trace.provenance["anomalies"] == {
+        "cores_per_node is below 0 or beyond 2.14748e+09: taken for missing": 1,
+        "gpus_per_node is below 0 or beyond 2.14748e+09: taken for missing": 1,
+    }
