@@ -197,7 +197,7 @@ def _take_given(told: Told, columns: _Columns) -> None:
     says_none = bool(np.isfinite(told.all_gpus).any() or np.isfinite(told.gpus).any())
     lacks = np.isfinite(gpus) & ~told.is_exclusive & (not says_none)
     told.all_gpus = np.where(lacks, gpus, told.all_gpus)
-    told.assume(GPUS_GIVEN, lacks)
+    told.assume(GPUS_GIVEN, lacks & (gpus > 0))
 
 
 def _judge_width(told: Told, trace: Trace, table: NodeTable) -> None:
