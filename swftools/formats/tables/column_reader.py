@@ -145,7 +145,9 @@ class Filler:
         if ambiguous.any():
             records.is_ambiguous = ambiguous
         if begin is not None:
-            records.numbers[BEGIN] = begin.early
+            is_none = (np.abs(begin.early) <= _DAY) & self.declaration.has_dates
+            records.doubt(np.abs(begin.early) > MAX_TIME, f"{BEGIN} beyond the year 2286")
+            records.numbers[BEGIN] = np.where(is_none | (np.abs(begin.early) > MAX_TIME), np.nan, begin.early)
         wait = self.declaration.columns.get(WAIT)
         waited = self._number(records, sheet, WAIT, wait) if wait else None
         if waited is not None and "start" not in told:

@@ -106,11 +106,12 @@ def test_amounts_that_cannot_be(tmp_path: Path) -> None:
     """They are missing, and counted; the job stays."""
     path = tmp_path / "mine.yaml"
     path.write_text(MAPPING, encoding="utf-8")
-    table = "\n".join([OWN.splitlines()[0], "1,1000000000,-8,2,4096,1e30,,,,"])
+    table = "\n".join([OWN.splitlines()[0], "1,1000000000,-8,2,4096,1e30,,,99999999999,", "2,1000000001,,,,,,,0,"])
     trace = read_log(io.BytesIO(table.encode()), "table", mapping=str(path))
-    assert len(trace) == 1
-    assert not {"cores_per_node", "gpus_per_node"} & set(trace.jobs)
+    assert len(trace) == 2
+    assert not {"cores_per_node", "gpus_per_node", "begin_time"} & set(trace.jobs)
     assert trace.provenance["anomalies"] == {
+        "begin beyond the year 2286: taken for missing": 1,
         "cores_per_node is below 0 or beyond 2.14748e+09: taken for missing": 1,
         "gpus_per_node is below 0 or beyond 2.14748e+09: taken for missing": 1,
     }
