@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.kernel import BoolArray, FloatArray, IntArray
+from swftools.machines.amounts import MOST_MEMORY
 from swftools.machines.node_table import NodeTable
 from swftools.machines.request_words import Request, read_request
 from swftools.trace import Trace
@@ -29,6 +30,8 @@ IN_BYTES = "memory of field 10 counts bytes of a node: counted in KB most jobs w
 NO_CORES = "one core, or one of each node, as only GPUs are told"
 
 _KB = 1024.0
+_MUCH = 1 << 20
+"""MB, which is 1 TB."""
 _UNKNOWN = -1
 
 
@@ -174,11 +177,17 @@ def _take_words(told: Told, table: NodeTable) -> None:
     memory = np.where(of_node, told.memory_per_core, np.nan)
     known = memory[np.isfinite(memory)]
     if len(known):
-        if np.median(known) > table.memory.max(initial=0):
+        if np.median(known) > _largest_memory(table):
             told.assume(IN_BYTES, np.isfinite(memory))
             memory = memory / _KB
         told.memory = np.where(np.isfinite(memory) & np.isnan(told.memory), memory, told.memory)
     told.memory_per_core = np.where(of_node, np.nan, told.memory_per_core)
+
+
+def _largest_memory(table: NodeTable) -> int:
+    """Return the most MB of a node; where that of none is known, what hardly any node has."""
+    known = table.memory[table.memory < MOST_MEMORY]
+    return int(known.max(initial=0)) or _MUCH
 
 
 def _take_given(told: Told, columns: _Columns) -> None:

@@ -96,7 +96,7 @@ def _row(asked: Asked, row: int) -> Ask:
     return Ask(*numbers, bool(asked.is_exclusive[row]), sets)
 
 
-@pytest.mark.parametrize("seed", by_day(range(400), 60))
+@pytest.mark.parametrize("seed", by_day(range(400), 40))
 def test_asked_is_what_the_twin_says(seed: int) -> None:
     """Nodes, cores, memory, GPUs, exclusive, and the nodes of each partition in which a job may run."""
     _compare(seed)

@@ -154,6 +154,19 @@ def test_memory_of_cerit_in_kilobytes() -> None:
     assert shown(ask_of(log_of(rows), machine("zewura 2 80 517000 0"))) == [["1", "8", "8192", "0"]]
 
 
+@pytest.mark.parametrize("memory", [0, 2**27])
+def test_memory_of_cerit_on_nodes_whose_memory_is_not_known(memory: int) -> None:
+    """It counts bytes where it would be more than 1 TB in KB."""
+    rows = [
+        {"requested_processors": 8, "resource_request": "1:ppn=8", "requested_memory": size * 2.0**30}
+        for size in (4.0, 8.0, 0.5)
+    ]
+    asked = ask_of(log_of(rows), machine(f"zewura 2 80 {memory} 0"))
+    assert any("counts bytes of a node" in told for told in asked.assumed)
+    if memory:
+        assert asked.memory.tolist() == [4096, 8192, 512]
+
+
 def test_requests_that_cannot_be_read() -> None:
     """The other columns count, and it is told."""
     rows = [{"requested_processors": 5, "resource_request": text} for text in ("ppn=3", "2:ppn=2")]
