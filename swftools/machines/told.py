@@ -104,9 +104,9 @@ def told_of(trace: Trace, table: NodeTable) -> Told:
     words = columns.texts("resource_request")
     told = Told(
         nodes=columns.numbers("requested_nodes", least=0.0),
-        cores=columns.numbers("cores_per_node"),
-        memory=columns.numbers("memory_per_node", least=0.0),
-        gpus=columns.numbers("gpus_per_node", least=0.0),
+        cores=columns.numbers("requested_cores_per_node"),
+        memory=columns.numbers("requested_memory_per_node", least=0.0),
+        gpus=columns.numbers("requested_gpus_per_node", least=0.0),
         most_cores=columns.numbers("most_cores_per_node"),
         all_cores=columns.numbers("requested_processors"),
         all_gpus=columns.numbers("requested_gpus", least=0.0),

@@ -23,6 +23,7 @@ from swftools.machines.node_table import GPU, NodeTable, PartitionNodes
 from swftools.tables import frame_of
 from tests.drawn import rows_of
 
+_SHORT = {f"node_{what}": f"requested_{what}_per_node" for what in ("cores", "memory", "gpus")}
 _MARKS = {"default": "is_default", "exclusive": "is_exclusive"}
 
 
@@ -58,7 +59,11 @@ def _partition(row: list[str], names: list[str], kind: Any) -> PartitionNodes:
 
 
 def log_of(rows: Sequence[dict[str, Any]]) -> Trace:
-    """Return a log by its jobs, each with columns that the log tells of it; ``partition`` and ``queue`` are names."""
+    """Return a log by its jobs, each with columns that the log tells of it.
+
+    ``partition`` and ``queue`` are names; ``node_cores``, ``node_memory`` and ``node_gpus`` stand for what is asked of
+    each node.
+    """
     swf = Trace.from_columns(job_number=np.arange(len(rows)) + 1, submit_time=np.zeros(len(rows)))
     columns: dict[str, list[Any]] = {}
     names = []
@@ -69,7 +74,7 @@ def log_of(rows: Sequence[dict[str, Any]]) -> Trace:
             names += [(head, number, text) for text, number in numbers.items()]
             columns[f"{head}_id"] = [numbers.get(text) for text in values]
         else:
-            columns[head] = values
+            columns[_SHORT.get(head, head)] = values
     told = pd.DataFrame(names, columns=["kind", "number", "name"]).astype({"number": "Int64"})
     given = frame_of("jobs", columns)
     return replace(swf, jobs=swf.jobs.assign(**{name: given[name] for name in given}), names=told)
@@ -82,5 +87,5 @@ def jobs(table: str) -> Trace:
 
 
 def _value(head: str, word: str) -> Any:
-    field = table_fields("jobs").get(head)
+    field = table_fields("jobs").get(_SHORT.get(head, head))
     return word if field is None or field.type == STRING else float(word)

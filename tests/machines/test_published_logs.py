@@ -77,8 +77,8 @@ def test_openb_with_its_nodes(shared: Path, name: str, cannot: int) -> None:
     assert int((asked.code > 0).sum()) == cannot
     runs = asked.code == 0
     assert (asked.nodes[runs] == 1).all()
-    assert (asked.gpus[runs] == np.round(1000 * log.jobs["gpus_per_node"].to_numpy(float)[runs])).all()
-    assert (asked.cores[runs] == np.ceil(log.jobs["cores_per_node"].to_numpy(float)[runs])).all()
+    assert (asked.gpus[runs] == np.round(1000 * log.jobs["requested_gpus_per_node"].to_numpy(float)[runs])).all()
+    assert (asked.cores[runs] == np.ceil(log.jobs["requested_cores_per_node"].to_numpy(float)[runs])).all()
     assert _told(asked) == ["the only partition of the machine", "cores rounded up to whole ones"]
 
 

@@ -35,7 +35,7 @@ def reasons(asked: Asked) -> list[str]:
 def test_amounts_of_nodes() -> None:
     """Amounts of a node, or of all nodes spread evenly and rounded up, on as few nodes as hold them."""
     log = jobs("""
-        requested_nodes cores_per_node requested_processors memory_per_node requested_memory gpus_per_node exact_gpus
+        requested_nodes node_cores requested_processors node_memory requested_memory node_gpus exact_gpus
         2 4 . 500 . . .
         . . 16 . . . .
         . . 17 . . . .
@@ -91,7 +91,7 @@ def test_who_cannot_run_is_told_why() -> None:
         "all thin,fat / thin thin max_time=100 max_nodes=2 max_cores=4 / wide thin min_nodes=3 max_memory_per_core=100",
     )
     log = jobs("""
-        requested_nodes cores_per_node memory_per_node gpus_per_node requested_time partition
+        requested_nodes node_cores node_memory node_gpus requested_time partition
         0               1              .               .             .              all
         .               .              .               .             .              all
         1               17             .               .             .              all
@@ -139,7 +139,7 @@ def test_who_cannot_run_is_told_why() -> None:
 def test_no_node_has_all_of_it() -> None:
     """Each amount is there on some node, together on none."""
     table = machine("cores 1 16 100 0 / memory 1 4 1000 0")
-    log = jobs("requested_nodes cores_per_node memory_per_node / 1 16 1000 / 1 16 100 / 1 4 1000")
+    log = jobs("requested_nodes node_cores node_memory / 1 16 1000 / 1 16 100 / 1 4 1000")
     assert reasons(ask_of(log, table)) == [
         "asks for more cores, memory and GPUs than any node of its partition has together", "", ""
     ]  # fmt: skip
@@ -180,7 +180,7 @@ def test_several_partitions() -> None:
 def test_the_first_partition_gives_the_reason() -> None:
     """Where a job fits in none of several, what it lacks in the first is told."""
     table = machine("thin 3 8 1000 0 / fat 2 16 500 2", "a thin / b fat")
-    log = jobs("partition requested_nodes cores_per_node memory_per_node / a,b 1 17 . / b,a 1 9 600 / a,b 1 9 600")
+    log = jobs("partition requested_nodes node_cores node_memory / a,b 1 17 . / b,a 1 9 600 / a,b 1 9 600")
     assert reasons(ask_of(log, table)) == [
         "asks for more cores on a node than any node of its partition has",
         "asks for more memory on a node than any node of its partition has",
@@ -258,7 +258,7 @@ def test_memory_that_is_not_told() -> None:
     """The default of the partition for each core, else none; who has whole nodes has theirs."""
     table = machine("thin 4 8 1000 0 / fat 2 8 4000 0", "a thin default_memory_per_core=50 / b fat")
     log = jobs("""
-        partition requested_processors requested_memory memory_per_node is_exclusive
+        partition requested_processors requested_memory node_memory is_exclusive
         a         16                   .                .               .
         a         16                   1024             .               .
         a         16                   .                0               .
@@ -283,7 +283,7 @@ def test_memory_decides_how_many_nodes_hold_the_cores() -> None:
 def test_whole_nodes() -> None:
     """Who asks for nodes only, or for nodes alone, or is in an exclusive partition, has whole nodes."""
     log = jobs("""
-        partition requested_nodes requested_processors cores_per_node is_exclusive gpus_per_node
+        partition requested_nodes requested_processors node_cores is_exclusive node_gpus
         all       3               .                    .              .            .
         all       2               4                    .              1            .
         gpu       1               .                    2              .            .

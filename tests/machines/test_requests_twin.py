@@ -64,11 +64,11 @@ def _job(lot: random.Random) -> dict[str, Any]:
     chances: dict[str, tuple[float, Any]] = {
         "requested_nodes": (0.4, lambda: lot.choice([0, 1, 1, 2, 3, 5])),
         "requested_processors": (0.7, lambda: lot.choice([1, 2, 5, 7, 12, 16, 30, 60])),
-        "cores_per_node": (0.2, lambda: lot.choice([0.5, 1, 1.5, 2, 4, 6, 17])),
+        "requested_cores_per_node": (0.2, lambda: lot.choice([0.5, 1, 1.5, 2, 4, 6, 17])),
         "most_cores_per_node": (0.15, lambda: lot.choice([1, 2, 3])),
         "requested_memory": (0.4, lambda: lot.choice([1, 33, 100, 700]) * 1024 + lot.choice([0, 1, 511])),
-        "memory_per_node": (0.2, lambda: lot.choice([0, 99.5, 100, 500, 4000, 4001])),
-        "gpus_per_node": (0.2, lambda: lot.choice([0, 0.25, 0.3334, 1, 2, 3.5])),
+        "requested_memory_per_node": (0.2, lambda: lot.choice([0, 99.5, 100, 500, 4000, 4001])),
+        "requested_gpus_per_node": (0.2, lambda: lot.choice([0, 0.25, 0.3334, 1, 2, 3.5])),
         "requested_gpus": (0.3, lambda: lot.choice([0, 1, 2, 5])),
         "requested_time": (0.7, lambda: lot.choice([50.0, 100.0, 101.0])),
         "is_exclusive": (0.2, lambda: True),
@@ -117,5 +117,7 @@ def _compare(seed: int) -> None:
     asked = ask_of(log_of(rows), table)
     for number, job in enumerate(rows):
         names = job["partition"].split(",") if "partition" in job else None
-        told = {**job, "names": names} | ({"memory_per_node": 0} if job.get("memory_per_node") == 0 else {})
+        told = {**job, "names": names} | (
+            {"requested_memory_per_node": 0} if job.get("requested_memory_per_node") == 0 else {}
+        )
         assert _row(asked, number) == ask(told, table), (number, job)

@@ -56,14 +56,14 @@ def test_a_header_with_as_many_nodes_as_processors(nodes: int, processors: int, 
 def test_widths_that_count_gpus() -> None:
     """They say nothing of how many nodes hold the cores of each."""
     log = jobs("""
-        requested_processors requested_gpus exact_gpus cores_per_node gpus_per_node
+        requested_processors requested_gpus exact_gpus node_cores node_gpus
         1                    1              .46        2              .46
         8                    8              8          1              8
         .                    0              .          4              0
     """)
     table = machine("v 4 8 0 8")
     assert shown(ask_of(log, table)) == rows_of("1 2 0 0.46 / 1 1 0 8 / 1 4 0 0")
-    cores = jobs("requested_processors requested_gpus cores_per_node / 4 1 2 / 2 2 1")
+    cores = jobs("requested_processors requested_gpus node_cores / 4 1 2 / 2 2 1")
     assert shown(ask_of(cores, table)) == rows_of("2 2 0 1 / 2 1 0 1")
 
 
@@ -179,8 +179,13 @@ def test_odd_numbers_are_taken_for_missing() -> None:
     """What is negative, infinite or far too large does no harm."""
     log = log_of(
         [
-            {"requested_processors": 4, "memory_per_node": -5.0, "cores_per_node": float("inf"), "gpus_per_node": -1.0},
-            {"requested_processors": 4, "memory_per_node": 9e15, "requested_time": float("inf")},
+            {
+                "requested_processors": 4,
+                "node_memory": -5.0,
+                "node_cores": float("inf"),
+                "node_gpus": -1.0,
+            },
+            {"requested_processors": 4, "node_memory": 9e15, "requested_time": float("inf")},
             {"requested_processors": 2**31 - 1, "requested_memory": 9e15, "requested_gpus": 2**31 - 1},
         ]
     )

@@ -73,11 +73,11 @@ def _names_none(job: Row, table: NodeTable) -> bool:
 
 
 def _has_cores(job: Row) -> bool:
-    return "requested_processors" in job or "cores_per_node" in job
+    return "requested_processors" in job or "requested_cores_per_node" in job
 
 
 def _has_gpus(job: Row) -> bool:
-    return max(job.get(name, 0) for name in ("gpus_per_node", "requested_gpus", "exact_gpus")) > 0
+    return max(job.get(name, 0) for name in ("requested_gpus_per_node", "requested_gpus", "exact_gpus")) > 0
 
 
 def _only_nodes(job: Row) -> bool:
@@ -89,8 +89,10 @@ def _least(
 ) -> tuple[int, int, int, int] | None:
     """Return the fewest nodes on which a job fits, and what it takes of each."""
     told = job.get("requested_nodes")
-    if "cores_per_node" in job:
-        most = told or max(1, math.ceil(job.get("requested_processors", 0) / max(1, math.ceil(job["cores_per_node"]))))
+    if "requested_cores_per_node" in job:
+        most = told or max(
+            1, math.ceil(job.get("requested_processors", 0) / max(1, math.ceil(job["requested_cores_per_node"])))
+        )
         tries = [most]
     elif told and not _has_cores(job):
         tries = [told]
@@ -110,17 +112,17 @@ def _least(
 
 def _share(job: Row, partition: PartitionNodes, count: int) -> tuple[int, int, int]:
     """Return cores, MB and thousandths of GPUs of each of so many nodes."""
-    if "cores_per_node" in job:
-        cores = math.ceil(job["cores_per_node"])
+    if "requested_cores_per_node" in job:
+        cores = math.ceil(job["requested_cores_per_node"])
     else:
         cores = math.ceil(job["requested_processors"] / count) if _has_cores(job) else 1
-    if "memory_per_node" in job:
-        memory = math.ceil(job["memory_per_node"])
+    if "requested_memory_per_node" in job:
+        memory = math.ceil(job["requested_memory_per_node"])
     else:
         of_core = job["requested_memory"] / 1024 if "requested_memory" in job else partition.default_memory_per_core
         memory = math.ceil(round(of_core * cores, 6))
-    if "gpus_per_node" in job:
-        gpus = math.ceil(round(job["gpus_per_node"] * GPU, 6))
+    if "requested_gpus_per_node" in job:
+        gpus = math.ceil(round(job["requested_gpus_per_node"] * GPU, 6))
     else:
         wanted = job.get("exact_gpus", job.get("requested_gpus", 0))
         is_whole = wanted == int(wanted)

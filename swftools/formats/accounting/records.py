@@ -46,7 +46,7 @@ ENERGIES = ("energy", "mean_power", "max_power")
 ESTIMATES = ("estimated_wait_time", "priority")
 """What the batch system itself made of the job: the wait that it foretold at the submission (s), its priority."""
 
-OF_NODES = ("cores_per_node", "most_cores_per_node", "memory_per_node", "gpus_per_node")
+OF_NODES = ("requested_cores_per_node", "most_cores_per_node", "requested_memory_per_node", "requested_gpus_per_node")
 """What a job asked for of each of its nodes; memory in MB, of GPUs and processors shares too."""
 
 MARKS = ("is_exclusive",)

@@ -317,9 +317,9 @@ class Jobs(Columns):
         # A server's default of one node stands beside what a user asks for in other words.
         is_whole = told.all_cores == records.number("requested_processors")
         records.numbers |= {
-            "cores_per_node": np.where(is_whole, told.cores, np.nan),
-            "memory_per_node": np.where(is_whole, told.memory, np.nan),
-            "gpus_per_node": np.where(is_whole & (told.gpus > 0), told.gpus, np.nan),
+            "requested_cores_per_node": np.where(is_whole, told.cores, np.nan),
+            "requested_memory_per_node": np.where(is_whole, told.memory, np.nan),
+            "requested_gpus_per_node": np.where(is_whole & (told.gpus > 0), told.gpus, np.nan),
             **(
                 {"is_exclusive": is_alone(place, access)}
                 if place.null_count + access.null_count < 2 * len(records)

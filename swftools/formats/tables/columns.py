@@ -46,7 +46,7 @@ UNITS: dict[str, dict[str, float]] = {
     **dict.fromkeys(SIZES, _SIZE_UNITS),
     **{name: _ENERGY_UNITS if name == "energy" else _POWER_UNITS for name in ENERGIES},
     **dict.fromkeys((*COUNTS, *SHARES, *OF_NODES), _COUNT_UNITS),
-    "memory_per_node": {unit: size / 2.0**10 for unit, size in _SIZE_UNITS.items()},
+    "requested_memory_per_node": {unit: size / 2.0**10 for unit, size in _SIZE_UNITS.items()},
 }
 """The units that a column of ours may be told in, and what one is in ours (s, KB, MB of a node, J, W, 1)."""
 
@@ -54,7 +54,7 @@ _DEFAULT_UNITS = {
     **dict.fromkeys((*TIMES, EXPECTED, BEGIN), TEXT),
     **dict.fromkeys((WAIT, *SECONDS, *ESTIMATES), "s"),
     **dict.fromkeys(SIZES, "KB"),
-    "memory_per_node": "MB",
+    "requested_memory_per_node": "MB",
 }
 
 NONE = frozenset(

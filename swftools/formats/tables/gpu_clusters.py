@@ -12,7 +12,7 @@ COLUMNS: dict[str, Column] = {
     "end": column("end_time", needed=True),
     "requested_nodes": column("node_num"),
     "requested_gpus": column("gpu_num"),
-    "cores_per_node": column("cpu_num", over="node_num"),
+    "requested_cores_per_node": column("cpu_num", over="node_num"),
     "state": column("state", needed=True),
     "user": column("user"),
 }

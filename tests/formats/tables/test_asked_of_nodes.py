@@ -29,9 +29,9 @@ columns:
   submit: {column: submit, unit: s}
   log_id: id
   requested_nodes: hosts
-  cores_per_node: {column: cpus, over: hosts}
-  memory_per_node: {column: mem, unit: KB}
-  gpus_per_node: gpu
+  requested_cores_per_node: {column: cpus, over: hosts}
+  requested_memory_per_node: {column: mem, unit: KB}
+  requested_gpus_per_node: gpu
   gpu_types: kind
   is_exclusive: alone
   constraints: props
@@ -52,9 +52,9 @@ def _known(values: Any) -> list[Any]:
 def test_openb_tells_processors_memory_and_shares_of_gpus() -> None:
     """Of one node, with the types of GPU where a pod names them."""
     jobs = _example(OpenB)
-    assert jobs["cores_per_node"].tolist() == [6.0, 20.0, 88.0, 11.908]
-    assert jobs["memory_per_node"].tolist() == [12288.0, 65536.0, 327680.0, 47104.0]
-    assert jobs["gpus_per_node"].tolist() == pytest.approx([0.46, 0.0, 8.0, 1.0])
+    assert jobs["requested_cores_per_node"].tolist() == [6.0, 20.0, 88.0, 11.908]
+    assert jobs["requested_memory_per_node"].tolist() == [12288.0, 65536.0, 327680.0, 47104.0]
+    assert jobs["requested_gpus_per_node"].tolist() == pytest.approx([0.46, 0.0, 8.0, 1.0])
     assert "gpu_types" not in jobs
     named = OpenB.EXAMPLE.replace("1,460,,LS", "1,460,V100M16|V100M32,LS")
     jobs = read_log(io.BytesIO(named.encode()), "openb").jobs
@@ -63,10 +63,10 @@ def test_openb_tells_processors_memory_and_shares_of_gpus() -> None:
 
 def test_helios_and_acme_tell_processors_of_all_nodes() -> None:
     """So they are divided by the nodes; the memory of a pod is that of a node."""
-    assert _example(Helios)["cores_per_node"].tolist() == [1.0, 16.0, 1.0]
+    assert _example(Helios)["requested_cores_per_node"].tolist() == [1.0, 16.0, 1.0]
     jobs = _example(Acme)
-    assert jobs["cores_per_node"].tolist() == [120.0, 120.0]
-    assert jobs["memory_per_node"].tolist() == [1024000.0, 1024000.0]
+    assert jobs["requested_cores_per_node"].tolist() == [120.0, 120.0]
+    assert jobs["requested_memory_per_node"].tolist() == [1024000.0, 1024000.0]
 
 
 @pytest.mark.parametrize("table", [Pm100, Alcf, Fdata])
@@ -81,15 +81,15 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     path.write_text(MAPPING, encoding="utf-8")
     trace = read_log(io.BytesIO(OWN.encode()), "table", mapping=str(path))
     jobs = trace.jobs
-    assert _known(jobs["cores_per_node"]) == [4.0, None, 3.5]
-    assert _known(jobs["memory_per_node"]) == [4.0, None, None]
-    assert _known(jobs["gpus_per_node"]) == [1.0, 0.0, 0.5]
+    assert _known(jobs["requested_cores_per_node"]) == [4.0, None, 3.5]
+    assert _known(jobs["requested_memory_per_node"]) == [4.0, None, None]
+    assert _known(jobs["requested_gpus_per_node"]) == [1.0, 0.0, 0.5]
     assert _known(jobs["gpu_types"]) == ["a100", None, "a100|v100"]
     assert _known(jobs["is_exclusive"]) == [True, None, None]
     assert _known(jobs["constraints"]) == ["fast", None, None]
     assert _known(jobs["begin_time"]) == [600.0, None, None]
     assert trace.provenance["anomalies"] == {
-        "a memory_per_node that cannot be read: taken for missing": 1,
+        "a requested_memory_per_node that cannot be read: taken for missing": 1,
         "begin is no time: taken for missing": 1,
     }
 
@@ -98,7 +98,7 @@ def test_a_column_that_another_is_divided_by_must_be_there(tmp_path: Path) -> No
     """A name that is not in the table is told."""
     path = tmp_path / "mine.yaml"
     path.write_text(MAPPING.replace("over: hosts", "over: host"), encoding="utf-8")
-    with pytest.raises(LogFormatError, match=r"host.*cores_per_node is divided by"):
+    with pytest.raises(LogFormatError, match=r"host.*requested_cores_per_node is divided by"):
         read_log(io.BytesIO(OWN.encode()), "table", mapping=str(path))
 
 
@@ -109,9 +109,9 @@ def test_amounts_that_cannot_be(tmp_path: Path) -> None:
     table = "\n".join([OWN.splitlines()[0], "1,1000000000,-8,2,4096,1e30,,,99999999999,", "2,1000000001,,,,,,,0,"])
     trace = read_log(io.BytesIO(table.encode()), "table", mapping=str(path))
     assert len(trace) == 2
-    assert not {"cores_per_node", "gpus_per_node", "begin_time"} & set(trace.jobs)
+    assert not {"requested_cores_per_node", "requested_gpus_per_node", "begin_time"} & set(trace.jobs)
     assert trace.provenance["anomalies"] == {
         "begin beyond the year 2286: taken for missing": 1,
-        "cores_per_node is below 0 or beyond 2.14748e+09: taken for missing": 1,
-        "gpus_per_node is below 0 or beyond 2.14748e+09: taken for missing": 1,
+        "requested_cores_per_node is below 0 or beyond 2.14748e+09: taken for missing": 1,
+        "requested_gpus_per_node is below 0 or beyond 2.14748e+09: taken for missing": 1,
     }

@@ -26,7 +26,7 @@ class Acme(TableFormat):
     KEYS = ("job_id", "node_num", "gpu_num", "cpu_num", "type", "submit_time", "gpu_time")
     COLUMNS = {
         **gpu_clusters.COLUMNS,
-        "memory_per_node": column("mem_per_pod_GB", unit="GB", missing="0"),
+        "requested_memory_per_node": column("mem_per_pod_GB", unit="GB", missing="0"),
         "executable": column("type"),
     }
     WIDTHS = gpu_clusters.WIDTHS
