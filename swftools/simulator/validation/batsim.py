@@ -31,14 +31,15 @@ def starts_of_batsim(table: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     table : pandas.DataFrame
-        As Batsim writes it. The width of a job is the number of its resources (``0-3 7``), else what it asked for.
+        As Batsim writes it. The width of a job is the number of its resources (``0-3 7``), else what it asked for;
+        on a machine of nodes its resources are nodes.
 
     Examples
     --------
     >>> table = pd.DataFrame({"job_id": ["w0!7"], "starting_time": [5.0], "finish_time": [9.0],
     ...                       "allocated_resources": ["0-2 5"]})
     >>> starts_of_batsim(table).to_dict("records")
-    [{'job_number': '7', 'start_time': 5.0, 'end_time': 9.0, 'allocated_processors': 4.0}]
+    [{'job_number': '7', 'start_time': 5.0, 'end_time': 9.0, 'allocated_processors': 4.0, 'nodes': '0-2 5'}]
     """
     started = pd.to_numeric(table["starting_time"], errors="coerce") >= 0
     rows = table[started]
@@ -53,6 +54,7 @@ def starts_of_batsim(table: pd.DataFrame) -> pd.DataFrame:
     if "allocated_resources" in rows:
         width = rows["allocated_resources"].map(_count_resources)
         found["allocated_processors"] = width if wanted is None else width.fillna(wanted)
+        found["nodes"] = rows["allocated_resources"]
     elif wanted is not None:
         found["allocated_processors"] = wanted
     return found.reset_index(drop=True)

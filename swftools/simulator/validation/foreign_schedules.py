@@ -16,12 +16,15 @@ import pandas as pd
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.header import local_start_of
 from swftools.keyed_random import count_occurrences
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import NodeTable
 from swftools.parameters.choices import OVERRUN
 from swftools.parameters.small_files import require_small
 from swftools.simulator.option_checks import check_choice, reasons_to_exclude
 from swftools.simulator.requested_times import find_requests
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.batsim import is_of_batsim, starts_of_batsim
+from swftools.simulator.validation.foreign_nodes import ask_of_trace, put_on_nodes, read_nodes
 from swftools.simulator.validation.widths import CURVE_COLUMNS, stretch_on
 from swftools.trace import Trace
 
@@ -70,7 +73,7 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
     return starts_of_batsim(table) if is_of_batsim(table) else table
 
 
-def schedule_from_table(
+def schedule_from_table(  # noqa: PLR0913 (options by name)
     table: pd.DataFrame,
     trace: Trace,
     processors: int | None = None,
@@ -80,6 +83,8 @@ def schedule_from_table(
     overrun: str = "extend",
     least_run_time: float = 0.0,
     requests: str = "logged",
+    machine: NodeTable | None = None,
+    asked: Asked | None = None,
 ) -> Schedule:
     """Return a table of starts as a Schedule.
 
@@ -89,7 +94,9 @@ def schedule_from_table(
         One row for each job: ``job_number`` (or job_id) and ``start_time`` (or start), s from the start of the log. If
         there: ``job_occurrence`` (else jobs of one number are taken in the order of their rows), ``end_time`` (or end),
         ``run_time``, ``allocated_processors`` (or processors), ``requested_time`` and ``estimated_time``. And, to be
-        checked: ``submit_time``, ``wait_time``, ``response_time`` and ``requested_processors``.
+        checked: ``submit_time``, ``wait_time``, ``response_time`` and ``requested_processors``. On nodes it must have
+        ``nodes`` (or allocated_resources, node_list, hosts): numbers from 0, as ``0-3,7``, or names, as ``n[01-04]``;
+        and may have ``partition``.
     trace : Trace
         What was simulated: submissions, and what the table does not say.
     processors : int, optional
@@ -102,6 +109,10 @@ def schedule_from_table(
         Shorter runs of the trace were as long as this, s.
     requests : str
         What jobs asked for, as for ``simulate``: "logged", or changed, as by "factor:factor=2".
+    machine : NodeTable, optional
+        The nodes of the machine, if jobs have nodes; its processors are the cores of all.
+    asked : Asked, optional
+        What the jobs of the trace ask of these nodes; by default as ``ask_of`` reads it from the trace.
 
     Returns
     -------
@@ -112,7 +123,8 @@ def schedule_from_table(
     Raises
     ------
     ParameterError
-        A column is missing or no numbers, a job is unknown, repeated or has no run time, or an option is none of those.
+        A column is missing or no numbers, a job is unknown, repeated or has no run time, the machine has no node of a
+        name, or an option is none of those.
 
     Examples
     --------
@@ -123,7 +135,7 @@ def schedule_from_table(
     [10.0, 17.0]
     """
     check_choice("overrun", overrun, OVERRUN)
-    size = processors if processors is not None else trace.processors
+    size = processors if processors is not None else trace.processors if machine is None else machine.processors
     if size is None:
         raise ParameterError("the number of processors of the machine is unknown; give processors= (--processors)")
     columns = _columns(table)
@@ -132,8 +144,8 @@ def schedule_from_table(
     rows, columns = rows[order], columns.iloc[order].reset_index(drop=True)
     arrays = trace.views
     run = np.maximum(arrays.run_time[rows], least_run_time)
-    asked = find_requests(requests).request(trace, 0)[rows]
-    request = np.where(asked > 0, asked, run)
+    requested = find_requests(requests).request(trace, 0)[rows]
+    request = np.where(requested > 0, requested, run)
     run = np.minimum(run, request) if overrun == "kill" else run
     run = columns.get("run_time", pd.Series(run)).to_numpy()
     start = columns["start_time"].to_numpy()
@@ -189,7 +201,7 @@ def schedule_from_table(
     )
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
     options["requests"] = requests
-    return Schedule(
+    schedule = Schedule(
         jobs,
         segments,
         excluded,
@@ -199,6 +211,11 @@ def schedule_from_table(
         origin=local_start_of(trace.header),
         known_names=trace.known_names,
     )
+    if machine is None:
+        return schedule
+    nodes = read_nodes(table.iloc[order].reset_index(drop=True), columns["job_number"].to_numpy(), machine)
+    told = columns["allocated_processors"].to_numpy() if "allocated_processors" in columns else None
+    return put_on_nodes(schedule, nodes, told, trace, rows, asked or ask_of_trace(trace, machine))
 
 
 def _columns(table: pd.DataFrame) -> pd.DataFrame:

@@ -38,13 +38,15 @@ def planned_times(estimated: FloatArray) -> FloatArray:
 class Broken(NamedTuple):
     """Promises that are not kept: of which jobs (places in ``Starts``), and by when they were to start.
 
-    Of the promises ``made``, a job that outlived its estimate frees the policy from those that are ``excused``.
+    Of the promises ``made``, a job that outlived its estimate frees the policy from those that are ``excused``. Where
+    there are very many, only so many were ``looked_at``.
     """
 
     job: IntArray
     latest: FloatArray
     made: int
     excused: int
+    looked_at: int | None = None
 
 
 def find_out_of_order(starts: Starts, tolerance: float) -> Broken:

@@ -8,47 +8,29 @@ table of starts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ShowsItself
-from swftools.parameters.choices import DEPENDENCIES, FOLLOW, INSTANT, SEMANTICS
+from swftools.parameters.choices import DEPENDENCIES, FOLLOW, SEMANTICS
 from swftools.simulator.option_checks import check_choice
-from swftools.simulator.registry import Policy, list_policies, read_policy
+from swftools.simulator.registry import read_policy
 from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
 from swftools.simulator.validation.against_trace import check_jobs, check_trace
+from swftools.simulator.validation.foreign_nodes import table_of
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
-from swftools.simulator.validation.preemptions import (
-    find_idle_processors,
-    find_repeated_stops,
-    find_stops_in_vain,
-    find_unfair_delays,
-)
-from swftools.simulator.validation.promises import (
-    Broken,
-    find_broken_reservations,
-    find_delayed_heads,
-    find_idle_heads,
-    find_out_of_order,
-    planned_times,
-)
-from swftools.simulator.validation.reservations import PlanningManner, Starts
+from swftools.simulator.validation.nodes import OnNodes
+from swftools.simulator.validation.promise_checks import check_promises, promises_of
 from swftools.simulator.validation.rules import RULES, check_capacity, check_columns, check_once, check_runs
 from swftools.simulator.validation.runs import (
     FoundViolations,
-    SoundJobs,
-    SoundRuns,
     broken_of,
-    by_submission,
     in_queue,
     read_runs,
     require_columns,
@@ -58,25 +40,13 @@ from swftools.simulator.validation.waiting_for_others import check_dependencies,
 from swftools.simulator.validation.work import check_overhead, check_work, read_history
 from swftools.trace import Trace
 
-IntArray = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from swftools.machines.asked import Asked
+    from swftools.machines.description import MachineDescription
+    from swftools.machines.node_table import NodeTable
 
 EXAMPLES = 5
 """Violations of a rule that a report shows, the first ones by time; it counts the others."""
-
-_WORDS = {
-    "order": "one that was submitted earlier starts at {:.10g} s",
-    "no-idle-head": "it is the first waiting job, and fits, from {:.10g} s on",
-    "head-reservation": "as the first waiting job it was to start at {:.10g} s at the latest",
-    "backfilling": "it was to start at {:.10g} s at the latest when, as the first waiting job, it was overtaken",
-    "reservation": "at its submission it was promised {:.10g} s at the latest",
-    "strict-fairness": "as the first waiting job it would have at {:.10g} s without those of lower priority",
-    "no-idle-processors": "it waits, and fits, from {:.10g} s on",
-    "no-stop-in-vain": "it is stopped at {:.10g} s, when none of higher priority starts for good",
-    "one-stop": "it is stopped at {:.10g} s, though it was stopped before or writes no checkpoints",
-}
-
-_OF_STOPPED = {"strict-fairness", "no-idle-processors", "no-stop-in-vain", "one-stop"}
-"""Promises that can be checked where jobs were stopped."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,11 +108,13 @@ def _times(count: int) -> str:
     return f"{count:,} time{'' if count == 1 else 's'}"
 
 
-def validate(  # noqa: PLR0913 (options by name)
+def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in turn)
     schedule: Schedule | pd.DataFrame | str | Path,
     *,
     trace: Trace | None = None,
     processors: int | None = None,
+    machine: NodeTable | MachineDescription | str | Path | None = None,
+    asked: Asked | None = None,
     policy: str | None = None,
     semantics: str | None = None,
     overrun: str = "extend",
@@ -162,6 +134,10 @@ def validate(  # noqa: PLR0913 (options by name)
         The trace that was simulated; needed with a table. The schedule is then compared with it too.
     processors : int, optional
         Size of the machine; by default the schedule's, with a table the trace's.
+    machine : NodeTable, MachineDescription, str or Path, optional
+        The nodes of the machine, or the file that describes them; by default the schedule's, if it is on nodes.
+    asked : Asked, optional
+        On nodes: what the jobs of the trace ask for; by default as ``ask_of`` reads it from the trace.
     policy : str, optional
         The policy whose promises to check, as for ``simulate``; by default the schedule's policy. If it promises
         nothing, the report says so.
@@ -189,8 +165,8 @@ def validate(  # noqa: PLR0913 (options by name)
     Raises
     ------
     ParameterError
-        A table comes without a trace, a column is missing, a job of a table is unknown or repeated, or the policy or
-        the semantics is unknown.
+        A table comes without a trace, or ``machine`` with ``processors``, a column is missing, a job of a table is
+        unknown or repeated, or the policy or the semantics is unknown.
     UnreadableLogError
         The file cannot be read.
 
@@ -213,23 +189,26 @@ def validate(  # noqa: PLR0913 (options by name)
     for option, value, choices in (("semantics", semantics, SEMANTICS), ("dependencies", dependencies, DEPENDENCIES)):
         if value is not None:
             check_choice(option, value, choices)
-    was_stopped = False
+    table = None if machine is None else table_of(machine)
+    if table is not None and processors is not None:
+        raise ParameterError("a machine of nodes has its processors; give machine or processors, not both")
     if isinstance(schedule, Schedule):
-        given = schedule
+        given = schedule if table is None else replace(schedule, machine=table, processors=table.processors)
+        was_stopped = False
     else:
-        if trace is None:
-            raise ParameterError("a table of starts is checked against its trace; pass trace=")
-        table = schedule if isinstance(schedule, pd.DataFrame) else read_schedule(schedule)
-        dependencies = dependencies or (FOLLOW if "ready_time" in table else None)
-        was_stopped = "preemptions" in table and bool((table["preemptions"] > 0).any())
+        starts, own = _starts_of(schedule, trace)
+        dependencies = dependencies or (FOLLOW if "ready_time" in starts else None)
+        was_stopped = "preemptions" in starts and bool((starts["preemptions"] > 0).any())
         given = schedule_from_table(
-            table,
-            trace,
+            starts,
+            own,
             processors,
             semantics=semantics,
             overrun=overrun,
             least_run_time=least_run_time,
             requests=requests,
+            machine=table,
+            asked=asked,
         )
     require_columns(given)
     size = given.processors if processors is None else processors
@@ -264,128 +243,40 @@ def validate(  # noqa: PLR0913 (options by name)
             queued = in_queue(jobs, waiting.ready)
         elif waiting is not None:
             notes.append(note_of(waiting, jobs, tolerance))
-    if {finding.rule for finding in findings} & {"values", "once", "run-time"}:
-        notes.append("promises not checked: the rules above are broken")
-    elif given.holds or given.is_partial or was_stopped:
-        why = "jobs were held back" if given.holds else "the simulation was not over"
-        why = "jobs were stopped, of whose runs a table of starts has the last only" if was_stopped else why
-        notes.append(f"promises not checked: {why}")
+    del history
+    on_nodes = None
+    if given.machine is not None:
+        on_nodes = OnNodes(given, given.machine, jobs, runs, trace, asked, row, row_of_rest, tolerance)
+        checked, notes, findings = on_nodes.added_to(checked, notes, findings)
+    order = given.options.get("semantics") if semantics is None else semantics
+    promises = promises_of(name, {**given.options, **parameters})
+    promised: list[str] = []
+    broken: list[FoundViolations] = []
+    if why := _why_no_promises(given, findings, was_stopped):
+        remarks = [f"promises not checked: {why}"]
+    elif on_nodes is None:
+        promised, remarks, broken = check_promises(promises, jobs, queued, runs, size, name, order, tolerance)
     else:
-        order = given.options.get("semantics") if semantics is None else semantics
-        del history
-        promises = _promises_of(name, {**given.options, **parameters})
-        promised, remarks, broken = _check_promises(promises, jobs, queued, runs, size, name, order, tolerance)
-        checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
+        promised, remarks, broken = on_nodes.check_promises(promises, queued, name, order)
+    checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
     return ValidationReport(
         violations_of(findings, EXAMPLES), tuple(checked), tuple(notes), len(jobs.number), size, name
     )
 
 
-def _promises_of(policy: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a policy promises with its parameters among some options; nothing where there is no such policy."""
-    known: dict[str, Policy] = list_policies()
-    if policy not in known:
-        return ()
-    own = [name for name in known[policy].parameters.names() if name in options and name not in known[policy].fixed]
-    return known[policy].promised({name: options[name] for name in own})
+def _starts_of(given: pd.DataFrame | str | Path, trace: Trace | None) -> tuple[pd.DataFrame, Trace]:
+    """Return a table of starts, which may stand in a file, and the trace that it is of."""
+    if trace is None:
+        raise ParameterError("a table of starts is checked against its trace; pass trace=")
+    return given if isinstance(given, pd.DataFrame) else read_schedule(given), trace
 
 
-def _check_promises(
-    promises: tuple[str, ...],
-    jobs: SoundJobs,
-    queued: SoundJobs,
-    runs: SoundRuns,
-    processors: int,
-    policy: str,
-    semantics: str | None,
-    tolerance: float,
-) -> tuple[list[str], list[str], list[FoundViolations]]:
-    """Return the promises that were checked, remarks, and what is broken; ``queued``: as the jobs entered the queue."""
-    if not promises:
-        known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
-        return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
-    if set(promises) <= _OF_STOPPED:
-        checks: dict[str, Callable[[], Broken]] = {
-            "strict-fairness": partial(find_unfair_delays, queued, runs, processors, tolerance),
-            "no-idle-processors": partial(find_idle_processors, queued, runs, processors, tolerance),
-            "no-stop-in-vain": partial(find_stops_in_vain, queued, runs),
-            "one-stop": partial(find_repeated_stops, queued, runs),
-        }
-        return _checked(promises, checks, None, jobs)
-    if runs.stopped.any():
-        return [], ["promises not checked: jobs were stopped or resized"], []
-    if semantics == "cqsim" and (jobs.requested > jobs.estimated).any():
-        return [], ["promises not checked: cqsim expects running jobs to run as long as requested"], []
-    order = by_submission(queued)
-    some = slice(None) if order is None else order
-    turn = np.empty(len(jobs.number), np.int64)
-    turn[runs.job] = np.arange(len(turn))
-    starts = Starts(
-        queued.submit[some],
-        jobs.start[some],
-        jobs.end[some],
-        jobs.processors[some],
-        jobs.estimated[some],
-        turn[some],
-    )
-    # A job without a length ends before its plan does, whatever was estimated.
-    planned_end = starts.start_time + planned_times(starts.estimated_time)
-    exact = bool((starts.end_time >= planned_end - tolerance).all())
-    if "exact-reservation" in promises and not exact and SEMANTICS.get(semantics or "") != INSTANT:
-        return [], [f"promises not checked: {policy} keeps reservations only with exact estimates above 0 s"], []
-    if {"reservation", "fixed-reservation"} & set(promises) and not exact and semantics is None:
-        return [], [f"promises not checked: those of {policy} depend on the semantics; pass semantics="], []
-    return _checked(promises, _checks(starts, processors, semantics, tolerance), order, jobs)
-
-
-def _checked(
-    promises: tuple[str, ...], checks: dict[str, Callable[[], Broken]], order: IntArray | None, jobs: SoundJobs
-) -> tuple[list[str], list[str], list[FoundViolations]]:
-    """Return promises, how many there were of each, and what is broken; ``order`` has the rows that they speak of.
-
-    None: the rows of the jobs, in their order.
-    """
-    notes, findings = [], []
-    for promise in promises:
-        broken = checks[promise]()
-        reason = ", or ended before its plan" if promise == "exact-reservation" else ""
-        excused = f", {broken.excused:,} excused: a job outlived its estimate{reason}" if broken.excused else ""
-        notes.append(f"{promise}: {broken.made:,} promises{excused}")
-        if len(broken.job):
-            findings.append(_told(promise, broken, order, jobs))
-    return list(promises), notes, findings
-
-
-def _checks(
-    starts: Starts, processors: int, semantics: str | None, tolerance: float
-) -> dict[str, Callable[[], Broken]]:
-    """Return how each promise is checked."""
-    heads = partial(
-        find_delayed_heads, starts, processors, tolerance, one_decision=SEMANTICS.get(semantics or "") == INSTANT
-    )
-    kinds = ((True, False), (False, False), (True, True))
-    compressed, fixed, replanned = (PlanningManner(processors, semantics == "pyss", *kind) for kind in kinds)
-    return {
-        "order": partial(find_out_of_order, starts, tolerance),
-        "no-idle-head": partial(find_idle_heads, starts, processors, tolerance),
-        "head-reservation": partial(heads, at_every_start=False),
-        "backfilling": partial(heads, at_every_start=True),
-        "reservation": partial(find_broken_reservations, starts, compressed, tolerance),
-        "exact-reservation": partial(find_broken_reservations, starts, replanned, tolerance),
-        "fixed-reservation": partial(find_broken_reservations, starts, fixed, tolerance),
-    }
-
-
-def _told(promise: str, broken: Broken, order: IntArray | None, jobs: SoundJobs) -> FoundViolations:
-    """Return broken promises as a finding."""
-    job = broken.job if order is None else order[broken.job]
-    latest = np.full(len(jobs.number), np.nan)
-    latest[job] = broken.latest
-    words = _WORDS[promise.removeprefix("exact-").removeprefix("fixed-")]
-
-    def say(i: int) -> str:
-        return f"job {jobs.number[i]} starts at {jobs.start[i]:.10g} s; {words.format(latest[i])}"
-
-    return FoundViolations(
-        promise, job, jobs.start if promise == "order" else latest, jobs.number, jobs.occurrence, say
-    )
+def _why_no_promises(schedule: Schedule, findings: list[FoundViolations], was_stopped: bool) -> str:
+    """Return why promises cannot be checked, whatever they are; nothing if they may be."""
+    if {finding.rule for finding in findings} & {"values", "once", "run-time"}:
+        return "the rules above are broken"
+    if was_stopped:
+        return "jobs were stopped, of whose runs a table of starts has the last only"
+    if schedule.holds or schedule.is_partial:
+        return "jobs were held back" if schedule.holds else "the simulation was not over"
+    return ""

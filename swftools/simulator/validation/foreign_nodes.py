@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the jobs of a schedule from elsewhere ran: lists of nodes in a table, by number or by name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
+from swftools.keyed_random import count_occurrences
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import GPU, NodeTable
+from swftools.output.shown_text import shown
+from swftools.simulator.schedule import Schedule
+from swftools.trace import Trace
+
+if TYPE_CHECKING:
+    from swftools.machines.description import MachineDescription
+
+NAMES = ("nodes", "allocated_resources", "node_list", "hosts")
+"""Columns of a table that may have the nodes of a job; the first that is there does."""
+
+MOST_NODES = 10_000_000
+"""Of a machine; a list with numbers further apart is a mistake, and would take the memory."""
+
+_NUMBERS = re.compile(r"\d+(?:-\d+)?(?:[\s,]+\d+(?:-\d+)?)*")
+
+
+def table_of(machine: NodeTable | MachineDescription | str | PathLike[str]) -> NodeTable:
+    """Return the nodes of a machine that may be given by its description, or by the file that has it."""
+    if isinstance(machine, NodeTable):
+        return machine
+    if isinstance(machine, (str, PathLike)):
+        from swftools.machines.description import read_machine  # noqa: PLC0415 (it needs pydantic, most runs do not)
+
+        machine = read_machine(machine)
+    return machine.table()
+
+
+def ask_of_trace(trace: Trace, table: NodeTable) -> Asked:
+    """Return what the jobs of a trace ask of a machine."""
+    from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
+
+    return ask_of(trace, table)
+
+
+class TableNodes(NamedTuple):
+    """Where the jobs of a table ran, one element a job: the numbers of their nodes, and their partitions by name."""
+
+    table: NodeTable
+    numbers: list[IntArray]
+    partition: list[Any]
+
+
+def read_nodes(given: pd.DataFrame, number: FloatArray, table: NodeTable) -> TableNodes:
+    """Return where the jobs of a table ran; ``number`` has the numbers of the jobs.
+
+    Raises
+    ------
+    ParameterError
+        There is no column of nodes, or one of its texts is no list of nodes of the machine.
+    """
+    name = next((name for name in NAMES if name in given), None)
+    if name is None:
+        raise ParameterError(
+            f"the schedule has no column {' or '.join(NAMES)}, which says where jobs ran; "
+            "without it give processors, and no machine"
+        )
+    code, texts = pd.factorize(given[name].fillna("").astype("str"))
+    known = {node: place for place, node in enumerate(table.names)}
+    lists = []
+    for place, text in enumerate(texts):
+        try:
+            lists.append(_numbers_of(text, known))
+        except ParameterError as error:
+            job = number[np.flatnonzero(code == place)[0]]
+            raise ParameterError(f"job {job:.10g} of the schedule: {error}") from error
+    partition = given["partition"].tolist() if "partition" in given else [None] * len(given)
+    return TableNodes(table, [lists[place] for place in code], partition)
+
+
+def put_on_nodes(
+    schedule: Schedule, nodes: TableNodes, told: FloatArray | None, trace: Trace, rows: IntArray, asked: Asked
+) -> Schedule:
+    """Return a schedule with what its jobs have on which nodes.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        As on a pool of processors.
+    nodes : TableNodes
+        Where each of its jobs ran.
+    told : numpy.ndarray of float64, optional
+        The processors of each job, where the table tells them: cores, or nodes, as Batsim counts them.
+    trace : Trace
+        What was simulated.
+    rows : numpy.ndarray of int64
+        The row of each job there.
+    asked : Asked
+        What the jobs of the trace ask of the machine: what they have on each node.
+    """
+    table, cores, alone = nodes.table, asked.cores[rows], asked.is_exclusive[rows]
+    count = np.array([len(own) for own in nodes.numbers], np.float64)
+    if told is None or (told == count).all():
+        whole = [float(table.cores[own[own < len(table)]].sum()) for own in nodes.numbers]
+        told = np.where(alone, whole, count * cores)
+    of_jobs = pd.DataFrame(
+        {
+            "allocated_processors": told,
+            "nodes": pd.arrays.ArrowExtensionArray(pa.array(map(ranges_of, nodes.numbers), pa.list_(pa.int32()))),
+            "cores_per_node": cores,
+            "memory_per_node": asked.memory[rows],
+            "gpus_per_node": asked.gpus[rows] / GPU,
+            "is_exclusive": alone,
+            "partition": pd.array(nodes.partition, dtype="str"),
+        }
+    )
+    by_start = np.argsort(schedule.jobs["start_time"].to_numpy(), kind="stable")
+    segments = schedule.segments.drop(columns="allocated_processors")
+    lacks = asked.code != 0
+    lacks[rows] = False
+    number, occurrence = trace.views.job_number, count_occurrences(trace.jobs)
+    reason = np.array(asked.reasons, dtype=object)[asked.code]
+    more = pd.DataFrame({"job_number": number, "job_occurrence": occurrence, "reason": reason})[lacks]
+    excluded = pd.concat([schedule.excluded, more.astype({"job_number": "Int64"})], ignore_index=True)
+    return replace(
+        schedule,
+        jobs=schedule.jobs.assign(allocated_processors=told),
+        segments=segments.join(of_jobs.iloc[by_start].reset_index(drop=True)),
+        excluded=excluded.drop_duplicates(["job_number", "job_occurrence"], ignore_index=True),
+        processors=table.processors,
+        machine=table,
+    )
+
+
+def _numbers_of(text: str, known: dict[str, int]) -> IntArray:
+    """Return the numbers of the nodes that a text lists, rising; none of an empty one."""
+    if text.strip() in ("", "nan", "None"):
+        return np.zeros(0, np.int64)
+    if _NUMBERS.fullmatch(text.strip()):
+        parts = [part.partition("-") for part in text.replace(",", " ").split()]
+        ranges = [(int(first), int(last or first)) for first, _, last in parts]
+        if max(last for _, last in ranges) - min(first for first, _ in ranges) > MOST_NODES:
+            raise ParameterError(f"{shown(text)!r} has numbers of nodes that no machine has")
+        return np.sort(np.concatenate([np.arange(first, last + 1) for first, last in ranges]))
+    from swftools.machines.hostlist import expand_hosts  # noqa: PLC0415 (where nodes have names only)
+
+    names = expand_hosts(text)
+    if unknown := [node for node in names if node not in known]:
+        raise ParameterError(
+            f"the machine has no node {shown(unknown[0])}; its nodes are those of machine= (--machine)"
+        )
+    return np.sort(np.array([known[node] for node in names], np.int64))
+
+
+def ranges_of(numbers: IntArray) -> list[int]:
+    """Return numbers that rise as ranges: the first and the last of each; a number that repeats begins another.
+
+    Examples
+    --------
+    >>> ranges_of(np.array([0, 1, 2, 5]))
+    [0, 2, 5, 5]
+    """
+    if not len(numbers):
+        return []
+    begins = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 2) != 1)
+    ends = np.append(begins[1:] - 1, len(numbers) - 1)
+    return [int(each) for pair in zip(numbers[begins], numbers[ends], strict=True) for each in pair]

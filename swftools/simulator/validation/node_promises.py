@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What policies promise on machines of nodes, recomputed from a schedule and from what its jobs ask for.
+
+With one head a partition, partitions that have no node and no job in common are machines of their own, and each has a
+first waiting job; so has the machine with one head. Whoever waits as the first of a second partition beside others is
+promised nothing: the first of all goes before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from swftools.kernel import BoolArray, FloatArray, IntArray
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import NodeTable
+from swftools.simulator.validation.in_use import in_order
+from swftools.simulator.validation.node_heads import (
+    COLUMNS,
+    CORES,
+    GPUS,
+    MEMORY,
+    NodeStarts,
+    Room,
+    first_rooms,
+    reserve,
+)
+from swftools.simulator.validation.node_runs import NodeRuns
+from swftools.simulator.validation.promises import Broken
+from swftools.simulator.validation.runs import SoundJobs
+
+MOST_STEPS = 200_000_000
+"""About how many nodes are looked at for the reservations of first waiting jobs; of more of them some are left out."""
+
+_OF_JOBS = NodeStarts._fields.index("begin")  # so many fields of it have one element a job
+
+LEAST_LOOKED_AT = 1000
+"""So many reservations are looked at, whatever it costs."""
+
+
+class NodeQueue(NamedTuple):
+    """The jobs of a schedule in order of the queue, and what they ask for.
+
+    ``group`` tells which jobs wait in one queue; ``job`` has their rows in the schedule.
+    """
+
+    starts: NodeStarts
+    group: IntArray
+    job: IntArray
+    asked: Asked
+    row: IntArray
+    table: NodeTable
+
+
+def read_queue(
+    jobs: SoundJobs,
+    queued: SoundJobs,
+    order: IntArray | None,
+    run: IntArray,
+    held: NodeRuns,
+    asked: Asked,
+    row: IntArray,
+    table: NodeTable,
+    one_head: bool,
+) -> NodeQueue:
+    """Return the jobs in order of the queue.
+
+    Parameters
+    ----------
+    jobs, queued : SoundJobs
+        The jobs of a schedule, and as they entered the queue.
+    order : numpy.ndarray of int64, optional
+        Their rows in order of the queue; None if they are.
+    run, row : numpy.ndarray of int64
+        The run of each job, and its row in the trace.
+    held : NodeRuns
+        What each run has.
+    asked : Asked
+        What the jobs of the trace ask for.
+    table : NodeTable
+        The machine.
+    one_head : bool
+        Whether the machine has one first waiting job, and not each partition.
+    """
+    rows = np.arange(len(run)) if order is None else order
+    run, of_trace = run[rows], row[rows]
+    length = np.diff(held.begin)[run]
+    begin = np.concatenate([[0], np.cumsum(length)])
+    place = np.arange(begin[-1]) + np.repeat(held.begin[run] - begin[:-1], length)
+    sets = [nodes for where in asked.places for nodes in where.nodes]
+    has = np.zeros((len(table), COLUMNS), np.int64)
+    for column, values in ((CORES, table.cores), (MEMORY, table.memory), (GPUS, table.gpus)):
+        has[:, column] = values
+    starts = NodeStarts(
+        queued.submit[rows],
+        jobs.start[rows],
+        jobs.end[rows],
+        jobs.start[rows] + jobs.estimated[rows],
+        asked.nodes[of_trace],
+        asked.cores[of_trace],
+        asked.memory[of_trace],
+        asked.gpus[of_trace],
+        asked.is_exclusive[of_trace],
+        asked.place[of_trace],
+        begin,
+        held.low[place],
+        held.high[place],
+        np.concatenate([[0], np.cumsum([len(where.nodes) for where in asked.places])]).astype(np.int64),
+        np.concatenate([[0], np.cumsum([len(nodes) for nodes in sets])]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int64), *sets]),
+        has,
+    )
+    group = np.zeros(len(asked.places) or 1, np.int64)
+    if not one_head:
+        joined = _joined_partitions(asked, table)
+        group = np.array([joined[where.partitions[0]] if where.partitions else 0 for where in asked.places], np.int64)
+    return NodeQueue(starts, group[starts.place], rows, asked, of_trace, table)
+
+
+def _joined_partitions(asked: Asked, table: NodeTable) -> list[int]:
+    """Return a number for each partition, one for those that have nodes or jobs in common, or do so through others."""
+    number = list(range(len(table.partitions)))
+    of_node = np.full(len(table), -1)
+
+    def join(one: int, other: int) -> None:
+        was, will = number[one], number[other]
+        number[:] = [will if each == was else each for each in number]
+
+    for place, part in enumerate(table.partitions):
+        for other in np.unique(of_node[part.nodes]):
+            if other >= 0:
+                join(place, int(other))
+        of_node[part.nodes] = place
+    for where in asked.places:
+        for other in where.partitions[1:]:
+            join(where.partitions[0], other)
+    return number
+
+
+def promises_on_nodes(
+    queue: NodeQueue, tolerance: float, *, one_decision: bool, one_head: bool
+) -> dict[str, Callable[[], Broken]]:
+    """Return how each promise that can be checked on nodes is checked."""
+    heads = partial(find_delayed_heads, queue, tolerance, one_decision=one_decision)
+    return {
+        "order": partial(find_out_of_order, queue, tolerance, one_head=one_head),
+        "no-idle-head": partial(find_idle_heads, queue, tolerance),
+        "head-reservation": partial(heads, at_every_start=False),
+        "backfilling": partial(heads, at_every_start=True),
+    }
+
+
+def find_out_of_order(queue: NodeQueue, tolerance: float, *, one_head: bool) -> Broken:
+    """Find jobs that start before one that was before them in the queue; ``latest`` is the start of that one.
+
+    With one head a partition only who waited for a partition that has some node of the job is before it.
+    """
+    starts, count = queue.starts, len(queue.job)
+    if one_head:
+        earlier = _latest_before(starts.start)
+        job = np.flatnonzero(starts.start < earlier - tolerance)
+        return Broken(job, earlier[job], count, 0)
+    latest = np.full(count, -np.inf)
+    of_job = np.repeat(np.arange(count), np.diff(starts.begin))
+    for number, part in enumerate(queue.table.partitions):
+        waits = np.array([number in where.partitions for where in queue.asked.places], np.bool_)
+        earlier = _latest_before(np.where(waits[starts.place], starts.start, -np.inf))
+        late = np.flatnonzero((starts.start < earlier - tolerance)[of_job])
+        inside = np.zeros(len(queue.table) + 1, np.int64)
+        inside[part.nodes + 1] = 1
+        inside = np.cumsum(inside)
+        job = of_job[late[inside[starts.high[late] + 1] > inside[starts.low[late]]]]
+        latest[job] = np.maximum(latest[job], earlier[job])
+    job = np.flatnonzero(latest > -np.inf)
+    return Broken(job, latest[job], count, 0)
+
+
+def find_idle_heads(queue: NodeQueue, tolerance: float) -> Broken:
+    """Find first waiting jobs that wait although they fit; ``latest`` is the first such moment."""
+    found, made = [], 0
+    for jobs, part in _groups(queue):
+        heads, since = _blocked_heads(part, tolerance)
+        latest = np.full(len(heads), np.nan)
+        orders = in_order(part.start), in_order(part.end)
+        first_rooms(part, heads, since, *orders, tolerance, _room(part), latest)
+        wrong = np.flatnonzero(~np.isnan(latest))
+        found.append((jobs[heads[wrong]], latest[wrong]))
+        made += len(heads)
+    return _joined(found, made, 0)
+
+
+def find_delayed_heads(queue: NodeQueue, tolerance: float, *, one_decision: bool, at_every_start: bool) -> Broken:
+    """Find first waiting jobs that start later than their reservation; ``latest`` is the reservation.
+
+    It is the earliest time at which enough nodes of a set fit the job if the jobs that run when it becomes the first
+    end as estimated, or, ``at_every_start``, those that run whenever another overtakes it. Whoever overtakes it then
+    does not count. If ``one_decision`` is false, all that can have run at an instant with several events counts.
+
+    Promises that were open while a job outlived its estimate are excused. Of very many promises some are looked at,
+    the same number apart.
+    """
+    groups = []
+    for jobs, part in _groups(queue):
+        heads, time = _blocked_heads(part, tolerance)
+        if at_every_start:
+            heads, time = _overtaken(part, heads, time)
+        groups.append((jobs, part, heads, time))
+    made = sum(len(heads) for *_, heads, _ in groups)
+    most = max(LEAST_LOOKED_AT, MOST_STEPS // (4 * len(queue.table) + 1))
+    step = -(-made // most) if made else 1
+    found, excused, looked_at = [], 0, 0
+    for jobs, part, every_head, every_time in groups:
+        heads, time = every_head[::step], every_time[::step]
+        latest = np.empty(len(heads))
+        known = _is_known(part, time, one_decision)
+        running = np.empty(len(part.start), np.int32)
+        reserve(part, heads, time, known, in_order(part.start), running, _room(part), latest)
+        excuse = _is_excused(part, heads, time, tolerance)
+        wrong = (part.start[heads] > latest + tolerance) & ~excuse
+        first = np.diff(heads[wrong], prepend=-1) > 0
+        found.append((jobs[heads[wrong][first]], latest[wrong][first]))
+        excused, looked_at = excused + int(excuse.sum()), looked_at + len(heads)
+    return _joined(found, made, excused)._replace(looked_at=looked_at if step > 1 else None)
+
+
+def _groups(queue: NodeQueue) -> Iterator[tuple[IntArray, NodeStarts]]:
+    """Yield the jobs of each queue, as places in the whole, and by themselves."""
+    starts = queue.starts
+    for number in np.unique(queue.group):
+        jobs = np.flatnonzero(queue.group == number)
+        if len(jobs) == len(queue.group):
+            yield jobs, starts
+            return
+        length = np.diff(starts.begin)[jobs]
+        begin = np.concatenate([[0], np.cumsum(length)])
+        place = np.arange(begin[-1]) + np.repeat(starts.begin[jobs] - begin[:-1], length)
+        of_jobs = {name: getattr(starts, name)[jobs] for name in NodeStarts._fields[:_OF_JOBS]}
+        yield jobs, starts._replace(**of_jobs, begin=begin, low=starts.low[place], high=starts.high[place])
+
+
+def _room(part: NodeStarts) -> Room:
+    """Return what is used when nothing is."""
+    most_sets = int(np.diff(part.first_set).max(initial=1))
+    return Room(np.zeros_like(part.has), np.zeros(len(part.has), np.int64), np.zeros(most_sets, np.int64))
+
+
+def _latest_before(time: FloatArray) -> FloatArray:
+    """Return of each job the latest time of those before it."""
+    return np.concatenate([[-np.inf], np.maximum.accumulate(time)[:-1]])
+
+
+def _blocked_heads(part: NodeStarts, tolerance: float) -> tuple[IntArray, FloatArray]:
+    """Return the jobs that waited as the first of all, and since when."""
+    since = np.maximum(part.submit, _latest_before(part.start))
+    heads = np.flatnonzero(part.start > since + tolerance)
+    return heads, since[heads]
+
+
+def _overtaken(part: NodeStarts, heads: IntArray, since: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the first waiting jobs once for each instant at which another starts before they do, and the instant."""
+    instants = np.unique(part.start)
+    first = np.searchsorted(instants, since, side="right")
+    count = np.searchsorted(instants, part.start[heads], side="left") - first
+    begin = np.cumsum(count) - count
+    place = np.arange(int(count.sum())) + np.repeat(first - begin, count)
+    return np.repeat(heads, count), instants[place]
+
+
+def _is_known(part: NodeStarts, times: FloatArray, one_decision: bool) -> BoolArray:
+    """Return of which times it is known what ran before the decision, since there was but one."""
+
+    def count(of: FloatArray) -> IntArray:
+        ordered = np.sort(of)
+        left, right = (np.searchsorted(ordered, times, side=side) for side in ("left", "right"))
+        return np.asarray(right - left)
+
+    at_once = count(part.end[part.end <= part.start])  # after these there is another decision
+    if one_decision:
+        return np.asarray(at_once == 0)
+    return np.asarray((count(part.end) + count(part.submit) == 1) & (at_once == 0))
+
+
+def _is_excused(part: NodeStarts, heads: IntArray, times: FloatArray, tolerance: float) -> BoolArray:
+    """Return which promises were open while a job ran longer than estimated."""
+    outlived = part.end > part.expected + tolerance
+    begun = np.searchsorted(np.sort(part.start[outlived]), part.start[heads], side="left")
+    over = np.searchsorted(np.sort(part.end[outlived]), times, side="left")
+    return np.asarray(begun > over)
+
+
+def _joined(found: list[tuple[IntArray, FloatArray]], made: int, excused: int) -> Broken:
+    """Return what is broken in all groups."""
+    job = np.concatenate([np.zeros(0, np.int64), *(jobs for jobs, _ in found)])
+    return Broken(job, np.concatenate([np.zeros(0), *(latest for _, latest in found)]), made, excused)
+
+
+def run_of_jobs(run_job: IntArray, count: int) -> IntArray:
+    """Return the run of each job, of those that have one each; -1 where there is none."""
+    run = np.full(count, -1)
+    known = run_job >= 0
+    run[run_job[known]] = np.flatnonzero(known)
+    return run

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is checked of a schedule because its machine has nodes: rules, and promises where the trace is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from swftools.kernel import IntArray
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import NodeTable
+from swftools.parameters.choices import INSTANT, SEMANTICS
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation.foreign_nodes import ask_of_trace
+from swftools.simulator.validation.node_promises import promises_on_nodes, read_queue, run_of_jobs
+from swftools.simulator.validation.node_runs import read_node_runs
+from swftools.simulator.validation.on_nodes import (
+    NODE_RULES,
+    check_asked,
+    check_nodes,
+    excluded_in_vain,
+    ready_times_of,
+)
+from swftools.simulator.validation.promise_checks import checked_promises
+from swftools.simulator.validation.runs import (
+    FoundViolations,
+    SoundJobs,
+    SoundRuns,
+    at,
+    broken_of,
+    by_submission,
+    in_queue,
+)
+from swftools.trace import Trace
+
+OF_TRACE = ("asked", "ready")
+"""Rules that need the trace."""
+
+MOST_SETS = 62
+"""So many partitions a job may ask for, if promises are to be checked: each is a bit of a number."""
+
+
+class OnNodes:
+    """A schedule on nodes: which rules were checked, what is broken, remarks; and its promises on demand."""
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        table: NodeTable,
+        jobs: SoundJobs,
+        runs: SoundRuns,
+        trace: Trace | None,
+        asked: Asked | None,
+        row: IntArray,
+        row_of_rest: IntArray,
+        tolerance: float,
+    ) -> None:
+        self.schedule, self.table, self.jobs, self.runs = schedule, table, jobs, runs
+        self.row, self.tolerance = row, tolerance
+        self.checked: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
+        self.findings: list[FoundViolations] = []
+        self.asked = None if trace is None else asked or ask_of_trace(trace, table)
+        self.held = read_node_runs(schedule, table)
+        if len(runs.job) < len(schedule.segments):
+            self.notes = ("nodes not checked: the rules above are broken",)
+            return
+        self.checked = tuple(rule for rule in NODE_RULES if self.asked is not None or rule not in OF_TRACE)
+        self.notes = () if self.asked is None else self.asked.assumed
+        for check in self._checks(trace, row_of_rest):
+            self.findings += broken_of(check)
+
+    def _checks(self, trace: Trace | None, row_of_rest: IntArray) -> Iterator[Iterator[FoundViolations]]:
+        yield check_nodes(self.schedule, self.jobs, self.runs, self.held, self.table, self.tolerance)
+        if self.asked is None or trace is None:
+            return
+        yield check_asked(self.jobs, self.runs, self.held, self.table, self.asked, self.row, self.tolerance)
+        if "reason" in self.schedule.excluded:
+            yield iter([excluded_in_vain(self.schedule, trace, self.asked, row_of_rest)])
+
+    def added_to(
+        self, checked: list[str], notes: list[str], findings: list[FoundViolations]
+    ) -> tuple[list[str], list[str], list[FoundViolations]]:
+        """Return what was checked, remarks and what is broken with those of nodes."""
+        return [*checked, *self.checked], [*notes, *self.notes], [*findings, *self.findings]
+
+    def _in_queue(self, queued: SoundJobs) -> SoundJobs:
+        """Return jobs as they enter the queue: not before they asked to run."""
+        if self.asked is None:
+            return queued
+        ready = ready_times_of(self.asked, queued, self.row)
+        return in_queue(queued, ready) if (ready > queued.submit).any() else queued
+
+    def check_promises(
+        self, promises: tuple[str, ...], queued: SoundJobs, policy: str, semantics: str | None
+    ) -> tuple[list[str], list[str], list[FoundViolations]]:
+        """Return the promises that were checked, remarks, and what is broken."""
+        if not promises:
+            return [], [f"{policy} promises nothing" if policy else "promises not checked: the policy is not known"], []
+        why = self._why_not()
+        if why or self.asked is None:
+            return [], [f"promises not checked: {why}"], []
+        one_head = self.schedule.options.get("heads", "partition") == "machine"
+        queued = self._in_queue(queued)
+        run = run_of_jobs(self.runs.job, len(self.jobs.number))
+        order = by_submission(queued)
+        queue = read_queue(self.jobs, queued, order, run, self.held, self.asked, self.row, self.table, one_head)
+        one_decision = SEMANTICS.get(semantics or "") == INSTANT
+        checks = promises_on_nodes(queue, self.tolerance, one_decision=one_decision, one_head=one_head)
+        known = tuple(promise for promise in promises if promise in checks)
+        notes = [f"{promise} not checked: it is not known on nodes" for promise in promises if promise not in checks]
+        promised, remarks, broken = checked_promises(known, checks, order, self.jobs)
+        return promised, [*notes, *remarks], broken
+
+    def _why_not(self) -> str:
+        """Return why promises cannot be checked; nothing if they can."""
+        if self.asked is None:
+            return "what jobs ask for stands in the trace, and none is given"
+        if not self.checked or {finding.rule for finding in self.findings} & {"nodes", "asked", "partition"}:
+            return "the rules above are broken"
+        if (self.row < 0).any() or (at(self.asked.code, self.row, 1) != 0).any():
+            return "not of all jobs is it known what they ask for"
+        if self.runs.stopped.any() or len(self.runs.job) != len(self.jobs.number):
+            return "jobs were stopped"
+        if max((len(where.nodes) for where in self.asked.places), default=0) > MOST_SETS:
+            return f"a job asks for more than {MOST_SETS} partitions"
+        return ""

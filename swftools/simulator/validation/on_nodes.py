@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rules that hold for every schedule on a machine of nodes, beside those that hold for all schedules.
+
+What a run has on which nodes stands in ``Schedule.segments``. What jobs ask for is held against it where the trace is
+given. Nothing here is shared with the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from swftools.kernel import BoolArray, FloatArray, IntArray
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import GPU, NodeTable
+from swftools.output.shown_text import shown
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation import node_use
+from swftools.simulator.validation.node_runs import UNKNOWN, UNTOLD, NodeRuns
+from swftools.simulator.validation.runs import (
+    FoundViolations,
+    SoundJobs,
+    SoundRuns,
+    at,
+    floats,
+    margin_of,
+    of_runs,
+)
+from swftools.trace import Trace
+
+NODE_RULES = {
+    "nodes": "a run names different nodes of the machine, and has as many processors as these have of it",
+    "node-capacity": "on no node more cores, memory or GPUs are in use than it has, at any instant",
+    "node-size": "every node of a run is as large as the run needs",
+    "exclusive": "who has nodes alone is alone there",
+    "partition": "all nodes of a run are of its partition",
+    "limits": "no partition lets a job in that is beyond its limits",
+    "asked": "a run has what its job asks for: nodes, and on each cores, memory and GPUs, in one of its partitions",
+    "ready": "no job starts before the time from which it asked to run",
+}
+"""What holds beside ``RULES`` on nodes; the last two only where the trace is given."""
+
+_NAMES = {node_use.CORES: "cores", node_use.MEMORY: "MB of memory", node_use.GPUS: "GPUs"}
+
+
+def check_nodes(
+    schedule: Schedule, jobs: SoundJobs, runs: SoundRuns, held: NodeRuns, table: NodeTable, tolerance: float
+) -> Iterator[FoundViolations]:
+    """Check what a schedule says by itself; ``held`` has what each of the runs has."""
+    yield of_runs("nodes", ~held.sound, jobs, runs, _of_job(jobs, runs, "has no list of different nodes that rise"))
+    missing = (held.cores < 1) | (held.memory < 0) | (held.gpus < 0)
+    yield of_runs(
+        "nodes",
+        missing,
+        jobs,
+        runs,
+        _of_job(jobs, runs, "has no cores, memory or GPUs a node that can be"),
+    )
+    sound = held.sound & ~missing
+    held = held._replace(sound=sound)
+    expected = held.nodes * held.cores
+    if held.is_exclusive.any():
+        inside = np.concatenate([[0], np.cumsum(table.cores)])
+        high, low = (np.clip(ranges, 0, len(table) - 1) for ranges in (held.high, held.low))
+        expected = np.where(held.is_exclusive, held.sum_of(inside[high + 1] - inside[low]), expected)
+    yield of_runs(
+        "nodes",
+        sound & (expected != runs.processors),
+        jobs,
+        runs,
+        lambda i: (
+            f"a run of job {jobs.number[runs.job[i]]} has {runs.processors[i]} processors; on its nodes it has "
+            f"{expected[i]}"
+        ),
+    )
+    yield from _check_use(jobs, runs, held, table, tolerance)
+    yield from _check_partitions(schedule, jobs, runs, held, table, tolerance)
+
+
+def _of_job(jobs: SoundJobs, runs: SoundRuns, what: str) -> Callable[[int], str]:
+    """Return what to say of a run."""
+    return lambda i: f"a run of job {jobs.number[runs.job[i]]} {what}"
+
+
+def _check_use(
+    jobs: SoundJobs, runs: SoundRuns, held: NodeRuns, table: NodeTable, tolerance: float
+) -> Iterator[FoundViolations]:
+    """Check that nothing is in use twice; named is who started last."""
+    end = np.where(runs.end > runs.start, np.maximum(runs.end - tolerance, runs.start), runs.start)
+    wrong, where = node_use.find_overfull_nodes(runs.start, end, held, table)
+
+    def number(run: int) -> int:
+        return int(jobs.number[runs.job[run]])
+
+    def name(run: int) -> str:
+        return shown(table.names[where[run]])
+
+    def here(run: int) -> IntArray:
+        """Return the runs that are on the node when a run starts."""
+        others = np.flatnonzero((runs.start <= runs.start[run]) & (end > runs.start[run]) & held.sound)
+        is_there = [other for other in others if other == run or where[run] in held.numbers(int(other))]
+        return np.array(is_there if run in is_there else [*is_there, run], np.int64)
+
+    def others_of(there: IntArray) -> str:
+        names = [str(other) for other in at(jobs.number, runs.job[there], -1)]
+        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+        return ", ".join(names[:10]) + more
+
+    def say_use(run: int) -> str:
+        there, of = here(run), int(wrong[run])
+        unit = GPU if of == node_use.GPUS else 1
+        columns = {
+            node_use.CORES: (held.cores, table.cores),
+            node_use.MEMORY: (held.memory, table.memory),
+            node_use.GPUS: (held.gpus, table.gpus),
+        }
+        used, has = int(columns[of][0][there].sum()), int(columns[of][1][where[run]])
+        return (
+            f"{used / unit:.10g} of {has / unit:.10g} {_NAMES[of]} of node {name(run)} in use from "
+            f"{runs.start[run]:.10g} s on, by jobs {others_of(there)}"
+        )
+
+    def say_company(run: int) -> str:
+        return (
+            f"jobs {others_of(here(run))} are on node {name(run)} from {runs.start[run]:.10g} s on; one of them has it "
+            "alone"
+        )
+
+    def say_small(run: int) -> str:
+        node = where[run]
+        needs = f"{held.cores[run]} cores, {held.memory[run]} MB and {held.gpus[run] / GPU:.10g} GPUs"
+        has = f"{table.cores[node]}, {table.memory[node]} and {table.gpus[node] / GPU:.10g}"
+        return f"a run of job {number(run)} has {needs} of node {name(run)}, which has {has}"
+
+    yield of_runs("node-size", wrong == node_use.TOO_SMALL, jobs, runs, say_small)
+    yield of_runs("exclusive", wrong == node_use.COMPANY, jobs, runs, say_company)
+    is_full = (wrong == node_use.CORES) | (wrong == node_use.MEMORY) | (wrong == node_use.GPUS)
+    yield of_runs("node-capacity", is_full, jobs, runs, say_use)
+
+
+def _check_partitions(
+    schedule: Schedule, jobs: SoundJobs, runs: SoundRuns, held: NodeRuns, table: NodeTable, tolerance: float
+) -> Iterator[FoundViolations]:
+    """Check that runs are on nodes of their partitions, and jobs within what these allow."""
+    place, parts = held.partition, table.partitions
+    outside = np.zeros(len(place), np.bool_)
+    for number, part in enumerate(parts):
+        own = (place == number) & held.sound
+        if own.any():
+            outside |= own & held.any_range(_leaves(held, part.nodes, len(table)))
+
+    def say(i: int) -> str:
+        what = (
+            "names no partition of the machine"
+            if place[i] < 0
+            else f"has nodes outside of {_name(table, int(place[i]))}"
+        )
+        return f"a run of job {jobs.number[runs.job[i]]} {what}"
+
+    yield of_runs("partition", outside | (place == UNKNOWN), jobs, runs, say)
+    limited = np.array([(part.min_nodes, part.max_nodes, part.max_cores, part.max_memory_per_core) for part in parts])
+    fewest, most, most_cores, memory = (np.append(column, 0)[place] for column in limited.T)
+    fewest, most, most_cores, memory = (np.where(place < 0, 0, each) for each in (fewest, most, most_cores, memory))
+    alone = np.append([part.is_exclusive for part in parts], False)[place] & (place >= 0)
+    longest = np.where(place < 0, np.inf, np.append([part.max_time for part in parts], np.inf)[place])
+    requested = at(jobs.requested, runs.job)
+    if schedule.options.get("overrun", "extend") == "extend":  # a request that was raised to the run was less before
+        requested = np.where(at(jobs.run, runs.job) >= requested - tolerance, 0.0, requested)
+    for wrong, what in (
+        (requested > longest + tolerance, "asks for more time than"),
+        (held.nodes < fewest, "has fewer nodes than"),
+        ((most > 0) & (held.nodes > most), "has more nodes than"),
+        ((most_cores > 0) & (held.cores > most_cores), "has more cores on a node than"),
+        ((memory > 0) & ~held.is_exclusive & (held.memory > memory * held.cores), "has more memory a core than"),
+        (alone & ~held.is_exclusive, "shares nodes, which is more than"),
+    ):
+        yield of_runs(
+            "limits",
+            wrong & held.sound,
+            jobs,
+            runs,
+            lambda i, what=what: (  # type: ignore[misc]
+                f"job {jobs.number[runs.job[i]]} {what} {_name(table, int(place[i]))} allows"
+            ),
+        )
+
+
+def _name(table: NodeTable, place: int) -> str:
+    return f"partition {shown(table.partitions[place].name)}"
+
+
+def _leaves(held: NodeRuns, nodes: IntArray, count: int) -> BoolArray:
+    """Return which ranges have a node that is not among some; those of runs that are not sound may be anything."""
+    inside = np.zeros(count + 1, np.int64)
+    inside[nodes + 1] = 1
+    inside = np.cumsum(inside)
+    low, high = (np.clip(ranges, 0, count - 1) for ranges in (held.low, held.high))
+    return np.asarray(inside[high + 1] - inside[low] < high - low + 1)
+
+
+def check_asked(
+    jobs: SoundJobs,
+    runs: SoundRuns,
+    held: NodeRuns,
+    table: NodeTable,
+    asked: Asked,
+    row: IntArray,
+    tolerance: float,
+) -> Iterator[FoundViolations]:
+    """Check that runs have what their jobs ask for, when they ask for it; ``row`` has the trace's row of each job."""
+    of_run = at(row, runs.job, -1)
+    known = of_run >= 0
+    code = np.where(known, at(asked.code, of_run, 0), 0)
+
+    def number(run: int) -> int:
+        return int(jobs.number[runs.job[run]])
+
+    yield of_runs(
+        "asked",
+        code != 0,
+        jobs,
+        runs,
+        lambda i: f"job {number(i)} cannot run on this machine: {shown(asked.reasons[code[i]])}",
+    )
+    can = known & (code == 0)
+    for values, wanted, unit, what in (
+        (held.nodes, asked.nodes, 1, "nodes"),
+        (held.cores, asked.cores, 1, "cores a node"),
+        (held.memory, asked.memory, 1, "MB of memory a node"),
+        (held.gpus, asked.gpus, GPU, "GPUs a node"),
+    ):
+        expected = at(wanted, of_run, 0)
+        yield of_runs(
+            "asked",
+            can & held.sound & (values != expected),
+            jobs,
+            runs,
+            lambda i, values=values, expected=expected, unit=unit, what=what: (  # type: ignore[misc]
+                f"a run of job {number(i)} has {values[i] / unit:.10g} {what}; it asks for {expected[i] / unit:.10g}"
+            ),
+        )
+    alone = at(asked.is_exclusive, of_run, False)
+    yield of_runs(
+        "asked",
+        can & (held.is_exclusive != alone),
+        jobs,
+        runs,
+        lambda i: f"job {number(i)} {'has to have' if alone[i] else 'did not ask to have'} its nodes alone",
+    )
+    yield of_runs(
+        "asked",
+        can & held.sound & ~_is_in_a_set(held, len(table), asked, np.where(can, at(asked.place, of_run, -1), -1)),
+        jobs,
+        runs,
+        lambda i: f"a run of job {number(i)} has nodes on which the job may not run, or not in that partition",
+    )
+    ready = _ready_of(asked, of_run)
+    yield of_runs(
+        "ready",
+        runs.start < ready - margin_of(runs.start, tolerance),
+        jobs,
+        runs,
+        lambda i: f"job {number(i)} starts at {runs.start[i]:.10g} s; it asked to run from {ready[i]:.10g} s on",
+    )
+
+
+def _is_in_a_set(held: NodeRuns, count: int, asked: Asked, place: IntArray) -> BoolArray:
+    """Return which runs have nodes of one set of their place, the one of their partition where that is told."""
+    is_in = np.zeros(len(place), np.bool_)
+    order = np.argsort(place, kind="stable")
+    bounds = np.searchsorted(place[order], np.arange(len(asked.places) + 1))
+    for number, where in enumerate(asked.places):
+        own = order[bounds[number] : bounds[number + 1]]
+        if not len(own):
+            continue
+        for nodes, partition in zip(where.nodes, where.partitions, strict=True):
+            fits = (held.partition[own] == partition) | (held.partition[own] == UNTOLD)
+            is_in[own[fits]] |= _are_inside(held, own[fits], nodes, count)
+    return is_in
+
+
+def _are_inside(held: NodeRuns, some: IntArray, nodes: IntArray, count: int) -> BoolArray:
+    """Return which of some runs have no node but of a set."""
+    length = np.diff(held.begin)[some]
+    begin = np.concatenate([[0], np.cumsum(length)])
+    place = np.arange(begin[-1]) + np.repeat(held.begin[some] - begin[:-1], length)
+    part = held._replace(begin=begin, low=held.low[place], high=held.high[place])
+    return ~part.any_range(_leaves(part, nodes, count))
+
+
+def _ready_of(asked: Asked, row: IntArray) -> FloatArray:
+    """Return from when on jobs may start, by rows of the trace; -inf where that is not said."""
+    if not len(asked.ready_time):
+        return np.full(len(row), -np.inf)
+    ready = at(asked.ready_time, row)
+    return np.where(np.isnan(ready), -np.inf, ready)
+
+
+def ready_times_of(asked: Asked, jobs: SoundJobs, row: IntArray) -> FloatArray:
+    """Return when jobs enter the queue: when submitted, or when they asked to."""
+    return np.fmax(jobs.submit, _ready_of(asked, row))
+
+
+def excluded_in_vain(schedule: Schedule, trace: Trace, asked: Asked, row_of_rest: IntArray) -> FoundViolations:
+    """Check that nobody is excluded for what it asks for who can run; ``row_of_rest``: the trace's row of each."""
+    reasons = schedule.excluded["reason"].astype("str").isin([reason for reason in asked.reasons if reason])
+    wrong = (row_of_rest >= 0) & reasons.to_numpy(dtype=bool) & (at(asked.code, row_of_rest, 1) == 0)
+    number = np.append(trace.views.job_number, -1)[row_of_rest]
+    times = np.append(trace.views.submit_time, np.nan)[row_of_rest]
+    occurrence = floats(schedule.excluded, "job_occurrence").astype(np.int64)
+    return FoundViolations(
+        "asked",
+        np.flatnonzero(wrong),
+        times,
+        number,
+        occurrence,
+        lambda i: f"job {number[i]} is excluded for what it asks for, and can run on this machine",
+    )
