@@ -209,7 +209,7 @@ def random_workload(seed: int, *, is_plain: bool = False, most_nodes: int = 8, m
         run.append(float(lot.choice([0, lot.randint(1, 5), lot.randint(1, 30)])))
         over = lot.choice([0, 0, lot.randint(0, 5), lot.randint(0, 40)])
         under = 0 if is_plain or lot.random() < 0.8 else lot.randint(0, int(run[-1]))
-        request.append(run[-1] - under if under else run[-1] + over)
+        request.append(max(run[-1] - under, 1.0) if under else run[-1] + over)
         rank.append(lot.choice([-1, 0, 1, 2]))
     turn = sorted(range(len(asks)), key=lambda place: submit[place])
     ordered = [[values[place] for place in turn] for values in (submit, run, request)]
