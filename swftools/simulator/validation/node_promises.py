@@ -32,7 +32,7 @@ from swftools.simulator.validation.node_runs import NodeRuns
 from swftools.simulator.validation.promises import Broken
 from swftools.simulator.validation.runs import SoundJobs
 
-MOST_STEPS = 200_000_000
+MOST_STEPS = 400_000_000
 """About how many nodes are looked at for the reservations of first waiting jobs; of more of them some are left out."""
 
 _OF_JOBS = NodeStarts._fields.index("begin")  # so many fields of it have one element a job

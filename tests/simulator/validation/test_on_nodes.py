@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Schedules on nodes: those of the naive twin are valid, each thing that is broken is told, and so are promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from swftools.errors import ParameterError
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import NodeTable
+from swftools.simulator.schedule import Schedule
+from swftools.simulator.validation import node_promises
+from swftools.simulator.validation.on_nodes import NODE_RULES
+from swftools.simulator.validation.report import ValidationReport, validate
+from tests.naive.node_promises import broken_promises
+from tests.naive.nodes import Job, jobs_of
+from tests.node_schedules import schedule_on_nodes, simulated, trace_of, with_values
+from tests.nodes_cases import CASES
+from tests.nodes_drawn import TOO_LARGE, Workload, draw_workload, numbers_of, random_workload
+
+Change = Callable[[Schedule], Schedule]
+
+
+def limited(table: NodeTable, **limits: Any) -> NodeTable:
+    """Return a machine whose first partition has limits."""
+    first, *rest = table.partitions
+    return replace(table, partitions=(replace(first, **limits), *rest))
+
+
+WORKLOAD = draw_workload(
+    "count cores memory gpus / 2 8 16 0 / 2 8 16 2",
+    "p:0-1:2 q:1-3:3:60",
+    """job submit run request nodes cores memory gpus partition alone ready
+       A 0 10 10 2 4 8 0 p . .
+       B 0 20 20 1 4 8 1.5 q . .
+       C 1 5 5 1 1 1 0 q x .
+       D 2 30 30 2 8 16 0 p . .
+       E 3 4 5 1 4 4 0 p . .
+       F 4 50 50 1 1 4 0.5 q,p . .
+       G 4 6 6 1 1 1 0 q . 45
+       H 5 3 3 1 2 2 2 q . .
+       I 5 3 3 4 2 2 2 q . .""",
+)
+"""Every job but the last can run, and the head of p waits from 2 s to 10 s."""
+
+
+def sound(policy: str = "easy", heads: str = "partition") -> Schedule:
+    """Return a schedule without fault."""
+    return simulated(WORKLOAD, policy, heads=heads)
+
+
+def check(
+    schedule: Schedule, asked: Asked = WORKLOAD.asked, workload: Workload = WORKLOAD, **options: Any
+) -> ValidationReport:
+    """Validate a schedule of a workload against its trace."""
+    return validate(schedule, trace=trace_of(workload), asked=asked, **options)
+
+
+def broken(report: ValidationReport) -> set[str]:
+    """Return the rules that are broken."""
+    return set(report.violations["rule"])
+
+
+def run_of(schedule: Schedule, job: str) -> int:
+    """Return the row of segments that a job has."""
+    return schedule.segments["job_number"].tolist().index(WORKLOAD.names.index(job) + 1)
+
+
+def moved(job: str, **values: Any) -> Change:
+    """Return what changes the run of a job."""
+    return lambda schedule: with_values("segments", run_of(schedule, job), **values)(schedule)
+
+
+def shifted(job: str, start: float, *, length: float | None = None) -> Change:
+    """Return what lets a job start at another time, and everything in its rows agree with that."""
+
+    def change(schedule: Schedule) -> Schedule:
+        row = schedule.jobs["job_number"].tolist().index(WORKLOAD.names.index(job) + 1)
+        run = float(schedule.jobs["run_time"][row]) if length is None else length
+        times = {"start_time": start, "end_time": start + run}
+        wait = {"wait_time": start - float(schedule.jobs["submit_time"][row]), "run_time": run}
+        jobs = with_values("jobs", row, **times, **wait)(schedule)
+        return with_values("segments", run_of(schedule, job), **times, work=run)(jobs)
+
+    return change
+
+
+def both(*changes: Change) -> Change:
+    """Return one change after another."""
+
+    def change(schedule: Schedule) -> Schedule:
+        for each in changes:
+            schedule = each(schedule)
+        return schedule
+
+    return change
+
+
+def wider(job: str, processors: int, **values: Any) -> Change:
+    """Return what changes the run of a job and its width in all tables."""
+
+    def change(schedule: Schedule) -> Schedule:
+        row = schedule.jobs["job_number"].tolist().index(WORKLOAD.names.index(job) + 1)
+        jobs = with_values("jobs", row, allocated_processors=processors)(schedule)
+        return moved(job, allocated_processors=processors, **values)(jobs)
+
+    return change
+
+
+def with_machine(**limits: Any) -> Change:
+    """Return what gives the first partition limits."""
+    return lambda schedule: replace(schedule, machine=limited(WORKLOAD.table, **limits))
+
+
+def without_job(job: str, reason: str) -> Change:
+    """Return what takes a job out of a schedule for a reason."""
+
+    def change(schedule: Schedule) -> Schedule:
+        number = WORKLOAD.names.index(job) + 1
+        row = {"job_number": [number], "job_occurrence": [0], "reason": [reason]}
+        return replace(
+            schedule,
+            jobs=schedule.jobs[schedule.jobs["job_number"] != number].reset_index(drop=True),
+            segments=schedule.segments[schedule.segments["job_number"] != number].reset_index(drop=True),
+            excluded=pd.concat([schedule.excluded, pd.DataFrame(row)], ignore_index=True),
+        )
+
+    return change
+
+
+BREAKS: dict[str, tuple[Change, set[str]]] = {
+    "no list of nodes": (moved("A", nodes=None), {"nodes"}),
+    "an empty list": (moved("A", nodes=[]), {"nodes"}),
+    "an odd list": (moved("A", nodes=[0, 1, 1]), {"nodes"}),
+    "a range that ends before it begins": (moved("A", nodes=[1, 0]), {"nodes"}),
+    "a node twice": (moved("A", nodes=[0, 0, 0, 0]), {"nodes"}),
+    "ranges that fall": (moved("A", nodes=[1, 1, 0, 0]), {"nodes"}),
+    "a node that the machine has not": (moved("D", nodes=[3, 4]), {"nodes"}),
+    "a node with a number below 0": (moved("A", nodes=[-1, 0]), {"nodes"}),
+    "no cores on its nodes": (moved("E", cores_per_node=0), {"nodes", "asked"}),
+    "more processors than its nodes give": (wider("A", 9), {"nodes"}),
+    "fewer processors than an exclusive job has": (wider("C", 1), {"nodes"}),
+    "a core too many on a node": (moved("E", nodes=[2, 2], partition="q"), {"node-capacity", "asked"}),
+    "too much memory on a node": (moved("E", memory_per_node=9), {"node-capacity", "asked"}),
+    "more GPUs than are left": (moved("F", gpus_per_node=0.6), {"asked", "node-capacity"}),
+    "half a GPU more than are left": (moved("H", nodes=[2, 2]), {"node-capacity"}),
+    "cores in use until an end that has not come": (shifted("D", 9.5), {"node-capacity"}),
+    "an exclusive job beside another": (moved("C", nodes=[2, 2]), {"exclusive"}),
+    "a job joins an exclusive one": (both(shifted("H", 5.0), moved("H", nodes=[3, 3])), {"exclusive"}),
+    "a node without the GPUs that a job has": (moved("B", nodes=[1, 1]), {"node-size", "node-capacity"}),
+    "an exclusive job on a node that is too small": (moved("C", memory_per_node=17), {"node-size", "asked"}),
+    "a node outside of its partition": (moved("D", nodes=[1, 2]), {"partition", "asked", "node-capacity"}),
+    "a partition that it did not ask for": (moved("B", partition="p"), {"partition", "asked"}),
+    "a partition that the machine has not": (moved("B", partition="z"), {"partition", "asked"}),
+    "one node too few": (wider("A", 4, nodes=[0, 0]), {"asked"}),
+    "one node too many": (wider("B", 8, nodes=[2, 3]), {"asked", "exclusive", "node-capacity"}),
+    "fewer cores than asked for": (wider("E", 3, cores_per_node=3), {"asked"}),
+    "less memory than asked for": (moved("E", memory_per_node=3), {"asked"}),
+    "no GPU where one was asked for": (moved("H", gpus_per_node=0.0), {"asked"}),
+    "its nodes alone, unasked": (wider("D", 16, is_exclusive=True), {"asked"}),
+    "not alone, though it asked": (wider("C", 1, is_exclusive=False), {"asked"}),
+    "earlier than it asked to run": (shifted("G", 44.0), {"ready"}),
+    "earlier than submitted": (shifted("E", 2.0), {"submission"}),
+    "beyond the longest time of its partition": (with_machine(max_time=29.0), {"limits"}),
+    "more nodes than its partition allows": (with_machine(max_nodes=1), {"limits"}),
+    "fewer nodes than its partition allows": (with_machine(min_nodes=2), {"limits"}),
+    "more cores on a node than its partition allows": (with_machine(max_cores=7), {"limits"}),
+    "more memory a core than its partition allows": (with_machine(max_memory_per_core=1), {"limits"}),
+    "shared nodes in a partition of whole ones": (with_machine(is_exclusive=True), {"limits"}),
+    "excluded for nothing": (without_job("H", TOO_LARGE), {"asked"}),
+    "a head that waits in vain": (shifted("D", 14.0), {"head-reservation", "no-idle-head", "backfilling"}),
+    "a head that is overtaken": (
+        both(shifted("E", 8.0), shifted("D", 12.0)),
+        {"head-reservation", "backfilling"},
+    ),
+}
+"""One thing that is changed in a sound schedule, and the rules that are broken by it."""
+
+
+def test_the_schedule_to_be_broken_is_sound() -> None:
+    """What is broken below is broken by the change alone; all rules and promises are checked."""
+    report = check(sound())
+    assert report.ok, report
+    assert set(NODE_RULES) <= set(report.checked)
+    assert {"head-reservation", "backfilling", "no-idle-head"} <= set(report.checked)
+    starts = dict(zip(WORKLOAD.names, sound().jobs["start_time"], strict=False))
+    assert starts == {"A": 0, "B": 0, "C": 1, "D": 10, "E": 3, "F": 4, "G": 45, "H": 6}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_each_break_is_told(name: str) -> None:
+    """A change breaks the rules that it should, and no others."""
+    change, rules = BREAKS[name]
+    report = check(change(sound()))
+    assert broken(report) == rules, report
+
+
+MESSAGES = {
+    "a core too many on a node": "9 of 8 cores of node n2 in use from 4 s on, by jobs 2, 5, 6",
+    "cores in use until an end that has not come": "12 of 8 cores of node n0 in use from 9.5 s on, by jobs 1, 4",
+    "an exclusive job beside another": "jobs 2, 3 are on node n2 from 1 s on; one of them has it alone",
+    "a node outside of its partition": "a run of job 4 has nodes outside of partition p",
+    "one node too few": "a run of job 1 has 1 nodes; it asks for 2",
+    "no GPU where one was asked for": "a run of job 8 has 0 GPUs a node; it asks for 2",
+    "half a GPU more than are left": "4 of 2 GPUs of node n2 in use from 6 s on, by jobs 2, 6, 8",
+    "earlier than it asked to run": "job 7 starts at 44 s; it asked to run from 45 s on",
+    "beyond the longest time of its partition": "job 4 asks for more time than partition p allows",
+    "excluded for nothing": "job 8 is excluded for what it asks for, and can run on this machine",
+    "a head that waits in vain": "job 4 starts at 14 s; as the first waiting job it was to start at 10 s at the latest",
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_says_what_is_wrong_where_and_when(name: str) -> None:
+    """It names the job, the node, what is in use of how much, and the time."""
+    assert MESSAGES[name] in check(BREAKS[name][0](sound())).violations["message"].tolist()
+
+
+def test_names_cannot_steer_a_terminal() -> None:
+    """Names of nodes and partitions come from a file; they are told as they are shown."""
+    names = tuple(f"\x1b[2J{name}" for name in WORKLOAD.table.names)
+    told = str(
+        check(
+            replace(BREAKS["half a GPU more than are left"][0](sound()), machine=replace(WORKLOAD.table, names=names))
+        )
+    )
+    assert "node \\x1b[2Jn2" in told
+    assert "\x1b" not in told
+
+
+@pytest.mark.parametrize("heads", ["machine", "partition"])
+@pytest.mark.parametrize("placement", ["first-fit", "lowest-weight", "best-fit"])
+def test_what_the_twin_makes_is_valid(placement: str, heads: str) -> None:
+    """Schedules of the naive twin break nothing, and its first waiting jobs keep their reservations."""
+    policies = ("fcfs", "easy", "sjf-backfill", "lxf-backfill")
+    for seed in range(12):
+        workload = random_workload(seed)
+        schedule = simulated(workload, policies[seed % 4], placement, heads, sparing=seed % 3 > 0)
+        report = check(schedule, workload.asked, workload)
+        assert report.ok, (seed, report)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_cases_by_hand_are_valid(case: Any) -> None:
+    """So are those that were worked out by hand."""
+    workload = case.workload()
+    for policy, placement, heads, _ in case.runs():
+        rule, _, sparing = placement.partition(":")
+        schedule = simulated(workload, policy, rule, heads, sparing=sparing != "sparing=false")
+        assert (report := check(schedule, workload.asked, workload)).ok, report
+
+
+def test_promises_are_those_of_a_naive_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of schedules that no EASY made, the same jobs are told to start too late, for the same promise."""
+    monkeypatch.setattr("swftools.simulator.validation.report.EXAMPLES", 1000)
+    told: dict[str, int] = {}
+    for seed in range(80):
+        workload = random_workload(seed)
+        heads = ["machine", "partition"][seed % 2]
+        schedule = simulated(workload, ["fcfs", "sjf", "lxf", "widest"][seed // 2 % 4], heads="machine")
+        schedule = replace(schedule, options={**schedule.options, "heads": heads})
+        report = check(schedule, workload.asked, workload, policy="easy")
+        expected = broken_promises(jobs_in(schedule, workload), workload.table, heads)
+        found = report.violations[report.violations["rule"].isin(expected)]
+        for promise, rows in expected.items():
+            numbers = found["job_number"][found["rule"] == promise]
+            assert {int(number) - 1 for number in numbers} == rows, (seed, promise)
+            told[promise] = told.get(promise, 0) + len(rows)
+    assert min(told.values()) > 10, told
+
+
+def jobs_in(schedule: Schedule, workload: Workload) -> list[Job]:
+    """Return the jobs of the naive twin as a schedule has them."""
+    jobs = jobs_of(workload.asked, workload.submit, workload.run, workload.request, workload.rank)
+    starts = dict(zip(schedule.jobs["job_number"], schedule.jobs["start_time"], strict=True))
+    nodes = dict(zip(schedule.segments["job_number"], schedule.segments["nodes"], strict=True))
+    for job in jobs:
+        job.start = float(starts[job.row + 1])
+        job.end, job.expected_end = job.start + job.run, job.start + job.request
+        ranges = list(nodes[job.row + 1])
+        job.where = [node for low, high in zip(ranges[::2], ranges[1::2], strict=True) for node in range(low, high + 1)]
+    return jobs
+
+
+def test_who_overtakes_in_a_closed_partition_is_told() -> None:
+    """Under fcfs with one head a partition others may start before a job that waits, but not on nodes it waits for."""
+    workload = draw_workload(
+        "count cores / 4 1",
+        "p:0-1 q:1-2 r:3",
+        "job submit run nodes partition / A 0 10 2 p / B 1 5 1 p / C 1 5 1 q / D 2 5 1 q / E 2 5 1 r",
+    )
+    fine = simulated(workload, "fcfs")
+    assert check(fine, workload.asked, workload).ok
+    one_head = replace(fine, options={**fine.options, "heads": "machine"})
+    report = check(one_head, workload.asked, workload)
+    assert report.violations["job_number"][report.violations["rule"] == "order"].tolist() == [3, 5, 4]
+    jobs = jobs_in(fine, workload)
+    jobs[3].start, jobs[3].end, jobs[3].where = 10.0, 15.0, [1]  # a node of p, for which nobody waits any more
+    assert check(schedule_on_nodes(workload, jobs, "fcfs", "partition"), workload.asked, workload).ok
+    jobs[1].start, jobs[1].end = 12.0, 17.0  # now somebody does
+    report = check(schedule_on_nodes(workload, jobs, "fcfs", "partition"), workload.asked, workload)
+    first = report.violations[report.violations["rule"] == "order"]
+    assert first["message"].tolist() == ["job 4 starts at 10 s; one that was submitted earlier starts at 12 s"]
+    assert broken(report) == {"order", "no-idle-head"}
+
+
+def test_of_very_many_promises_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many is said."""
+    monkeypatch.setattr(node_promises, "MOST_STEPS", 0)
+    monkeypatch.setattr(node_promises, "LEAST_LOOKED_AT", 2)
+    workload = random_workload(14)
+    notes = check(simulated(workload, "easy"), workload.asked, workload).notes
+    assert any("of which 2 were looked at" in note for note in notes), notes
+
+
+def test_without_a_trace_promises_and_requests_are_not_checked() -> None:
+    """And the report says so; what is said of nodes is checked all the same."""
+    report = validate(sound())
+    assert report.ok
+    assert "asked" not in report.checked
+    assert "node-capacity" in report.checked
+    assert "promises not checked: what jobs ask for stands in the trace, and none is given" in report.notes
+    change, _ = BREAKS["half a GPU more than are left"]
+    assert broken(validate(change(sound()))) == {"node-capacity"}
+
+
+def test_a_schedule_without_columns_of_nodes_is_refused() -> None:
+    """They are named."""
+    schedule = sound()
+    poor = replace(schedule, segments=schedule.segments.drop(columns=["nodes", "partition"]))
+    with pytest.raises(ParameterError, match="no columns nodes, partition"):
+        check(poor)
+    odd = replace(schedule, segments=schedule.segments.assign(nodes="n1"))
+    with pytest.raises(ParameterError, match="no lists of numbers"):
+        check(odd)
+
+
+def test_runs_of_no_length_fit_beside_those_that_run_on() -> None:
+    """One that takes no time is told if what runs before and after it leaves too little."""
+    workload = draw_workload(
+        "cores / 2", "p:0", "job submit run request cores / A 0 10 10 1 / B 10 5 5 2 / C 3 0 1 1 / D 10 0 1 2"
+    )
+    jobs = [
+        Job(row, workload.submit[row], workload.run[row], workload.request[row], 1, cores, 0, 0, False, [[0]], [0])
+        for row, cores in enumerate([1, 2, 1, 2])
+    ]
+    for job in jobs:
+        job.start, job.end, job.where = job.submit, job.submit + job.run, [0]
+    assert check(schedule_on_nodes(workload, jobs, "", "machine"), workload.asked, workload).ok
+    jobs[3].start = jobs[3].end = 9.0
+    jobs[3].submit = 9.0
+    early = replace(workload, submit=[0.0, 10.0, 3.0, 9.0])
+    report = check(schedule_on_nodes(early, jobs, "", "machine"), early.asked, early)
+    assert report.violations["message"].tolist() == ["3 of 2 cores of node n0 in use from 9 s on, by jobs 1, 4"]
+
+
+def test_a_machine_may_be_given_instead_of_the_schedules_own() -> None:
+    """And not together with a number of processors."""
+    smaller = replace(WORKLOAD.table, memory=np.full(4, 15))
+    assert "node-size" in broken(check(sound(), machine=smaller))
+    with pytest.raises(ParameterError, match="not both"):
+        check(sound(), machine=smaller, processors=32)
+    assert numbers_of("0-2,5") == [0, 1, 2, 5]
