@@ -35,6 +35,7 @@ from swftools.learning.network import Network, policy_of
 from swftools.learning.observation import empty_seen
 from swftools.learning.rules import Rules
 from swftools.learning.slot import Slot
+from swftools.machines.asked import Asked, Place
 from swftools.machines.node_table import NodeTable, PartitionNodes
 from swftools.models import cirne_berman, lublin_feitelson
 from swftools.models.fixed_requested_times import draw_requested_times, fit_requested_times
@@ -258,6 +259,17 @@ def _validate() -> None:
     validate(replace(schedule, segments=pd.concat([schedule.segments] * 2)))  # as jobs with several runs are
 
 
+def _validate_on_nodes() -> None:
+    whole, nodes = np.ones(2, np.int64), np.arange(2)
+    table = NodeTable(("a", "b"), nodes, ("a", "b"), whole, whole, whole, whole, (PartitionNodes("p", nodes),))
+    place = Place((nodes,), (0,))
+    nothing, three = np.zeros(3, np.int64), np.ones(3, np.int64)
+    asked = Asked(three, three, nothing, nothing, nothing > 0, nothing, (place,), nothing, ("",), np.zeros(0))
+    starts = pd.DataFrame({"job_number": [1, 2, 3], "start_time": [0, 10, 2], "nodes": ["0", "0", "1"]})
+    for name in ("fcfs", "easy"):
+        validate(starts, trace=_trace(), machine=table, asked=asked, policy=name)
+
+
 def _look_at_heads() -> None:
     measure(simulate(_trace(), "fcfs"))  # which looks at heads, and at machine and queue over time
     simulation = Simulation(_trace(), "fcfs").run(until=1)
@@ -354,6 +366,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("planning", _plan),
         ("orders of one's own", by_key),
         ("validation", _validate),
+        ("validation on nodes", _validate_on_nodes),
         ("heads", _look_at_heads),
         ("measures of nodes", _look_at_nodes),
         ("decisions from outside", _step),

@@ -15,7 +15,7 @@ from swftools.errors import ParameterError
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation import node_promises
+from swftools.simulator.validation import node_heads, node_promises, node_use
 from swftools.simulator.validation.on_nodes import NODE_RULES
 from swftools.simulator.validation.report import ValidationReport, validate
 from tests.naive.node_promises import broken_promises
@@ -367,3 +367,21 @@ def test_a_machine_may_be_given_instead_of_the_schedules_own() -> None:
     with pytest.raises(ParameterError, match="not both"):
         check(sound(), machine=smaller, processors=32)
     assert numbers_of("0-2,5") == [0, 1, 2, 5]
+
+
+def test_compiled_and_interpreted_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernels of nodes say the same in Python."""
+    reports = [*(check(change(sound())) for change, _ in BREAKS.values()), _of_another_policy()]
+    for module in (node_use, node_heads, node_promises):
+        for name, value in list(vars(module).items()):
+            if hasattr(value, "py_func"):
+                monkeypatch.setattr(module, name, value.py_func)
+    again = [*(check(change(sound())) for change, _ in BREAKS.values()), _of_another_policy()]
+    assert [(str(each), each.violations.to_dict()) for each in reports] == [
+        (str(each), each.violations.to_dict()) for each in again
+    ]
+
+
+def _of_another_policy() -> ValidationReport:
+    workload = random_workload(9)
+    return check(simulated(workload, "lxf"), workload.asked, workload, policy="easy")
