@@ -15,7 +15,7 @@ from pipelines.cli.options import Number, load, reads_a_log, says_its_progress, 
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.output.amounts import percent
-from swftools.parameters.choices import DEPENDENCIES, OVERRUN, SEMANTICS
+from swftools.parameters.choices import DEPENDENCIES, HEADS, OVERRUN, SEMANTICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +59,16 @@ FITS = 0.9
     help="Whether jobs must wait for those that they depend on by the log; default: follow, if the schedule has "
     "ready_time.",
 )
+@click.option(
+    "--machine",
+    type=click.Path(dir_okay=False),
+    help="A description of the nodes of the machine, if the schedule has a column nodes (0-3,7, or n[01-04]).",
+)
+@click.option(
+    "--heads",
+    type=click.Choice(HEADS, case_sensitive=False),
+    help="On nodes, whose first waiting job promises are made to; default: that of each partition.",
+)
 @click.option("--tolerance", type=Number(0), default=1e-6, show_default=True, help="Times may differ by this, s.")
 @json_option
 @says_its_progress
@@ -80,6 +90,7 @@ def check_schedule(
 
     if policy is not None:
         read_policy(policy)
+    _check_machine(options["machine"], options["heads"], fit=fit)
     trace: Trace = load(log, cleaned, rules).trace
     report = validate(schedule, trace=trace, policy=policy, **options)
     fitted = None
@@ -97,6 +108,20 @@ def check_schedule(
         if fitted is not None:
             click.echo("\n".join(_fit_lines(fitted)))
     sys.exit(0 if report.ok else FOUND_FAULTS)
+
+
+def _check_machine(machine: str | None, heads: str | None, *, fit: bool) -> None:
+    """Refuse options that do not go with a machine of nodes, or without one."""
+    if machine is None and heads is not None:
+        raise click.UsageError("--heads is of a machine of nodes; give --machine too")
+    if machine is not None and fit:
+        raise click.UsageError("--fit tries policies on a pool of processors; leave it out, or --machine")
+    if machine is not None and click.get_current_context().meta.get("swftools.processors") is not None:
+        raise click.UsageError("--machine and --processors are two machines; give one of them")
+    if machine is not None and not Path(machine).exists():
+        from swftools.errors import UnreadableLogError
+
+        raise UnreadableLogError(f"there is no machine {machine}; check the path")
 
 
 def report_as_mapping(report: ValidationReport) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from swftools.kernel import IntArray
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
-from swftools.parameters.choices import INSTANT, SEMANTICS
+from swftools.parameters.choices import INSTANT, MACHINE, PARTITION, SEMANTICS
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_nodes import ask_of_trace
 from swftools.simulator.validation.node_promises import promises_on_nodes, read_queue, run_of_jobs
@@ -65,7 +65,7 @@ class OnNodes:
             self.notes = ("nodes not checked: the rules above are broken",)
             return
         self.checked = tuple(rule for rule in NODE_RULES if self.asked is not None or rule not in OF_TRACE)
-        self.notes = () if self.asked is None else self.asked.assumed
+        self.notes = () if self.asked is None else tuple(f"assumed: {what}" for what in self.asked.assumed)
         for check in self._checks(trace, row_of_rest):
             self.findings += broken_of(check)
 
@@ -91,7 +91,12 @@ class OnNodes:
         return in_queue(queued, ready) if (ready > queued.submit).any() else queued
 
     def check_promises(
-        self, promises: tuple[str, ...], queued: SoundJobs, policy: str, semantics: str | None
+        self,
+        promises: tuple[str, ...],
+        queued: SoundJobs,
+        policy: str,
+        semantics: str | None,
+        heads: str | None,
     ) -> tuple[list[str], list[str], list[FoundViolations]]:
         """Return the promises that were checked, remarks, and what is broken."""
         if not promises:
@@ -99,7 +104,7 @@ class OnNodes:
         why = self._why_not()
         if why or self.asked is None:
             return [], [f"promises not checked: {why}"], []
-        one_head = self.schedule.options.get("heads", "partition") == "machine"
+        one_head = (heads or self.schedule.options.get("heads", PARTITION)) == MACHINE
         queued = self._in_queue(queued)
         run = run_of_jobs(self.runs.job, len(self.jobs.number))
         order = by_submission(queued)

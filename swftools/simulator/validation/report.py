@@ -18,7 +18,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ShowsItself
-from swftools.parameters.choices import DEPENDENCIES, FOLLOW, SEMANTICS
+from swftools.parameters.choices import DEPENDENCIES, FOLLOW, HEADS, SEMANTICS
 from swftools.simulator.option_checks import check_choice
 from swftools.simulator.registry import read_policy
 from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
@@ -115,6 +115,7 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
     processors: int | None = None,
     machine: NodeTable | MachineDescription | str | Path | None = None,
     asked: Asked | None = None,
+    heads: str | None = None,
     policy: str | None = None,
     semantics: str | None = None,
     overrun: str = "extend",
@@ -138,6 +139,9 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
         The nodes of the machine, or the file that describes them; by default the schedule's, if it is on nodes.
     asked : Asked, optional
         On nodes: what the jobs of the trace ask for; by default as ``ask_of`` reads it from the trace.
+    heads : {"partition", "machine"}, optional
+        On nodes: whose first waiting job promises are made to; by default as the schedule's options say, else that of
+        each partition.
     policy : str, optional
         The policy whose promises to check, as for ``simulate``; by default the schedule's policy. If it promises
         nothing, the report says so.
@@ -186,7 +190,11 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
       promises not checked: the policy is not known
     """
     chosen, parameters = read_policy(policy) if policy else (None, {})
-    for option, value, choices in (("semantics", semantics, SEMANTICS), ("dependencies", dependencies, DEPENDENCIES)):
+    for option, value, choices in (
+        ("semantics", semantics, SEMANTICS),
+        ("dependencies", dependencies, DEPENDENCIES),
+        ("heads", heads, HEADS),
+    ):
         if value is not None:
             check_choice(option, value, choices)
     table = None if machine is None else table_of(machine)
@@ -257,7 +265,7 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
     elif on_nodes is None:
         promised, remarks, broken = check_promises(promises, jobs, queued, runs, size, name, order, tolerance)
     else:
-        promised, remarks, broken = on_nodes.check_promises(promises, queued, name, order)
+        promised, remarks, broken = on_nodes.check_promises(promises, queued, name, order, heads)
     checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
     return ValidationReport(
         violations_of(findings, EXAMPLES), tuple(checked), tuple(notes), len(jobs.number), size, name
