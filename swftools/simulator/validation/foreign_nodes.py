@@ -41,6 +41,9 @@ def table_of(machine: NodeTable | MachineDescription | str | PathLike[str]) -> N
         from swftools.machines.description import read_machine  # noqa: PLC0415 (it needs pydantic, most runs do not)
 
         machine = read_machine(machine)
+    if not hasattr(machine, "table"):
+        kind = type(machine).__name__
+        raise ParameterError(f"machine of type {kind}: give the path of a file, a MachineDescription, or a NodeTable")
     return machine.table()
 
 
@@ -71,7 +74,7 @@ def read_nodes(given: pd.DataFrame, number: FloatArray, table: NodeTable) -> Tab
     if name is None:
         raise ParameterError(
             f"the schedule has no column {' or '.join(NAMES)}, which says where jobs ran; "
-            "without it give processors, and no machine"
+            "without it give processors (--processors), and no machine"
         )
     code, texts = pd.factorize(given[name].fillna("").astype("str"))
     known = {node: place for place, node in enumerate(table.names)}
@@ -154,9 +157,7 @@ def _numbers_of(text: str, known: dict[str, int]) -> IntArray:
 
     names = expand_hosts(text)
     if unknown := [node for node in names if node not in known]:
-        raise ParameterError(
-            f"the machine has no node {shown(unknown[0])}; its nodes are those of machine= (--machine)"
-        )
+        raise ParameterError(f"the machine has no node {shown(unknown[0])}; check the list, and machine (--machine)")
     return np.sort(np.array([known[node] for node in names], np.int64))
 
 

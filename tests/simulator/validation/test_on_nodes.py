@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from swftools.errors import ParameterError
-from swftools.machines.asked import Asked
+from swftools.machines.asked import Asked, Place
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import node_heads, node_promises, node_use
@@ -367,6 +367,49 @@ def test_a_machine_may_be_given_instead_of_the_schedules_own() -> None:
     with pytest.raises(ParameterError, match="not both"):
         check(sound(), machine=smaller, processors=32)
     assert numbers_of("0-2,5") == [0, 1, 2, 5]
+
+
+def test_limits_may_be_reached() -> None:
+    """Only what is beyond them is told."""
+    edge = with_machine(max_time=30.0, max_nodes=2, min_nodes=1, max_cores=8, max_memory_per_core=2)(sound())
+    assert check(edge).ok
+    told = check(with_machine(min_nodes=2)(sound())).violations
+    assert [WORKLOAD.names[number - 1] for number in told["job_number"]] == ["E"]
+
+
+def test_a_request_that_was_raised_to_the_run_was_within_limits() -> None:
+    """With overrun="extend" a job that ran as long as it says to have asked for asked for less."""
+    raised = with_machine(max_time=29.0)(sound())
+    assert broken(check(replace(raised, options={**raised.options, "overrun": "extend"}))) == set()
+    shorter = with_machine(max_time=4.0)(sound())  # E asks for 5 s and runs 4 s
+    told = check(replace(shorter, options={**shorter.options, "overrun": "extend"})).violations
+    assert [WORKLOAD.names[number - 1] for number in told["job_number"]] == ["E"]
+
+
+def test_ends_come_before_starts_without_any_tolerance() -> None:
+    """D starts at the instant at which A ends, on the same nodes."""
+    assert check(sound(), tolerance=0.0).ok
+
+
+def test_a_node_of_the_partition_may_lack_what_was_asked_for_by_name() -> None:
+    """The nodes of a set are those that a job may use, not all of its partition."""
+    workload = draw_workload("count cores / 3 4", "p:0-2", "job submit run cores / A 0 10 4 / B 0 10 4")
+    some = Place((np.array([1, 2]),), (0,))
+    asked = replace(workload.asked, places=(*workload.asked.places, some), place=np.array([0, 1]))
+    workload = replace(workload, asked=asked)
+    schedule = simulated(workload, "easy")
+    assert check(schedule, asked, workload).ok
+    moved_on = both(with_values("segments", 0, nodes=[1, 1]), with_values("segments", 1, nodes=[0, 0]))(schedule)
+    report = check(moved_on, asked, workload)
+    assert report.violations["message"].tolist() == [
+        "a run of job 2 has nodes on which the job may not run, or not in that partition"
+    ]
+
+
+def test_a_machine_of_another_kind_is_refused() -> None:
+    """What may be given is said."""
+    with pytest.raises(ParameterError, match="machine of type int: give the path of a file"):
+        check(sound(), machine=4)
 
 
 def test_compiled_and_interpreted_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
