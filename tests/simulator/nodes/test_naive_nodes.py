@@ -98,6 +98,27 @@ def test_one_node_is_a_pool_and_so_are_whole_equal_nodes(policy: str) -> None:
             assert [job.start for job in jobs] == starts, (seed, len(table))
 
 
+@pytest.mark.slow
+def test_a_log_on_one_node_and_on_whole_nodes(shipped: Trace) -> None:
+    """Jobs of a real log start on one node of 1,152 cores, and on 144 of 8 cores, as on a pool of as many."""
+    few = shipped.jobs.dropna(subset=["run_time", "requested_time", "allocated_processors"]).iloc[:500]
+    columns = {name: few[name].tolist() for name in ("submit_time", "run_time")}
+    columns["requested_time"] = np.maximum(few["requested_time"], few["run_time"]).tolist()
+    columns["priority_rank"] = [-1] * len(few)
+    for nodes, cores in ((1, 1152), (144, 8)):
+        width = few["allocated_processors"] if nodes == 1 else -(-few["allocated_processors"] // cores)
+        given = {**columns, "requested_processors": width.astype(int).tolist()}
+        logged = {name: values for name, values in given.items() if name != "priority_rank"}
+        trace = Trace.from_columns(machine_processors=1152 // cores if nodes > 1 else cores, **logged)
+        table = draw_machine(f"count cores / {nodes} {cores}", f"p:0-{nodes - 1}")
+        for policy in ("easy", "fcfs", "lxf-backfill"):
+            jobs = pool_jobs(given, nodes)
+            simulate_on_nodes(jobs, table, DECISIONS[policy])
+            starts = simulate(trace, policy).jobs["start_time"].tolist()
+            assert [job.start for job in jobs] == starts, (nodes, policy)
+            assert sum(start > submit for start, submit in zip(starts, given["submit_time"], strict=True)) > 50
+
+
 # ---------------------------------------------------------------- what must hold of all
 
 
