@@ -32,12 +32,13 @@ from swftools.simulator.validation.node_runs import NodeRuns
 from swftools.simulator.validation.promises import Broken
 from swftools.simulator.validation.runs import SoundJobs
 
-MOST_STEPS = 400_000_000
-"""About how many nodes are looked at for the reservations of first waiting jobs; of more of them some are left out."""
+STEPS = 150
+"""About how many nodes are looked at for reservations, for each node that a run has: the cost of them is kept to about
+that of all else. Where there are more reservations some are left out."""
 
 _OF_JOBS = NodeStarts._fields.index("begin")  # so many fields of it have one element a job
 
-LEAST_LOOKED_AT = 1000
+LEAST_LOOKED_AT = 2000
 """So many reservations are looked at, whatever it costs."""
 
 
@@ -209,7 +210,8 @@ def find_delayed_heads(queue: NodeQueue, tolerance: float, *, one_decision: bool
             heads, time = _overtaken(part, heads, time)
         groups.append((jobs, part, heads, time))
     made = sum(len(heads) for *_, heads, _ in groups)
-    most = max(LEAST_LOOKED_AT, MOST_STEPS // (4 * len(queue.table) + 1))
+    had = int((queue.starts.high - queue.starts.low + 1).sum())
+    most = max(LEAST_LOOKED_AT, STEPS * had // len(queue.table))
     step = -(-made // most) if made else 1
     found, excused, looked_at = [], 0, 0
     for jobs, part, every_head, every_time in groups:

@@ -310,9 +310,30 @@ def test_who_overtakes_in_a_closed_partition_is_told() -> None:
     assert broken(report) == {"order", "no-idle-head"}
 
 
+def test_the_first_waits_in_vain_where_any_of_its_partitions_has_room() -> None:
+    """And its reservation is the earliest of all of them; a start that is late by less than is tolerated is not."""
+    workload = draw_workload(
+        "count cores / 2 1",
+        "p:0 q:1",
+        "job submit run partition / A 0 10 p / B 0 20 p,q / C 1 5 p,q / D 1 5 q,p",
+    )
+    fine = simulated(workload, "easy")
+    assert check(fine, workload.asked, workload).ok
+    jobs = jobs_in(fine, workload)
+    assert [(job.start, job.where) for job in jobs] == [(0, [0]), (0, [1]), (10, [0]), (15, [0])]
+    jobs[1].run = jobs[1].request = jobs[1].end = jobs[1].expected_end = 4.0
+    early = replace(workload, run=[10.0, 4.0, 5.0, 5.0], request=[10.0, 4.0, 5.0, 5.0])
+    report = check(schedule_on_nodes(early, jobs, "easy", "partition"), early.asked, early)
+    assert broken(report) == {"head-reservation", "no-idle-head"}, report
+    assert set(report.violations["message"].str.extract(r"(\d+) s(?: on| at the latest)?$")[0]) == {"4", "10"}
+    late = shifted("D", 10 + 5e-7)(sound())
+    assert check(late).ok
+    assert "no-idle-head" in broken(check(late, tolerance=1e-7))
+
+
 def test_of_very_many_promises_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many is said."""
-    monkeypatch.setattr(node_promises, "MOST_STEPS", 0)
+    monkeypatch.setattr(node_promises, "STEPS", 0)
     monkeypatch.setattr(node_promises, "LEAST_LOOKED_AT", 2)
     workload = random_workload(14)
     notes = check(simulated(workload, "easy"), workload.asked, workload).notes
