@@ -69,6 +69,24 @@ def test_numbers_may_stand_in_any_order(lists: list[str]) -> None:
     assert check(pd.DataFrame({**STARTS, "nodes": lists})).ok
 
 
+def test_who_cannot_run_and_did_is_told() -> None:
+    """E asks for more nodes than there are."""
+    whole = {"job_id": [1, 2, 3, 4, 5], "start": [0, 1, 10, 2, 20], "nodes": ["0-1", "2", "0-2", "3", "0-3"]}
+    report = check(pd.DataFrame(whole))
+    assert report.violations["message"].tolist() == [
+        "job 5 cannot run on this machine: asks for more than the machine has"
+    ]
+
+
+def test_a_schedule_without_jobs_can_be() -> None:
+    """If none of the trace can run."""
+    workload = draw_workload("cores / 1", "p:0", "job submit run nodes / A 0 1 2")
+    table = pd.DataFrame({"job_id": [], "start": [], "nodes": []})
+    report = validate(table, trace=trace_of(workload), machine=workload.table, asked=workload.asked, policy="easy")
+    assert report.ok, report
+    assert validate(simulated(workload, "fcfs"), trace=trace_of(workload), asked=workload.asked).ok
+
+
 def test_other_names_of_the_column() -> None:
     """The first that is there counts."""
     table = pd.DataFrame(STARTS)
