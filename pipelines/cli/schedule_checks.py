@@ -117,7 +117,7 @@ def _check_machine(machine: str | None, heads: str | None, *, fit: bool) -> None
     if machine is not None and fit:
         raise click.UsageError("--fit tries policies on a pool of processors; leave it out, or --machine")
     if machine is not None and click.get_current_context().meta.get("swftools.processors") is not None:
-        raise click.UsageError("--machine and --processors are two machines; give one of them")
+        raise click.UsageError("--processors and --machine are both given: they are two machines; give one")
     if machine is not None and not Path(machine).exists():
         from swftools.errors import UnreadableLogError
 

@@ -28,7 +28,7 @@ NAMES = ("nodes", "allocated_resources", "node_list", "hosts")
 """Columns of a table that may have the nodes of a job; the first that is there does."""
 
 MOST_NODES = 10_000_000
-"""Of a machine; a list with numbers further apart is a mistake, and would take the memory."""
+"""Of a machine; a list of more, or with greater numbers, is a mistake, and would take the memory."""
 
 _NUMBERS = re.compile(r"\d+(?:-\d+)?(?:[\s,]+\d+(?:-\d+)?)*")
 
@@ -150,8 +150,10 @@ def _numbers_of(text: str, known: dict[str, int]) -> IntArray:
     if _NUMBERS.fullmatch(text.strip()):
         parts = [part.partition("-") for part in text.replace(",", " ").split()]
         ranges = [(int(first), int(last or first)) for first, _, last in parts]
-        if max(last for _, last in ranges) - min(first for first, _ in ranges) > MOST_NODES:
-            raise ParameterError(f"{shown(text)!r} has numbers of nodes that no machine has")
+        if falling := next((pair for pair in ranges if pair[1] < pair[0]), None):
+            raise ParameterError(f"nodes {falling[0]}-{falling[1]} is no range; write the lesser number first")
+        if max(last for _, last in ranges) > MOST_NODES or sum(last - first for first, last in ranges) > MOST_NODES:
+            raise ParameterError(f"nodes {shown(text[:40])!r} are more than any machine has; check the list")
         return np.sort(np.concatenate([np.arange(first, last + 1) for first, last in ranges]))
     from swftools.machines.hostlist import expand_hosts  # noqa: PLC0415 (where nodes have names only)
 

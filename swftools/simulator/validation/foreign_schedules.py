@@ -215,7 +215,7 @@ def schedule_from_table(  # noqa: PLR0913 (options by name)
         return schedule
     nodes = read_nodes(table.iloc[order].reset_index(drop=True), columns["job_number"].to_numpy(), machine)
     told = columns["allocated_processors"].to_numpy() if "allocated_processors" in columns else None
-    return put_on_nodes(schedule, nodes, told, trace, rows, asked or ask_of_trace(trace, machine))
+    return put_on_nodes(schedule, nodes, told, trace, rows, ask_of_trace(trace, machine) if asked is None else asked)
 
 
 def _columns(table: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from swftools.simulator.validation.on_nodes import (
     excluded_in_vain,
     ready_times_of,
 )
-from swftools.simulator.validation.promise_checks import checked_promises
+from swftools.simulator.validation.promise_checks import checked_promises, say_none
 from swftools.simulator.validation.runs import (
     FoundViolations,
     SoundJobs,
@@ -59,7 +59,9 @@ class OnNodes:
         self.checked: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self.findings: list[FoundViolations] = []
-        self.asked = None if trace is None else asked or ask_of_trace(trace, table)
+        if asked is None and trace is not None:
+            asked = ask_of_trace(trace, table)
+        self.asked = None if trace is None else asked
         self.held = read_node_runs(schedule, table)
         if len(runs.job) < len(schedule.segments):
             self.notes = ("nodes not checked: the rules above are broken",)
@@ -100,7 +102,7 @@ class OnNodes:
     ) -> tuple[list[str], list[str], list[FoundViolations]]:
         """Return the promises that were checked, remarks, and what is broken."""
         if not promises:
-            return [], [f"{policy} promises nothing" if policy else "promises not checked: the policy is not known"], []
+            return [], [say_none(policy)], []
         why = self._why_not()
         if why or self.asked is None:
             return [], [f"promises not checked: {why}"], []

@@ -66,8 +66,7 @@ def check_promises(
 ) -> tuple[list[str], list[str], list[FoundViolations]]:
     """Return the promises that were checked, remarks, and what is broken; ``queued``: as the jobs entered the queue."""
     if not promises:
-        known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
-        return [], [f"{policy} promises nothing" if policy in list_policies() else f"promises not checked: {known}"], []
+        return [], [say_none(policy)], []
     if set(promises) <= _OF_STOPPED:
         checks: dict[str, Callable[[], Broken]] = {
             "strict-fairness": partial(find_unfair_delays, queued, runs, processors, tolerance),
@@ -100,6 +99,14 @@ def check_promises(
     if {"reservation", "fixed-reservation"} & set(promises) and not exact and semantics is None:
         return [], [f"promises not checked: those of {policy} depend on the semantics; pass semantics="], []
     return checked_promises(promises, _checks(starts, processors, semantics, tolerance), order, jobs)
+
+
+def say_none(policy: str) -> str:
+    """Return what to say of a policy of which no promise is known."""
+    if policy in list_policies():
+        return f"{policy} promises nothing"
+    known = f"none is known of policy {policy!r}" if policy else "the policy is not known"
+    return f"promises not checked: {known}"
 
 
 def checked_promises(

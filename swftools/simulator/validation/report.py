@@ -199,7 +199,9 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
             check_choice(option, value, choices)
     table = None if machine is None else table_of(machine)
     if table is not None and processors is not None:
-        raise ParameterError("a machine of nodes has its processors; give machine or processors, not both")
+        raise ParameterError(
+            "processors= (--processors) and machine= (--machine) are both given: they are two machines; give one"
+        )
     if isinstance(schedule, Schedule):
         given = schedule if table is None else replace(schedule, machine=table, processors=table.processors)
         was_stopped = False

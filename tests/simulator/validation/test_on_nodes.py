@@ -385,7 +385,7 @@ def test_a_machine_may_be_given_instead_of_the_schedules_own() -> None:
     """And not together with a number of processors."""
     smaller = replace(WORKLOAD.table, memory=np.full(4, 15))
     assert "node-size" in broken(check(sound(), machine=smaller))
-    with pytest.raises(ParameterError, match="not both"):
+    with pytest.raises(ParameterError, match="are both given"):
         check(sound(), machine=smaller, processors=32)
     assert numbers_of("0-2,5") == [0, 1, 2, 5]
 
