@@ -195,6 +195,42 @@ CASES = [
         {"easy": "A 0 0 / B 10 0 / C 1 1 / D 6 1", "fcfs": "A 0 0 / B 10 0 / C 1 1 / D 6 1"},
     ),
     Case(
+        "the head of a partition is protected though it may use another that has its head already",
+        "count cores / 2 2",
+        "p:0 q:1",
+        """job submit run cores partition
+           A 0 30 1 p / B 0 10 1 q / C 1 5 2 p / D 1 5 2 p,q / E 2 30 1 q""",
+        {
+            "easy": "A 0 0 / B 0 1 / C 30 0 / D 10 1 / E 15 1",
+            "easy heads=machine": "A 0 0 / B 0 1 / C 30 0 / D 32 1 / E 2 1",
+        },
+    ),
+    Case(
+        "the head of two partitions is the only one of both, so the next of the second is not protected",
+        "count cores / 2 2",
+        "p:0 q:1",
+        """job submit run cores partition
+           A 0 10 2 p / B 0 20 1 q / C 1 5 2 p,q / D 2 5 2 q / E 3 30 1 q""",
+        {"easy | easy heads=machine": "A 0 0 / B 0 1 / C 10 0 / D 33 1 / E 3 1"},
+    ),
+    Case(
+        "a node is spared for a job that ends before all of its reservations, not one of them",
+        "cores / 1 / 3",
+        "p:1 q:0-1 r:1",
+        "job submit run cores partition / A 0 5 2 p / B 1 15 2 p / C 1 5 3 r / D 2 8 1 q",
+        {"easy": "A 0 1 / B 5 1 / C 20 1 / D 2 0"},
+    ),
+    Case(
+        "in strict order a job that does not fit closes all of its partitions",
+        "count cores / 2 2",
+        "p:0 q:1",
+        "job submit run cores partition / A 0 10 2 p / B 0 20 1 q / C 1 5 2 p,q / D 2 3 1 q",
+        {
+            "fcfs | fcfs heads=machine": "A 0 0 / B 0 1 / C 10 0 / D 10 1",
+            "easy": "A 0 0 / B 0 1 / C 10 0 / D 2 1",
+        },
+    ),
+    Case(
         "in strict order a job that does not fit closes its partition, with all nodes of it",
         "count cores / 4 1",
         "p:0-1 q:1-2 r:3",

@@ -98,10 +98,21 @@ def test_a_table_without_nodes_is_refused() -> None:
     """The column that lacks is named."""
     with pytest.raises(ParameterError, match="no column nodes or allocated_resources or node_list or hosts"):
         check(pd.DataFrame(STARTS).drop(columns="nodes"))
-    with pytest.raises(
-        ParameterError, match="job 2 of the schedule: '0-99999999' has numbers of nodes that no machine"
-    ):
-        check(pd.DataFrame({**STARTS, "nodes": ["0-1", "0-99999999", "0-2", "3"]}))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0-99999999", "job 2 of the schedule: nodes '0-99999999' are more than any machine has"),
+        ("99999999999999999999", "more than any machine has"),
+        (",".join(["0-9999999"] * 50), "more than any machine has"),
+        ("3-2", "nodes 3-2 is no range; write the lesser number first"),
+    ],
+)
+def test_a_list_that_cannot_be_is_refused(text: str, message: str) -> None:
+    """In one sentence, before it takes the memory."""
+    with pytest.raises(ParameterError, match=message):
+        check(pd.DataFrame({**STARTS, "nodes": ["0-1", text, "0-2", "3"]}))
 
 
 def test_nodes_are_nothing_to_a_pool() -> None:
