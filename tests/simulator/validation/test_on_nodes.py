@@ -14,6 +14,7 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.machines.asked import Asked, Place
 from swftools.machines.node_table import NodeTable
+from swftools.simulator import run_setup, simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import node_heads, node_promises, node_use
 from swftools.simulator.validation.on_nodes import NODE_RULES
@@ -244,6 +245,20 @@ def test_what_the_twin_makes_is_valid(placement: str, heads: str) -> None:
         schedule = simulated(workload, policies[seed % 4], placement, heads, sparing=seed % 3 > 0)
         report = check(schedule, workload.asked, workload)
         assert report.ok, (seed, report)
+
+
+@pytest.mark.parametrize("heads", ["machine", "partition"])
+def test_what_the_engine_makes_is_valid(heads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its segments have what the rules look at, and its first waiting jobs keep their reservations."""
+    for seed in range(24):
+        workload = random_workload(seed)
+        monkeypatch.setattr(run_setup, "ask_of", lambda trace, table, workload=workload: workload.asked)
+        policy = ["fcfs", "easy", "sjf-backfill", "easy:backfill_order=widest"][seed % 4]
+        trace = trace_of(workload)
+        schedule = simulate(trace, policy, machine=workload.table, heads=heads, overrun="run-on")
+        assert len(schedule) == int((workload.asked.code == 0).sum())
+        assert (report := check(schedule, workload.asked, workload)).ok, (seed, report)
+        assert set(NODE_RULES) <= set(report.checked)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
