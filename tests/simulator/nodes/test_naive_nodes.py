@@ -84,7 +84,7 @@ def pool_jobs(columns: dict[str, list[int]], nodes: int) -> list[Job]:
 @pytest.mark.parametrize("policy", DECISIONS)
 def test_one_node_is_a_pool_and_so_are_whole_equal_nodes(policy: str) -> None:
     """Starts are those of a pool: on one node that is shared, and on as many nodes as it has processors."""
-    for seed in range(4):
+    for seed in range(2):
         processors = [8, 12][seed % 2]
         trace, columns = pool_trace(seed, processors)
         starts = simulate(trace, policy, processors=processors).jobs["start_time"].tolist()
@@ -93,7 +93,7 @@ def test_one_node_is_a_pool_and_so_are_whole_equal_nodes(policy: str) -> None:
             draw_machine(f"count / {processors}", f"p:0-{processors - 1}"),
         ):
             jobs = pool_jobs(columns, len(table))
-            heads = [MACHINE, "partition"][seed // 2]
+            heads = [MACHINE, "partition"][seed]
             simulate_on_nodes(jobs, table, DECISIONS[policy], placement=Placement(), heads=heads)
             assert [job.start for job in jobs] == starts, (seed, len(table))
 
@@ -153,7 +153,7 @@ def test_what_comes_of_it_is_possible(placement: str, heads: str) -> None:
 def test_partitions_without_a_common_node_are_machines_of_their_own() -> None:
     """Two machines that are put side by side as partitions do as each did; not so with one head for both."""
     differ = 0
-    for seed in range(30):
+    for seed in range(12):
         left, right = (random_workload(2 * seed + side, is_plain=True, most_nodes=4) for side in (0, 1))
         for policy in ("easy", "fcfs", "lxf-backfill"):
             alone = [job.start for part in (left, right) for job in _whole(part, policy, "partition")]
@@ -165,7 +165,7 @@ def test_partitions_without_a_common_node_are_machines_of_their_own() -> None:
                 again := joined(left, right), _joined_table(left, right), DECISIONS[policy], heads="machine"
             )
             differ += [job.start for job in sorted(again, key=lambda job: (job.partitions[0], job.row))] != alone
-    assert differ > 10
+    assert differ > 3
 
 
 def _whole(workload: Workload, policy: str, heads: str) -> list[Job]:

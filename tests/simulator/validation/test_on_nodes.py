@@ -247,10 +247,11 @@ def test_what_the_twin_makes_is_valid(placement: str, heads: str) -> None:
         assert report.ok, (seed, report)
 
 
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 200), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("heads", ["machine", "partition"])
-def test_what_the_engine_makes_is_valid(heads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_engine_makes_is_valid(heads: str, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its segments have what the rules look at, and its first waiting jobs keep their reservations."""
-    for seed in range(24):
+    for seed in seeds:
         workload = random_workload(seed)
         monkeypatch.setattr(run_setup, "ask_of", lambda trace, table, workload=workload: workload.asked)
         policy = ["fcfs", "easy", "sjf-backfill", "easy:backfill_order=widest"][seed % 4]
@@ -271,11 +272,12 @@ def test_cases_by_hand_are_valid(case: Any) -> None:
         assert (report := check(schedule, workload.asked, workload)).ok, report
 
 
-def test_promises_are_those_of_a_naive_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", [range(32), pytest.param(range(32, 400), marks=pytest.mark.slow)])
+def test_promises_are_those_of_a_naive_twin(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of schedules that no EASY made, the same jobs are told to start too late, for the same promise."""
     monkeypatch.setattr("swftools.simulator.validation.report.EXAMPLES", 1000)
     told: dict[str, int] = {}
-    for seed in range(80):
+    for seed in seeds:
         workload = random_workload(seed)
         heads = ["machine", "partition"][seed % 2]
         schedule = simulated(workload, ["fcfs", "sjf", "lxf", "widest"][seed // 2 % 4], heads="machine")
@@ -287,7 +289,7 @@ def test_promises_are_those_of_a_naive_twin(monkeypatch: pytest.MonkeyPatch) -> 
             numbers = found["job_number"][found["rule"] == promise]
             assert {int(number) - 1 for number in numbers} == rows, (seed, promise)
             told[promise] = told.get(promise, 0) + len(rows)
-    assert min(told.values()) > 10, told
+    assert min(told.values()) > 2, told
 
 
 def jobs_in(schedule: Schedule, workload: Workload) -> list[Job]:
@@ -450,12 +452,13 @@ def test_a_machine_of_another_kind_is_refused() -> None:
 
 def test_compiled_and_interpreted_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernels of nodes say the same in Python."""
-    reports = [*(check(change(sound())) for change, _ in BREAKS.values()), _of_another_policy()]
+    changes = [change for change, _ in BREAKS.values()][::3]
+    reports = [*(check(change(sound())) for change in changes), _of_another_policy()]
     for module in (node_use, node_heads, node_promises):
         for name, value in list(vars(module).items()):
             if hasattr(value, "py_func"):
                 monkeypatch.setattr(module, name, value.py_func)
-    again = [*(check(change(sound())) for change, _ in BREAKS.values()), _of_another_policy()]
+    again = [*(check(change(sound())) for change in changes), _of_another_policy()]
     assert [(str(each), each.violations.to_dict()) for each in reports] == [
         (str(each), each.violations.to_dict()) for each in again
     ]
