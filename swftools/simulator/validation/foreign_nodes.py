@@ -76,7 +76,7 @@ def read_nodes(given: pd.DataFrame, number: FloatArray, table: NodeTable) -> Tab
             f"the schedule has no column {' or '.join(NAMES)}, which says where jobs ran; "
             "without it give processors (--processors), and no machine"
         )
-    code, texts = pd.factorize(given[name].fillna("").astype("str"))
+    code, texts = pd.factorize(np.array([_text_of(value) for value in given[name]], dtype=object))
     known = {node: place for place, node in enumerate(table.names)}
     lists = []
     for place, text in enumerate(texts):
@@ -141,6 +141,17 @@ def put_on_nodes(
         processors=table.processors,
         machine=table,
     )
+
+
+def _text_of(value: Any) -> str:
+    """Return what stands in a column of nodes as text: ranges of our own segments are lists, and one node a number."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, np.ndarray)):
+        return ",".join(f"{low}-{high}" for low, high in zip(value[::2], value[1::2], strict=False))
+    if pd.isna(value):
+        return ""
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _numbers_of(text: str, known: dict[str, int]) -> IntArray:

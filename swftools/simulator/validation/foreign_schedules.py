@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow.parquet as pq
 
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.header import local_start_of
@@ -67,7 +68,9 @@ def read_schedule(path: str | Path) -> pd.DataFrame:
     """
     try:
         require_small(path, 1 << 34)
-        table = pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
+        # What pandas noted of types is not needed, and pandas cannot read its own notes on lists.
+        is_parquet = Path(path).suffix == ".parquet"
+        table = pq.read_table(path).to_pandas(ignore_metadata=True) if is_parquet else pd.read_csv(path)
     except (OSError, ValueError, EOFError) as error:
         raise UnreadableLogError(f"{path}: not a schedule as CSV or Parquet: {error}") from error
     return starts_of_batsim(table) if is_of_batsim(table) else table

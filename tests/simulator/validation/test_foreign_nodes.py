@@ -94,6 +94,36 @@ def test_other_names_of_the_column() -> None:
     assert not check(table.rename(columns={"nodes": "hosts"}).assign(nodes=["0-1", "1", "0-2", "3"])).ok
 
 
+@pytest.mark.parametrize(
+    ("lists", "is_fine"),
+    [
+        ([[0, 1], [2, 2], [0, 2], [3, 3]], True),
+        ([np.array([0, 1]), np.array([2, 2]), np.array([0, 0, 1, 2]), np.array([3, 3])], True),
+        ([[0, 1], [1, 1], [0, 2], [3, 3]], False),
+        ([[0, 1], None, [0, 2], [3, 3]], False),
+    ],
+)
+def test_ranges_may_be_lists_as_in_files_of_our_segments(lists: list[Any], *, is_fine: bool) -> None:
+    """The first and the last number of each."""
+    assert check(pd.DataFrame({**STARTS, "nodes": lists})).ok == is_fine
+
+
+def test_segments_of_ours_are_a_table_of_starts(tmp_path: Path) -> None:
+    """As Parquet has them."""
+    path = tmp_path / "segments.parquet"
+    simulated(WORKLOAD, "easy").segments.to_parquet(path)
+    assert (report := check(path)).ok, report
+
+
+def test_a_job_on_one_node_may_have_its_number_only() -> None:
+    """Also where others have none, so that it is read as 1.0."""
+    workload = draw_workload("count cores / 2 4", "p:0-1", "job submit run / A 0 10 / B 1 5")
+    given = {"trace": trace_of(workload), "machine": workload.table, "asked": workload.asked}
+    assert validate(pd.DataFrame({"job_id": [1, 2], "start": [0, 1], "nodes": [0, 1]}), **given).ok
+    report = validate(pd.DataFrame({"job_id": [1, 2], "start": [0, 1], "nodes": [1.0, np.nan]}), **given)
+    assert set(report.violations["job_number"]) == {2}
+
+
 def test_a_table_without_nodes_is_refused() -> None:
     """The column that lacks is named."""
     with pytest.raises(ParameterError, match="no column nodes or allocated_resources or node_list or hosts"):
