@@ -32,6 +32,7 @@ from swftools.errors import ParameterError, StateError
 from swftools.fields import dictionary
 from swftools.fields.dictionary import required_columns, table_fields
 from swftools.learning.options import EnvOptions
+from swftools.machines.description import MachineDescription
 from swftools.parameters.run_option_table import ALWAYS, NEEDED, RUN_OPTIONS, WHERE_SET, RunOptions
 from swftools.simulator import Simulation, Stepper, run_options, simulate
 from swftools.simulator.registry import OPTIONS
@@ -45,7 +46,9 @@ MAKE = runpy.run_path(str(ROOT / "docs" / "make_run_options.py"))
 NAMES = list(RUN_OPTIONS)
 SETTINGS = [name for name, option in RUN_OPTIONS.items() if not option.is_repetition]
 ALWAYS_THERE = [name for name, option in RUN_OPTIONS.items() if option.in_key == ALWAYS]
+OF_POOL = [name for name, option in RUN_OPTIONS.items() if not option.on_nodes]
 SIMULATING = ("simulate", "compare", "energy", "price", "explain", "reservations")
+EIGHT = {"nodes": [{"kind": "cpu", "count": 1, "cores": 8}]}
 EXPERIMENT = {"name": "small", "logs": ["small.swf"], "policies": ["easy"]}
 
 
@@ -59,7 +62,9 @@ def test_names_of_the_table() -> None:
     assert len({option.axis for option in RUN_OPTIONS.values()}) == len(NAMES)
 
 
-@pytest.mark.parametrize(("takes", "beside"), [(simulate, {"compiled", "progress"}), (Simulation, {"compiled"})])
+@pytest.mark.parametrize(
+    ("takes", "beside"), [(simulate, {"compiled", "machine", "progress"}), (Simulation, {"compiled", "machine"})]
+)
 def test_signatures(takes: Any, beside: set[str]) -> None:
     """Names, types and defaults can be read from each."""
     keywords = [each for each in inspect.signature(takes).parameters.values() if each.kind is each.KEYWORD_ONLY]
@@ -94,18 +99,22 @@ def test_what_is_written_is_as_it_is_made(tmp_path: Path, capsys: pytest.Capture
 
 def test_names_that_no_policy_can_use() -> None:
     """The registry's list follows."""
-    assert OPTIONS == {"trace", "policy", "processors", "compiled", "progress", *NAMES}
+    assert OPTIONS == {"trace", "policy", "processors", "compiled", "machine", "progress", *NAMES}
 
 
 def test_what_a_schedule_tells() -> None:
-    """Every option, beside the parameters of the policy; those that are read as text with every parameter."""
+    """Every option that counts there, and the policy's parameters; those that are read as text with every parameter."""
     trace = crowded_trace(5, seed=1)
     options = Simulation(trace, "easy", predictor="virtual", restart_overhead=3, seed=4).options
-    assert NAMES == list(options)[: len(NAMES)]
+    assert OF_POOL == [name for name in options if name in NAMES] == list(options)[: len(OF_POOL)]
     usual = {name: run_options.options_in_words(RunOptions())[name] for name in NAMES}
-    assert usual == {name: Simulation(trace, "easy").options[name] for name in NAMES}
+    told = {name: usual[name] for name in OF_POOL}
+    assert told == {name: value for name, value in Simulation(trace, "easy").options.items() if name in NAMES}
+    on_nodes = Simulation(trace, "easy", machine=MachineDescription.from_mapping(EIGHT)).options
+    assert usual == {name: value for name, value in on_nodes.items() if name in NAMES}
+    usual = told
     changed = {"predictor": "virtual:error=0.5", "restart_overhead": "uniform:seconds=3.0,per_processor=0.0", "seed": 4}
-    assert usual | changed == {name: options[name] for name in NAMES}
+    assert usual | changed == {name: options[name] for name in OF_POOL}
 
 
 @pytest.mark.parametrize("name", [each for each in dir(pipelines) if isinstance(getattr(pipelines, each), type)])
@@ -121,7 +130,7 @@ def test_parameters_of_tasks(name: str) -> None:
     for option in (RUN_OPTIONS[each] for each in wanted):
         parameter = found[option.name]
         value = parameter.normalize(parameter._default)
-        text = run_options.options_in_words(RunOptions())[option.name]
+        text = option.usual if option.on_nodes else run_options.options_in_words(RunOptions())[option.name]
         assert (value, type(value)) == ((text, str) if option.forms else (option.default, option.type))
         assert option.sentence() in parameter.description
 
@@ -262,11 +271,11 @@ def state_with(stepper: Stepper, changed: dict[str, Any], monkeypatch: pytest.Mo
         return stepper.to_bytes()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OF_POOL)
 def test_a_saved_state_has_every_option(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without one it is none, unless the option came later: then it is what it was before there was the option."""
     stepper = Stepper(crowded_trace(4, seed=1), "easy")
-    assert {*NAMES} <= {*stepper._simulation.options}
+    assert {*OF_POOL} <= {*stepper._simulation.options}
     state = state_with(stepper, {name: None}, monkeypatch)
     if (older := RUN_OPTIONS[name].in_old_states) is NEEDED:
         with pytest.raises(StateError, match="not those of a simulation"):
@@ -333,6 +342,34 @@ def test_keys_have_every_option(task: SimulatePolicy, monkeypatch: pytest.Monkey
     assert {*ALWAYS_THERE} - {"overrun", "semantics"} == said(task)
     assert asked[-1] == ("instant", task.found)
     assert [*task.options] == SETTINGS
+
+
+@pytest.mark.parametrize("text", ["first-fit", "first-fit:sparing=true", "First-Fit: sparing=true"])
+def test_the_usual_placement_enters_no_key(task: SimulatePolicy, text: str) -> None:
+    """However it is written; another one does, in its one form."""
+    same = task.clone(placement=text, heads="partition")
+    assert (task.key, task.options) == (same.key, same.options)
+    assert not {"placement", "heads"} & {*same.counted_options}
+    given = {"placement": "first-fit: sparing=false", "heads": "machine"}
+    other = task.clone(**given)
+    assert other.counted_options == same.counted_options | given | {"placement": "first-fit:sparing=false"}
+    assert len({task.key, other.key, *(task.clone(**{name: value}).key for name, value in given.items())}) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"placement": "best-fit"}, "placement='best-fit:sparing=true' is of a machine of nodes; give machine="),
+        ({"placement": "first-fit:sparing=false"}, "placement='first-fit:sparing=false' is of a machine of nodes"),
+        ({"heads": "machine"}, "heads='machine' is of a machine of nodes; give machine= (--machine) too"),
+    ],
+)
+def test_what_is_of_nodes_needs_a_machine(options: dict[str, Any], message: str) -> None:
+    """The default may be said in each of its forms."""
+    trace = crowded_trace(3, seed=1)
+    assert len(simulate(trace, "easy", placement="first-fit:sparing=true", heads="partition")) == 3
+    with pytest.raises(ParameterError, match=f"^{re.escape(message)}"):
+        simulate(trace, "easy", **options)
 
 
 def test_what_is_published_has_the_options_that_count(

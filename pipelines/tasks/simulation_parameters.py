@@ -15,7 +15,7 @@ from pipelines.tasks.parameters import MappingParameter, assignments, from_json
 from swftools.errors import ParameterError
 from swftools.parameters import did_you_mean
 from swftools.parameters.as_text import read_entries, read_entry, write_entry
-from swftools.parameters.run_option_table import RUN_OPTIONS, RunOption
+from swftools.parameters.run_option_table import RUN_OPTIONS, WHERE_SET, RunOption
 from swftools.parameters.spelling import respelled
 from swftools.selection import select_jobs
 from swftools.simulator.metrics.parameters import MetricParameters
@@ -48,10 +48,19 @@ class PoliciesParameter(luigi.Parameter):
 
 
 class ReadParameter(luigi.Parameter):
-    """An option of a run that is a text with parameters, such as ``factor:factor=2`` of requests."""
+    """An option of a run that is a text with parameters, such as ``factor:factor=2`` of requests.
 
-    def __init__(self, find: Callable[[Any], Any], **known: Any) -> None:
-        self._find = find
+    Parameters
+    ----------
+    find : callable
+        Reads the text.
+    usual : str
+        What the default is written as, however it is given: keys and tables without the option stand for this text.
+        Empty: by name and every parameter, as any other.
+    """
+
+    def __init__(self, find: Callable[[Any], Any], usual: str = "", **known: Any) -> None:
+        self._find, self._usual = find, usual
         super().__init__(**known)
 
     def normalize(self, value: Any) -> str:
@@ -62,7 +71,8 @@ class ReadParameter(luigi.Parameter):
         ParameterError
             There is none of that name, or it takes no such parameter, or another value.
         """
-        return str(self._find(value).to_text())
+        found = str(self._find(value).to_text())
+        return self._usual if self._usual and found == self._find(self._usual).to_text() else found
 
 
 class PredictorParameter(luigi.Parameter):
@@ -123,7 +133,10 @@ def parameter_of(option: RunOption) -> luigi.Parameter:
     known: dict[str, Any] = {"default": option.usual, "description": option.sentence() + choices}
     if option.name == "predictor":
         return PredictorParameter(**known)
-    return ReadParameter(FIND[option.name], **known) if option.forms else _BY_TYPE[option.type](**known)
+    if option.forms:
+        usual = option.usual if option.in_key == WHERE_SET else ""
+        return ReadParameter(FIND[option.name], usual, **known)
+    return _BY_TYPE[option.type](**known)
 
 
 def takes_run_options(*, repetitions: bool) -> Callable[[type[Task]], type[Task]]:

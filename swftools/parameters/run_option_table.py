@@ -60,6 +60,8 @@ class RunOption:
         When it enters content keys, published facts and the tables of experiments. An option that comes to be must not
         move what was published without it: "where set" is where it is not at its default. A callable takes the value
         and the log as tasks found it (``pipelines.logs.find.Log``), and returns whether it counts there.
+    on_nodes : bool
+        Whether it counts on machines of nodes only: a run on a pool of processors does not tell it.
     in_old_states : object, optional
         Of an option that came later: what it was in states that were saved before. Without it every state must have it.
     """
@@ -74,6 +76,7 @@ class RunOption:
     is_repetition: bool = False
     in_environments: bool | str = False
     in_key: InKey = ALWAYS
+    on_nodes: bool = False
     in_old_states: Any = NEEDED
     name: str = ""
     default: Any = None
@@ -196,11 +199,12 @@ class RunOptions(Parameters):
     placement: Any = run_option(
         "first-fit",
         help="On a machine of nodes, which of the nodes that fit a job it gets",
-        forms=("`first-fit`", "`lowest-weight`", "`best-fit`", "any with `:sparing=false`"),
+        forms=("`first-fit`", "`lowest-weight`", "`best-fit`", "each also as `first-fit:sparing=false`"),
         annotation="str | Placement",
         page="machines.md#placement",
         column="Which nodes jobs get.",
         in_key=WHERE_SET,
+        on_nodes=True,
         in_old_states="first-fit",
     )
     heads: str = run_option(
@@ -210,6 +214,7 @@ class RunOptions(Parameters):
         column="Whether each partition has a first waiting job.",
         page="machines.md#one-first-job-a-partition",
         in_key=WHERE_SET,
+        on_nodes=True,
         in_old_states="partition",
     )
     seed: int = run_option(
@@ -252,3 +257,6 @@ RUN_OPTIONS: dict[str, RunOption] = {
     for each in fields(RunOptions)
 }
 """What is known of each option, by name, in their order."""
+
+ON_NODES = tuple(name for name, each in RUN_OPTIONS.items() if each.on_nodes)
+"""The options that count on machines of nodes only."""

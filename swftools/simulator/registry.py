@@ -32,7 +32,7 @@ from swftools.simulator.policy_abi import (
 if TYPE_CHECKING:
     import pandas as pd
 
-OPTIONS = frozenset({"trace", "policy", "processors", *RunOptions.names(), "compiled", "progress"})
+OPTIONS = frozenset({"trace", "policy", "processors", *RunOptions.names(), "compiled", "machine", "progress"})
 """What ``simulate`` is told beside the policy's parameters, none of which can have such a name."""
 
 NeedsWhere = Mapping[tuple[str, Any], tuple[str, ...]] | Callable[[Mapping[str, Any]], tuple[str, ...]]

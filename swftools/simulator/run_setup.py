@@ -14,7 +14,7 @@ from swftools.machines.node_table import NodeTable
 from swftools.machines.requests import ask_of
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import CQSIM, IGNORE, SEMANTICS
-from swftools.parameters.run_option_table import RunOptions
+from swftools.parameters.run_option_table import ON_NODES, RunOptions
 from swftools.simulator.engine.dependents import note_edges
 from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import DEPENDS, begin_state
@@ -122,9 +122,8 @@ def begin(
         remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
-    words = options_in_words(run)
-    if table is None:
-        del words["placement"], words["heads"]
+    unsaid = ON_NODES if table is None else ()
+    words = {name: value for name, value in options_in_words(run).items() if name not in unsaid}
     return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table, asked)
 
 

@@ -8,8 +8,9 @@ import os
 from swftools.errors import ParameterError
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import Parameters
-from swftools.parameters.run_option_table import RunOptions
+from swftools.parameters.run_option_table import ON_NODES, RunOptions
 from swftools.simulator.nodes.placement import Placement
+from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.policy_abi import MachineKind
 from swftools.simulator.registry import Policy
 
@@ -34,12 +35,10 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
         The file cannot be read.
     """
     if machine is None:
-        usual = RunOptions()
-        for name in ("placement", "heads"):
-            if getattr(run, name) != getattr(usual, name):
-                raise ParameterError(
-                    f"{name}={getattr(run, name)!r} is of a machine of nodes; give machine= (--machine) too"
-                )
+        usual, told = _on_nodes(RunOptions()), _on_nodes(run)
+        for name in ON_NODES:
+            if told[name] != usual[name]:
+                raise ParameterError(f"{name}={told[name]!r} is of a machine of nodes; give machine= (--machine) too")
         return None
     if processors is not None:
         raise ParameterError(
@@ -61,6 +60,11 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
     raise ParameterError(
         f"machine of type {type(machine).__name__}: give the path of a file, a MachineDescription, or a NodeTable"
     )
+
+
+def _on_nodes(run: RunOptions) -> dict[str, str]:
+    """Return the options that count on nodes only, in their one form."""
+    return {name: str(getattr(run, name)) for name in ON_NODES} | {"placement": find_placement(run.placement).to_text()}
 
 
 def kind_for(policy: Policy, chosen: Parameters, placement: Placement) -> MachineKind:

@@ -20,7 +20,7 @@ from swftools.header import HeaderEntry, SwfHeader
 from swftools.output.package import swftools_package
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import SEMANTICS
-from swftools.parameters.run_option_table import RunOptions
+from swftools.parameters.run_option_table import ON_NODES, RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.dependent import none_wait
 from swftools.simulator.engine.loop import EngineOptions
@@ -244,7 +244,9 @@ def _made(
     sentences_of(assumed, {}, options)  # which says what is assumed in words that there must be
     made.__dict__.update(
         policy=policy,
-        options=options,
+        options={name: value for name, value in options.items() if name not in ON_NODES},
+        nodes=None,
+        _asked=None,
         _table=table,
         _own_rows=rows,
         _workload=Workload(coming, known, _excluded_of(head, len(table)), machine.restart, assumed, dependent),

@@ -19,8 +19,8 @@ def find_placement(text: str | Placement) -> Placement:
 
     Examples
     --------
-    >>> find_placement("first-fit:sparing=no").to_text()
-    'first-fit:sparing=False'
+    >>> find_placement("first-fit: sparing=false").to_text()
+    'first-fit:sparing=false'
     """
     if isinstance(text, Placement):
         return text
