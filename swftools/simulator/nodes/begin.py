@@ -83,6 +83,7 @@ def begin_on_nodes(
         parts=held,
         table=1 << max(2 * jobs, 2).bit_length(),
         partitions=len(table.partitions),
+        asked_places=len(places) + 1,
         planned=len(table.partitions) * len(table),
     )
     first, by_row = given_columns(coming)

@@ -18,7 +18,15 @@ from swftools.simulator.machine.state import NOW
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import any_may_start, note_found
-from swftools.simulator.nodes.queue_order import close, first_of_class, first_open, key_on_nodes, open_all
+from swftools.simulator.nodes.queue_order import (
+    close,
+    first_in_queue,
+    first_of_class,
+    first_open,
+    key_on_nodes,
+    list_again,
+    open_all,
+)
 from swftools.simulator.nodes.searching import find_both, find_now
 from swftools.simulator.nodes.several import add_head, begin_plan, hold_in_plan, is_head_still, make_reservations
 from swftools.simulator.nodes.shadow import reserve
@@ -34,27 +42,28 @@ def start_heads_by_order(machine: NodeMachine, order: Order) -> int:
     """Start jobs in an order while they fit; return the first that does not, or NOBODY, and make reservations."""
     if machine.classes.counts[HEADS] == HEAD_OF_PARTITION:
         return _start_heads_of_partitions(machine, order)
-    open_all(machine)
-    head = first_open(machine, order)
+    head = first_in_queue(machine, order)
     while fits_on_nodes(machine, head):
         start_on_nodes(machine, head)
-        head = first_open(machine, order)
+        head = first_in_queue(machine, order)
     return head
 
 
 @kernel(allocates=False)
 def _start_heads_of_partitions(machine: NodeMachine, order: Order) -> int:
     """Do the same in each partition; the first of each that cannot start has a reservation then."""
-    begin_plan(machine)
-    open_all(machine)
-    job = first_open(machine, order)
     if not any_may_start(machine):
-        return job
+        return NOBODY
+    begin_plan(machine)
+    open_all(machine, order)
+    job = first_open(machine)
     while job != NOBODY:
         if is_head_still(machine, job) or not _start_respecting(machine, job):
             add_head(machine, job)
             close(machine, job)
-        job = first_open(machine, order)
+        else:
+            list_again(machine, order, machine.asked.place[job])
+        job = first_open(machine)
     return machine.plan.job[0] if machine.classes.counts[FOUND] > 0 else NOBODY
 
 

@@ -42,22 +42,66 @@ def first_of_class(machine: NodeMachine, order: Order, kind: int) -> int:
 
 
 @kernel(allocates=False)
-def first_open(machine: NodeMachine, order: Order) -> int:
-    """Return the first waiting job in an order that may use a partition that is not closed, or NOBODY."""
-    if order.kind == FCFS and machine.classes.counts[CLOSED0] == 0 and machine.classes.counts[CLOSED1] == 0:
+def first_in_queue(machine: NodeMachine, order: Order) -> int:
+    """Return the first waiting job in an order, or NOBODY."""
+    if order.kind == FCFS:
         return first_waiting(machine)
-    classes, places, counts = machine.classes, machine.places, machine.classes.counts
-    queue_place = machine.queue.place
+    classes = machine.classes
     best, best_key = NOBODY, np.inf
-    for slot in range(counts[ACTIVE]):
-        kind = classes.slots[slot]
-        at = machine.asked.place[classes.first[kind] - 1]
-        is_open = (places.partitions0[at] & ~counts[CLOSED0]) | (places.partitions1[at] & ~counts[CLOSED1])
-        if is_open == 0:
-            continue
-        job = first_of_class(machine, order, kind)
+    for slot in range(classes.counts[ACTIVE]):
+        job = first_of_class(machine, order, classes.slots[slot])
         key = key_on_nodes(machine, order, job)
-        if best == NOBODY or key < best_key or (key == best_key and queue_place[job] < queue_place[best]):
+        if best == NOBODY or comes_before(machine, key, job, best_key, best):
+            best, best_key = job, key
+    return best
+
+
+@kernel(allocates=False)
+def comes_before(machine: NodeMachine, key: float, job: int, other_key: float, other: int) -> bool:
+    """Whether a waiting job comes before another one, by their keys and then as they stand in the queue."""
+    return key < other_key or (key == other_key and machine.queue.place[job] < machine.queue.place[other])
+
+
+@kernel(allocates=False)
+def open_all(machine: NodeMachine, order: Order) -> None:
+    """Let no partition be closed, and list who is first, in an order, of those that wait for each place."""
+    plan, counts = machine.plan, machine.classes.counts
+    counts[CLOSED0] = counts[CLOSED1] = 0
+    for at in range(len(plan.first_job)):
+        plan.first_job[at] = NOBODY
+    for slot in range(counts[ACTIVE]):
+        _list_first(machine, order, slot)
+
+
+@kernel(allocates=False)
+def list_again(machine: NodeMachine, order: Order, at: int) -> None:
+    """Find anew who is the first that waits for a place, since the first one started."""
+    machine.plan.first_job[at] = NOBODY
+    inside0, inside1 = 1 << at if at < 62 else 0, 1 << (at - 62) if at >= 62 else 0
+    for slot in range(machine.classes.counts[ACTIVE]):
+        if machine.classes.inside0[slot] == inside0 and machine.classes.inside1[slot] == inside1:
+            _list_first(machine, order, slot)
+
+
+@kernel(allocates=False)
+def _list_first(machine: NodeMachine, order: Order, slot: int) -> None:
+    """List the first job of a class if it comes before who is listed for its place."""
+    plan = machine.plan
+    job = first_of_class(machine, order, machine.classes.slots[slot])
+    at, key = machine.asked.place[job], key_on_nodes(machine, order, job)
+    if plan.first_job[at] == NOBODY or comes_before(machine, key, job, plan.first_key[at], plan.first_job[at]):
+        plan.first_job[at], plan.first_key[at] = job, key
+
+
+@kernel(allocates=False)
+def first_open(machine: NodeMachine) -> int:
+    """Return the first of the listed jobs that may use a partition that is not closed, or NOBODY."""
+    places, plan, counts = machine.places, machine.plan, machine.classes.counts
+    best, best_key = NOBODY, np.inf
+    for at in range(len(plan.first_job)):
+        job, key = plan.first_job[at], plan.first_key[at]
+        is_open = (places.partitions0[at] & ~counts[CLOSED0]) | (places.partitions1[at] & ~counts[CLOSED1])
+        if job != NOBODY and is_open != 0 and (best == NOBODY or comes_before(machine, key, job, best_key, best)):
             best, best_key = job, key
     return best
 
@@ -68,9 +112,3 @@ def close(machine: NodeMachine, job: int) -> None:
     counts, places, at = machine.classes.counts, machine.places, machine.asked.place[job]
     counts[CLOSED0] |= places.partitions0[at]
     counts[CLOSED1] |= places.partitions1[at]
-
-
-@kernel(allocates=False)
-def open_all(machine: NodeMachine) -> None:
-    """Let no partition be closed."""
-    machine.classes.counts[CLOSED0] = machine.classes.counts[CLOSED1] = 0

@@ -158,7 +158,7 @@ class NodePlan(NamedTuple):
     By reservation: the ``job``, when it is to ``begin`` and to ``end`` (s), and where its entries begin and end
     (``entries``). An entry is a node of a reservation: ``node``, ``of`` which reservation, what is ``left`` there when
     it begins, and the ``next`` entry of the same node. ``newest`` is the last entry of each node, if ``stamp`` has the
-    number of the plan.
+    number of the plan. ``first_job`` is the first that waits for each place, ``first_key`` its key in the order.
     """
 
     job: Annotated[IntArray, StateColumn(WHOLE, PER_PARTITION)]
@@ -170,6 +170,8 @@ class NodePlan(NamedTuple):
     left: Annotated[IntArray, StateColumn(WHOLE, PER_PLAN, is_rare=True)]
     next: Annotated[ShortArray, StateColumn(SHORT, PER_PLAN, is_rare=True)]
     newest: Annotated[IntArray, StateColumn(WHOLE, PER_NODE)]
+    first_job: Annotated[IntArray, StateColumn(WHOLE, PER_PLACE_ASKED)]
+    first_key: Annotated[FloatArray, StateColumn(REAL, PER_PLACE_ASKED)]
     stamp: Annotated[IntArray, StateColumn(WHOLE, PER_NODE)]
 
 

@@ -13,7 +13,7 @@ from swftools.kernel import kernel
 from swftools.simulator.job_orders import FCFS, Order, simple_order
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import any_may_start
-from swftools.simulator.nodes.queue_order import close, first_open, open_all
+from swftools.simulator.nodes.queue_order import close, first_in_queue, first_open, list_again, open_all
 from swftools.simulator.nodes.state import HEAD_OF_PARTITION, HEADS, NodeMachine
 from swftools.simulator.nodes.usable import OPEN, find_usable
 from swftools.simulator.nodes.verbs import fits_on_nodes, place_and_begin, start_on_nodes
@@ -22,20 +22,30 @@ from swftools.simulator.nodes.verbs import fits_on_nodes, place_and_begin, start
 @kernel(allocates=False)
 def start_by_order(machine: NodeMachine, order: Order) -> None:
     """Start waiting jobs in an order, until the first that does not fit."""
-    open_all(machine)
-    job = first_open(machine, order)
-    while job != NOBODY and any_may_start(machine):
-        if machine.classes.counts[HEADS] == HEAD_OF_PARTITION:
-            got, group = find_usable(machine, job, OPEN, 0.0)
-            if got == machine.asked.nodes[job]:
-                place_and_begin(machine, job, group, OPEN, 0.0)
-            else:
-                close(machine, job)
-        elif fits_on_nodes(machine, job):
-            start_on_nodes(machine, job)
+    if machine.classes.counts[HEADS] == HEAD_OF_PARTITION:
+        _start_in_partitions(machine, order)
+        return
+    job = first_in_queue(machine, order)
+    while fits_on_nodes(machine, job):
+        start_on_nodes(machine, job)
+        job = first_in_queue(machine, order)
+
+
+@kernel(allocates=False)
+def _start_in_partitions(machine: NodeMachine, order: Order) -> None:
+    """Do the same in each partition."""
+    open_all(machine, order)
+    job = first_open(machine)
+    while job != NOBODY:
+        got, group = find_usable(machine, job, OPEN, 0.0)
+        if got == machine.asked.nodes[job]:
+            place_and_begin(machine, job, group, OPEN, 0.0)
+            list_again(machine, order, machine.asked.place[job])
+            if not any_may_start(machine):
+                return
         else:
-            return
-        job = first_open(machine, order)
+            close(machine, job)
+        job = first_open(machine)
 
 
 @kernel(allocates=False)
