@@ -84,14 +84,17 @@ def _reserve_next(machine: NodeMachine, head: int) -> None:
     length = expected_time(machine, head)
     copy_now_to_then(machine)
     reserved = _list_reserved(machine, head)
-    fit = _count_unreserved(machine, head)
+    # Nodes without a reservation are counted as they come free; of the few others a bound is kept, since they come
+    # free only by ends of jobs and of reservations.
+    fit, most = _count_unreserved(machine, head), reserved
     while True:
         while i < machine.counts[RUNNING] and machine.expected_end[machine.running[i]] <= time:
-            fit += _let_end(machine, machine.running[i], head)
-            i += 1
+            more, listed = _let_end(machine, machine.running[i], head)
+            fit, most, i = fit + more, min(most + listed, reserved), i + 1
         end = instant(time + length)
-        # Nodes without a reservation are counted as they come free, the few others each time.
-        if fit + reserved >= wanted and fit + _count_listed(machine, head, reserved, time, end) >= wanted:
+        if fit + most >= wanted:
+            most = _count_listed(machine, head, reserved, time, end)
+        if fit + most >= wanted:
             group = _set_with_room(machine, head, reserved, time, end)
             if group != NOBODY:
                 break
@@ -99,8 +102,8 @@ def _reserve_next(machine: NodeMachine, head: int) -> None:
         if i < machine.counts[RUNNING]:
             after = max(machine.expected_end[machine.running[i]], now)
         for other in range(counts[PLANNED]):
-            if plan.end[other] > time:
-                after = min(after, plan.end[other])
+            if plan.end[other] > time and plan.end[other] <= after:
+                after, most = plan.end[other], reserved
         time = after
     _write_down(machine, head, group, time, instant(time + length))
 
@@ -143,13 +146,14 @@ def _count_unreserved(machine: NodeMachine, head: int) -> int:
 
 
 @kernel(allocates=False)
-def _let_end(machine: NodeMachine, job: int, head: int) -> int:
+def _let_end(machine: NodeMachine, job: int, head: int) -> tuple[int, int]:
     """Count the nodes of a running job as free in what is expected; return how many more fit another job.
 
-    Of those that have no reservation.
+    First of those without a reservation; then of the others.
     """
     nodes, places, first = machine.nodes, machine.places, machine.asked.first[job]
-    need, place, more = machine.asked.need[head], machine.asked.place[head], 0
+    need, place = machine.asked.need[head], machine.asked.place[head]
+    more = listed = 0
     head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
     for at in range(first, first + machine.asked.nodes[job]):
         node = nodes.held[at]
@@ -157,9 +161,12 @@ def _let_end(machine: NodeMachine, job: int, head: int) -> int:
         nodes.then_users[node] -= 1
         nodes.then[node] = given_back(old, nodes.capacity[node], machine.asked.need[job], nodes.then_users[node])
         inside = ((places.inside0[node] & head0) | (places.inside1[node] & head1)) != 0
-        inside &= machine.plan.stamp[node] != machine.classes.counts[PLAN]
-        more += inside and suffices(nodes.then[node], need) and not suffices(old, need)
-    return more
+        if inside and suffices(nodes.then[node], need):
+            if machine.plan.stamp[node] == machine.classes.counts[PLAN]:
+                listed += 1  # even where it fitted before: more may be left beside reservations now
+            elif not suffices(old, need):
+                more += 1
+    return more, listed
 
 
 @kernel(allocates=False)
