@@ -29,11 +29,8 @@ from swftools.simulator.nodes.state import (
     SPARING,
     NodeReplayState,
 )
-from swftools.simulator.nodes.words import MOST_CORES, MOST_GPUS, MOST_MEMORY, words_of
+from swftools.simulator.nodes.words import HALF, MOST_CORES, MOST_GPUS, MOST_MEMORY, words_of
 from swftools.simulator.state.arena import Arena
-
-HALF = 62
-"""Bits of a word of signs that tell something of as many partitions, or places; there are two such words."""
 
 
 def begin_on_nodes(

@@ -9,7 +9,7 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import enter, is_waiting, put
 from swftools.simulator.nodes.state import ACTIVE, KNOWN, MANY, NodeMachine
-from swftools.simulator.nodes.words import GUARD
+from swftools.simulator.nodes.words import GUARD, bits_of
 
 _LONGEST = 1e15
 
@@ -34,8 +34,7 @@ def join(machine: NodeMachine, job: int) -> None:
         classes.slot[kind] = slot + 1
         classes.slots[slot], classes.times[slot] = kind, classes.time[kind]
         classes.need[slot], classes.nodes[slot] = machine.asked.need[job], machine.asked.nodes[job]
-        classes.inside0[slot] = 1 << at if at < 62 else 0
-        classes.inside1[slot] = 1 << (at - 62) if at >= 62 else 0
+        classes.inside0[slot], classes.inside1[slot] = bits_of(at)
         classes.fit_now[slot] = classes.fit_then[slot] = MANY
         classes.first[kind] = classes.last[kind] = job + 1
         classes.behind[job] = classes.ahead[job] = 0

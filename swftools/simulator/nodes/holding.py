@@ -11,7 +11,7 @@ from swftools.simulator.machine.state import FREE
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import raise_now, raise_then
 from swftools.simulator.nodes.state import CHANGED, EARLIER, HEAD, IS_FRESH, LAST, MARK, NUMBER, SPARING, NodeMachine
-from swftools.simulator.nodes.words import WHOLE, cores_in, suffices, without
+from swftools.simulator.nodes.words import WHOLE, bits_of, cores_in, suffices, without
 
 
 @kernel(allocates=False)
@@ -50,7 +50,7 @@ def release_nodes(machine: NodeMachine, job: int) -> None:
     head_need = head_nodes = head0 = head1 = 0
     if head != NOBODY:
         head_need, head_nodes, at = machine.asked.need[head], machine.asked.nodes[head], machine.asked.place[head]
-        head0, head1 = 1 << at if at < 62 else 0, 1 << (at - 62) if at >= 62 else 0
+        head0, head1 = bits_of(at)
     alike = 0  # nodes, one after the other, that changed in the same way
     old_free = new_free = old_then = new_then = inside0 = inside1 = 0
     for i in range(first, first + machine.asked.nodes[job]):

@@ -11,6 +11,7 @@ from swftools.simulator.machine.state import DISTURBED
 from swftools.simulator.machine.views import first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.state import ACTIVE, CLOSED0, CLOSED1, NodeMachine
+from swftools.simulator.nodes.words import bits_of
 
 
 @kernel(allocates=False)
@@ -77,7 +78,7 @@ def open_all(machine: NodeMachine, order: Order) -> None:
 def list_again(machine: NodeMachine, order: Order, at: int) -> None:
     """Find anew who is the first that waits for a place, since the first one started."""
     machine.plan.first_job[at] = NOBODY
-    inside0, inside1 = 1 << at if at < 62 else 0, 1 << (at - 62) if at >= 62 else 0
+    inside0, inside1 = bits_of(at)
     for slot in range(machine.classes.counts[ACTIVE]):
         if machine.classes.inside0[slot] == inside0 and machine.classes.inside1[slot] == inside1:
             _list_first(machine, order, slot)

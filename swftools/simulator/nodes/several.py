@@ -7,6 +7,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.instants import instant
+from swftools.simulator.machine.faults import TOO_WIDE, fail
 from swftools.simulator.machine.state import NOW, RUNNING
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import NOBODY
@@ -15,7 +16,7 @@ from swftools.simulator.nodes.holding import copy_now_to_then, given_back
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.state import FOUND, IS_FRESH, PLAN, PLANNED, SPARING, NodeMachine
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
-from swftools.simulator.nodes.words import GUARD, at_most_without, suffices, without
+from swftools.simulator.nodes.words import GUARD, at_most_without, bits_of, suffices, without
 
 _NO_ROOM = -1
 """Of a node in ``was``: it is not available throughout."""
@@ -104,6 +105,8 @@ def _reserve_next(machine: NodeMachine, head: int) -> None:
         for other in range(counts[PLANNED]):
             if plan.end[other] > time and plan.end[other] <= after:
                 after, most = plan.end[other], reserved
+        if after == np.inf:
+            fail(machine, TOO_WIDE, head)  # it does not fit the idle machine, which its workload promised
         time = after
     _write_down(machine, head, group, time, instant(time + length))
 
@@ -112,7 +115,7 @@ def _reserve_next(machine: NodeMachine, head: int) -> None:
 def _list_reserved(machine: NodeMachine, head: int) -> int:
     """List in ``chosen`` the nodes of all sets of a job that have a reservation; return how many they are."""
     places, plan, counts, place = machine.places, machine.plan, machine.classes.counts, machine.asked.place[head]
-    head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
+    head0, head1 = bits_of(place)
     listed = 0
     for entry in range(plan.entries[counts[PLANNED] - 1] if counts[PLANNED] > 0 else 0):
         node = plan.node[entry]
@@ -136,7 +139,7 @@ def _count_listed(machine: NodeMachine, head: int, listed: int, begin: float, en
 def _count_unreserved(machine: NodeMachine, head: int) -> int:
     """Return how many nodes of all sets of a job fit it now, and have no reservation."""
     places, free, need, place = machine.places, machine.nodes.free, machine.asked.need[head], machine.asked.place[head]
-    head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
+    head0, head1 = bits_of(place)
     inside0, inside1, stamp, number = places.inside0, places.inside1, machine.plan.stamp, machine.classes.counts[PLAN]
     count = 0
     for node in range(np.uint64(0), np.uint64(len(free))):
@@ -154,7 +157,7 @@ def _let_end(machine: NodeMachine, job: int, head: int) -> tuple[int, int]:
     nodes, places, first = machine.nodes, machine.places, machine.asked.first[job]
     need, place = machine.asked.need[head], machine.asked.place[head]
     more = listed = 0
-    head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
+    head0, head1 = bits_of(place)
     for at in range(first, first + machine.asked.nodes[job]):
         node = nodes.held[at]
         old = nodes.then[node]

@@ -8,6 +8,7 @@ nodes are chosen again when others might serve better.
 from __future__ import annotations
 
 from swftools.kernel import kernel
+from swftools.simulator.machine.faults import TOO_WIDE, fail
 from swftools.simulator.machine.state import NOW, RUNNING
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import forget_then, raise_then
@@ -26,7 +27,7 @@ from swftools.simulator.nodes.state import (
     NodeMachine,
 )
 from swftools.simulator.nodes.usable import SPARING_THEN, THEN
-from swftools.simulator.nodes.words import suffices, without
+from swftools.simulator.nodes.words import bits_of, suffices, without
 
 
 @kernel(allocates=False)
@@ -64,7 +65,7 @@ def _earliest(machine: NodeMachine, head: int) -> float:
     """Return from when on enough nodes of a set fit a job, if running jobs end as expected; fill in ``then``."""
     nodes, places, counts = machine.nodes, machine.places, machine.classes.counts
     need, wanted, place = machine.asked.need[head], machine.asked.nodes[head], machine.asked.place[head]
-    head0, head1 = 1 << place if place < 62 else 0, 1 << (place - 62) if place >= 62 else 0
+    head0, head1 = bits_of(place)
     copy_now_to_then(machine)
     fit = 0
     for node in range(len(nodes.free)):
@@ -115,6 +116,8 @@ def _choose(machine: NodeMachine, head: int) -> None:
     counts, nodes, size = machine.classes.counts, machine.nodes, len(machine.nodes.free)
     need, wanted = machine.asked.need[head], machine.asked.nodes[head]
     group = set_that_fits(machine, head)
+    if group == NOBODY:
+        fail(machine, TOO_WIDE, head)  # it does not fit the idle machine, which its workload promised
     how = SPARING_THEN if counts[SPARING] > 0 else THEN
     choose_first(machine, group, need, wanted, how, 0.0, nodes.chosen, size)
     counts[CHANGED] = 0

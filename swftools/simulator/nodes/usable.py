@@ -9,7 +9,7 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.searching import BLOCK
 from swftools.simulator.nodes.state import CLOSED0, CLOSED1, MARK, PLAN, NodeMachine
-from swftools.simulator.nodes.words import GUARD, suffices
+from swftools.simulator.nodes.words import GUARD, has_bit, suffices
 
 NOW, SPARING_NOW, BOTH, THEN, SPARING_THEN, OPEN = range(6)
 RESPECTING, SPARING_RESPECTING, PLANNED_THEN, SPARING_PLANNED = range(6, 10)
@@ -71,10 +71,8 @@ def find_usable(machine: NodeMachine, job: int, how: int, end: float) -> tuple[i
     counts, partition, free = machine.classes.counts, machine.places.partition, machine.nodes.free
     most, best = 0, sets[place]
     for group in range(sets[place], sets[place + 1]):
-        if how == OPEN:
-            closed, shift = (counts[CLOSED0], 0) if partition[group] < 62 else (counts[CLOSED1], 62)
-            if (closed >> (partition[group] - shift)) & 1 != 0:
-                continue
+        if how == OPEN and has_bit(counts[CLOSED0], counts[CLOSED1], partition[group]):
+            continue
         got = 0
         for piece in range(ranges[group], ranges[group + 1]):
             begin = low[piece]

@@ -17,7 +17,7 @@ from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.searching import find_now
 from swftools.simulator.nodes.state import BY_AMOUNT, CHANGED, CHOOSES, HEAD, IS_FRESH, NodeMachine
 from swftools.simulator.nodes.usable import NOW
-from swftools.simulator.nodes.words import suffices
+from swftools.simulator.nodes.words import bits_of, suffices
 
 
 @kernel(allocates=False)
@@ -63,7 +63,7 @@ def place_and_begin(machine: NodeMachine, job: int, group: int, how: int, end: f
     head = counts[HEAD]
     if head != NOBODY and counts[CHOOSES] > 0 and counts[CHANGED] == 0:
         at, need = asked.place[head], asked.need[head]
-        head0, head1 = 1 << at if at < 62 else 0, 1 << (at - 62) if at >= 62 else 0
+        head0, head1 = bits_of(at)
         for i in range(first, first + wanted):
             node = nodes.held[i]
             inside = ((machine.places.inside0[node] & head0) | (machine.places.inside1[node] & head1)) != 0

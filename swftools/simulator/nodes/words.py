@@ -25,6 +25,9 @@ WHOLE = 1 << _WHOLE
 MOST_MEMORY, MOST_CORES, MOST_GPUS = (1 << MEMORY_BITS) - 1, (1 << CORE_BITS) - 1, (1 << GPU_BITS) - 1
 """The most of each that a word can have: MB, cores, thousandths of a GPU."""
 
+HALF = 62
+"""Bits of a word with a sign that tell something of as many partitions or places; two words tell of twice as many."""
+
 
 def words_of(cores: Any, memory: Any, gpus: Any, is_whole: Any) -> IntArray:
     """Return words of amounts, which must not be more than the most that a word can have."""
@@ -59,3 +62,19 @@ def at_most_without(free: int, need: int) -> int:
     A reservation of no length is there at its one instant, beside others that count it as over.
     """
     return without(free, need) if suffices(free, need) else 0
+
+
+@kernel(allocates=False)
+def bits_of(number: int) -> tuple[int, int]:
+    """Return two words in which the bit of a number is set."""
+    if number < HALF:
+        return 1 << number, 0
+    return 0, 1 << (number - HALF)
+
+
+@kernel(allocates=False)
+def has_bit(low: int, high: int, number: int) -> bool:
+    """Whether the bit of a number is set in two words."""
+    if number < HALF:
+        return (low >> number) & 1 != 0
+    return (high >> (number - HALF)) & 1 != 0
