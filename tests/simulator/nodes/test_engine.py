@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from swftools import Schedule, Trace, simulate
+from swftools.errors import ParameterError
+from swftools.machines.node_table import PartitionNodes
 from swftools.simulator import run_setup
+from swftools.simulator.nodes.words import HALF
 from tests.naive.nodes import DECISIONS
 from tests.nodes_cases import CASES, Case
-from tests.nodes_drawn import Workload, random_workload, ranges_of
+from tests.nodes_drawn import Ask, Workload, asked_of, random_workload, ranges_of
 from tests.simulator.nodes.test_naive_nodes import run_naively
 
 PLACEMENTS = ["first-fit", "lowest-weight", "best-fit", "first-fit:sparing=false", "best-fit:sparing=false"]
@@ -87,3 +92,48 @@ def test_as_the_naive_twin(policy: str, placement: str, heads: str, run: Run) ->
         workload = with_requests(random_workload(seed))
         want = told_naively(workload, policy, placement, heads)
         assert starts_and_nodes(run(workload, policy, placement, heads)) == want, seed
+
+
+def many_partitions(seed: int) -> Workload:
+    """Return a machine whose partitions, and the places that jobs ask for, are more than the bits of a word."""
+    lot = random.Random(seed)
+    table = random_workload(seed, most_nodes=12).table
+    count = len(table)
+    parts = [sorted(lot.sample(range(count), lot.randint(1, count))) for _ in range(90)]
+    table = replace(table, partitions=tuple(PartitionNodes(f"p{i}", np.array(part)) for i, part in enumerate(parts)))
+    asks = []
+    for _ in range(120):
+        chosen = lot.sample(range(len(parts)), lot.choice([1, 1, 2]))
+        sets = tuple((partition, tuple(parts[partition])) for partition in chosen)
+        cores = int(table.cores[lot.choice(parts[chosen[0]])])
+        asks.append(Ask(lot.randint(1, len(parts[chosen[0]])), cores, alone=lot.random() < 0.2, sets=sets))
+    submit = sorted(float(lot.randint(0, 60)) for _ in asks)
+    run = [float(lot.randint(1, 20)) for _ in asks]
+    request = [each + lot.randint(0, 10) for each in run]
+    return Workload(table, asked_of(asks, table), submit, run, request, [0] * len(asks))
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "lxf-backfill"])
+@pytest.mark.parametrize("heads", ["partition", "machine"])
+def test_more_partitions_than_the_bits_of_a_word(policy: str, heads: str, run: Run) -> None:
+    """Partitions and places of both words, and of either, are told apart."""
+    workload = many_partitions(1)
+    places = {int(place) for place in workload.asked.place if place >= 0}
+    assert len(workload.table.partitions) > HALF
+    assert len(places) > HALF
+    assert starts_and_nodes(run(workload, policy, "first-fit", heads)) == told_naively(
+        workload, policy, "first-fit", heads
+    )
+
+
+def test_too_many_of_either_are_refused(run: Run) -> None:
+    """What two words cannot tell is refused before anything runs."""
+    workload = many_partitions(1)
+    parts = workload.table.partitions
+    with pytest.raises(ParameterError, match="the machine has 180 partitions; simulations know at most 124"):
+        run(
+            replace(workload, table=replace(workload.table, partitions=(*parts, *parts))),
+            "easy",
+            "first-fit",
+            "machine",
+        )
