@@ -130,9 +130,15 @@ class MachineKind:
         """Return a function as it is on such a machine."""
         return self.twins.of(function) if self.twins else function
 
-    def lacking(self, function: Callable[..., Any]) -> list[str]:
+    def lacking(self, function: Callable[..., Any]) -> tuple[str, ...]:
         """Return what a function, as it is on such a machine, may call that the machine lacks."""
-        return sorted({self.refused[each] for each in reached_from(function) if each in self.refused})
+        return _lacking(self, function)
+
+
+@cache
+def _lacking(kind: MachineKind, function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return it; to look at all that a function may call takes as long as to simulate thousands of jobs."""
+    return tuple(sorted({kind.refused[each] for each in reached_from(function) if each in kind.refused}))
 
 
 POOL = MachineKind("pool", machine_at)
