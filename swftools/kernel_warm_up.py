@@ -77,6 +77,9 @@ from swftools.utility.functions import UtilityFunctions
 from swftools.utility.model import generate_utility
 
 _LINES = b"1 0 -1 10.5 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 10 2 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1 (0,1)\n"
+_ON_NODES = "fcfs", "easy", "sjf-backfill", "lxf-backfill", "prio-fifo"
+"""Policies that users run most on machines of nodes; others are compiled there when they are first used."""
+
 _LISTING = b"""=== Job Step a.1.0 ===
 Queue Date: Wed Sep  7 08:00:00 2016
 Dispatch Time: Wed Sep  7 08:00:00 2016
@@ -276,14 +279,18 @@ def _look_at_heads() -> None:
     simulation.without(simulation.running)
 
 
+def _node() -> NodeTable:
+    """Return a machine of one node of four cores."""
+    one = np.zeros(1, np.int64)
+    return NodeTable(("n",), one, ("n",), one + 4, one, one, one, (PartitionNodes("all", one),))
+
+
+def _simulate_on_nodes(policy: str, placement: str = "first-fit") -> None:
+    simulate(_trace(), policy, machine=_node(), placement=placement)
+
+
 def _look_at_nodes() -> None:
-    """Measure what runs on one node of four cores."""
-    schedule, one = simulate(_trace(), "fcfs"), np.zeros(1, np.int64)
-    nodes = pd.Series([[0, 0]] * len(schedule.segments))
-    runs = schedule.segments.assign(nodes=nodes, cores_per_node=1, memory_per_node=0, gpus_per_node=0.0)
-    runs = runs.assign(is_exclusive=False, partition="all")
-    node = NodeTable(("n",), one, ("n",), one + 4, one, one, one, (PartitionNodes("all", one),))
-    measure(replace(schedule, segments=runs, machine=node))
+    measure(simulate(_trace(), "fcfs", machine=_node()))
 
 
 def _step() -> None:
@@ -307,6 +314,7 @@ def _wait_for_others() -> None:
         stepper.fork(later=None)
     simulation = Simulation(trace, "fcfs").run(until=2)
     simulation.without(simulation.running)
+    simulate(trace, "fcfs", machine=_node())
 
 
 def _learn() -> None:
@@ -357,6 +365,8 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("random numbers", _draw),
         ("verbs of policies", _compile_verbs),
         *((f"policy {name}", partial(_simulate, name)) for name in list_policies() if name != "fcfs"),
+        *((f"policy {name} on nodes", partial(_simulate_on_nodes, name)) for name in _ON_NODES),
+        ("best fit on nodes", partial(_simulate_on_nodes, "easy", "best-fit")),
         ("easy with several reservations", partial(_simulate, "easy:reservations=2")),
         ("cirne-berman with reservations", partial(_simulate, "cirne-berman:inner=conservative")),
         *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),

@@ -134,7 +134,7 @@ def parameter_of(option: RunOption) -> luigi.Parameter:
     if option.name == "predictor":
         return PredictorParameter(**known)
     if option.forms:
-        usual = option.usual if option.in_key == WHERE_SET else ""
+        usual = str(option.usual) if option.in_key == WHERE_SET else ""
         return ReadParameter(FIND[option.name], usual, **known)
     return _BY_TYPE[option.type](**known)
 

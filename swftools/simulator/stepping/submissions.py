@@ -16,7 +16,7 @@ import numpy as np
 from swftools.errors import ParameterError, PolicyError
 from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, FOLLOW, IGNORE, PYSS, SEMANTICS
-from swftools.parameters.run_option_table import RUN_OPTIONS, RunOptions
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.engine.dependents import put_among, take_edge
 from swftools.simulator.engine.replay import COMING, COMPLETED, DEPENDS, Coming, ReplayState
 from swftools.simulator.engine.transfer import blank_jobs
@@ -154,7 +154,7 @@ def _of_table(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, b
     """Return the same of a job with other columns, as one of a trace is read."""
     options, driver = simulation.options, simulation._driver
     table = simulation._table.of_one({**job, "run_time": job.get("run_time") or job.get("requested_time")})
-    run = RunOptions.from_mapping({name: options[name] for name in RUN_OPTIONS})
+    run = RunOptions.among(options)  # of a pool no others are told
     needs = ("utility",) if driver.coming.utility.shape[1] else ()
     size = int(driver.machine.counts[CAPACITY])
     workload = prepare(table, size, replace(run, dependencies=IGNORE), predictor=driver.predictor, needs=needs)
