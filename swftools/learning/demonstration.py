@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -99,8 +100,8 @@ def _starts_of(slot: Slot, policy: str | Policy, seed: int) -> list[tuple[int, f
     log, rows = slot.log, slot.coming.row
     name = find_policy(policy).name if isinstance(policy, Policy) else policy
     part = log.trace.with_jobs(log.trace.jobs.iloc[np.sort(rows)].reset_index(drop=True))
-    options = {name: log.options[name] for name in RunOptions.names() if name != "seed"}
-    runs = simulate(part, policy, log.processors, seed=seed, **options).segments
+    options = replace(RunOptions.among(log.options), seed=seed).to_mapping()
+    runs = simulate(part, policy, log.processors, **options).segments
     numbers = log.trace.jobs["job_number"].to_numpy()[rows]
     of_number = {int(number): job for job, number in enumerate(numbers)}
     found = runs["job_number"].map(of_number).to_numpy()

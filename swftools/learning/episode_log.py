@@ -35,7 +35,8 @@ class EpisodeLog:
     Raises
     ------
     ParameterError
-        A job has no requested time, policy or predictor have a memory, or for the reasons of ``Simulation``.
+        A job has no requested time, policy or predictor have a memory, the machine is one of nodes, or for the reasons
+        of ``Simulation``.
     """
 
     def __init__(
@@ -51,6 +52,8 @@ class EpisodeLog:
         self.policy = _memoryless(policy)
         self.reference = None if reference is None else _memoryless(reference)
         simulation = Simulation(trace, policy, processors, overrun=overrun, **options)
+        if simulation.nodes is not None:
+            raise ParameterError("episodes on nodes cannot be played yet; give processors= in place of machine=")
         driver, workload = simulation._driver, simulation._workload
         lacking = workload.assumed.run_time_as_request
         if lacking:

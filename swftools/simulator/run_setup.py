@@ -11,7 +11,6 @@ from swftools.errors import ParameterError
 from swftools.keyed_random import generator
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
-from swftools.machines.requests import ask_of
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import CQSIM, IGNORE, SEMANTICS
 from swftools.parameters.run_option_table import ON_NODES, RunOptions
@@ -91,6 +90,8 @@ def begin(
     chosen = rule.chosen(given)
     asked, kind, placement = None, POOL, find_placement(run.placement)
     if table is not None:
+        from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
+
         kind = kind_for(rule, chosen, placement)
         asked = ask_of(trace, table)
     workload = prepare(trace, size, run, predictor=told, needs=rule.needed(given), asked=asked)

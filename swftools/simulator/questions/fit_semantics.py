@@ -95,6 +95,8 @@ def fit_semantics(
     else:
         table = schedule if isinstance(schedule, pd.DataFrame) else read_schedule(schedule)
         theirs = schedule_from_table(table, trace, processors, overrun=overrun, requests=requests)
+    if theirs.machine is not None:
+        raise ParameterError("the schedule is one on nodes, of which other simulators' rules are not known yet")
     if not len(theirs):
         raise ParameterError("the schedule has no job: nothing can be compared")
     size = theirs.processors if processors is None else processors

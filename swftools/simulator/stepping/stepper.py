@@ -60,7 +60,18 @@ class Stepper(Follows):
         self._take_up(Simulation(trace, policy, processors, **options))
 
     def _take_up(self, simulation: Simulation) -> None:
-        """Step a simulation that nothing was done to from outside."""
+        """Step a simulation that nothing was done to from outside.
+
+        Raises
+        ------
+        ParameterError
+            Its machine is one of nodes.
+        """
+        if simulation.nodes is not None:
+            raise ParameterError(
+                "a simulation on nodes cannot be decided from outside, forked or saved yet; give processors= in place "
+                "of machine="
+            )
         self._simulation, self._acts = simulation, 0
         self._room = np.zeros(256, np.int64)
         self._present, self._for_good = -np.inf, np.inf

@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 
 from swftools.errors import ParameterError
+from swftools.machines import requests
 from swftools.machines.asked import Asked, Place
 from swftools.machines.node_table import NodeTable
-from swftools.simulator import run_setup, simulate
+from swftools.simulator import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import node_heads, node_promises, node_use
 from swftools.simulator.validation.on_nodes import NODE_RULES
@@ -253,7 +254,7 @@ def test_what_the_engine_makes_is_valid(heads: str, seeds: range, monkeypatch: p
     """Its segments have what the rules look at, and its first waiting jobs keep their reservations."""
     for seed in seeds:
         workload = random_workload(seed)
-        monkeypatch.setattr(run_setup, "ask_of", lambda trace, table, workload=workload: workload.asked)
+        monkeypatch.setattr(requests, "ask_of", lambda trace, table, workload=workload: workload.asked)
         policy = ["fcfs", "easy", "sjf-backfill", "easy:backfill_order=widest"][seed % 4]
         trace = trace_of(workload)
         schedule = simulate(trace, policy, machine=workload.table, heads=heads, overrun="run-on")
