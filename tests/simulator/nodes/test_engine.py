@@ -14,17 +14,26 @@ import pytest
 
 from swftools import Schedule, Trace, simulate
 from swftools.errors import ParameterError
+from swftools.machines import requests
 from swftools.machines.node_table import PartitionNodes
-from swftools.simulator import run_setup
 from swftools.simulator.nodes.words import HALF
 from tests.naive.nodes import DECISIONS
 from tests.nodes_cases import CASES, Case
 from tests.nodes_drawn import Ask, Workload, asked_of, random_workload, ranges_of
 from tests.simulator.nodes.test_naive_nodes import run_naively
 
+HEADS = ["partition", "machine"]
+
 PLACEMENTS = ["first-fit", "lowest-weight", "best-fit", "first-fit:sparing=false", "best-fit:sparing=false"]
 
-SEEDS = 3
+REHEARSED = [
+    *((policy, "first-fit") for policy in ("fcfs", "easy", "sjf-backfill", "lxf-backfill", "prio-fifo")),
+    ("easy", "best-fit"),
+]
+"""What is compiled ahead; all else runs interpreted by day, and compiled at night."""
+
+BY_NIGHT = 100
+"""Machines by lot of each policy and placement at night; each policy sees 500."""
 
 Run = Callable[..., Schedule]
 
@@ -34,22 +43,28 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return what simulates what jobs ask for as it stands there, and not as a log would tell it."""
 
     def on_nodes(workload: Workload, policy: str, placement: str, heads: str, **options: Any) -> Schedule:
-        monkeypatch.setattr(run_setup, "ask_of", lambda trace, table: workload.asked)
-        count = len(workload.submit)
-        trace = Trace.from_columns(
-            job_number=list(range(count)),
-            submit_time=workload.submit,
-            run_time=workload.run,
-            requested_time=workload.request,
-            requested_processors=[1] * count,
-        )
-        trace = trace.with_jobs(trace.jobs.assign(priority_rank=pd.array(workload.rank, dtype="Int64").copy()))
-        trace.jobs["priority_rank"] = trace.jobs["priority_rank"].where(trace.jobs["priority_rank"] >= 0)
+        monkeypatch.setattr(requests, "ask_of", lambda trace, table: workload.asked)
+        trace = log_of(workload)
         return simulate(
             trace, policy, machine=workload.table, placement=placement, heads=heads, overrun="run-on", **options
         )
 
     return on_nodes
+
+
+def log_of(workload: Workload) -> Trace:
+    """Return the jobs of a workload, numbered from 0, with their ranks."""
+    count = len(workload.submit)
+    trace = Trace.from_columns(
+        job_number=list(range(count)),
+        submit_time=workload.submit,
+        run_time=workload.run,
+        requested_time=workload.request,
+        requested_processors=[1] * count,
+    )
+    trace = trace.with_jobs(trace.jobs.assign(priority_rank=pd.array(workload.rank, dtype="Int64").copy()))
+    trace.jobs["priority_rank"] = trace.jobs["priority_rank"].where(trace.jobs["priority_rank"] >= 0)
+    return trace
 
 
 def starts_and_nodes(schedule: Schedule) -> list[tuple[int, float, str]]:
@@ -74,24 +89,83 @@ def with_requests(workload: Workload) -> Workload:
     return replace(workload, request=request)
 
 
+def check_by_lot(run: Run, policy: str, placement: str, heads: str, seed: int, **options: Any) -> None:
+    """Check that every start and every node is the twin's, on a machine by lot."""
+    workload = with_requests(random_workload(seed))
+    want = told_naively(workload, policy, placement, heads)
+    assert starts_and_nodes(run(workload, policy, placement, heads, **options)) == want, (placement, heads, seed)
+
+
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_by_hand(case: Case, run: Run) -> None:
+def test_by_hand(case: Case, run: Run, compiled: bool) -> None:
     """Starts and nodes are those that were worked out by hand."""
     workload = case.workload()
     for policy, placement, heads, (_, *rows) in case.runs():
         want = [(row, float(start), nodes) for row, (_, start, nodes) in enumerate(rows) if start != "-"]
-        assert starts_and_nodes(run(workload, policy, placement, heads)) == want, (policy, placement, heads)
+        found = starts_and_nodes(run(workload, policy, placement, heads, compiled=compiled))
+        assert found == want, (policy, placement, heads)
 
 
-@pytest.mark.parametrize("heads", ["partition", "machine"])
+@pytest.mark.parametrize("policy", DECISIONS)
+def test_as_the_naive_twin_interpreted(policy: str, run: Run) -> None:
+    """Every start and every node of it is the twin's, under each placement."""
+    first = list(DECISIONS).index(policy)
+    for place, placement in enumerate(PLACEMENTS):
+        heads = HEADS[(first + place) % 2]
+        check_by_lot(run, policy, placement, heads, seed=5 * first + place, compiled=False)
+
+
+@pytest.mark.parametrize("heads", HEADS)
+@pytest.mark.parametrize(("policy", "placement"), REHEARSED)
+def test_as_the_naive_twin(policy: str, placement: str, heads: str, run: Run) -> None:
+    """So it is compiled."""
+    for seed in range(5):
+        check_by_lot(run, policy, placement, heads, seed)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("policy", DECISIONS)
-def test_as_the_naive_twin(policy: str, placement: str, heads: str, run: Run) -> None:
-    """Every start and every node of it is the twin's, on machines by lot."""
-    for seed in range(SEEDS):
-        workload = with_requests(random_workload(seed))
-        want = told_naively(workload, policy, placement, heads)
-        assert starts_and_nodes(run(workload, policy, placement, heads)) == want, seed
+def test_as_the_naive_twin_on_many_machines(policy: str, placement: str, run: Run) -> None:
+    """So it is on 500 machines."""
+    first = BY_NIGHT * PLACEMENTS.index(placement)
+    for seed in range(first, first + BY_NIGHT):
+        check_by_lot(run, policy, placement, HEADS[seed % 2], seed)
+
+
+def check_alike(run: Run, policy: str, placement: str, seed: int, compiled: bool | str = True) -> None:
+    """Check that compiled and interpreted simulations have equal schedules, with all that they say of nodes."""
+    workload = with_requests(random_workload(seed))
+    made, slowly = (run(workload, policy, placement, HEADS[seed % 2], compiled=each) for each in (compiled, False))
+    pd.testing.assert_frame_equal(made.segments, slowly.segments)
+    pd.testing.assert_frame_equal(made.jobs, slowly.jobs)
+    pd.testing.assert_frame_equal(made.excluded, slowly.excluded)
+    assert made.options == slowly.options
+
+
+@pytest.mark.parametrize(("policy", "placement"), REHEARSED)
+def test_compiled_is_interpreted(policy: str, placement: str, run: Run) -> None:
+    """To the last column."""
+    for seed in range(40, 43):
+        check_alike(run, policy, placement, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("policy", DECISIONS)
+def test_compiled_is_interpreted_everywhere(policy: str, placement: str, run: Run) -> None:
+    """Of each policy with each placement."""
+    for seed in range(50, 65):
+        check_alike(run, policy, placement, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("policy", "placement"), [("easy", "first-fit"), ("fcfs", "best-fit")])
+def test_checked_is_interpreted(policy: str, placement: str, run: Run) -> None:
+    """No index is outside its array."""
+    for seed in range(70, 100):
+        check_alike(run, policy, placement, seed, compiled="checked")
 
 
 def many_partitions(seed: int) -> Workload:

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Twins: the same text calls other kernels, at any depth, compiled and interpreted; each is kept apart on disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swftools.kernel import Kernel, kernel
+from swftools.kernel.sources import fingerprint
+from swftools.kernel.twins import Twins, reached_from
+from tests.folders import ROOT
+from tests.forked import NUMBA
+
+
+@kernel
+def rule(x: int) -> int:
+    """Be exchanged."""
+    return x + 1
+
+
+@kernel
+def other_rule(x: int) -> int:
+    """Stand in its place."""
+    return x + 100
+
+
+@kernel
+def between(x: int) -> int:
+    """Call it; call what calls nothing that is exchanged."""
+    return 2 * rule(x) + apart(x)
+
+
+@kernel(allocates=False)
+def apart(x: int) -> int:
+    """Reach nothing that is exchanged."""
+    return x * 0
+
+
+@kernel(allocates=False, merges=True)
+def outer(x: int, more: int = 3) -> int:
+    """Reach it through another one."""
+    return between(x) + more
+
+
+def decide(x: int, *, more: int = 5) -> int:
+    """Reach it likewise, as a function of Python."""
+    return outer(x) + more
+
+
+def within(x: int) -> list[int]:
+    """Call it in functions within."""
+
+    def once() -> int:
+        return rule(x)
+
+    return [*(rule(each) for each in range(x)), once()]
+
+
+def plain(x: int) -> int:
+    """Reach nothing that is exchanged."""
+    return apart(x) + 1
+
+
+@pytest.fixture
+def twins() -> Twins:
+    """Return what exchanges the rule."""
+    return Twins("there", {rule: other_rule})
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Run kernels as Python, also those that are called by kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Kernel, "__call__", lambda own, *arguments, **named: own.py_func(*arguments, **named))
+        yield
+
+
+def test_the_other_is_called_at_any_depth(twins: Twins) -> None:
+    """Through kernels between; and the first text still calls the first."""
+    with interpreted():
+        assert (decide(7), twins.of(decide)(7)) == (2 * 8 + 3 + 5, 2 * 107 + 3 + 5)
+        assert (outer(7), twins.standing_for(outer)(7)) == (19, 217)
+        assert twins.standing_for(rule)(7) == 107
+
+
+def test_defaults_are_those_of_the_first(twins: Twins) -> None:
+    """Of arguments by place and by name; its name tells which one it is."""
+    with interpreted():
+        assert twins.standing_for(outer)(7, 0) == 214
+        assert twins.of(decide)(7, more=0) == 217
+    twin = twins.of(decide)
+    assert (twin.__module__, twin.__qualname__, twin.__doc__) == (__name__, "decide.there", decide.__doc__)
+
+
+def test_how_it_is_compiled_is_that_of_the_first(twins: Twins) -> None:
+    """Whether it makes arrays, and becomes a part of those that call it."""
+    twin = twins.standing_for(outer)
+    assert (twin.allocates, twin.merges, twin.signature) == (False, True, None)
+    assert twins.standing_for(between).allocates
+
+
+def test_what_reaches_nothing_exchanged_is_itself(twins: Twins) -> None:
+    """Functions, kernels and all else, so that the machine code is shared."""
+    assert twins.of(plain) is plain
+    assert twins.standing_for(apart) is apart
+    assert twins.standing_for(other_rule) is other_rule
+    assert twins.standing_for(value := [1]) is value
+    assert twins.standing_for(between).py_func.__globals__["apart"] is apart
+
+
+def test_there_is_one_of_each(twins: Twins) -> None:
+    """However it is reached."""
+    assert twins.of(decide) is twins.of(decide)
+    assert twins.standing_for(outer) is twins.of(decide).__globals__["outer"]
+    assert twins.standing_for(between) is twins.standing_for(outer).py_func.__globals__["between"]
+
+
+def test_functions_within_functions(twins: Twins) -> None:
+    """They look names up in the same place."""
+    with interpreted():
+        assert within(2) == [1, 2, 3]
+        assert twins.of(within)(2) == [100, 101, 102]
+
+
+def test_tuples_that_are_lent_can_be_exchanged() -> None:
+    """Any object can stand in the place of another one, by its identity and not because it is equal."""
+    scope: dict[str, Any] = {"LENT": (1, 2), "__name__": __name__}
+    exec("def first():\n    return LENT[0]\n", scope)
+    first = scope["first"]
+    assert Twins("there", {scope["LENT"]: (7, 2)}).of(first)() == 7
+    assert Twins("there", {(1, 2): (7, 2)}).of(first) is first
+
+
+def test_what_is_reached(twins: Twins) -> None:
+    """Kernels at any depth; of the twin the others."""
+    names = {each.py_func.__qualname__ for each in reached_from(decide).values()}
+    assert names == {"outer", "between", "rule", "apart"}
+    names = {each.py_func.__qualname__ for each in reached_from(twins.of(decide)).values()}
+    assert names == {"outer.there", "between.there", "other_rule", "apart"}
+    assert reached_from(within).keys() == {id(rule)}
+    assert reached_from(plain).keys() == {id(apart)}
+
+
+def test_fingerprints_differ(twins: Twins) -> None:
+    """By what is exchanged, however far away; and not of what is shared."""
+    for function in (decide, outer.py_func, between.py_func, within):
+        assert fingerprint(twins.of(function)) != fingerprint(function)
+        assert fingerprint(twins.of(function)) == fingerprint(Twins("there", {rule: other_rule}).of(function))
+    assert fingerprint(twins.of(decide)) != fingerprint(Twins("there", {rule: apart}).of(decide))
+    assert fingerprint(twins.of(plain)) == fingerprint(plain)
+
+
+CASE = """
+from swftools.kernel import kernel
+from swftools.kernel.twins import Twins
+
+@kernel
+def rule(x):
+    return x + 1
+
+@kernel
+def other_rule(x):
+    return x + 100
+
+@kernel
+def between(x):
+    return 2 * rule(x)
+
+@kernel
+def outer(x):
+    return between(x) + 3
+
+def twin(name="there"):
+    return Twins(name, {rule: other_rule}).standing_for(outer)
+"""
+
+TOLD = """
+import sys
+from swftools.kernel import watch_compiling
+import case_of_twins
+names = []
+with watch_compiling(lambda count, name: names.append(name.rpartition("case_of_twins.")[2])):
+    for each in sys.argv[1:]:
+        print({"first": case_of_twins.outer, "twin": case_of_twins.twin()}[each](7))
+print(*names)
+"""
+
+
+@pytest.mark.skipif(not hasattr(kernel(lambda x: x).compiled, "overloads"), reason="NUMBA_DISABLE_JIT")
+def test_both_are_kept_on_disk(tmp_path: Path) -> None:
+    """Whichever was first: another process finds its own code of each, and compiles nothing."""
+    (tmp_path / "case_of_twins.py").write_text(CASE)
+
+    def run(*which: str) -> list[str]:
+        environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+        environment |= {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = NUMBA.run([sys.executable, "-c", TOLD, *which], tmp_path, environment)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()
+
+    assert run("first") == ["19", "outer between rule"]
+    assert run("twin") == ["217", "outer.there between.there other_rule"]
+    assert run("first", "twin", "first") == ["19", "217", "19", ""]
+    assert run("twin", "first") == ["217", "19", ""]
