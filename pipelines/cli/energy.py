@@ -12,8 +12,7 @@ import click
 from pipelines.cli.completion import complete_policy
 from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
-from pipelines.cli.schedules import begin_simulation, print_assumptions, seed_option, simulates
-from swftools.output.amounts import counted
+from pipelines.cli.schedules import begin_simulation, print_assumptions, seed_option, simulates, size_of
 from swftools.output.shown_text import shown
 
 
@@ -95,9 +94,9 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
     }
     schedules = {}
     for entry in json.loads(PoliciesParameter().normalize(policies)):
-        simulation = begin_simulation(log, cleaned, rules, entry, **options)
+        nodes, simulation = begin_simulation(log, cleaned, rules, entry, **options)
         with simulation_shown() as progress:
-            schedules[label_of(entry)] = simulation.run(progress=progress).schedule()
+            schedules[label_of(entry)] = nodes.says(simulation.run(progress=progress).schedule())
     some = next(iter(schedules.values()))
     begin = min(float(each.jobs["submit_time"].min()) for each in schedules.values())
     end = max(float(each.jobs["end_time"].max()) for each in schedules.values())
@@ -114,7 +113,7 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
         rows = found.drop(columns=["classed_by", "job_class", "parameter"]).to_dict("records")
         print_json({"log": log, "energy": rows, "written": [output] if output else []})
         return
-    click.echo(f"{'standard input' if log == '-' else shown(log)} on {counted(some.processors, 'processor')}")
+    click.echo(f"{'standard input' if log == '-' else shown(log)} on {size_of(some)}")
     print_assumptions(some.assumptions, options["load"])
     wide = found.pivot(index=["measure", "statistic", "unit"], columns="policy", values="value")
     order = list(dict.fromkeys(zip(found["measure"], found["statistic"], found["unit"], strict=True)))

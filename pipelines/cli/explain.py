@@ -12,6 +12,7 @@ from pipelines.cli.durations import Duration
 from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_picture, draws
 from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, seed_option, simulates
+from swftools.parameters.run_option_table import RUN_OPTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,14 +63,14 @@ def explain(
     entry = policy_entry(policy)
     if not issubclass(find_policy(entry["policy"]).parameters, Searching):
         raise click.UsageError(f"--policy: {entry['policy']} is not a search; use search or genetic")
-    simulation = begin_simulation(log, cleaned, rules, {**entry, "explain": True}, **options)
+    _, simulation = begin_simulation(log, cleaned, rules, {**entry, "explain": True}, **options)
     with simulation_shown() as progress:
         simulation.run(until=at, progress=progress)
         if job is not None:
             schedule = simulation.schedule()
             at = _start_of(schedule, job)
             if not _keeps(schedule.notes, job):
-                again = {name: value for name, value in options.items() if name != "load"}
+                again = {name: value for name, value in options.items() if name in RUN_OPTIONS}
                 simulation = Simulation(simulation.trace, recorded_search(schedule), simulation.processors, **again)
                 simulation.run(until=at, progress=progress)
     if job is None:

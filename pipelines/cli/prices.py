@@ -12,9 +12,8 @@ import click
 from pipelines.cli.completion import complete_mechanism, complete_policy
 from pipelines.cli.options import reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_output, json_option, print_json
-from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, seed_option, simulates
+from pipelines.cli.schedules import begin_simulation, policy_entry, print_assumptions, seed_option, simulates, size_of
 from swftools.named import with_number
-from swftools.output.amounts import counted
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
@@ -79,9 +78,9 @@ def price_log(  # noqa: PLR0913, PLR0917 (options by name)
 
     find_mechanism(mechanism)
     entry = policy_entry(policy)
-    simulation = begin_simulation(log, cleaned, rules, entry, **options)
+    nodes, simulation = begin_simulation(log, cleaned, rules, entry, **options)
     with simulation_shown() as progress:
-        schedule = simulation.run(progress=progress).schedule()
+        schedule = nodes.says(simulation.run(progress=progress).schedule())
         prices = price(
             schedule,
             mechanism,
@@ -101,7 +100,7 @@ def price_log(  # noqa: PLR0913, PLR0917 (options by name)
         print_json({**found, "no_price": no_price, **rest})
         return
     said = "standard input" if log == "-" else shown(log)
-    click.echo(f"{said}, {label_of(entry)} on {counted(schedule.processors, 'processor')}")
+    click.echo(f"{said}, {label_of(entry)} on {size_of(schedule)}")
     print_assumptions(schedule.assumptions, options["load"])
     click.echo("\n".join(lines_of(prices, schedule.known_names.get("user", {}))))
     if output:

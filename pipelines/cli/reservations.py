@@ -94,6 +94,8 @@ def reservations(  # noqa: PLR0913, PLR0917 (options by name)
     from swftools.simulator import simulate
     from swftools.simulator.run_options import check_options
 
+    if any([chosen.pop("machine"), chosen.pop("changes")]):
+        raise click.UsageError("reservations are not simulated on machines of nodes yet; give --processors")
     entry = policy_entry(policy)
     varq: dict[str, Any] = {name: chosen.pop(name) or 0.0 for name in VarqParameters.names()}
     VarqParameters.from_mapping(varq)

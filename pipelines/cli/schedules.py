@@ -37,6 +37,7 @@ from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters.run_option_table import RUN_OPTIONS, RunOption
 
 if TYPE_CHECKING:
+    from pipelines.logs.machine import ChosenMachine
     from swftools.simulator.schedule import Schedule
     from swftools.simulator.simulation import Simulation
 
@@ -85,8 +86,24 @@ def _option_of(name: str) -> Callable[[Any], Any]:
     )
 
 
+def _changes_as_json(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """Return changes of a machine as tasks take them; None where there are none."""
+    return json.dumps(given) if given else None
+
+
 simulates = together(
     *(_option_of(name) for name, option in RUN_OPTIONS.items() if not option.is_repetition),
+    click.option(
+        "--machine", metavar="FILE", help="Machine of nodes: its description, or card: the log's; see swftools machine."
+    ),
+    click.option(
+        "--change",
+        "changes",
+        multiple=True,
+        metavar="TEXT",
+        callback=_changes_as_json,
+        help="Change of the machine, as nodes.gpu.count+=8; may be repeated.",
+    ),
     click.option("--load", type=LOAD, help="Offered load, by scaling the times between submissions."),
 )
 """The options that simulations have in common."""
@@ -143,7 +160,7 @@ def simulate_log(
     from swftools.tables import LONG
 
     entry = policy_entry(policy)
-    simulation = begin_simulation(log, cleaned, rules, entry, **options)
+    nodes, simulation = begin_simulation(log, cleaned, rules, entry, **options)
     if notes and not simulation.notes:
         raise click.UsageError(
             f"--notes: {label_of(entry)} keeps no notes; use search:explain=true, or leave out --notes"
@@ -151,7 +168,7 @@ def simulate_log(
     with simulation_shown() as progress:
         simulation.run(progress=progress)
     trace, thought = simulation.trace, simulation.predictor_seconds if simulation.predictor else None
-    schedule = simulation.finish()  # which gives the memory of the simulation away
+    schedule = nodes.says(simulation.finish())  # which gives the memory of the simulation away
     if len(schedule) > LONG:
         give_back_memory()
     if as_json:
@@ -161,9 +178,7 @@ def simulate_log(
         print_json({**found, "written": written, "validation": report_as_mapping(report)})
         sys.exit(0 if report.ok else FOUND_FAULTS)
     said = "standard input" if log == "-" else shown(log)
-    click.echo(
-        f"{said}, {label_of(entry)} on {counted(schedule.processors, 'processor')}: {counted(len(schedule), 'job')}"
-    )
+    click.echo(f"{said}, {label_of(entry)} on {size_of(schedule)}: {counted(len(schedule), 'job')}")
     if thought is not None:
         click.echo(f"  the predictor in Python took {duration(thought)}")
     print_assumptions(schedule.assumptions, options["load"])
@@ -208,19 +223,38 @@ def policy_entry(policy: str) -> dict[str, Any]:
     return dict(entry)
 
 
-def begin_simulation(log: str, cleaned: bool, rules: str, entry: dict[str, Any], **options: Any) -> Simulation:
-    """Load a log and begin its simulation, as the options of ``reads_a_log`` and ``simulates`` say."""
+def begin_simulation(
+    log: str, cleaned: bool, rules: str, entry: dict[str, Any], **options: Any
+) -> tuple[ChosenMachine, Simulation]:
+    """Load a log and begin its simulation, as the options of ``reads_a_log`` and ``simulates`` say.
+
+    Returns
+    -------
+    ChosenMachine, Simulation
+        Where it runs, and the run.
+    """
+    from pipelines.logs.machine import changes_text, chosen_machine, machine_text
     from swftools.selection import scale_to_load
     from swftools.simulator.run_options import check_options
     from swftools.simulator.simulation import Simulation
 
     offered_load = options.pop("load")
+    machine, changes = machine_text(options.pop("machine")), changes_text(options.pop("changes") or "")
     check_options(**options)
-    trace = load(log, cleaned, rules).trace
+    loaded = load(log, cleaned, rules)
+    nodes = chosen_machine(loaded.log, machine, changes, click.get_current_context().meta.get("swftools.processors"))
+    trace, table = loaded.trace, nodes.description.table() if nodes.description else None
     if offered_load is not None:
-        trace = scale_to_load(trace, offered_load)
-    parameters = {name: value for name, value in entry.items() if name != "policy"}
-    return Simulation(trace, entry["policy"], **options, **parameters)
+        trace = scale_to_load(trace, offered_load, table.processors if table else None)
+    parameters = {name: value for name, value in entry.items() if name != "policy"} | nodes.of_policy
+    return nodes, Simulation(trace, entry["policy"], **options, **parameters, machine=table)
+
+
+def size_of(schedule: Schedule) -> str:
+    """Return the size of the machine in words."""
+    if schedule.machine is None:
+        return counted(schedule.processors, "processor")
+    return f"{counted(len(schedule.machine), 'node')} ({counted(schedule.processors, 'core')})"
 
 
 def print_assumptions(assumptions: Iterable[str], offered_load: float | None, *, err: bool = False) -> None:

@@ -20,6 +20,8 @@ AXES = {
     "loads": "load",
     "windows": "window",
     "processors": "processors",
+    "machines": "machine",
+    "changes": "changes",
     **{each.axis: each.name for each in _OF_SETTINGS},
     "policies": "policy",
     **{each.axis: each.name for each in _OF_REPETITIONS},
@@ -30,14 +32,18 @@ AXES = {
 REPETITIONS = (*(each.name for each in _OF_REPETITIONS), "shake")
 """What makes repetitions of one and the same setting: all else is asked about, these are noise."""
 
-OPTIONS = ("load", "window", "processors", *(each.name for each in _OF_SETTINGS))
+OF_MACHINES = ("machine", "changes")
+"""What came later, and is in tables where a cell has it."""
+
+OPTIONS = ("load", "window", "processors", *OF_MACHINES, *(each.name for each in _OF_SETTINGS))
 SETTING = ("log", *OPTIONS)
 """What tells settings apart: all but the policy and what makes repetitions."""
 
 
 def with_options(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of an experiment with every option: one that came later, and it lacks, had its default."""
-    return table.assign(**{each.name: each.usual for each in _OF_SETTINGS if each.name not in table})
+    usual = {**dict.fromkeys(OF_MACHINES, ""), **{each.name: each.usual for each in _OF_SETTINGS}}
+    return table.assign(**{name: value for name, value in usual.items() if name not in table})
 
 
 def cells_of(

@@ -31,6 +31,7 @@ _OF_RUN = {each.axis: each for each in RUN_OPTIONS.values()}
 _WHOLE = ("shakes", "processors", *(axis for axis, each in _OF_RUN.items() if each.is_repetition))
 _NUMBERS = ("loads",)
 _MAPPINGS = ("policies", "windows")
+_LISTS = ("changes",)
 
 
 @dataclass(frozen=True)
@@ -231,6 +232,9 @@ def _values(given: Any, axis: str, where: str) -> list[Any]:
             form = f"{_OF_RUN[axis].forms[0]} or a text"
         elif axis in _MAPPINGS:
             is_fine, form = isinstance(value, str | Mapping), "a text or a mapping"
+        elif axis in _LISTS:
+            texts = value if isinstance(value, list) else [value]
+            is_fine, form = all(isinstance(text, str) for text in texts), "a text or a list of texts"
         else:
             is_fine, form = isinstance(value, str) and value != "", "a text"
         if not is_fine:

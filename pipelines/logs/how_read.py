@@ -85,6 +85,15 @@ class HowRead:
             said["key"] = hmac.new(secret, b"which key this is", hashlib.sha256).hexdigest()[:8]
         return said
 
+    @property
+    def files_of_machines(self) -> tuple[Path, ...]:
+        """The file that names the machines of the log, where an option of its format says which it is."""
+        if not self.format:
+            return ()
+        kind, given = find_format(self.format)
+        named = getattr(kind(**given), "machines", None)
+        return (Path(named).expanduser(),) if isinstance(named, str) else ()
+
     def files(self, path: Path) -> LogFiles:
         """Return the files of a log in the order of their records."""
         files, _, _ = open_as(str(path), self.format or None, {})

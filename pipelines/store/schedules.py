@@ -38,5 +38,21 @@ def schedule_of(root: PublishedData, manifest: Mapping[str, Any]) -> Schedule:
     jobs, segments, excluded = (
         to_pandas(root.read_described(manifest, name), name) for name in ("schedule", "segments", "excluded")
     )
-    run = {**manifest["run"], "assumptions": tuple(manifest["run"]["assumptions"])}
-    return Schedule(jobs, segments, excluded, **run, known_names=published_names(root, manifest))
+    known = published_names(root, manifest)
+    return Schedule(jobs, segments, excluded, **run_of(manifest["run"]), known_names=known)
+
+
+def run_of(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a schedule has of its run beside its tables, from what is kept of it as JSON.
+
+    Raises
+    ------
+    ParameterError
+        It ran on nodes, and what is kept describes no machine.
+    """
+    run = {**told, "assumptions": tuple(told["assumptions"])}
+    if "machine" in run:
+        from swftools.machines.description import MachineDescription  # noqa: PLC0415 (imports pydantic)
+
+        run["machine"] = MachineDescription.from_mapping(run["machine"]).table()
+    return run

@@ -16,6 +16,7 @@ from typing import Any
 import luigi
 
 from pipelines.keys import canonical_json
+from pipelines.logs.machine import changes_text, machine_text
 from swftools.cleaning import list_rules, resolve_rules
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters
@@ -148,6 +149,34 @@ class ParametersParameter(luigi.Parameter):
         for name, parameters in chosen.items():
             find_augmentation(name).check(parameters)
         return canonical_json(chosen)
+
+
+class MachineParameter(luigi.Parameter):
+    """A machine of nodes: path of its description, its JSON, or ``card``; empty, or ``pool``, for a pool."""
+
+    def normalize(self, value: Any) -> str:
+        """Return what the file says now, as canonical JSON: so one that is edited later does not change a run.
+
+        Raises
+        ------
+        ParameterError
+            The file cannot be read, or is not valid.
+        """
+        return machine_text(value)
+
+
+class ChangesParameter(luigi.Parameter):
+    """Changes of a machine, as one text, a list, or JSON of one."""
+
+    def normalize(self, value: Any) -> str:
+        """Return the changes as canonical JSON.
+
+        Raises
+        ------
+        ParameterError
+            They are not texts.
+        """
+        return changes_text(value)
 
 
 def from_json(what: str, text: Any, opening: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING, with_options
+from pipelines.experiments.axes import OF_MACHINES, OPTIONS, REPETITIONS, SETTING, with_options
 from pipelines.experiments.differences import (
     ASSUMPTIONS,
     compare_with_baseline,
@@ -102,6 +102,12 @@ class PublishExperiment(CellsTask):
         if len(set(keys)) < len(keys):
             raise ParameterError(
                 f"experiment {self.planned.name}: a policy or option stands there twice, written in two ways"
+            )
+        machines = {(cell.in_settings["machine"], cell.machine) for cell in self.cells if cell.machine}
+        if shared := [name for name, count in Counter(name for name, _ in machines).items() if count > 1]:
+            raise ParameterError(
+                f"experiment {self.planned.name}: two machines are called {shared[0]!r}; give each a name of its "
+                "own in its description"
             )
         logs = self.planned.axes["logs"]
         names = [find_log(log).name for log in logs]
@@ -214,7 +220,8 @@ class PublishExperiment(CellsTask):
             "experiment_ranks": rank_policies(usual, SETTING, _worse()),
         }
         said = {name for cell in self.cells for name in cell.counted_options}
-        unsaid = [name for name in self.cells[0].options if name not in said]
+        said |= {name for cell in self.cells for name, value in cell.in_settings.items() if value}
+        unsaid = [name for name in (*OF_MACHINES, *self.cells[0].options) if name not in said]
         tables = {name: to_arrow(frame.drop(columns=unsaid), name) for name, frame in frames.items()}
         csv = {
             f"{name}.csv": writer_of(to_pandas(table, name).to_csv(index=False, lineterminator="\n"))
@@ -296,10 +303,16 @@ def _metrics_of(cells: list[MeasureSchedule]) -> pd.DataFrame:
     """Return the metrics of finished cells, one below the other, with what tells each from others."""
     tables = [cell.load_table() for cell in cells]
     names = (*OPTIONS, *REPETITIONS)
-    told = pd.DataFrame([(cell.found.name, *(getattr(cell, name) for name in names)) for cell in cells])
+    told = pd.DataFrame([(cell.found.name, *_told_of(cell, names)) for cell in cells])
     settings = told.set_axis(["log", *names], axis=1).loc[np.repeat(told.index, list(map(len, tables)))]
     metrics = to_pandas(pa.concat_tables(tables), "metrics")
     return pd.concat([metrics, settings.reset_index(drop=True)], axis=1)
+
+
+def _told_of(cell: MeasureSchedule, names: Sequence[str]) -> list[Any]:
+    """Return what tables have of a cell: its parameters, and of its machine the name."""
+    named = cell.in_settings
+    return [named[name] if name in named else getattr(cell, name) for name in names]
 
 
 def _worse() -> dict[str, int]:

@@ -50,6 +50,8 @@ class ReservationTask(ScheduleTask):
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain, or reservations cannot be had of policy or bound."""
         super().check_values()
+        if self.machine:
+            raise ParameterError("reservations are not simulated on machines of nodes yet; give --processors")
         check_asked(self.predictor_of_waits)
         check_told(self.options["predictor"])
         check_widths(find_policy(self.simulation.entry["policy"]), self.simulation._chosen)

@@ -14,12 +14,14 @@ import luigi
 import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
+from pipelines.logs.machine import ChosenMachine, chosen_machine
+from pipelines.store.schedules import run_of
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented, hand_on, taken_on
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.notes import read_notes, write_notes
 from pipelines.tasks.one_look import asked_once, once_a_look
-from pipelines.tasks.parameters import AugmentParameter, ParametersParameter
+from pipelines.tasks.parameters import AugmentParameter, ChangesParameter, MachineParameter, ParametersParameter
 from pipelines.tasks.simulation_parameters import (
     PoliciesParameter,
     WindowParameter,
@@ -31,7 +33,7 @@ from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.kernel.memory import give_back_memory
 from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry
-from swftools.parameters.run_option_table import RUN_OPTIONS
+from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS
 from swftools.selection import scale_to_load, select_jobs
 from swftools.simulator.entry_points import simulate
 from swftools.simulator.predictors.kinds import Predictor
@@ -63,6 +65,10 @@ class SimulationTask(RulesTask):
     parameters = ParametersParameter(default="{}", description="parameters by augmentation: JSON, or a file's path")
     load = luigi.FloatParameter(default=0.0, description="offered load, by scaling arrivals; 0: the log's own")
     window = WindowParameter(default="", description="jobs to simulate: month=2000-07,warm_up=604800; default: all")
+    machine = MachineParameter(
+        default="", description="nodes: the file that describes them, or card: the log's; default: a pool of processors"
+    )
+    changes = ChangesParameter(default="[]", description="changes of it, such as nodes.gpu.count+=8, or a JSON list")
     shake = luigi.IntParameter(default=0, description="seed by which submissions are shaken; 0: they are not")
     shake_seconds = luigi.IntParameter(default=300, description="longest time by which shaking moves a job")
 
@@ -80,6 +86,19 @@ class SimulationTask(RulesTask):
         return {name: getattr(self, name) for name in SETTINGS}
 
     @property
+    def nodes(self) -> ChosenMachine:
+        """The machine of nodes, if there is one, and what is changed."""
+        if not self.machine and self.changes == "[]":
+            return ChosenMachine()
+        return chosen_machine(self.found, self.machine, self.changes, self.processors)
+
+    @property
+    def in_settings(self) -> dict[str, str]:
+        """What tables of experiments call the machine, and what is changed of it; both empty for a pool as it is."""
+        described = self.nodes.description
+        return {"machine": (described.name or "nodes") if described else "", "changes": "; ".join(self.nodes.changes)}
+
+    @property
     def counted_options(self) -> dict[str, Any]:
         """Those of them that content keys and published facts have: all but what came later, where it says nothing."""
         return {name: value for name, value in self.options.items() if SETTINGS[name].enters_key(value, self.found)}
@@ -88,6 +107,7 @@ class SimulationTask(RulesTask):
         """Raise ParameterError if an option is outside its domain, of the augmentations too."""
         super().check_values()
         augmentations_of(self, self.augment)
+        _ = self.nodes
         asked_once(_check_options, *self.options.items())
         if not 0 <= self.load < 1e9:
             raise ParameterError(f"load={self.load} is not a number of 0 or more")
@@ -121,6 +141,8 @@ class SimulatePolicy(SimulationTask):
         """Raise ParameterError if an option is outside its domain, or the policy cannot have what it needs."""
         super().check_values()
         asked_once(_check_policy, self.policy, self.augment)
+        if self.nodes.of_policy:
+            find_policy(self.entry["policy"]).chosen(self._chosen)
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -151,6 +173,7 @@ class SimulatePolicy(SimulationTask):
             "load": self.load,
             **self.counted_options,
             **self.chosen_jobs,
+            **self.nodes.told,
         }
         return content_key("simulate", self.code_version, inputs)
 
@@ -169,13 +192,17 @@ class SimulatePolicy(SimulationTask):
 
     def run(self) -> None:
         """Simulate."""
-        schedule = simulate(
-            self.simulated_trace(),
-            self.entry["policy"],
-            progress=lambda done, jobs, _: self.tell(done, jobs),
-            **self.repetition,
-            **self.options,
-            **self._chosen,
+        described = self.nodes.description
+        schedule = self.nodes.says(
+            simulate(
+                self.simulated_trace(),
+                self.entry["policy"],
+                progress=lambda done, jobs, _: self.tell(done, jobs),
+                **self.repetition,
+                **self.options,
+                **self._chosen,
+                machine=described,
+            )
         )
         if "ready_time" in schedule.jobs and not self.found.has_dependencies:
             raise ParameterError(
@@ -185,8 +212,10 @@ class SimulatePolicy(SimulationTask):
         frames = {"schedule": schedule.jobs, "segments": schedule.segments, "excluded": schedule.excluded}
         names = ("processors", "policy", "options", "holds", "is_partial", "assumptions")
         rest = {name: getattr(schedule, name) for name in names}
-        uncounted = self.options.keys() - self.counted_options.keys()
+        uncounted = self.options.keys() - self.counted_options.keys() - {*ON_NODES}  # a run on a pool has none of these
         rest["options"] = {name: value for name, value in rest["options"].items() if name not in uncounted}
+        if described is not None:
+            rest["machine"] = described.to_mapping()
         with self.output().fill() as directory:
             for table, frame in frames.items():
                 write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
@@ -210,7 +239,8 @@ class SimulatePolicy(SimulationTask):
         if self.window:
             trace = select_jobs(trace, **json.loads(self.window))
         if self.load:
-            trace = scale_to_load(trace, self.load)
+            described = self.nodes.description
+            trace = scale_to_load(trace, self.load, described.table().processors if described else None)
         if self.shake:
             trace = shake_submissions(trace, self.shake, self.shake_seconds)
         return trace
@@ -225,13 +255,12 @@ class SimulatePolicy(SimulationTask):
             for table, left_out in {"schedule": without, "segments": (), "excluded": ()}.items()
         )
         rest = json.loads((directory / "schedule.json").read_text(encoding="utf-8"))
-        rest["assumptions"] = tuple(rest["assumptions"])
-        return Schedule(jobs, segments, excluded, **rest, notes=read_notes(rest["policy"], directory))
+        return Schedule(jobs, segments, excluded, **run_of(rest), notes=read_notes(rest["policy"], directory))
 
     @property
     def _chosen(self) -> dict[str, Any]:
         """The parameters of the policy."""
-        return _parameters_in(self.entry)
+        return _parameters_in(self.entry) | self.nodes.of_policy
 
     def _check_tells(self, trace: Trace) -> None:
         """Raise ParameterError if a column that the policy needs is the same for all jobs, and so tells it nothing."""
