@@ -65,7 +65,8 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
 
 @click.command(short_help="Simulate when a job would start, from today's queue.", name="whatif")
 @click.option("--running", "path", required=True, type=click.Path(), help="File with the output of squeue or sacct.")
-@click.option("--processors", type=PROCESSORS, required=True, help="Processors of the machine.")
+@click.option("--processors", type=PROCESSORS, help="Processors of the machine.  [required]")
+@click.option("--machine", metavar="FILE", help="Not known here yet: a queue's jobs do not say what they ask of nodes.")
 @click.option("--less", type=click.IntRange(0), default=0, help="Processors that are out of order.")
 @click.option(
     "--away", type=_Away(), multiple=True, help="Processors to lose: processors=32,in=3h,for=2h; may be repeated."
@@ -83,7 +84,8 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
 @json_option
 def whatif(
     path: str,
-    processors: int,
+    processors: int | None,
+    machine: str | None,
     less: int,
     away: tuple[dict[str, float], ...],
     jobs: tuple[dict[str, float], ...],
@@ -103,6 +105,12 @@ def whatif(
              swftools whatif --running now.txt --processors 128 \\
                  --job processors=64,time=4h --policies easy,conservative
     """
+    if machine is not None:
+        raise click.UsageError(
+            "--machine: whatif does not know machines of nodes yet; give --processors, the cores of the nodes in use"
+        )
+    if processors is None:
+        raise click.UsageError("Missing option '--processors'.")
     if less >= processors:
         raise click.UsageError(f"--less {less} leaves nothing of --processors {processors}")
     from swftools.formats.slurm.queue_snapshot import read_squeue

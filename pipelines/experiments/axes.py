@@ -32,8 +32,8 @@ AXES = {
 REPETITIONS = (*(each.name for each in _OF_REPETITIONS), "shake")
 """What makes repetitions of one and the same setting: all else is asked about, these are noise."""
 
-OF_MACHINES = ("machine", "changes")
-"""What came later, and is in tables where a cell has it."""
+OF_MACHINES = {"machine": "a pool of processors", "changes": "unchanged"}
+"""What came later, and is in tables where a cell has it: what it is called where it is empty."""
 
 OPTIONS = ("load", "window", "processors", *OF_MACHINES, *(each.name for each in _OF_SETTINGS))
 SETTING = ("log", *OPTIONS)

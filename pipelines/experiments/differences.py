@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pipelines.experiments.axes import OF_MACHINES
 from pipelines.experiments.resampling import ALPHA, FloatArray, intervals, p_values
 from swftools.output.amounts import difference
 
@@ -207,7 +208,7 @@ def sentences(differences: pd.DataFrame, setting: Sequence[str]) -> list[str]:
         head = f"{measure}: {len(told)} of {len(rows)} differences from {rows['baseline'].iloc[0]} are more than noise"
         several = [name for name in setting if differences[name].nunique(dropna=False) > 1]
         named = [
-            f"{row['policy']}{''.join(f', {row[name]}' for name in several)} "
+            f"{row['policy']}{''.join(f', {row[name] or OF_MACHINES.get(name, row[name])}' for name in several)} "
             f"({difference(row['difference'], row['unit'])})"
             for _, row in told.iterrows()
         ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from pipelines.experiments.axes import OPTIONS, REPETITIONS, SETTING
+from pipelines.experiments.axes import OF_MACHINES, OPTIONS, REPETITIONS, SETTING
 from swftools.plots.over_seeds import interval
 from swftools.simulator.measures_table import usual_columns
 
@@ -73,7 +73,11 @@ def settings_in_words(frame: pd.DataFrame) -> pd.Series:
     words = frame["log"].astype(str)
     for name in OPTIONS:
         if frame[name].nunique(dropna=False) > 1:
-            words = words + f", {name.replace('_', ' ')} " + frame[name].map(_option).astype(str)
+            if name in OF_MACHINES:
+                told = ", " + frame[name].replace("", OF_MACHINES[name]).astype(str)
+            else:
+                told = f", {name.replace('_', ' ')} " + frame[name].map(_option).astype(str)
+            words = words + told
     return words
 
 
