@@ -100,6 +100,8 @@ def why_unknown(schedule: Schedule) -> str:
     """Return why the heads of a schedule cannot be told, and what helps; empty if they can."""
     if schedule.is_partial:
         return "the schedule is partial, and says nothing of jobs that had not ended; run the simulation to its end"
+    if schedule.machine is not None:
+        return "it ran on a machine of nodes, and the blocked head of a queue is that of a pool of processors"
     for name, frame, columns in (
         ("jobs", schedule.jobs, ("submit_time",)),
         ("segments", schedule.segments, ("start_time", "end_time", "allocated_processors")),
