@@ -23,9 +23,10 @@ from swftools.simulator.option_checks import check_choice
 from swftools.simulator.registry import read_policy
 from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
 from swftools.simulator.validation.against_trace import check_jobs, check_trace
-from swftools.simulator.validation.foreign_nodes import table_of
+from swftools.simulator.validation.foreign_nodes import ask_of_trace, table_of
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
 from swftools.simulator.validation.nodes import OnNodes
+from swftools.simulator.validation.on_nodes import ready_times_of
 from swftools.simulator.validation.promise_checks import check_promises, promises_of
 from swftools.simulator.validation.rules import RULES, check_capacity, check_columns, check_once, check_runs
 from swftools.simulator.validation.runs import (
@@ -247,6 +248,10 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
         findings += broken_of(check_trace(given, jobs, runs, history, trace, row, tolerance))
         follows = (dependencies or given.options.get("dependencies")) == FOLLOW
         waiting = find_waiting(given, jobs, trace, row, row_of_rest)
+        if given.machine is not None:
+            asked = ask_of_trace(trace, given.machine) if asked is None else asked
+            # Who asked to run later is not eligible before, whatever else the job waits for.
+            waiting = waiting and waiting._replace(ready=np.fmax(waiting.ready, ready_times_of(asked, jobs, row)))
         if waiting is not None and follows:
             checked.append("dependencies")
             findings += broken_of(check_dependencies(waiting, given, jobs, runs, trace, tolerance))
