@@ -215,7 +215,7 @@ class SimulatePolicy(SimulationTask):
         uncounted = self.options.keys() - self.counted_options.keys() - {*ON_NODES}  # a run on a pool has none of these
         rest["options"] = {name: value for name, value in rest["options"].items() if name not in uncounted}
         if described is not None:
-            rest["machine"] = described.to_mapping()
+            rest["machine"] = self.nodes.told["machine"]
         with self.output().fill() as directory:
             for table, frame in frames.items():
                 write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)

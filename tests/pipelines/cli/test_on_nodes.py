@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands on machines of nodes: --machine, --change, --placement and --heads, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from pipelines.cli.main import main
+from pipelines.exit_statuses import WRONG_COMMAND
+from pipelines.logs.load import load_log
+from swftools import read_machine, simulate
+from tests.folders import ROOT
+from tests.pipelines.cli.test_reading_logs import catalog
+from tests.pipelines.small_logs import small_log
+
+EXAMPLES = sorted((ROOT / "examples" / "machines").glob("*.yaml"))
+
+
+def call(*words: object) -> Result:
+    """Run the console."""
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a log of twelve jobs of 4 processors and 60 s, ten seconds apart, and a machine for one of them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.swf").write_text(small_log(12))
+    (tmp_path / "site.yaml").write_text("nodes: [{kind: a, count: 2, cores: 2}, {kind: b, count: 1, cores: 1}]\n")
+    return tmp_path
+
+
+def test_simulate_is_the_function(files: Path) -> None:
+    """The same starts, and the nodes are told; the machine has room for one job at a time, the log's for two."""
+    done = call("simulate", "small.swf", "--machine", "site.yaml", "--output", "out.parquet")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("small.swf, easy on 3 nodes (5 cores): 12 jobs\n")
+    assert "machine: memory is not known, and never lacks (a, b)" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    starts = pd.read_parquet("out.parquet")["start_time"]
+    assert starts.tolist() == [60.0 * number for number in range(12)]
+    schedule = simulate(load_log("small.swf").trace, "easy", machine=read_machine("site.yaml"))
+    assert schedule.jobs["start_time"].tolist() == starts.tolist()
+    pool = call("simulate", "small.swf", "--json")
+    assert json.loads(pool.stdout)["processors"] == 8
+
+
+def test_changes_are_made(files: Path) -> None:
+    """Two nodes more are room for two jobs; a change of the policy reaches it."""
+    flags = ("--machine", "site.yaml", "--change", "nodes.a.count+=2", "--output", "out.csv")
+    done = call("simulate", "small.swf", *flags, "--change", "priority.backfill_order=sjf")
+    assert done.exit_code == 0, done.output
+    assert "on 5 nodes (9 cores)" in done.stdout
+    assert "the machine is changed: nodes.a.count+=2\n" in done.stdout
+    assert pd.read_csv("out.csv")["start_time"].tolist()[:4] == [0, 10, 60, 70]
+    wrong = call("simulate", "small.swf", *flags, "--change", "priority.patience=2")
+    assert wrong.exit_code != 0
+    assert "easy: unknown parameters ['patience']; there are: backfill_order, reservations" in wrong.output
+
+
+def test_placement_and_heads_reach_the_run(files: Path) -> None:
+    """The nodes of larger weight are left for later."""
+    (files / "site.yaml").write_text(
+        "nodes: [{kind: a, count: 2, cores: 2, weight: 5}, {kind: b, count: 2, cores: 2}]\n"
+    )
+    flags = ("--machine", "site.yaml", "--heads", "machine", "--policy", "fcfs", "--json")
+    told = [call("simulate", "small.swf", *flags, "--placement", word) for word in ("lowest-weight", "first-fit")]
+    assert [each.exit_code for each in told] == [0, 0]
+    data = call(
+        "compare",
+        "small.swf",
+        *flags[:4],
+        "--data-root",
+        "data",
+        "--placement",
+        "lowest-weight",
+        "--policies",
+        "fcfs",
+        "--schedules",
+    )
+    assert data.exit_code == 0, data.output
+    segments = next(Path("data").rglob("segments/*.parquet"))
+    assert [row.tolist() for row in pd.read_parquet(segments)["nodes"]][:2] == [[2, 3], [0, 1]]
+
+
+def test_the_machine_of_a_card(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is taken where it is asked for; by default the log stays a pool."""
+    text = small_log(12)
+    nodes = "processors_per_node: 1\n      nodes: [{kind: a, count: 2, cores: 4}]"
+    (files / "cards.yaml").write_text(catalog(text, "").replace("processors_per_node: 1", nodes))
+    monkeypatch.setenv("SWFTOOLS_CATALOG", str(files / "cards.yaml"))
+    asked, usual = (call("simulate", "small.swf", *flags) for flags in (("--machine", "card"), ()))
+    assert asked.stdout.splitlines()[0] == "small.swf, easy on 2 nodes (8 cores): 12 jobs", asked.output
+    assert usual.stdout.splitlines()[0] == "small.swf, easy on 4 processors: 12 jobs"
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--machine", "site.yaml", "--processors", 4), "they are two machines; give one"),
+        (("--change", "nodes.a.count+=1"), "a pool of processors has no nodes or partitions; give --machine"),
+        (("--machine", "site.yaml", "--change", "away: nodes=a1"), "outages are not simulated yet"),
+        (("--machine", "nothere.yaml"), "nothere.yaml"),
+        (("--machine", "card"), "it has no card"),
+        (("--machine", "empty.yaml"), "empty.yaml"),
+        (("--machine", "site.yaml", "--placement", "best-fitt"), "did you mean best-fit"),
+    ],
+    ids=str,
+)
+def test_mistakes(files: Path, command: str, flags: tuple[object, ...], message: str) -> None:
+    """One sentence, and nothing is written."""
+    (files / "empty.yaml").write_text("")
+    done = call(command, "small.swf", *flags, *(("--data-root", "data") if command == "compare" else ()))
+    assert done.exit_code == WRONG_COMMAND, done.output
+    assert message in done.output
+    assert not (files / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("whatif", "--running", "q", "--job", "processors=1,time=1h", "--machine", "x"),
+            "does not know machines of nodes",
+        ),
+        (("whatif", "--running", "q", "--job", "processors=1,time=1h"), "Missing option '--processors'"),
+        (("reservations", "small.swf", "--machine", "site.yaml"), "not simulated on machines of nodes yet"),
+        (("reservations", "small.swf", "--change", "nodes.a.count+=1"), "not simulated on machines of nodes yet"),
+    ],
+)
+def test_commands_that_know_no_nodes(files: Path, words: tuple[str, ...], message: str) -> None:
+    """They say so, and what to give."""
+    (files / "q").write_text("")
+    done = call(*words)
+    assert (done.exit_code, message in done.output) == (WRONG_COMMAND, True), done.output
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_shipped_descriptions(path: Path) -> None:
+    """They can be read, and shown."""
+    assert len(read_machine(path).table()) > 2000
+    assert call("machine", path).exit_code == 0
+
+
+def test_there_are_shipped_descriptions() -> None:
+    """Those that the pages name."""
+    assert {path.stem for path in EXAMPLES} >= {"theta", "eagle"}
