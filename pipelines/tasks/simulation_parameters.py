@@ -136,7 +136,8 @@ def parameter_of(option: RunOption) -> luigi.Parameter:
     if option.forms:
         usual = str(option.usual) if option.in_key == WHERE_SET else ""
         return ReadParameter(FIND[option.name], usual, **known)
-    return _BY_TYPE[option.type](**known)
+    made: luigi.Parameter = _BY_TYPE[option.type](**known)
+    return made
 
 
 def takes_run_options(*, repetitions: bool) -> Callable[[type[Task]], type[Task]]:

@@ -124,8 +124,8 @@ def check_known(schedule: Schedule) -> None:
     """Raise ParameterError where nobody knows how a schedule was made, or it was on nodes."""
     if schedule.machine is not None:
         raise ParameterError(
-            "price mechanism 'vcg' takes jobs out of a simulation, which is not possible on nodes yet; take first-price, "
-            "or a schedule on a pool of processors"
+            "price mechanism 'vcg' takes jobs out of a simulation, which is not possible on nodes yet; take "
+            "first-price, or a schedule on a pool of processors"
         )
     if schedule.policy not in list_policies() or "seed" not in schedule.options:
         raise ParameterError(
