@@ -79,7 +79,8 @@ def check_on_nodes(policy: Policy, chosen: Parameters, kind: MachineKind) -> Non
         why = "it decides in Python"
     else:
         lacking = kind.lacking(policy.made_for(chosen).on(kind).decide)
-        why = f"it counts processors, by {', '.join(lacking)}" if lacking else ""
+        is_ours = policy.module.startswith("swftools.")
+        why = "it counts processors" + ("" if is_ours else f", by {', '.join(lacking)}") if lacking else ""
     if why:
         raise ParameterError(
             f"policy {policy.name!r} does not work on a machine of nodes yet: {why}; choose one of "
