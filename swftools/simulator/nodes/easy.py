@@ -126,10 +126,7 @@ def _offer(machine: NodeMachine, order: Order, kind: int, size: int) -> int:
 
 @kernel(allocates=False)
 def _start_among(machine: NodeMachine, job: int) -> bool:
-    """Start a job that has no reservation unless it delays one."""
-    for other in range(machine.classes.counts[FOUND]):
-        if machine.plan.job[other] == job:
-            return False
+    """Start a job unless it delays a reservation; one that has its own cannot start, as it could not before."""
     slot = machine.classes.slot[machine.classes.class_of[job]] - 1
     return machine.classes.fit_then[slot] >= machine.asked.nodes[job] and _start_respecting(machine, job)
 
