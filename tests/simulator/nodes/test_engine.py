@@ -32,6 +32,9 @@ REHEARSED = [
 ]
 """What is compiled ahead; all else runs interpreted by day, and compiled at night."""
 
+LONG = (100,)
+"""Long queues by lot, of which the tests of the night have forty."""
+
 BY_NIGHT = 100
 """Machines by lot of each policy and placement at night; each policy sees 500."""
 
@@ -89,9 +92,12 @@ def with_requests(workload: Workload) -> Workload:
     return replace(workload, request=request)
 
 
-def check_by_lot(run: Run, policy: str, placement: str, heads: str, seed: int, **options: Any) -> None:
-    """Check that every start and every node is the twin's, on a machine by lot."""
-    workload = with_requests(random_workload(seed))
+def check_by_lot(
+    run: Run, policy: str, placement: str, heads: str, seed: int, *, is_long: bool = False, **options: Any
+) -> None:
+    """Check that every start and every node is the twin's, on a machine by lot; ``is_long``: with many that wait."""
+    size = {"most_jobs": 150, "most_nodes": 16, "is_plain": seed % 2 == 0} if is_long else {}
+    workload = with_requests(random_workload(seed, **size))
     want = told_naively(workload, policy, placement, heads)
     assert starts_and_nodes(run(workload, policy, placement, heads, **options)) == want, (placement, heads, seed)
 
@@ -120,8 +126,20 @@ def test_as_the_naive_twin_interpreted(policy: str, run: Run) -> None:
 @pytest.mark.parametrize(("policy", "placement"), REHEARSED)
 def test_as_the_naive_twin(policy: str, placement: str, heads: str, run: Run) -> None:
     """So it is compiled."""
-    for seed in range(5):
+    for seed in range(3):
         check_by_lot(run, policy, placement, heads, seed)
+    for seed in LONG:
+        check_by_lot(run, policy, placement, heads, seed, is_long=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heads", HEADS)
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "sjf-backfill", "lxf-backfill"])
+def test_long_queues_as_the_naive_twin(policy: str, placement: str, heads: str, run: Run) -> None:
+    """What is kept from one decision to the next shows where many wait."""
+    for seed in range(100, 140):
+        check_by_lot(run, policy, placement, heads, seed, is_long=True)
 
 
 @pytest.mark.slow
