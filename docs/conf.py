@@ -61,6 +61,7 @@ TUTORIALS = [
     "plot_log_to_figure.py",
     "plot_slurm_to_report.py",
     "plot_own_policy.py",
+    "plot_gpu_cluster.py",
     "plot_learning.py",
     "plot_nightly.py",
 ]
