@@ -49,19 +49,8 @@ _LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 
 LONG = {
     *("add_a_cleaning_rule", "add_a_policy", "console", "data_sets", "drift", "energy", "experiments", "goal_search"),
-    *(
-        "histories",
-        "learning",
-        "machines",
-        "pictures",
-        "predict",
-        "predictors",
-        "pv_easy",
-        "qbets",
-        "reservations",
-        "stepping",
-    ),
-    *("utility", "validation", "wait_predictors", "workload_models"),
+    *("histories", "learning", "machines", "pictures", "predict", "predictors", "pv_easy", "qbets", "reservations"),
+    *("stepping", "utility", "validation", "wait_predictors", "workload_models"),
 }
 """Pages whose blocks run for a second or more: by day these are compiled, and import what there is."""
 
