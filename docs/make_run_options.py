@@ -95,7 +95,7 @@ def _as_environments_take(options: list[RunOption]) -> list[str]:
 
 def _of_tasks(options: list[RunOption]) -> list[str]:
     """Return the row of a page with the parameters of the task that simulates."""
-    own = ["rules", "seed", "parameters", "augment", "policy", "processors", "load"]
+    own = ["rules", "seed", "parameters", "augment", "policy", "processors", "machine", "changes", "load"]
     named = [f"`{name}`" for name in (*own, *(each.name for each in _settings(options)))]
     return [f"| `SimulatePolicy` | {', '.join(named)} |"]
 
