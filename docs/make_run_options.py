@@ -64,7 +64,8 @@ def in_table(option: RunOption) -> str:
 
 def axes(options: Iterable[RunOption]) -> str:
     """Return the row of a page with the axes of experiments that are options of a run, behind the others."""
-    named = [f"`{name}`" for name in ("loads", "windows", "processors", *(each.axis for each in options))]
+    own = ("loads", "windows", "processors", "machines", "changes")
+    named = [f"`{name}`" for name in (*own, *(each.axis for each in options))]
     return f"| {', '.join(named)} | other axes: a list, or one value |"
 
 
