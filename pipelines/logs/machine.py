@@ -51,7 +51,7 @@ class ChosenMachine:
     @property
     def told(self) -> dict[str, Any]:
         """What keys and published facts have of it: the machine as it is simulated; nothing of a pool as it was."""
-        machine = {} if self.description is None else {"machine": _plain(self.description)}
+        machine = {} if self.description is None else {"machine": self.description.to_mapping()}
         return {**machine, **({"policy_changes": self.of_policy} if self.of_policy else {})}
 
     @property
@@ -89,14 +89,14 @@ def machine_text(value: Any) -> str:
     from swftools.machines.description import MachineDescription, read_machine  # noqa: PLC0415 (imports pydantic)
 
     if isinstance(value, MachineDescription):
-        return canonical_json(_plain(value))
+        return canonical_json(value.to_mapping())
     if isinstance(value, str) and value.lstrip().startswith("{"):
         return _from_json(value)
     if not isinstance(value, str | Path):
-        return canonical_json(_plain(MachineDescription.from_mapping(value)))
+        return canonical_json(MachineDescription.from_mapping(value).to_mapping())
     found = read_machine(Path(value).expanduser())
     name = found.name or Path(value).name.partition(".")[0]
-    return canonical_json(_plain(replace(found, name=name or None)))
+    return canonical_json(replace(found, name=name or None).to_mapping())
 
 
 def changes_text(value: Any) -> str:
@@ -192,21 +192,7 @@ def _from_json(text: str) -> str:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ParameterError(f"machine={text[:200]!r} is not JSON: {error}") from error
-    return canonical_json(_plain(MachineDescription.from_mapping(content)))
-
-
-def _plain(described: MachineDescription) -> dict[str, Any]:
-    """Return a description as plain values, in which a whole number is one however it was written."""
-
-    def whole(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: whole(each) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [whole(each) for each in value]
-        return int(value) if isinstance(value, float) and value.is_integer() else value
-
-    found: dict[str, Any] = whole(described.to_mapping())
-    return found
+    return canonical_json(MachineDescription.from_mapping(content).to_mapping())
 
 
 def _check_beside(log: Log, text: str) -> None:

@@ -14,6 +14,9 @@ from pipelines.cli.main import main
 from pipelines.exit_statuses import WRONG_COMMAND
 from pipelines.logs.load import load_log
 from swftools import read_machine, simulate
+from swftools.formats.tables.published.helios import Helios
+from swftools.formats.tables.published.pm100 import Pm100
+from swftools.formats.tables.table_format import TableFormat
 from tests.folders import ROOT
 from tests.pipelines.cli.test_reading_logs import catalog
 from tests.pipelines.small_logs import small_log
@@ -97,6 +100,63 @@ def test_the_machine_of_a_card(files: Path, monkeypatch: pytest.MonkeyPatch) -> 
     asked, usual = (call("simulate", "small.swf", *flags) for flags in (("--machine", "card"), ()))
     assert asked.stdout.splitlines()[0] == "small.swf, easy on 2 nodes (8 cores): 12 jobs", asked.output
     assert usual.stdout.splitlines()[0] == "small.swf, easy on 4 processors: 12 jobs"
+
+
+def test_the_load_is_that_of_the_machine(files: Path) -> None:
+    """Of nine cores in place of five, submissions are so much closer together."""
+    spans = []
+    for change in ("nodes.a.count=2", "nodes.a.count=4"):
+        flags = ("--machine", "site.yaml", "--change", change, "--load", 0.5, "--output", "out.csv")
+        assert call("simulate", "small.swf", *flags).exit_code == 0
+        spans.append(pd.read_csv(files / "out.csv")["submit_time"].max())
+    assert spans[0] / spans[1] == pytest.approx(9 / 5, rel=0.05)
+
+
+HELIOS = """nodes: [{kind: v100, count: 2, cores: 48, memory: 256G, gpus: {v100: 8}}]
+partitions: [{name: vcJkd}, {name: vchbv}, {name: vcpDC}]
+"""
+PM100 = "nodes: [{kind: m100, count: 4, cores: 128, memory: 256G, gpus: {v100: 4}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "machine", "holds"), [(Helios, HELIOS, [1, 16, 1]), (Pm100, PM100, [256, 128])], ids=["helios", "pm100"]
+)
+def test_published_columns(files: Path, table: type[TableFormat], machine: str, holds: list[int]) -> None:
+    """Rows of Helios have cores and GPUs of shared nodes, those of PM100 whole nodes; all of them run."""
+    (files / "jobs.csv").write_text(table.EXAMPLE)
+    (files / "site.yaml").write_text(machine)
+    done = call("simulate", "jobs.csv", "--raw", "--machine", "site.yaml", "--output", "out.csv")
+    assert done.exit_code == 0, done.output
+    assert pd.read_csv("out.csv")["allocated_processors"].tolist() == holds
+    assert "left out" not in done.stdout
+
+
+REAL = {
+    "slurm": ("slurm/snapshots/end/sacct_sched.txt.gz", "slurm/conf/slurm.conf", "slurm:time_zone=UTC", 486),
+    "cerit": ("samples/modern/wagap-2013_4000.swf", "samples/modern/wagap-2013.machines", "swf", 4000),
+    "theta": ("samples/modern/theta_2023_3000.swf", "theta.yaml", "swf", 2995),
+    "eagle": ("samples/modern/nrel_eagle_500.csv", "eagle.yaml", "nrel", 500),
+    "openb": (
+        "samples/openb/openb_pod_list_default.csv.gz",
+        "samples/openb/openb_node_list_all_node.csv.gz",
+        "openb",
+        6203,
+    ),
+}
+
+
+@pytest.mark.slow  # whole logs
+@pytest.mark.parametrize("name", REAL)
+def test_real_logs_on_their_machines(shared: Path, name: str) -> None:
+    """Nobody is left out but jobs without run time, and the schedule is valid."""
+    log, machine, read_as, jobs = REAL[name]
+    path = next(each for each in (shared / machine, ROOT / "examples" / "machines" / machine) if each.exists())
+    done = call("simulate", shared / log, "--format", read_as, "--machine", path, "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["jobs"] == jobs
+    assert {*found["left_out"]} <= {"no run_time (cancelled=drop)"}
+    assert found["validation"]["ok"]
 
 
 @pytest.mark.parametrize("command", ["simulate", "compare"])
