@@ -94,6 +94,20 @@ def test_a_clear_difference_is_told() -> None:
     assert line.startswith("wait_mean: 1 of 2 differences from easy are more than noise: fcfs, a (+")
 
 
+def test_a_pool_beside_machines_has_a_name() -> None:
+    """Its column is empty, as that of a machine that is not changed."""
+    rng = np.random.default_rng(3)
+    base, slower = rng.normal(100, 5, 10), rng.normal(120, 5, 10)
+    rows = {
+        "": table({("a", "easy"): base, ("a", "fcfs"): slower}),
+        "site": table({("a", "easy"): base, ("a", "fcfs"): base}),
+    }
+    values = pd.concat([each.assign(machine=name) for name, each in rows.items()], ignore_index=True)
+    found = compare_with_baseline(values, ["log", "machine"], "easy")
+    (line,) = sentences(found, ["log", "machine"])
+    assert "fcfs, a pool of processors (+" in line
+
+
 def test_few_repetitions_are_said_to_be_few() -> None:
     """Not that nothing differs."""
     found = compare_with_baseline(table({("a", "easy"): [1, 2], ("a", "fcfs"): [5, 9]}), ["log"], "easy")

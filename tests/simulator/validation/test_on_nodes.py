@@ -14,12 +14,14 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.machines import requests
 from swftools.machines.asked import Asked, Place
+from swftools.machines.description import MachineDescription
 from swftools.machines.node_table import NodeTable
 from swftools.simulator import simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import node_heads, node_promises, node_use
 from swftools.simulator.validation.on_nodes import NODE_RULES
 from swftools.simulator.validation.report import ValidationReport, validate
+from swftools.trace import Trace
 from tests.naive.node_promises import broken_promises
 from tests.naive.nodes import Job, jobs_of
 from tests.node_schedules import schedule_on_nodes, simulated, trace_of, with_values
@@ -468,3 +470,26 @@ def test_compiled_and_interpreted_find_the_same(monkeypatch: pytest.MonkeyPatch)
 def _of_another_policy() -> ValidationReport:
     workload = random_workload(9)
     return check(simulated(workload, "lxf"), workload.asked, workload, policy="easy")
+
+
+def test_who_waits_for_another_and_asked_to_run_later() -> None:
+    """A job is eligible when both are over; a schedule that says it was so before is told."""
+    machine = MachineDescription.from_mapping({"nodes": [{"kind": "a", "count": 2, "cores": 2}]})
+    trace = Trace.from_columns(
+        job_number=[1, 2, 3, 4],
+        submit_time=[0, 1, 2, 3],
+        run_time=[10, 5, 5, 5],
+        requested_time=[10, 5, 5, 5],
+        requested_processors=[1, 1, 1, 1],
+        preceding_job_number=pd.array([None, 1, None, 1], dtype="Int64"),
+    )
+    trace = trace.with_jobs(trace.jobs.assign(begin_time=[np.nan, np.nan, 30.0, 40.0]))
+    schedule = simulate(trace, "easy", machine=machine)
+    assert schedule.jobs["ready_time"].tolist() == [0, 10, 30, 40]
+    report = validate(schedule, trace=trace)
+    assert report.ok, str(report)
+    assert {"dependencies", "ready"} <= {*report.checked}
+    earlier = replace(schedule, jobs=schedule.jobs.assign(ready_time=[0, 10, 2, 40]))
+    told = validate(earlier, trace=trace).violations
+    messages = told["message"][told["rule"] == "dependencies"]
+    assert messages.tolist() == ["job 3: ready_time is 2, and would be 30"]
