@@ -44,11 +44,13 @@ def test_simulate_is_the_function(files: Path) -> None:
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("small.swf, easy on 3 nodes (5 cores): 12 jobs\n")
     assert "machine: memory is not known, and never lacks (a, b)" in done.stdout
+    assert "  node_utilization_time_mean" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     starts = pd.read_parquet("out.parquet")["start_time"]
     assert starts.tolist() == [60.0 * number for number in range(12)]
     schedule = simulate(load_log("small.swf").trace, "easy", machine=read_machine("site.yaml"))
     assert schedule.jobs["start_time"].tolist() == starts.tolist()
+    assert "node_utilization" not in call("simulate", "small.swf").stdout
     pool = call("simulate", "small.swf", "--json")
     assert json.loads(pool.stdout)["processors"] == 8
 
