@@ -56,6 +56,10 @@ class Requests(NamedTuple):
         Thousandths of all nodes together, where ``gpus`` is -1.
     requested_time : numpy.ndarray of float64
         s; NaN where it is not told.
+    given_cores : numpy.ndarray of int64
+        What the job was given of all nodes together, where ``counts_threads``; 0 where it is not told.
+    counts_threads : numpy.ndarray of bool
+        Whether cores are threads, of which a core of the nodes may have several.
     """
 
     nodes: IntArray
@@ -66,20 +70,42 @@ class Requests(NamedTuple):
     gpus: IntArray
     all_gpus: IntArray
     requested_time: FloatArray
+    given_cores: IntArray
+    counts_threads: BoolArray
 
     def take(self, rows: IntArray | BoolArray) -> Requests:
         """Return some of the requests."""
         taken: list[Any] = [column[rows] for column in self]
         return Requests(*taken)
 
+    def in_cores(self, threads: int) -> Requests:
+        """Return requests of so many threads a core as those of cores, rounded up; their memory stays as much.
+
+        Slurm gives whole cores, also to jobs that use one thread of each: what it gave beyond the request counts, as
+        far as that explains it.
+        """
+        if threads == 1 or not self.counts_threads.any():
+            return self
+        is_fixed = self.cores > 0
+        told = np.where(is_fixed, self.cores, self.all_cores)
+        is_given = ~is_fixed & (self.given_cores > told) & (self.given_cores <= threads * told)
+        found = -(-np.where(is_given, self.given_cores, told) // threads)
+        found = np.where(self.counts_threads, found, told)
+        return self._replace(
+            cores=np.where(is_fixed, found, 0),
+            all_cores=np.where(is_fixed, self.all_cores, found),
+            memory_per_core=self.memory_per_core * told / np.maximum(found, 1),
+        )
+
 
 class Shares(NamedTuple):
-    """On how many nodes each runs, and what it takes of each."""
+    """On how many nodes each runs, and what it takes of each; and how many threads were taken for a core of it."""
 
     nodes: IntArray
     cores: IntArray
     memory: IntArray
     gpus: IntArray
+    threads: IntArray
 
 
 class NodeSet:
@@ -98,14 +124,28 @@ class NodeSet:
     def __init__(self, table: NodeTable, nodes: IntArray, partition: PartitionNodes) -> None:
         sizes = np.stack([table.cores[nodes], table.memory[nodes], table.gpus[nodes]])
         self._sizes, self._count = np.unique(sizes, axis=1, return_counts=True)
+        self._threads = np.unique(table.threads_by_node[nodes]).tolist()
         self._partition = partition
 
     def judge(self, asked: Requests) -> tuple[Shares, IntArray]:
         """Return what each request takes, and whether that fits: ``FITS``, or why it does not.
 
         Where cores are told for all nodes together, a job gets as few nodes as hold them, its cores, memory and GPUs
-        spread evenly and rounded up.
+        spread evenly and rounded up. Threads become cores by the fewest of a core of the nodes with which it fits.
         """
+        shares, why = self._judge(asked, self._threads[0])
+        for threads in self._threads[1:]:
+            rows = np.flatnonzero(asked.counts_threads & (why != FITS))
+            others, its = self._judge(asked.take(rows), threads)
+            fits = its == FITS
+            why[rows[fits]] = FITS
+            for mine, found in zip(shares, others, strict=True):
+                mine[rows[fits]] = found[fits]
+        return shares, why
+
+    def _judge(self, asked: Requests, threads: int) -> tuple[Shares, IntArray]:
+        """Return what ``judge`` does, with so many threads a core."""
+        asked = asked.in_cores(threads)
         limits = self._partition
         asked = asked._replace(
             memory_per_core=np.where(
@@ -119,7 +159,7 @@ class NodeSet:
         for begin in range(0, len(spread), step):
             rows = spread[begin : begin + step]
             nodes[rows] = self._fewest(asked.take(rows), nodes[rows])
-        shares = shares_of(asked, nodes)
+        shares = shares_of(asked, nodes)._replace(threads=np.where(asked.counts_threads, threads, 1))
         why = self._why(shares)
         why = np.where((why == FITS) & _exceeds(shares.nodes, limits.max_nodes), MANY_NODES, why)
         why = np.where((why == FITS) & (shares.nodes < limits.min_nodes), FEW_NODES, why)
@@ -139,6 +179,8 @@ class NodeSet:
             shares.gpus,
             np.zeros_like(shares.gpus),
             requested_time,
+            np.zeros_like(shares.cores),
+            np.zeros(len(shares.nodes), bool),
         )
         return np.asarray(self.judge(asked)[1] == FITS)
 
@@ -208,7 +250,7 @@ def shares_of(asked: Requests, nodes: IntArray) -> Shares:
     is_whole = asked.all_gpus % GPU == 0
     whole = -(-(asked.all_gpus // GPU) // count) * GPU
     gpus = np.where(asked.gpus >= 0, asked.gpus, np.where(is_whole, whole, -(-asked.all_gpus // count)))
-    return Shares(nodes, cores, memory, gpus)
+    return Shares(nodes, cores, memory, gpus, np.ones_like(nodes))
 
 
 def _exceeds(values: IntArray, limit: int) -> BoolArray:

@@ -78,6 +78,9 @@ class NodeTable:
         Of each kind: the types of its GPUs, and what else jobs may ask for by name.
     speed : numpy.ndarray of float64, shape (nodes,)
         Of each node, relative to the others; told, and not simulated.
+    threads : numpy.ndarray of int64, shape (nodes,), or of no nodes
+        Threads of each core, by node, where its batch system counts them as processors; of no nodes: 1. Cores are what
+        the simulator counts; requests of logs that count threads become cores by it.
     """
 
     names: tuple[str, ...]
@@ -91,6 +94,7 @@ class NodeTable:
     gpu_types: tuple[frozenset[str], ...] = ()
     features: tuple[frozenset[str], ...] = ()
     speed: FloatArray = field(default_factory=lambda: np.zeros(0))
+    threads: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -99,3 +103,8 @@ class NodeTable:
     def processors(self) -> int:
         """Cores of all nodes."""
         return int(self.cores.sum())
+
+    @property
+    def threads_by_node(self) -> IntArray:
+        """Threads of each core, by node; 1 where the machine does not say it."""
+        return self.threads if len(self.threads) else np.ones(len(self), np.int64)

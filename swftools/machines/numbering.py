@@ -137,6 +137,7 @@ def node_table(kinds: Sequence[NodeKind], partitions: Sequence[Partition], numbe
         gpu_types=tuple(frozenset(kind.gpus) - {UNTYPED} for kind in kinds),
         features=tuple(frozenset(kind.features) for kind in kinds),
         speed=np.array([kind.speed for kind in kinds], dtype=np.float64)[numbered.kind],
+        threads=per_node(kind.threads_per_core for kind in kinds),
     )
 
 

@@ -141,6 +141,7 @@ class NodeKind:
     count: Annotated[int, Strict(), Field(ge=1, le=MOST_NODES)] | None = None
     """How many there are; not needed beside names."""
     threads_per_core: Annotated[int, Strict(), Field(ge=1, le=64)] = 1
+    """Threads of each core that the batch system counts as processors; logs that do so are read as cores by it."""
     memory: Megabytes | None = None
     """MB of each; None: it is not known, and never lacks."""
     gpus: Annotated[

@@ -28,6 +28,8 @@ DEFAULT_MEMORY = "the default memory of the partition for each core, as the log 
 FEWEST = "as few nodes as hold all cores, spread evenly, as the number of nodes is not told"
 MORE_NODES = "more nodes than the log tells, as so few do not hold all cores"
 WHOLE_CORES = "cores rounded up to whole ones"
+THREADS = "cores of several threads each, as the log counts threads"
+GIVEN_CORES = "the cores that jobs were given, which hold more threads than they asked for: they use fewer of each"
 
 _MOST_CODES = 120
 _SMALL = 1e-6
@@ -82,14 +84,16 @@ def ask_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.bool_] |
     spots = Spots(trace, table, told)
     asked = _requests_of(told)
     names = np.stack([spots.partition, told.words[0], told.features[0], told.gpu_types[0]])
-    first, request = _distinct([*asked[:-1], _classes(asked.requested_time, table), *names, told.is_exclusive])
+    first, request = _distinct(
+        [*asked._replace(requested_time=_classes(asked.requested_time, table)), *names, told.is_exclusive]
+    )
     judge = _Judge(asked.take(first), names[:, first], told.is_exclusive[first])
     judge.judge(spots)
     judged = judge.judged()
     _tell_shares(told, asked, judged, request)
     keep = np.ones(len(trace), bool) if cancelled is None else ~np.asarray(cancelled, bool)
     can_run = (judged.code == 0)[request]
-    nodes, cores, memory, gpus = (np.where(can_run, column[request], 0) for column in judged.shares)
+    nodes, cores, memory, gpus = (np.where(can_run, column[request], 0) for column in judged.shares[:4])
     return Asked(
         nodes=nodes,
         cores=cores,
@@ -221,6 +225,8 @@ def _requests_of(told: Told) -> Requests:
         gpus=_whole(np.where(has_gpus, -1.0, _up(GPU * np.nan_to_num(told.gpus)))),
         all_gpus=_whole(np.where(has_gpus, _up(GPU * told.all_gpus), 0.0)),
         requested_time=told.requested_time,
+        given_cores=_whole(np.nan_to_num(np.where(told.is_exclusive, 0.0, told.given_cores)) * told.counts_threads),
+        counts_threads=np.full(len(nodes), told.counts_threads),
     )
 
 
@@ -234,10 +240,10 @@ def _whole(values: npt.NDArray[np.float64]) -> IntArray:
     return np.minimum(values, _LARGEST).astype(np.int64)
 
 
-def _classes(requested_time: npt.NDArray[np.float64], table: NodeTable) -> IntArray:
+def _classes(requested_time: npt.NDArray[np.float64], table: NodeTable) -> npt.NDArray[np.float64]:
     """Return how many limits of partitions each requested time exceeds: requests of one class are judged alike."""
     limits = np.unique([each.max_time for each in table.partitions])
-    return np.searchsorted(limits, np.nan_to_num(requested_time)).astype(np.int64)
+    return np.searchsorted(limits, np.nan_to_num(requested_time)).astype(np.float64)
 
 
 def _distinct(columns: list[npt.NDArray[np.generic]]) -> tuple[IntArray, IntArray]:
@@ -256,12 +262,24 @@ def _tell_shares(told: Told, asked: Requests, judged: _Judged, request: IntArray
     can_run = (judged.code == 0)[request]
     is_spread = can_run & (asked.cores == 0)
     lacks = np.isnan(told.nodes)
+    _tell_threads(told, asked, judged.shares, request, can_run)
     told.assume(FEWEST, is_spread & lacks & np.isnan(told.most_cores))
     told.assume(MORE_NODES, is_spread & ~lacks & (judged.shares.nodes[request] > asked.nodes))
     lacks = can_run & (asked.memory < 0) & np.isnan(asked.memory_per_core)
     has_default = judged.shares.memory[request] > 0
     told.assume(DEFAULT_MEMORY, lacks & has_default)
     told.assume(NO_MEMORY, lacks & ~has_default & ~judged.is_exclusive[request])  # who has whole nodes has theirs
+
+
+def _tell_threads(told: Told, asked: Requests, shares: Shares, request: IntArray, can_run: BoolArray) -> None:
+    """Say of which jobs that can run threads became fewer cores, or the cores that they were given count."""
+    if not told.counts_threads:
+        return
+    threads, cores = shares.threads[request], shares.cores[request]
+    of_node = np.where(asked.cores > 0, asked.cores, -(-asked.all_cores // np.maximum(shares.nodes[request], 1)))
+    told.assume(THREADS, can_run & (threads > 1) & (cores < of_node))
+    is_given = (asked.given_cores > asked.all_cores) & (asked.given_cores <= threads * asked.all_cores)
+    told.assume(GIVEN_CORES, can_run & is_given & (asked.cores == 0) & (cores > -(-of_node // threads)))
 
 
 def _told_in_words(told: Told, keep: BoolArray) -> list[str]:

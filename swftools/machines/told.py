@@ -7,6 +7,7 @@ log does not say is told in words, with the jobs that it concerns.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +20,8 @@ from swftools.machines.node_table import NodeTable
 from swftools.machines.request_words import Request, read_request
 from swftools.trace import Trace
 
+OF_SLURM = re.compile(r"from Slurm, sacct \(slurm\b")
+"""What stands in the header of a log that was read as Slurm's, whatever file it is kept in now."""
 NODES_GIVEN = "the nodes that jobs were given count, as what they asked for is not told"
 GPUS_GIVEN = "the GPUs that jobs were given count, as what they asked for is not told"
 NODES_ARE_WIDTH = "the width counts nodes, which jobs have whole, as the log tells no cores"
@@ -62,6 +65,10 @@ class Told:
         ``resource_request``.
     asked : list of Request or None
         What each text of ``words`` asks for.
+    given_cores : numpy.ndarray of float64
+        Of all nodes together: what the job was given.
+    counts_threads : bool
+        Whether cores are such as the log counts: threads, of which a core of the machine may have several.
     assumed : list of (str, numpy.ndarray of bool)
         What was taken for what is not told, and of which rows.
     """
@@ -81,6 +88,8 @@ class Told:
     features: tuple[IntArray, list[str]]
     gpu_types: tuple[IntArray, list[str]]
     asked: list[Request | None]
+    given_cores: FloatArray
+    counts_threads: bool = False
     assumed: list[tuple[str, BoolArray]] = field(default_factory=list)
 
     def assume(self, words: str, rows: npt.NDArray[np.bool_]) -> None:
@@ -118,12 +127,14 @@ def told_of(trace: Trace, table: NodeTable) -> Told:
         features=columns.texts("constraints"),
         gpu_types=columns.texts("gpu_types"),
         asked=[read_request(text) for text in words[1]],
+        given_cores=columns.numbers("allocated_processors"),
     )
     exact = columns.numbers("exact_gpus", least=0.0)
     told.all_gpus = np.where(np.isfinite(exact), exact, told.all_gpus)
     _take_words(told, table)
     _take_given(told, columns)
     _judge_width(told, trace, table)
+    told.counts_threads = _counts_threads(told, trace, table)
     _fill_up(told)
     return told
 
@@ -192,7 +203,7 @@ def _largest_memory(table: NodeTable) -> int:
 
 def _take_given(told: Told, columns: _Columns) -> None:
     """Take what jobs were given where the log does not say what they asked for."""
-    given = columns.numbers("allocated_processors")
+    given = told.given_cores
     # A log that says nothing of nodes is one of widths: what was given is what a pool of processors takes.
     of_width = np.isnan(told.nodes) & np.isnan(told.cores) & ~(told.all_gpus > 0) & ~(told.gpus > 0)
     all_cores = np.where(of_width & np.isfinite(given), given, told.all_cores)
@@ -230,6 +241,24 @@ def _judge_width(told: Told, trace: Trace, table: NodeTable) -> None:
         # Memory of a processor is that of a node, too.
         told.memory = np.where(rows & np.isnan(told.memory), told.memory_per_core, told.memory)
         told.assume(NODES_ARE_WIDTH, rows)
+
+
+def _counts_threads(told: Told, trace: Trace, table: NodeTable) -> bool:
+    """Find out whether the log counts threads where nodes of the machine have several a core.
+
+    Slurm does. Of other logs only those do for sure that have jobs on one node with more than any has cores, and no
+    such job with more than any has threads.
+    """
+    threads = table.threads_by_node
+    if not (threads > 1).any():
+        return False
+    if str(trace.provenance.get("format", "")).partition(":")[0] == "slurm":
+        return True
+    if OF_SLURM.search(trace.header.conversion or ""):
+        return True
+    of_node = np.where(np.isfinite(told.cores), told.cores, np.where(told.nodes == 1, told.all_cores, np.nan))
+    above = of_node[of_node > table.cores.max()]
+    return len(above) > 0 and bool((above <= (table.cores * threads).max()).all())
 
 
 def _fill_up(told: Told) -> None:

@@ -6,14 +6,15 @@ Words are keys in small letters and their values, as they stand there. The reade
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.machines.hostlist import fold_hosts
+from swftools.machines.hostlist import expand_hosts, fold_hosts
 from swftools.machines.kinds import Node, kinds_of
-from swftools.machines.parts import UNTYPED
+from swftools.machines.parts import MOST_NODES, UNTYPED
 from swftools.output.amounts import counted
 from swftools.parameters.durations import seconds_of
 
@@ -142,6 +143,8 @@ class SlurmMachine:
         else:
             cores = max(cpus // threads, 1)
         cores = min(cores, cpus) if cpus else cores
+        if cpus == cores:  # then Slurm's CPUs are cores, and nobody counts their threads
+            threads = 1
         kept = whole(words, where, "corespeccount")
         if kept >= cores:
             raise ParameterError(f"{where}: CoreSpecCount={kept} leaves no core for jobs")
@@ -221,6 +224,16 @@ class SlurmMachine:
             name, _, count = item.strip().partition(":")
             self.licences[name] = int(count) if count.isdecimal() else 1
 
+    def _threads_of(self, items: Iterable[str]) -> int:
+        """Return the threads of a core of the nodes of a partition: the fewest, where its nodes differ."""
+        if all(node.threads_per_core == 1 for node in self._nodes.values()):
+            return 1
+        names: set[str] = set()
+        for item in items:
+            with contextlib.suppress(ParameterError):  # which the description tells, with its place
+                names.update(self._nodes if item == "ALL" else expand_hosts(item, MOST_NODES))
+        return min((self._nodes[name].threads_per_core for name in names if name in self._nodes), default=1)
+
     def content(self, nodes_of: Callable[[str], list[str]] | None = None) -> dict[str, Any]:
         """Return all of it as a description has it.
 
@@ -243,6 +256,10 @@ class SlurmMachine:
             part["exclusive"] |= is_linear
             if nodes_of is not None:
                 part["nodes"] = [each for item in part["nodes"] for each in nodes_of(item)]
+            threads = self._threads_of(part["nodes"])  # Slurm's limits are of CPUs, which are threads
+            part["default_memory_per_core"] *= threads
+            part["max_memory_per_core"] *= threads
+            part["max_cores"] = -(-part["max_cores"] // threads)
         if is_linear:
             self.note("all jobs have whole nodes (select/linear)")
         elif "memory" not in (parameters := value_of(settings, "selecttypeparameters")).lower() and parameters:
