@@ -275,7 +275,7 @@ def _tell_threads(told: Told, asked: Requests, shares: Shares, request: IntArray
     """Say of which jobs that can run threads became fewer cores, or the cores that they were given count."""
     if not told.counts_threads:
         return
-    threads, cores = shares.threads[request], shares.cores[request]
+    threads, cores = np.maximum(shares.threads[request], 1), shares.cores[request]  # 0 where nothing was judged
     of_node = np.where(asked.cores > 0, asked.cores, -(-asked.all_cores // np.maximum(shares.nodes[request], 1)))
     told.assume(THREADS, can_run & (threads > 1) & (cores < of_node))
     is_given = (asked.given_cores > asked.all_cores) & (asked.given_cores <= threads * asked.all_cores)

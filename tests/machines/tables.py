@@ -2,9 +2,9 @@
 """Machines of nodes as small tables of text.
 
 A line a kind of node: name, how many, cores, memory (MB), GPUs, and behind them features and types of GPU, ``+fast``
-and ``gpu:a100``. A line a partition: name, kinds with commas between them, and limits as ``max_nodes=2``; ``default``
-and ``exclusive`` are marks. Lines end where they end, or at a slash between blanks. Nodes are called by their kind and
-a number, ``thin0``.
+and ``gpu:a100``, and ``threads:2`` of each core. A line a partition: name, kinds with commas between them, and limits
+as ``max_nodes=2``; ``default`` and ``exclusive`` are marks. Lines end where they end, or at a slash between blanks.
+Nodes are called by their kind and a number, ``thin0``.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def machine(kinds: str, partitions: str = "") -> NodeTable:
         tuple(_partition(row, names, kind) for row in parts),
         tuple(frozenset(word[4:] for word in row[5:] if word.startswith("gpu:")) for row in rows),
         tuple(frozenset(word[1:] for word in row[5:] if word.startswith("+")) for row in rows),
+        threads=np.array([next((int(w[8:]) for w in row[5:] if w.startswith("threads:")), 1) for row in rows])[kind],
     )
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from swftools.machines.node_table import GPU, NodeTable, PartitionNodes
 from swftools.machines.requests import ask_of
 from tests.examples import by_day
 from tests.machines.tables import log_of
-from tests.naive.asked import Ask, ask
+from tests.naive.asked import Ask, ask, counts_threads
 
 _FEATURES = ("fast", "big", "old")
 _CONSTRAINTS = ("fast", "fast&big", "fast|old", "(fast|big)&old", "fast|big&old", "none", "big&(old|fast)")
@@ -102,6 +104,12 @@ def test_asked_is_what_the_twin_says(seed: int) -> None:
     _compare(seed)
 
 
+@pytest.mark.parametrize("seed", by_day(range(400, 800), 40))
+def test_threads_become_cores_as_the_twin_says(seed: int) -> None:
+    """On machines with several threads a core, of logs of Slurm and of others."""
+    _compare(seed, has_threads=True)
+
+
 def test_requests_that_are_looked_at_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine of many sizes of nodes has few requests looked at together, which changes nothing."""
     monkeypatch.setattr("swftools.machines.fitting._AT_ONCE", 5)
@@ -109,15 +117,37 @@ def test_requests_that_are_looked_at_a_few_at_a_time(monkeypatch: pytest.MonkeyP
         _compare(seed)
 
 
-def _compare(seed: int) -> None:
+def _compare(seed: int, *, has_threads: bool = False) -> None:
     """Assert that jobs by lot ask what the twin says."""
     lot = random.Random(seed)
     table = _machine(lot)
     rows = [_job(lot) for _ in range(60)] + [_NOT_OF_THE_LOG]
-    asked = ask_of(log_of(rows), table)
+    log, is_of_slurm = log_of(rows), False
+    if has_threads:
+        threads = np.array([lot.choice([1, 2, 2, 4]) for _ in table.kinds], np.int64)[table.kind]
+        table, is_of_slurm = replace(table, threads=threads), lot.random() < 0.7
+        rows = [_given(lot, job) for job in rows if is_of_slurm or _is_small(job, table)]
+        log = log_of(rows)
+    if is_of_slurm:
+        log = replace(log, provenance={"format": "slurm:time_zone=UTC"})
+    is_in_threads = has_threads and (is_of_slurm or counts_threads(rows, table))
+    asked = ask_of(log, table)
     for number, job in enumerate(rows):
         names = job["partition"].split(",") if "partition" in job else None
         told = {**job, "names": names} | (
             {"requested_memory_per_node": 0} if job.get("requested_memory_per_node") == 0 else {}
         )
-        assert _row(asked, number) == ask(told, table), (number, job)
+        assert _row(asked, number) == ask(told, table, is_in_threads=is_in_threads), (number, job)
+
+
+def _given(lot: random.Random, job: dict[str, Any]) -> dict[str, Any]:
+    """Return a job that was given processors, if it asked for nodes too: others count what they were given."""
+    if "requested_processors" not in job or "requested_nodes" not in job or lot.random() < 0.5:
+        return job
+    return {**job, "allocated_processors": math.ceil(job["requested_processors"] * lot.choice([0.5, 1, 1.5, 2, 3]))}
+
+
+def _is_small(job: dict[str, Any], table: NodeTable) -> bool:
+    """Whether no node would be too small for a job, if its processors are threads."""
+    most = int((table.cores * table.threads).max())
+    return max(job.get("requested_cores_per_node", 0), job.get("requested_processors", 0)) <= most

@@ -2,13 +2,14 @@
 """What jobs ask of a machine of nodes, the slow obvious way: each job by itself, all numbers of nodes in turn.
 
 For logs that tell nodes, cores, memory and GPUs by columns. What is found out over a whole log, such as widths that
-count nodes, is not here.
+count nodes, is not here, but whether it counts threads.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,23 @@ class Ask:
     sets: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
-def ask(job: Row, table: NodeTable) -> Ask:
+def counts_threads(rows: Sequence[Row], table: NodeTable) -> bool:
+    """Return whether a log that is not Slurm's counts threads: some job on one node has more than any has cores."""
+    cores = [int(each) for each in table.cores]
+    most = max(count * threads for count, threads in zip(cores, _threads(table), strict=True))
+    large = False
+    for job in rows:
+        told = job.get("requested_cores_per_node")
+        if told is None and job.get("requested_nodes") == 1:
+            told = job.get("requested_processors", job.get("allocated_processors"))
+        if told is not None and told > max(cores):
+            if told > most:
+                return False
+            large = True
+    return large
+
+
+def ask(job: Row, table: NodeTable, *, is_in_threads: bool = False) -> Ask:
     """Return what a job asks for.
 
     Parameters
@@ -39,13 +56,17 @@ def ask(job: Row, table: NodeTable) -> Ask:
         where it names none.
     table : NodeTable
         The machine.
+    is_in_threads : bool
+        Whether the log counts threads.
     """
     if job.get("requested_nodes") == 0 or not (_has_cores(job) or _has_gpus(job) or "requested_nodes" in job):
         return Ask()
     places = _places(job, table)
     for at, (number, nodes) in enumerate(places):
         partition = _limits(table, number, job)
-        found = _least(job, table, partition, nodes)
+        counts = {_threads(table)[node] for node in nodes} if is_in_threads else {1}
+        tries = [_least(_in_cores(job, threads), table, partition, nodes) for threads in sorted(counts)]
+        found = next((each for each in tries if each is not None), None)
         if found is None:
             continue
         count, cores, memory, gpus = found
@@ -57,6 +78,36 @@ def ask(job: Row, table: NodeTable) -> Ask:
         alone = job.get("is_exclusive", False) or _only_nodes(job) or partition.is_exclusive
         return Ask(count, cores, memory, gpus, alone, ((number, nodes), *held))
     return Ask()
+
+
+def _threads(table: NodeTable) -> list[int]:
+    return table.threads.tolist() or [1] * len(table)
+
+
+def _in_cores(job: Row, threads: int) -> Row:
+    """Return a job whose cores are threads as one of cores; its memory in all stays what it is."""
+    if threads == 1 or not _has_cores(job):
+        return job
+    found = dict(job)
+    each, every = job.get("requested_cores_per_node"), job.get("requested_processors")
+    if each is not None:
+        least = 1 if every is None else math.ceil(every / math.ceil(each))
+        told = math.ceil(each)
+        cores = found["requested_cores_per_node"] = math.ceil(told / threads)
+    else:
+        most = found.pop("most_cores_per_node", None)
+        least = 1 if most is None else math.ceil(every / most)
+        told, given = every, job.get("allocated_processors", 0)
+        if every < given <= threads * every and not job.get("is_exclusive"):
+            cores = math.ceil(given / threads)
+        else:
+            cores = math.ceil(told / threads)
+        found["requested_processors"] = cores
+        least = max(least, job.get("requested_nodes", 1))
+    found["requested_nodes"] = least if each is None else job.get("requested_nodes", least)
+    if "requested_memory" in job:
+        found["requested_memory"] = job["requested_memory"] * told / cores
+    return found
 
 
 def _limits(table: NodeTable, number: int, job: Row) -> PartitionNodes:
