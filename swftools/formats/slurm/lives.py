@@ -29,7 +29,7 @@ from swftools.formats.slurm.states import (
     kinds_of,
     swf_status,
 )
-from swftools.formats.slurm.submit_line import ASKS, Asks, asks_of, dependency_of
+from swftools.formats.slurm.submit_line import ASKS, DEPENDS, Asks, asks_of, dependency_of
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
 _SOME_SECONDS = 10.0
@@ -179,7 +179,7 @@ def _asked(
     it could first start.
     """
     words = commands.dictionary
-    may_ask = np.flatnonzero(pc.match_substring_regex(words, ASKS).to_numpy(zero_copy_only=False))
+    may_ask = _with(words, ASKS)
     if not len(may_ask):  # nearly always
         return {}
     of_word = np.full((len(words) + 1, len(Asks._fields)), Asks())
@@ -222,9 +222,16 @@ def _count(records: Records, told: str, mask: BoolArray) -> None:
 
 def _dependency(told: pa.LargeStringArray, commands: pa.DictionaryArray) -> pa.LargeStringArray:
     """Return what each job waited for: as told, else as the command that submitted it says."""
-    if commands.null_count == len(commands):
-        return told
-    return pc.coalesce(told, said_by_word(commands, dependency_of))
+    may_say = _with(commands.dictionary, DEPENDS)
+    said: list[str | None] = [None] * len(commands.dictionary)
+    for word in may_say.tolist():
+        said[word] = dependency_of(commands.dictionary[word].as_py())
+    return pc.coalesce(told, pa.array(said, pa.large_string()).take(commands.indices)) if len(may_say) else told
+
+
+def _with(texts: pa.LargeStringArray, pattern: str) -> IntArray:
+    """Return the places of the texts that have a pattern in them."""
+    return np.flatnonzero(pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False))
 
 
 def _preceding(dependencies: pa.LargeStringArray, ids: pa.LargeStringArray) -> pa.LargeStringArray:

@@ -24,8 +24,12 @@ test-only unbuffered usage use-min-nodes verbose version wait
 _TAKES_NONE = frozenset(_FLAGS.split())
 """Long options behind which no value stands, or only behind an equality sign."""
 
-ASKS = r"--exclusive|--begin|--ntasks-per-node|[ \t]-b"
-"""What a command has in it of which ``asks_of`` may say something."""
+ASKS = r"--exclusive|--begin|--ntasks-per-node|[^!-~]-b"
+"""What a command has in it of which ``asks_of`` may say something; blanks are among what is not from ! to ~."""
+
+DEPENDS = r"--dependency|[^!-~]-d"
+"""What a command has in it of which ``dependency_of`` may say something: a search for it takes a hundredth of the time
+of reading all options."""
 
 _COUNT = re.compile(r"[0-9]{1,9}")
 
