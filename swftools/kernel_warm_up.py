@@ -58,13 +58,17 @@ from swftools.qbets.rivals import features_at_submission
 from swftools.reservations.bids import Bids, latest_submissions
 from swftools.reservations.live_waits import LiveWaits
 from swftools.simulator.entry_points import simulate
+from swftools.simulator.job_orders import LJF, SJF
 from swftools.simulator.machine.state import SUSPEND, Machine
-from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start_on, wake_at
+from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start, start_on, wake_at
 from swftools.simulator.machine.views import capacity, next_waiting, now, waiting_jobs
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.machine.work import work_done
 from swftools.simulator.metrics.measures import measure
+from swftools.simulator.nodes.kind import nodes_with
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.policies.pv_easy import by_key
+from swftools.simulator.policies.strict import start_from_heap, start_in_order
 from swftools.simulator.policy_abi import compiled_entry, pack
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.profile import copy_profile, empty_profile
@@ -303,6 +307,9 @@ def _step() -> None:
             stepper.start_or_fill(job)
     job = stepper.submit(1, 10.0)
     stepper.run(until=stepper.present).end(job)
+    stepper = Stepper(_trace(), "fcfs").run(until=1)
+    stepper.take_away(4, until=2)  # which stops a run
+    stepper.finish()
 
 
 def _wait_for_others() -> None:
@@ -344,7 +351,24 @@ def _all_verbs(machine: Machine) -> None:
 
 
 def _compile_verbs() -> None:
-    place_of(compiled_entry(_all_verbs, ["machine"], (), None, Lent(lambda: pack([], (), np.random.default_rng(0)))))
+    place_of(compiled_entry(_all_verbs, ["machine"], (), None, _nothing_of_its_own()))
+
+
+def _other_orders(machine: Machine, heap: Any) -> None:
+    """Call what policies may call on nodes that are not rehearsed there."""
+    start_in_order(machine, SJF)
+    start_from_heap(machine, heap, LJF)
+    start(machine, next_waiting(machine, NOBODY))
+
+
+def _compile_orders() -> None:
+    kind = nodes_with("first-fit")
+    text = kind.of(_other_orders)
+    place_of(compiled_entry(text, ["machine", "heap"], (), None, _nothing_of_its_own(), kind=kind))
+
+
+def _nothing_of_its_own() -> Lent:
+    return Lent(lambda: pack([], (), np.random.default_rng(0)))
 
 
 @rehearsed
@@ -366,6 +390,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("verbs of policies", _compile_verbs),
         *((f"policy {name}", partial(_simulate, name)) for name in list_policies() if name != "fcfs"),
         *((f"policy {name} on nodes", partial(_simulate_on_nodes, name)) for name in _ON_NODES),
+        ("other orders on nodes", _compile_orders),
         ("best fit on nodes", partial(_simulate_on_nodes, "easy", "best-fit")),
         ("easy with several reservations", partial(_simulate, "easy:reservations=2")),
         ("cirne-berman with reservations", partial(_simulate, "cirne-berman:inner=conservative")),
