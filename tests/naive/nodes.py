@@ -8,7 +8,7 @@ which it starts, and another decision is made. What is free on a node is counted
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,9 +136,10 @@ class Cluster:
 
     # Starts
 
-    def where_now(self, job: Job, reserved: Sequence[Reservation] = (), barred: Sequence[int] = ()) -> list[int]:
-        """Return the nodes on which a job can start and delay no reservation, none of them barred; else none."""
+    def where_now(self, job: Job, reserved: Sequence[Reservation] = (), closed: Collection[int] = ()) -> list[int]:
+        """Return the nodes on which a job can start and delay no reservation, in no closed partition; else none."""
         end = instant(self.now + job.request)
+        barred = [int(node) for place in closed for node in self.table.partitions[place].nodes]
 
         def can_have(node: int) -> bool:
             if node in barred or not self.fits_beside(job, node, self.here(node)):
@@ -153,9 +154,9 @@ class Cluster:
             begins = [each.begin for each in reserved if node in each.where]
             return self.placement.sparing and bool(begins) and min(begins) >= end
 
-        for nodes in job.sets:
+        for nodes, partition in zip(job.sets, job.partitions, strict=True):
             can = [node for node in nodes if can_have(node)]
-            if len(can) >= job.nodes:
+            if partition not in closed and len(can) >= job.nodes:
                 first = self.in_turn([node for node in can if is_spared(node)], self.here)
                 rest = self.in_turn([node for node in can if not is_spared(node)], self.here)
                 return (first + rest)[: job.nodes]
@@ -216,8 +217,7 @@ def strict(key: Key) -> Decide:
     def decide(cluster: Cluster) -> None:
         closed: set[int] = set()
         for job in in_order(cluster, key):
-            barred = [int(node) for place in closed for node in cluster.table.partitions[place].nodes]
-            if where := cluster.where_now(job, barred=barred):
+            if where := cluster.where_now(job, closed=closed):
                 cluster.start(job, where)
             elif cluster.heads == MACHINE:
                 return

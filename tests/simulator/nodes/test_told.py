@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What schedules on nodes tell of partitions; and who says that it knows no nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from swftools import Schedule, Trace, simulate
+from swftools.errors import ParameterError
+from swftools.learning import EpisodeLog
+from swftools.market.vcg import check_known
+from swftools.reservations.simulated import simulate_reservations
+from swftools.simulator.questions.fairness import delays_from_submission
+from swftools.simulator.questions.fit_semantics import fit_semantics
+from swftools.simulator.questions.policy_watch import watch_policies
+from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.stepper import Stepper
+from swftools.simulator.validation.report import validate
+from tests.nodes_drawn import draw_machine
+
+ONE = draw_machine("cores / 4", "p:0")
+
+
+def log(widths: tuple[int, int, int] = (3, 4, 1)) -> Trace:
+    """Return three jobs, the last of which may go ahead of the second."""
+    return Trace.from_columns(
+        job_number=[1, 2, 3],
+        submit_time=[0, 1, 2],
+        run_time=[10, 10, 5],
+        requested_time=[10, 10, 5],
+        requested_processors=widths,
+    )
+
+
+# ---------------------------------------------------------------- partitions
+
+
+@pytest.mark.parametrize(
+    ("partitions", "want"),
+    [
+        ("p:0-1 q:1-3", [None, None, None]),  # a job may have node 0 and node 3, and so is of none
+        ("p:0-1 q:0-3", ["q", "q", "q"]),
+        ("p:0-3", ["p", "p", "p"]),
+    ],
+)
+def test_partition_of_jobs_that_name_none(partitions: str, want: list[str | None]) -> None:
+    """It is the one that has all nodes; where there is none they are of no partition, and valid."""
+    trace = log()
+    schedule = simulate(trace, "fcfs", machine=draw_machine("count cores / 4 2", partitions))
+    assert [None if pd.isna(each) else each for each in schedule.segments["partition"]] == want
+    assert validate(schedule, trace=trace).ok
+
+
+@pytest.mark.parametrize("placement", ["first-fit", "lowest-weight"])
+def test_partition_in_another_order_of_nodes(placement: str) -> None:
+    """Partitions are told by the numbers of nodes, whatever the order in which the placement looks at them."""
+    table = draw_machine("cores weight / 2 9 / 2 5 / 2 1", "1:0-1 2:1-2")
+    trace = log((2, 2, 2))
+    named = trace.jobs.assign(partition_id=pd.array([1, 2, None], dtype="Int64"))
+    schedule = simulate(trace.with_jobs(named), "fcfs", machine=table, placement=placement, compiled=False)
+    assert [None if pd.isna(each) else each for each in schedule.segments["partition"]] == ["1", "2", None]
+
+
+# ---------------------------------------------------------------- what knows no nodes
+
+
+def on_one(trace: Trace, policy: str = "easy") -> Schedule:
+    """Return a schedule on one node."""
+    return simulate(trace, policy, machine=ONE)
+
+
+STEPPING = (
+    "a simulation on nodes cannot be decided from outside, forked or saved yet; give processors= in place of machine="
+)
+EPISODES = "episodes on nodes cannot be played yet; give processors= in place of machine="
+TAKEN_OUT = "jobs cannot be taken out of a simulation on nodes yet; simulate a trace without them"
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        (lambda trace: Stepper(trace, "easy", machine=ONE), STEPPING),
+        (lambda trace: simulate_reservations(trace, "easy", options={"machine": ONE}), STEPPING),
+        (lambda trace: EpisodeLog(trace, machine=ONE), EPISODES),
+        (lambda trace: Simulation(trace, "easy", machine=ONE).without(np.ones(3, np.bool_)), TAKEN_OUT),
+        (lambda trace: delays_from_submission(trace, "easy", machine=ONE), TAKEN_OUT),
+        (
+            lambda trace: fit_semantics(on_one(trace), trace),
+            "the schedule is one on nodes, of which other simulators' rules are not known yet",
+        ),
+        (
+            lambda trace: check_known(on_one(trace)),
+            "price mechanism 'vcg' takes jobs out of a simulation, which is not possible on nodes yet; take "
+            "first-price, or a schedule on a pool of processors",
+        ),
+        (
+            lambda trace: simulate(trace, "easy", machine=ONE, semantics="pyss"),
+            "semantics='pyss' is of a pool of processors; leave it out, or give processors= (--processors)",
+        ),
+        (
+            lambda trace: simulate(trace, "easy", 4, machine=ONE),
+            "processors= (--processors) and machine= (--machine) are both given: they are two machines; give one",
+        ),
+        (
+            lambda trace: simulate(trace, "easy", 4, heads="machine"),
+            "heads='machine' is of a machine of nodes; give machine= (--machine) too",
+        ),
+        (
+            lambda trace: simulate(trace, "easy", 4, placement="best-fit"),
+            "placement='best-fit:sparing=true' is of a machine of nodes; give machine= (--machine) too",
+        ),
+        (
+            lambda trace: simulate(trace, "easy", machine=7),
+            "machine of type int: give the path of a file, a MachineDescription, or a NodeTable",
+        ),
+    ],
+)
+def test_who_knows_no_nodes_says_so(what: Callable[[Trace], object], said: str) -> None:
+    """In one sentence that says what to do."""
+    with pytest.raises(ParameterError) as caught:
+        what(log())
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("policy", ["conservative", "easy:reservations=2", "pv-easy"])
+def test_policies_that_count_processors(policy: str) -> None:
+    """They say which ones work."""
+    trace = log()
+    ranked = trace.with_jobs(
+        trace.jobs.assign(priority_rank=pd.array([0, 1, 1], dtype="Int64"), checkpoint_interval=5.0)
+    )
+    with pytest.raises(ParameterError, match=r"does not work on a machine of nodes yet.*choose one of easy, fcfs, ljf"):
+        simulate(ranked, policy, machine=ONE)
+
+
+def test_policies_are_watched_on_nodes() -> None:
+    """What simulates and measures, and no more, takes a machine of nodes as it is."""
+    found = watch_policies(log(), ["easy", "fcfs"], machine=ONE, seeds=2, warm_up_days=0.0)
+    waits = found[(found["measure"] == "wait") & (found["statistic"] == "mean")].set_index("policy")["value"]
+    assert waits["fcfs"] > waits["easy"] > 0
