@@ -8,7 +8,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import enter, is_waiting, put
-from swftools.simulator.nodes.state import ACTIVE, KNOWN, MANY, NodeMachine
+from swftools.simulator.nodes.state import ACTIVE, BASE, KNOWN, MANY, NodeMachine
 from swftools.simulator.nodes.words import GUARD, bits_of
 
 _LONGEST = 1e15
@@ -85,11 +85,7 @@ def class_for(machine: NodeMachine, job: int, time: float) -> int:
     """Return the class of a job that is expected to run for a time; a new one where there is none."""
     classes, asked, ranks = machine.classes, machine.asked, machine.requests.priority_rank
     table, mask = classes.table, len(classes.table) - 1
-    rank = ranks[job]
-    mixed = np.uint64(asked.need[job]) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= np.uint64(int(min(time, _LONGEST) * 16.0)) * np.uint64(0xC2B2AE3D27D4EB4F)
-    mixed ^= np.uint64(asked.nodes[job] * 1000003 + asked.place[job] * 8191 + rank) * np.uint64(0x165667B19E3779F9)
-    at = int((mixed ^ (mixed >> np.uint64(29))) >> np.uint64(3)) & mask
+    rank, at = ranks[job], hash_of(machine, job, time) & mask
     while table[at] != 0:
         kind = table[at] - 1
         like = classes.like[kind]
@@ -97,11 +93,51 @@ def class_for(machine: NodeMachine, job: int, time: float) -> int:
         if same and asked.place[like] == asked.place[job] and classes.time[kind] == time and ranks[like] == rank:
             return kind
         at = (at + 1) & mask
-    kind = classes.counts[KNOWN]
-    classes.counts[KNOWN] = kind + 1
+    if classes.counts[KNOWN] == len(classes.class_of):  # jobs that are predicted anew may ask for ever more
+        keep_active(machine)
+        at = hash_of(machine, job, time) & mask
+        while table[at] != 0:
+            at = (at + 1) & mask
+    kind = classes.counts[BASE] + classes.counts[KNOWN]
+    classes.counts[KNOWN] += 1
     table[at] = kind + 1
     classes.like[kind], classes.time[kind] = job, time
     return kind
+
+
+@kernel(allocates=False)
+def hash_of(machine: NodeMachine, job: int, time: float) -> int:
+    """Return a number that is the same for jobs that ask for the same."""
+    asked = machine.asked
+    mixed = np.uint64(asked.need[job]) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= np.uint64(int(min(time, _LONGEST) * 16.0)) * np.uint64(0xC2B2AE3D27D4EB4F)
+    rest = asked.nodes[job] * 1000003 + asked.place[job] * 8191 + machine.requests.priority_rank[job] + 1
+    mixed ^= np.uint64(rest) * np.uint64(0x165667B19E3779F9)
+    return int((mixed ^ (mixed >> np.uint64(29))) >> np.uint64(3))
+
+
+@kernel(allocates=False)
+def keep_active(machine: NodeMachine) -> None:
+    """Forget the classes in which nobody waits; the others get numbers of the other half of those that there are."""
+    classes, counts = machine.classes, machine.classes.counts
+    table, mask = classes.table, len(classes.table) - 1
+    for at in range(len(table)):
+        table[at] = 0
+    base = len(classes.class_of) - counts[BASE]
+    for slot in range(counts[ACTIVE]):
+        old, kind = classes.slots[slot], base + slot
+        classes.first[kind], classes.last[kind] = classes.first[old], classes.last[old]
+        classes.time[kind], classes.like[kind] = classes.time[old], classes.like[old]
+        classes.slot[kind], classes.slot[old], classes.slots[slot] = slot + 1, 0, kind
+        job = classes.first[kind]
+        while job != 0:
+            classes.class_of[job - 1] = kind
+            job = classes.behind[job - 1]
+        at = hash_of(machine, classes.like[kind], classes.time[kind]) & mask
+        while table[at] != 0:
+            at = (at + 1) & mask
+        table[at] = kind + 1
+    counts[BASE], counts[KNOWN] = base, counts[ACTIVE]
 
 
 @kernel(allocates=False)

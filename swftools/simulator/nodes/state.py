@@ -100,13 +100,13 @@ class NodeState(NamedTuple):
 
 
 ACTIVE, KNOWN, HEADS, SPARING, CHOOSES, HEAD, NUMBER, EARLIER, LAST, CHANGED, MARK = range(11)
-FOUND, PLANNED, PLAN, IS_FRESH, CLOSED0, CLOSED1, LENGTH = range(11, 18)
+FOUND, PLANNED, PLAN, IS_FRESH, CLOSED0, CLOSED1, BASE, LENGTH = range(11, 19)
 """Places in ``WaitingClasses.counts``: classes in which a job waits; classes known; how many jobs have a reservation at
 once: one, or one a partition; whether placement is sparing; when nodes of a reservation are chosen again. Of the one
 reservation: whose it is, or NOBODY; its number; how many nodes fit before its time; the last of its nodes; whether
 others might serve by now; the number of the choice of its nodes. Of several: how many jobs are to have
 one; how many have; the number of the plan; whether no job has started or ended since it was made. In bits, the
-partitions that are closed, or have a reservation."""
+partitions that are closed, or have a reservation. The number of the first class."""
 
 ONE_HEAD, HEAD_OF_PARTITION = range(2)
 """What ``counts[HEADS]`` may be."""
@@ -134,11 +134,11 @@ class WaitingClasses(NamedTuple):
     class_of: Annotated[ShortArray, StateColumn(SHORT, PER_JOB)]
     behind: Annotated[ShortArray, StateColumn(SHORT, PER_JOB)]
     ahead: Annotated[ShortArray, StateColumn(SHORT, PER_JOB)]
-    first: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_rare=True)]
-    last: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_rare=True)]
-    time: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_rare=True)]
-    like: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_rare=True)]
-    slot: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_rare=True)]
+    first: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, is_rare=True)]
+    last: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, is_rare=True)]
+    time: Annotated[FloatArray, StateColumn(REAL, PER_JOB, times=2, is_rare=True)]
+    like: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, is_rare=True)]
+    slot: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, is_rare=True)]
     table: Annotated[ShortArray, StateColumn(SHORT, "table", is_rare=True)]
     slots: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
     need: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
