@@ -45,7 +45,7 @@ def busy() -> Trace:
         job_number=np.arange(count) + 1,
         submit_time=np.sort(lot.integers(0, 1600, count)),
         run_time=run,
-        requested_time=run + lot.choice([0, 5, 40, 200], count),
+        requested_time=lot.choice([45, 60, 200], count),
         requested_processors=lot.choice([1, 1, 2, 4, 7, 16], count),
         user_id=lot.integers(1, 6, count),
     )
