@@ -24,7 +24,7 @@ NO_FEATURE = "asks for features that no node of its partition has"
 NO_GPU_TYPE = "asks for a type of GPU that no node of its partition has"
 DEFAULT = "the default partition of the machine, as the log names none"
 ONLY_ONE = "the only partition of the machine, whatever the log names"
-ALL_NODES = "all nodes, as the log names no partition and the machine has no default"
+ANY_PARTITION = "any partition, the first in which they fit, as the log names none and the machine has no default"
 NONE_MATCHES = "none of the names of queues and partitions in the log is one of the machine: taken as not told"
 NOT_FOLLOWED = "features that are not followed, as they are in another form than a&b|c or the machine names none: {}"
 TYPES_NOT_FOLLOWED = "types of GPU that are not followed, as the machine names none: {}"
@@ -89,7 +89,7 @@ class Spots:
         self.partition, self._partitions = _partition_names(trace, table, told)
         self._numbers = {each.name: number for number, each in enumerate(table.partitions)}
         self._masks: dict[tuple[int, int, int], tuple[BoolArray, BoolArray]] = {}
-        self._sets: dict[tuple[int, bool, bytes], Candidate] = {}
+        self._sets: dict[tuple[int, bytes], Candidate] = {}
         self.unknown: dict[str, dict[str, None]] = {}
         """Names that are not followed, by the words in which that is told."""
         self.not_followed: dict[str, set[tuple[int, int, int]]] = {}
@@ -112,7 +112,7 @@ class Spots:
             default = [(number, part) for number, part in enumerate(all_of) if part.is_default]
             if default or len(all_of) == 1:
                 return default or [(0, all_of[0])]
-            return [_whole(self._table)]
+            return _any(self._table)
         text = self._partitions[place]
         words = [text] if text in self._numbers else [word.strip() for word in _SEVERAL.split(text)]
         known = list(dict.fromkeys(self._numbers[word] for word in words if word in self._numbers))
@@ -157,8 +157,7 @@ class Spots:
         nodes = partition.nodes[mask[partition.nodes]]
         if not len(nodes):
             return None
-        # All nodes may be counted under the number of a partition, whose limits are not theirs.
-        key = (number, partition is self._table.partitions[number], nodes.tobytes())
+        key = (number, nodes.tobytes())
         if key not in self._sets:
             size = NodeSet(self._table, nodes, partition)
             self._sets[key] = Candidate(nodes, number, partition.is_exclusive, size)
@@ -176,13 +175,12 @@ def few(names: Sequence[str]) -> str:
     return told if len(names) <= _SHOWN else f"{told} and {len(names) - _SHOWN} others"
 
 
-def _whole(table: NodeTable) -> tuple[int, PartitionNodes]:
-    """Return all nodes as a partition without limits, under the number of the largest; or one that has all nodes."""
-    sizes = [len(each.nodes) for each in table.partitions]
-    number = int(np.argmax(sizes))
-    if sizes[number] == len(table):
-        return number, table.partitions[number]
-    return number, PartitionNodes(table.partitions[number].name, np.arange(len(table), dtype=np.int64))
+def _any(table: NodeTable) -> list[tuple[int, PartitionNodes]]:
+    """Return the partition that has all nodes, where there is one; else all of them, in their order."""
+    for number, partition in enumerate(table.partitions):
+        if len(partition.nodes) == len(table):
+            return [(number, partition)]
+    return list(enumerate(table.partitions))
 
 
 def _partition_names(trace: Trace, table: NodeTable, told: Told) -> tuple[IntArray, list[str]]:
@@ -216,5 +214,5 @@ def _partition_names(trace: Trace, table: NodeTable, told: Told) -> tuple[IntArr
         told.assume(NONE_MATCHES, has_names)
     has_default = any(each.is_default for each in table.partitions)
     if len(table.partitions) > 1:
-        told.assume(DEFAULT if has_default else ALL_NODES, places < 0)
+        told.assume(DEFAULT if has_default else ANY_PARTITION, places < 0)
     return places, texts

@@ -196,7 +196,7 @@ def test_requests_that_differ_only_in_their_time() -> None:
 
 
 def test_where_no_partition_is_named() -> None:
-    """The default one, the only one, or all nodes: which of it is told."""
+    """The default one, the only one, one of all nodes, or any: which of it is told."""
     log = log_of([{"requested_processors": 3}])
 
     def taken(table: str, partitions: str) -> tuple[list[list[int]], tuple[int, ...], list[str]]:
@@ -215,17 +215,20 @@ def test_where_no_partition_is_named() -> None:
         ["the default partition of the machine, as the log names none: 1 job"],
     )
     assert taken(kinds, "a thin")[:2] == ([[0, 1]], (0,))
-    nodes, partitions, told = taken(kinds, "b fat / a thin max_cores=2 exclusive")
-    assert (nodes, partitions) == ([[0, 1, 2]], (1,))
-    assert told == ["all nodes, as the log names no partition and the machine has no default: 1 job"]
+    nodes, partitions, told = taken(kinds, "b fat / a thin")
+    assert (nodes, partitions) == ([[2], [0, 1]], (0, 1))
+    assert told == [
+        "any partition, the first in which they fit, as the log names none and the machine has no default: 1 job"
+    ]
     assert taken(kinds, "a thin / b thin,fat")[:2] == ([[0, 1, 2]], (1,))
 
 
-def test_all_nodes_have_no_limits() -> None:
-    """Where all nodes are taken, the limits of the partition under which they count are none of theirs."""
+def test_any_partition_has_its_limits() -> None:
+    """Where any partition is taken, those whose limits a job exceeds are not among them."""
     log = log_of([{"requested_processors": 3, "requested_time": 100.0}])
-    asked = ask_of(log, machine("thin 2 8 0 0 / fat 1 16 0 0", "b fat / a thin max_cores=2 max_time=5 exclusive"))
+    asked = ask_of(log, machine("thin 2 8 0 0 / fat 1 16 0 0", "a thin max_time=5 / b fat"))
     assert shown(asked) == [["1", "3", "0", "0"]]
+    assert asked.places[asked.place[0]].partitions == (1,)
 
 
 @pytest.mark.parametrize("kind", ["partition", "queue"])

@@ -63,7 +63,7 @@ def ask(job: Row, table: NodeTable, *, is_in_threads: bool = False) -> Ask:
         return Ask()
     places = _places(job, table)
     for at, (number, nodes) in enumerate(places):
-        partition = _limits(table, number, job)
+        partition = table.partitions[number]
         counts = {_threads(table)[node] for node in nodes} if is_in_threads else {1}
         tries = [_least(_in_cores(job, threads), table, partition, nodes) for threads in sorted(counts)]
         found = next((each for each in tries if each is not None), None)
@@ -73,7 +73,7 @@ def ask(job: Row, table: NodeTable, *, is_in_threads: bool = False) -> Ask:
         held = [
             (other, those)
             for other, those in places[at + 1 :]
-            if _fits(job, table, _limits(table, other, job), those, *found)
+            if _fits(job, table, table.partitions[other], those, *found)
         ]
         alone = job.get("is_exclusive", False) or _only_nodes(job) or partition.is_exclusive
         return Ask(count, cores, memory, gpus, alone, ((number, nodes), *held))
@@ -108,13 +108,6 @@ def _in_cores(job: Row, threads: int) -> Row:
     if "requested_memory" in job:
         found["requested_memory"] = job["requested_memory"] * told / cores
     return found
-
-
-def _limits(table: NodeTable, number: int, job: Row) -> PartitionNodes:
-    """Return the partition whose limits count; all nodes that are no partition have none."""
-    partition = table.partitions[number]
-    is_all = _names_none(job, table) and len(partition.nodes) < len(table)
-    return PartitionNodes("all", partition.nodes) if is_all else partition
 
 
 def _names_none(job: Row, table: NodeTable) -> bool:
@@ -215,8 +208,8 @@ def _places(job: Row, table: NodeTable) -> list[tuple[int, tuple[int, ...]]]:
         if len(parts) == 1:
             numbers = [0]
         if _names_none(job, table):
-            largest = max(range(len(parts)), key=lambda number: (len(parts[number].nodes), -number))
-            return [(largest, nodes)] if (nodes := _named(job, table, range(len(table)))) else []
+            whole = [number for number, part in enumerate(parts) if len(part.nodes) == len(table)]
+            numbers = whole[:1] or list(range(len(parts)))
     found = [(number, _named(job, table, parts[number].nodes.tolist())) for number in dict.fromkeys(numbers)]
     return [(number, nodes) for number, nodes in found if nodes]
 

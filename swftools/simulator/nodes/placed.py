@@ -14,7 +14,7 @@ from swftools.kernel import IntArray, ShortArray, kernel
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.nodes.placement import Placement
-from swftools.simulator.nodes.state import NodeMachine, Places
+from swftools.simulator.nodes.state import NodeMachine
 
 
 def columns_of_nodes(
@@ -50,7 +50,8 @@ def columns_of_nodes(
     ranges = np.empty(int(offsets[-1]), np.int32)
     _write_ranges(own, begins, ranges)
     nodes = pa.ListArray.from_arrays(pa.array(offsets), pa.array(ranges))
-    names = pa.array(_names_of_sets(machine.places, table, order), pa.large_string())
+    names = pa.array([partition.name for partition in table.partitions], pa.large_string())
+    partition = machine.places.partition[machine.nodes.group[job]]
     mine = row[job]
     return {
         "nodes": pd.array(nodes, dtype=pd.ArrowDtype(pa.list_(pa.int32()))),
@@ -58,22 +59,8 @@ def columns_of_nodes(
         "memory_per_node": asked.memory[mine],
         "gpus_per_node": asked.gpus[mine] / GPU,
         "is_exclusive": asked.is_exclusive[mine],
-        "partition": pd.array(names.take(pa.array(machine.nodes.group[job])), dtype="str"),
+        "partition": pd.array(names.take(pa.array(partition)), dtype="str"),
     }
-
-
-def _names_of_sets(places: Places, table: NodeTable, order: ShortArray) -> list[str | None]:
-    """Return the name of the partition of each set of nodes; None of one that is not within its partition.
-
-    Jobs that name no partition may have all nodes, and only count under one.
-    """
-    names: list[str | None] = []
-    for number, partition in enumerate(places.partition):
-        ranges = range(places.ranges[number], places.ranges[number + 1])
-        nodes = np.concatenate([order[places.low[each] : places.high[each]] for each in ranges])
-        named = table.partitions[partition]
-        names.append(named.name if len(np.setdiff1d(nodes, named.nodes)) == 0 else None)
-    return names
 
 
 @kernel(allocates=False)
