@@ -351,9 +351,11 @@ def test_the_usual_placement_enters_no_key(task: SimulatePolicy, text: str) -> N
     assert (task.key, task.options) == (same.key, same.options)
     assert not {"placement", "heads"} & {*same.counted_options}
     given = {"placement": "first-fit: sparing=false", "heads": "machine"}
-    other = task.clone(**given)
+    on_nodes = task.clone(machine=json.dumps(EIGHT))
+    other = on_nodes.clone(**given)
     assert other.counted_options == same.counted_options | given | {"placement": "first-fit:sparing=false"}
-    assert len({task.key, other.key, *(task.clone(**{name: value}).key for name, value in given.items())}) == 4
+    keys = {other.key, *(on_nodes.clone(**{name: value}).key for name, value in given.items())}
+    assert len({task.key, on_nodes.key, *keys}) == 5
 
 
 @pytest.mark.parametrize(

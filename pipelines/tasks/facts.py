@@ -141,7 +141,8 @@ def assumptions_of(
         )
     if trace.processors is None:
         told.append(
-            "The size of the machine is not known: no job was found too wide, and a simulation needs --processors."
+            "The size of the machine is not known: no job was found too wide, and a simulation needs --processors or "
+            "--machine."
         )
     if trace.header.unix_start_time is None and not log.model:
         told.append("The log does not say when it began (UnixStartTime): submit_timestamp is missing.")

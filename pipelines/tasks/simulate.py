@@ -33,9 +33,11 @@ from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.kernel.memory import give_back_memory
 from swftools.models.shaking import shake_submissions
 from swftools.parameters.as_text import read_entry
-from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS
+from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS, RunOptions
 from swftools.selection import scale_to_load, select_jobs
 from swftools.simulator.entry_points import simulate
+from swftools.simulator.nodes.placements import find_placement
+from swftools.simulator.nodes.setup import check_semantics_on_nodes, kind_for, nodes_of
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor
 from swftools.simulator.registry import find_policy
@@ -143,6 +145,10 @@ class SimulatePolicy(SimulationTask):
         asked_once(_check_policy, self.policy, self.augment)
         if self.nodes.of_policy:
             find_policy(self.entry["policy"]).chosen(self._chosen)
+        if self.machine:
+            asked_once(_check_on_nodes, self.policy, self.options["placement"], self.options["semantics"])
+        else:
+            asked_once(_check_on_pool, *(self.options[name] for name in ON_NODES))
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -353,6 +359,20 @@ def _check_policy(policy: str, augment: str) -> None:
                 f"policy {name!r} needs {column}, which the augmentation {makers[column]!r} makes; "
                 "add it to --augment, or choose another policy"
             )
+
+
+def _check_on_nodes(policy: str, placement: str, semantics: str) -> None:
+    """Raise ParameterError if a policy, or another simulator's order of events, is known for pools only."""
+    entry = _entry_of(policy)
+    found = find_policy(entry["policy"])
+    check_semantics_on_nodes(semantics)
+    kind_for(found, found.chosen(_parameters_in(entry)), find_placement(placement))
+
+
+def _check_on_pool(*options: str) -> None:
+    """Raise ParameterError if an option of nodes is given without any."""
+    given: dict[str, Any] = dict(zip(ON_NODES, options, strict=True))
+    nodes_of(None, None, RunOptions(**given))
 
 
 def _check_options(*options: tuple[str, Any]) -> None:

@@ -44,10 +44,7 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
         raise ParameterError(
             "processors= (--processors) and machine= (--machine) are both given: they are two machines; give one"
         )
-    if run.semantics != "instant":
-        raise ParameterError(
-            f"semantics={run.semantics!r} is of a pool of processors; leave it out, or give processors= (--processors)"
-        )
+    check_semantics_on_nodes(run.semantics)
     if isinstance(machine, NodeTable):
         return machine
     if isinstance(machine, str | os.PathLike):
@@ -65,6 +62,14 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
 def _on_nodes(run: RunOptions) -> dict[str, str]:
     """Return the options that count on nodes only, in their one form."""
     return {name: str(getattr(run, name)) for name in ON_NODES} | {"placement": find_placement(run.placement).to_text()}
+
+
+def check_semantics_on_nodes(semantics: str) -> None:
+    """Raise ParameterError where the order of events is another simulator's: it is known of pools only."""
+    if semantics != "instant":
+        raise ParameterError(
+            f"semantics={semantics!r} is of a pool of processors; leave it out, or give processors= (--processors)"
+        )
 
 
 def kind_for(policy: Policy, chosen: Parameters, placement: Placement) -> MachineKind:
