@@ -146,6 +146,12 @@ def test_one_thread_of_each_core() -> None:
     ]
 
 
+def test_what_was_given_beside_cores_of_each_node() -> None:
+    """Says nothing: it is of all nodes."""
+    log = of_slurm(jobs("requested_nodes node_cores allocated_processors / 2 8 16"))
+    assert shown(ask_of(log, machine("node 4 64 0 0 threads:2"))) == rows_of("2 4 0 0")
+
+
 def test_nodes_of_several_numbers_of_threads() -> None:
     """Each partition has its own; where nodes of one differ the fewest count with which the job fits."""
     table = machine(

@@ -28,8 +28,7 @@ ASKS = r"--exclusive|--begin|--ntasks-per-node|[^!-~]-b"
 """What a command has in it of which ``asks_of`` may say something; blanks are among what is not from ! to ~."""
 
 DEPENDS = r"--dependency|[^!-~]-d"
-"""What a command has in it of which ``dependency_of`` may say something; the search is much faster than reading all options.
-"""
+"""What a command has in it of which ``dependency_of`` may say something; the search is much faster than reading it."""
 
 _COUNT = re.compile(r"[0-9]{1,9}")
 
