@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from swftools import read_log
 from swftools.formats.slurm.submit_line import ASKS, DEPENDS, Asks, asks_of, dependency_of
 
 SAY = ("-d afterok:1", "-dafterok:1", "--dependency=after:1", "--dependency after:1", "-b 18:00", "--begin=now")
@@ -28,3 +30,14 @@ def test_names_with_hyphens_are_passed_over() -> None:
     line = "sbatch -p all-day --job-name=my-data -o a-b run-b-d.sh"
     assert re.search(DEPENDS, line) is None
     assert re.search(ASKS, line) is None
+
+
+def test_each_job_waits_for_what_its_own_command_says(tmp_path: Path) -> None:
+    """Whichever of several commands it is."""
+    lines = ["sbatch a.sh", "sbatch -d afterok:1 a.sh", "sbatch a.sh", "", "sbatch -d afterok:2 a.sh"]
+    moments = "2026-01-01T00:00:00Z|2026-01-01T00:00:00Z|2026-01-01T00:00:00Z|2026-01-01T00:01:00Z"
+    rows = [f"{number}|a|COMPLETED|{moments}|60|1|1|{line}" for number, line in enumerate(lines, 1)]
+    path = tmp_path / "sacct.txt"
+    heads = "JobID|User|State|Submit|Eligible|Start|End|ElapsedRaw|ReqCPUS|NCPUS|SubmitLine"
+    path.write_text("\n".join([heads, *rows, ""]))
+    assert read_log(path).jobs["dependency"].fillna("").tolist() == ["", "afterok:1", "", "", "afterok:2"]
