@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Callable, Iterator, Mapping
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from swftools.kernel.decorator import Kernel
@@ -37,55 +37,96 @@ class Twins:
         if id(function) in self._made:
             known: Callable[..., Any] = self._made[id(function)]
             return known
-        scope, changes = function.__globals__, {}
-        for name in sorted(set(_globals_of(function.__code__)) & scope.keys()):
-            value = scope[name]
-            if (new := self.standing_for(value)) is not value:
-                changes[name] = new
-        made = function
-        if changes:
-            given = function.__name__, function.__defaults__, function.__closure__
-            made = FunctionType(function.__code__, {**scope, **changes}, *given)
-            made.__module__, made.__doc__ = function.__module__, function.__doc__
-            made.__qualname__ = f"{function.__qualname__}.{self.name}"
-            made.__kwdefaults__ = function.__kwdefaults__
-        self._made[id(function)] = made
         self._kept.append(function)
+        if not any(id(value) in self._exchanged for value in _reached(function)):
+            self._made[id(function)] = function
+            return function
+        scope = dict(function.__globals__)
+        cells = tuple(CellType() for _ in function.__closure__ or ()) if function.__closure__ else None
+        made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
+        made.__module__, made.__doc__ = function.__module__, function.__doc__
+        made.__qualname__ = f"{function.__qualname__}.{self.name}"
+        made.__kwdefaults__ = function.__kwdefaults__
+        self._made[id(function)] = made  # before its names, among which it may be itself
+        for name in _globals_of(function.__code__):
+            if name in scope:
+                scope[name] = self.standing_for(function.__globals__[name], function.__code__)
+        for new, old in zip(cells or (), function.__closure__ or (), strict=True):
+            new.cell_contents = self.standing_for(old.cell_contents, function.__code__)
         return made
 
-    def standing_for(self, value: Any) -> Any:
-        """Return what a name means in twins that means a value elsewhere."""
+    def standing_for(self, value: Any, code: CodeType | None = None) -> Any:
+        """Return what a name means in twins that means a value elsewhere; ``code`` looks it up."""
         if id(value) in self._exchanged:
             return self._exchanged[id(value)]
+        if isinstance(value, ModuleType) and code is not None:
+            return self._module(value, code)
         if not isinstance(value, Kernel):
             return value
+        source = self.of(value.py_func)
+        if source is value.py_func:
+            return value
         if id(value) not in self._made:
-            source = self.of(value.py_func)
-            same = source is value.py_func
-            self._made[id(value)] = value if same else Kernel(source, value.signature, value.allocates, value.merges)
+            self._made[id(value)] = Kernel(source, value.signature, value.allocates, value.merges)
             self._kept.append(value)
         return self._made[id(value)]
 
+    def _module(self, module: ModuleType, code: CodeType) -> ModuleType:
+        """Return a module of which a function looks up kernels that have twins; itself if it looks up none."""
+        values = _attributes_of(module, code)
+        changes = {name: new for name, value in values.items() if (new := self.standing_for(value)) is not value}
+        if not changes:
+            return module
+        made = ModuleType(module.__name__, module.__doc__)
+        vars(made).update(vars(module), **changes)
+        return made
 
-def reached_from(function: Callable[..., Any]) -> dict[int, Any]:
-    """Return the kernels that a function may call, and those that they may, by identity."""
+
+def reached_from(function: Callable[..., Any]) -> set[int]:
+    """Return the identities of the kernels that a function may call, and those that they may."""
+    return {id(value) for value in _reached(function)}
+
+
+def _reached(function: Callable[..., Any]) -> list[Any]:
+    """Return what the names of a function mean, and those of the kernels among them, and so on: each once."""
     found: dict[int, Any] = {}
     rest = [function]
     while rest:
         source = rest.pop()
-        for name in set(_globals_of(source.__code__)) & source.__globals__.keys():
-            value = source.__globals__[name]
-            if isinstance(value, Kernel) and id(value) not in found:
+        for value in _named_by(source):
+            if id(value) not in found:
                 found[id(value)] = value
-                rest.append(value.py_func)
-    return found
+                if isinstance(value, Kernel):
+                    rest.append(value.py_func)
+    return list(found.values())
 
 
-def _globals_of(code: CodeType) -> Iterator[str]:
-    """Yield the names that a function looks up in its module, and those that functions within look up."""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "LOAD_GLOBAL":
-            yield str(instruction.argval)
+def _named_by(function: Callable[..., Any]) -> Iterator[Any]:
+    """Yield what a function's names mean: in its module, in functions around it, in modules that it names."""
+    scope = function.__globals__
+    values = [scope[name] for name in _globals_of(function.__code__) if name in scope]
+    values += [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in values:
+        yield value
+        if isinstance(value, ModuleType):
+            yield from _attributes_of(value, function.__code__).values()
+
+
+def _attributes_of(module: ModuleType, code: CodeType) -> dict[str, Any]:
+    """Return what a function may look up of a module, by name."""
+    return {name: vars(module)[name] for name in _looked_up(code) if name in vars(module)}
+
+
+def _looked_up(code: CodeType) -> frozenset[str]:
+    """Return all names that a function looks up, also of attributes, and those that functions within do."""
+    inner = (_looked_up(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return frozenset(code.co_names).union(*inner)
+
+
+def _globals_of(code: CodeType) -> list[str]:
+    """Return the names that a function looks up in its module, and that functions within do, each once."""
+    names = {str(each.argval) for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _globals_of(constant)
+            names.update(_globals_of(constant))
+    return sorted(names)

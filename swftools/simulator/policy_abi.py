@@ -123,8 +123,9 @@ class MachineKind:
     refused: Mapping[int, str] = field(default_factory=dict)
 
     def __reduce__(self) -> str:
-        # Only what is of a pool is sent to other processes, which find it by its name.
-        return "POOL"
+        if self.twins is not None:
+            raise TypeError(f"what is made for a machine of {self.name} is not sent to other processes")
+        return "POOL"  # by which another process finds it
 
     def of(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function as it is on such a machine."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
 from swftools.machines.asked import Asked
@@ -78,7 +80,7 @@ def begin(
     learner = found.in_python if isinstance(found, Predictor) else found
     told = found if isinstance(found, Predictor) and not learner else list_predictors()["request"]
     table = nodes_of(machine, processors, run)
-    size = _size_of(trace, processors if table is None else table.processors)
+    size = _size_of(trace, processors) if table is None else _size_of_nodes(table)
     if not isinstance(compiled, bool) and compiled != CHECKED:
         raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")
     check_needs(asked_for, given, trace)
@@ -93,7 +95,10 @@ def begin(
         from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 
         kind = kind_for(rule, chosen, placement)
-        asked = ask_of(trace, table)
+        left_out = np.isnan(trace.views.submit_time)
+        if run.cancelled == "drop":
+            left_out |= np.isnan(trace.views.run_time)
+        asked = ask_of(trace, table, cancelled=left_out)
     workload = prepare(trace, size, run, predictor=told, needs=rule.needed(given), asked=asked)
     jobs, dependent = len(workload.coming.row), workload.dependent
     room: dict[str, Any] = {
@@ -126,6 +131,15 @@ def begin(
     unsaid = ON_NODES if table is None else ()
     words = {name: value for name, value in options_in_words(run).items() if name not in unsaid}
     return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table, asked)
+
+
+def _size_of_nodes(table: NodeTable) -> int:
+    """Return how many cores the nodes of a machine have."""
+    if not 1 <= table.processors < 2**31:
+        raise ParameterError(
+            f"the machine has {table.processors:,} cores; simulations know 1 to {2**31 - 1:,}: describe a part of it"
+        )
+    return table.processors
 
 
 def _size_of(trace: Trace, processors: int | None) -> int:

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
+from swftools.machines.amounts import MOST_MEMORY
 from swftools.machines.asked import Asked, Place
-from swftools.machines.node_table import NodeTable
+from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.engine.replay import COMING, Coming, given_columns, sizes_at_first, with_views
 from swftools.simulator.machine.state import CAPACITY, FREE, read_only
 from swftools.simulator.machine.waiting_queue import NOBODY
@@ -29,7 +30,7 @@ from swftools.simulator.nodes.state import (
     SPARING,
     NodeReplayState,
 )
-from swftools.simulator.nodes.words import HALF, MOST_CORES, MOST_GPUS, MOST_MEMORY, words_of
+from swftools.simulator.nodes.words import HALF, MOST_CORES, MOST_GPUS, words_of
 from swftools.simulator.state.arena import Arena
 
 
@@ -101,16 +102,16 @@ def begin_on_nodes(
 
 def _check_sizes(table: NodeTable) -> None:
     """Raise ParameterError where a node has more than a word holds, or there are too many partitions."""
-    for name, amounts, most, unit in (
-        ("cores", table.cores, MOST_CORES, ""),
-        ("memory", table.memory, MOST_MEMORY, " MB"),
-        ("GPUs", table.gpus, MOST_GPUS, " thousandths"),
+    for name, amounts, most in (
+        ("cores", table.cores, MOST_CORES),
+        ("MB of memory", table.memory, MOST_MEMORY),
+        ("GPUs", table.gpus / GPU, MOST_GPUS // GPU),
     ):
         if (amounts > most).any():
             node = int(np.argmax(amounts > most))
             raise ParameterError(
-                f"node {table.names[node]} has {amounts[node]:,}{unit} of {name}; simulations know at most "
-                f"{most:,}{unit} a node"
+                f"node {table.names[node]} has {amounts[node]:,g} {name}; simulations know at most {most:,} a node: "
+                "describe it as several nodes"
             )
     if len(table.partitions) > 2 * HALF:
         raise ParameterError(

@@ -8,7 +8,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import enter, is_waiting, put
-from swftools.simulator.nodes.state import ACTIVE, BASE, KNOWN, MANY, NodeMachine
+from swftools.simulator.nodes.state import ACTIVE, BASE, IS_FRESH, KNOWN, MANY, NodeMachine
 from swftools.simulator.nodes.words import GUARD, bits_of
 
 _LONGEST = 1e15
@@ -200,6 +200,7 @@ def forget_then(machine: NodeMachine) -> None:
 @kernel(allocates=False)
 def wait_again_on_nodes(machine: NodeMachine, job: int) -> None:
     """Let a waiting job, of which something else is expected by now, wait at its place."""
+    machine.classes.counts[IS_FRESH] = 0  # it may have a reservation, for another length
     put(machine.queue, machine.queue.place[job], 1.0, 1.0)
     quit_class(machine, job)
     join(machine, job)

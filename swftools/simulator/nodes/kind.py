@@ -14,6 +14,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import kernel
 from swftools.kernel.twins import Twins
 from swftools.parameters import Parameters
+from swftools.parameters.as_text import write_entry
 from swftools.simulator.job_orders import first_in_order
 from swftools.simulator.machine import running_jobs, verbs, views
 from swftools.simulator.machine.state import Machine
@@ -21,6 +22,7 @@ from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.nodes import classes, holding
 from swftools.simulator.nodes import verbs as on_nodes
 from swftools.simulator.nodes.exchange import EXCHANGED
+from swftools.simulator.nodes.placement import PlacementRule
 from swftools.simulator.nodes.placements import list_placements
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.state import node_machine_at, node_state_at
@@ -56,17 +58,17 @@ _LACKING = (
 
 def nodes_with(placement: str) -> MachineKind:
     """Return a machine of nodes on which a placement chooses, by its name."""
-    return _nodes_with(placement, len(EXCHANGED))
+    return _nodes_with(list_placements()[placement], len(EXCHANGED))
 
 
 @cache
-def _nodes_with(placement: str, exchanges: int) -> MachineKind:  # noqa: ARG001 (policies of one's own may add some)
-    rule = list_placements()[placement]
-    chosen = Twins(f"on_nodes_{_as_word(placement)}", {choose_first: rule.choose})
+def _nodes_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: ARG001 (policies of one's own may add some)
+    name = f"on_nodes_{_as_word(rule.name)}"
+    chosen = Twins(name, {choose_first: rule.choose})
     exchanged: dict[Any, Any] = {old: chosen.standing_for(new) for old, new in {**_VERBS, **EXCHANGED}.items()}
-    twins = Twins(f"on_nodes_{_as_word(placement)}", {**exchanged, machine_at: node_machine_at})
+    twins = Twins(name, {**exchanged, machine_at: node_machine_at})
     refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
-    return MachineKind(f"nodes, {placement}", node_machine_at, node_state_at, twins, refused)
+    return MachineKind(f"nodes, {rule.name}", node_machine_at, node_state_at, twins, refused)
 
 
 def _as_word(name: str) -> str:
@@ -82,9 +84,12 @@ def check_on_nodes(policy: Policy, chosen: Parameters, kind: MachineKind) -> Non
         is_ours = policy.module.startswith("swftools.")
         why = "it counts processors" + ("" if is_ours else f", by {', '.join(lacking)}") if lacking else ""
     if why:
+        usual = policy.chosen({}).to_mapping()
+        given = {name: value for name, value in chosen.to_mapping().items() if value != usual[name]}
         raise ParameterError(
-            f"policy {policy.name!r} does not work on a machine of nodes yet: {why}; choose one of "
-            f"{', '.join(works_on_nodes(kind))}, or give processors= (--processors) in place of the machine"
+            f"policy {write_entry(policy.name, given)!r} does not work on a machine of nodes yet: {why}; with their "
+            f"usual parameters these do: {', '.join(works_on_nodes(kind))}; or give processors= (--processors) in "
+            "place of the machine"
         )
 
 

@@ -71,16 +71,52 @@ def _sort_nodes(
     for run in range(len(first)):
         begin, size = begins[run], begins[run + 1] - begins[run]
         for i in range(size):
-            node, place = order[held[first[run] + i]], begin + i
-            while place > begin and own[place - 1] > node:  # placements find most in order
-                own[place] = own[place - 1]
-                place -= 1
-            own[place] = node
+            own[begin + i] = order[held[first[run] + i]]
+        sort_numbers(own, begin, size)
         ranges = 0
         for place in range(begin, begin + size):
             if place == begin or own[place] != own[place - 1] + 1:
                 ranges += 1
         lengths[run + 1] = 2 * ranges
+
+
+@kernel(allocates=False)
+def sort_numbers(numbers: ShortArray, begin: int, size: int) -> None:
+    """Sort some numbers of an array: by insertion, unless that takes long, and then as a heap."""
+    moved = 0
+    for at in range(begin + 1, begin + size):
+        number, place = numbers[at], at
+        while place > begin and numbers[place - 1] > number:
+            numbers[place] = numbers[place - 1]
+            place -= 1
+        numbers[place] = number
+        moved += at - place
+        if moved > 16 * size:
+            _sort_as_heap(numbers, begin, size)
+            return
+
+
+@kernel(allocates=False)
+def _sort_as_heap(numbers: ShortArray, begin: int, size: int) -> None:
+    """Sort some numbers of an array by a heap whose largest is on top."""
+    for top in range(size // 2 - 1, -1, -1):
+        _sink(numbers, begin, top, size)
+    for last in range(size - 1, 0, -1):
+        numbers[begin], numbers[begin + last] = numbers[begin + last], numbers[begin]
+        _sink(numbers, begin, 0, last)
+
+
+@kernel(allocates=False)
+def _sink(numbers: ShortArray, begin: int, top: int, size: int) -> None:
+    """Let a number of a heap sink to where it belongs."""
+    while 2 * top + 1 < size:
+        child = 2 * top + 1
+        if child + 1 < size and numbers[begin + child + 1] > numbers[begin + child]:
+            child += 1
+        if numbers[begin + top] >= numbers[begin + child]:
+            return
+        numbers[begin + top], numbers[begin + child] = numbers[begin + child], numbers[begin + top]
+        top = child
 
 
 @kernel(allocates=False)

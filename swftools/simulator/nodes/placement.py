@@ -80,7 +80,7 @@ def placement(name: str, **facts: Any) -> Callable[[Kernel[..., None]], Kernel[.
     """
 
     def register(choose: Kernel[..., None]) -> Kernel[..., None]:
-        PLACEMENTS.known[name] = PlacementRule(name, choose, **facts)
+        PLACEMENTS.add(name, PlacementRule(name, choose, **facts), choose)
         return choose
 
     return register

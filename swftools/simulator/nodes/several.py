@@ -7,7 +7,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.instants import instant
-from swftools.simulator.machine.faults import TOO_WIDE, fail
+from swftools.simulator.machine.faults import NO_NODES, fail
 from swftools.simulator.machine.state import NOW, RUNNING
 from swftools.simulator.machine.views import expected_time
 from swftools.simulator.machine.waiting_queue import NOBODY
@@ -106,7 +106,7 @@ def _reserve_next(machine: NodeMachine, head: int) -> None:
             if plan.end[other] > time and plan.end[other] <= after:
                 after, most = plan.end[other], reserved
         if after == np.inf:
-            fail(machine, TOO_WIDE, head)  # it does not fit the idle machine, which its workload promised
+            fail(machine, NO_NODES, head)  # it does not fit the idle machine, which its workload promised
         time = after
     _write_down(machine, head, group, time, instant(time + length))
 

@@ -8,7 +8,7 @@ nodes are chosen again when others might serve better.
 from __future__ import annotations
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.faults import TOO_WIDE, fail
+from swftools.simulator.machine.faults import NO_NODES, fail
 from swftools.simulator.machine.state import NOW, RUNNING
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import forget_then, raise_then
@@ -117,7 +117,7 @@ def _choose(machine: NodeMachine, head: int) -> None:
     need, wanted = machine.asked.need[head], machine.asked.nodes[head]
     group = set_that_fits(machine, head)
     if group == NOBODY:
-        fail(machine, TOO_WIDE, head)  # it does not fit the idle machine, which its workload promised
+        fail(machine, NO_NODES, head)  # it does not fit the idle machine, which its workload promised
     how = SPARING_THEN if counts[SPARING] > 0 else THEN
     choose_first(machine, group, need, wanted, how, 0.0, nodes.chosen, size)
     counts[CHANGED] = 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.faults import NO_SUCH_JOB, NOT_WAITING, TOO_WIDE, fail
+from swftools.simulator.machine.faults import NO_NODES, NO_SUCH_JOB, NOT_WAITING, fail
 from swftools.simulator.machine.running_jobs import expect_end
 from swftools.simulator.machine.state import WAITING
 from swftools.simulator.machine.verbs import occupy
@@ -47,7 +47,7 @@ def start_on_nodes(machine: NodeMachine, job: int) -> None:
         fail(machine, NOT_WAITING, job)
     got, group = find_now(machine, job)
     if got < machine.asked.nodes[job]:
-        fail(machine, TOO_WIDE, job)
+        fail(machine, NO_NODES, job)
     place_and_begin(machine, job, group, NOW, 0.0)
     machine.classes.counts[IS_FRESH] = 0
     machine.classes.counts[HEAD] = NOBODY  # nobody looked whether it delays the first waiting job

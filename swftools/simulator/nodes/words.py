@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
+from swftools.machines.amounts import MOST_MEMORY
 
-MEMORY_BITS, CORE_BITS, GPU_BITS = 27, 14, 15
+MEMORY_BITS, CORE_BITS, GPU_BITS = MOST_MEMORY.bit_length(), 14, 16
 CORE = MEMORY_BITS + 1
 _GPU = CORE + CORE_BITS + 1
 _WHOLE = _GPU + GPU_BITS + 1
@@ -22,8 +23,8 @@ GUARD = 1 << MEMORY_BITS | 1 << (CORE + CORE_BITS) | 1 << (_GPU + GPU_BITS) | 1 
 WHOLE = 1 << _WHOLE
 """Nothing runs on the node; or a job asks for that."""
 
-MOST_MEMORY, MOST_CORES, MOST_GPUS = (1 << MEMORY_BITS) - 1, (1 << CORE_BITS) - 1, (1 << GPU_BITS) - 1
-"""The most of each that a word can have: MB, cores, thousandths of a GPU."""
+MOST_CORES, MOST_GPUS = (1 << CORE_BITS) - 1, (1 << GPU_BITS) - 1
+"""The most of each that a word can have, beside ``MOST_MEMORY``: cores, thousandths of a GPU."""
 
 HALF = 62
 """Bits of a word with a sign that tell something of as many partitions or places; two words tell of twice as many."""

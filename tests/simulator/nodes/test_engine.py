@@ -46,7 +46,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return what simulates what jobs ask for as it stands there, and not as a log would tell it."""
 
     def on_nodes(workload: Workload, policy: str, placement: str, heads: str, **options: Any) -> Schedule:
-        monkeypatch.setattr(requests, "ask_of", lambda trace, table: workload.asked)
+        monkeypatch.setattr(requests, "ask_of", lambda trace, table, **others: workload.asked)
         trace = log_of(workload)
         return simulate(
             trace, policy, machine=workload.table, placement=placement, heads=heads, overrun="run-on", **options

@@ -106,8 +106,8 @@ def test_a_copy_goes_its_own_way() -> None:
 
 
 def long_queue() -> Trace:
-    """Return 330 jobs, of which nearly all wait at once, in classes that become more and more."""
-    lot, count = np.random.default_rng(4), 330
+    """Return 430 jobs, of which nearly all wait at once, in classes that become more and more."""
+    lot, count = np.random.default_rng(4), 430
     run = lot.integers(1, 40, count)
     return Trace.from_columns(
         job_number=np.arange(1, count + 1),
