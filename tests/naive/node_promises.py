@@ -10,12 +10,17 @@ from tests.naive.nodes import MACHINE, Cluster, Job, Placement
 
 
 def queues_of(jobs: Sequence[Job], table: NodeTable, heads: str) -> list[list[Job]]:
-    """Return the jobs of each queue in order of entry: partitions that have nodes or jobs in common have one."""
+    """Return the jobs of each queue in order of entry: partitions with nodes or jobs in common have one.
+
+    Those that no job asks for do not count.
+    """
     in_turn = sorted(jobs, key=lambda job: job.entry)
     if heads == MACHINE:
         return [in_turn]
     queues: list[tuple[set[int], set[int]]] = [
-        ({place}, set(part.nodes.tolist())) for place, part in enumerate(table.partitions)
+        ({place}, set(part.nodes.tolist()))
+        for place, part in enumerate(table.partitions)
+        if any(place in job.partitions for job in jobs)
     ]
     queues += [(set(job.partitions), set()) for job in jobs]
     merged = True

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
-from swftools.keyed_random import count_occurrences
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.output.shown_text import shown
@@ -76,21 +75,25 @@ def read_nodes(given: pd.DataFrame, number: FloatArray, table: NodeTable) -> Tab
             f"the schedule has no column {' or '.join(NAMES)}, which says where jobs ran; "
             "without it give processors (--processors), and no machine"
         )
-    code, texts = pd.factorize(np.array([_text_of(value) for value in given[name]], dtype=object))
     known = {node: place for place, node in enumerate(table.names)}
+    read: dict[str, IntArray] = {}  # each text once: many jobs run on the same nodes
     lists = []
-    for place, text in enumerate(texts):
+    for value, job in zip(given[name], number, strict=True):
         try:
-            lists.append(_numbers_of(text, known))
+            text = _text_of(value)
+            if text not in read:
+                read[text] = _numbers_of(text, known)
         except ParameterError as error:
-            job = number[np.flatnonzero(code == place)[0]]
             raise ParameterError(f"job {job:.10g} of the schedule: {error}") from error
-    partition = given["partition"].tolist() if "partition" in given else [None] * len(given)
-    return TableNodes(table, [lists[place] for place in code], partition)
+        lists.append(read[text])
+    partition: list[Any] = [None] * len(given)
+    if "partition" in given:
+        partition = [_text_of(value) or None for value in given["partition"]]
+    return TableNodes(table, lists, partition)
 
 
 def put_on_nodes(
-    schedule: Schedule, nodes: TableNodes, told: FloatArray | None, trace: Trace, rows: IntArray, asked: Asked
+    schedule: Schedule, nodes: TableNodes, told: FloatArray | None, rows: IntArray, asked: Asked
 ) -> Schedule:
     """Return a schedule with what its jobs have on which nodes.
 
@@ -102,10 +105,8 @@ def put_on_nodes(
         Where each of its jobs ran.
     told : numpy.ndarray of float64, optional
         The processors of each job, where the table tells them: cores, or nodes, as Batsim counts them.
-    trace : Trace
-        What was simulated.
     rows : numpy.ndarray of int64
-        The row of each job there.
+        The row of each job in the trace.
     asked : Asked
         What the jobs of the trace ask of the machine: what they have on each node.
     """
@@ -127,27 +128,29 @@ def put_on_nodes(
     )
     by_start = np.argsort(schedule.jobs["start_time"].to_numpy(), kind="stable")
     segments = schedule.segments.drop(columns="allocated_processors")
-    lacks = asked.code != 0
-    lacks[rows] = False
-    number, occurrence = trace.views.job_number, count_occurrences(trace.jobs)
-    reason = np.array(asked.reasons, dtype=object)[asked.code]
-    more = pd.DataFrame({"job_number": number, "job_occurrence": occurrence, "reason": reason})[lacks]
-    excluded = pd.concat([schedule.excluded, more.astype({"job_number": "Int64"})], ignore_index=True)
     return replace(
         schedule,
         jobs=schedule.jobs.assign(allocated_processors=told),
         segments=segments.join(of_jobs.iloc[by_start].reset_index(drop=True)),
-        excluded=excluded.drop_duplicates(["job_number", "job_occurrence"], ignore_index=True),
         processors=table.processors,
         machine=table,
     )
 
 
 def _text_of(value: Any) -> str:
-    """Return what stands in a column of nodes as text: ranges of our own segments are lists, and one node a number."""
+    """Return what stands in a column of nodes or partitions as text.
+
+    Ranges of our own segments are lists. One node, or a partition that is named by a number, is that number, which
+    pandas reads as a fraction where another cell of the column is empty.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, (list, np.ndarray)):
+        if len(value) % 2:
+            raise ParameterError(
+                f"nodes has a list of {len(value)} numbers, which are no ranges; give the first and the last number of "
+                "each range"
+            )
         return ",".join(f"{low}-{high}" for low, high in zip(value[::2], value[1::2], strict=False))
     if pd.isna(value):
         return ""

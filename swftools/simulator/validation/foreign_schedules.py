@@ -121,7 +121,8 @@ def schedule_from_table(  # noqa: PLR0913 (options by name)
     -------
     Schedule
         Jobs in the order of the trace. A requested time that is missing (or 0) is the run time. Jobs that are not in
-        the table are excluded if they cannot be simulated: no submission, width or run time, or wider than the machine.
+        the table are excluded if they cannot be simulated: no submission, width or run time, or wider than the machine;
+        on nodes, no submission or run time, or none of the machine's nodes for what they ask for.
 
     Raises
     ------
@@ -195,30 +196,39 @@ def schedule_from_table(  # noqa: PLR0913 (options by name)
         ended_by=np.where(cut, "limit", "completed"),
     )
     segments = segments.iloc[np.argsort(start, kind="stable")].reset_index(drop=True)
-    code, words = reasons_to_exclude(arrays, size, arrays.run_time)
-    code[rows] = 0
-    out = np.flatnonzero(code)
-    reason = np.array(words, dtype=object)[code[out]]
-    excluded = pd.DataFrame(
-        {"job_number": trace.jobs["job_number"].array[out], "job_occurrence": occurrence[out], "reason": reason}
-    )
+    if machine is None:
+        asked = None
+    elif asked is None:
+        asked = ask_of_trace(trace, machine)
     options = {"overrun": overrun, "cancelled": "drop", "least_run_time": least_run_time, "semantics": semantics}
     options["requests"] = requests
     schedule = Schedule(
         jobs,
         segments,
-        excluded,
+        _excluded(trace, rows, size, asked),
         size,
         policy,
         options,
         origin=local_start_of(trace.header),
         known_names=trace.known_names,
     )
-    if machine is None:
+    if machine is None or asked is None:
         return schedule
     nodes = read_nodes(table.iloc[order].reset_index(drop=True), columns["job_number"].to_numpy(), machine)
     told = columns["allocated_processors"].to_numpy() if "allocated_processors" in columns else None
-    return put_on_nodes(schedule, nodes, told, trace, rows, ask_of_trace(trace, machine) if asked is None else asked)
+    return put_on_nodes(schedule, nodes, told, rows, asked)
+
+
+def _excluded(trace: Trace, rows: npt.NDArray[np.int64], size: int, asked: Asked | None) -> pd.DataFrame:
+    """Return the jobs of a trace that are in none of the rows and cannot be simulated, and why."""
+    code, words = reasons_to_exclude(trace.views, size, trace.views.run_time, asked=asked)
+    code[rows] = 0
+    out = np.flatnonzero(code)
+    reason = np.array(words, dtype=object)[code[out]]
+    occurrence = count_occurrences(trace.jobs)[out]
+    return pd.DataFrame(
+        {"job_number": trace.jobs["job_number"].array[out], "job_occurrence": occurrence, "reason": reason}
+    )
 
 
 def _columns(table: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import BoolArray, FloatArray, IntArray
-from swftools.machines.asked import Asked
+from swftools.machines.asked import Asked, Place
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.validation.in_use import in_order
 from swftools.simulator.validation.node_heads import (
@@ -116,13 +116,17 @@ def read_queue(
     )
     group = np.zeros(len(asked.places) or 1, np.int64)
     if not one_head:
-        joined = _joined_partitions(asked, table)
+        joined = _joined_partitions([asked.places[place] for place in np.unique(starts.place)], table)
         group = np.array([joined[where.partitions[0]] if where.partitions else 0 for where in asked.places], np.int64)
     return NodeQueue(starts, group[starts.place], rows, asked, of_trace, table)
 
 
-def _joined_partitions(asked: Asked, table: NodeTable) -> list[int]:
-    """Return a number for each partition, one for those that have nodes or jobs in common, or do so through others."""
+def _joined_partitions(places: list[Place], table: NodeTable) -> list[int]:
+    """Return a number for each partition, one for those that have nodes or jobs in common, or do so through others.
+
+    ``places`` are those that jobs ask for. In a partition that none asks for nobody is the first: it joins no others.
+    """
+    asked_for = {partition for where in places for partition in where.partitions}
     number = list(range(len(table.partitions)))
     of_node = np.full(len(table), -1)
 
@@ -130,12 +134,13 @@ def _joined_partitions(asked: Asked, table: NodeTable) -> list[int]:
         was, will = number[one], number[other]
         number[:] = [will if each == was else each for each in number]
 
-    for place, part in enumerate(table.partitions):
+    for place in sorted(asked_for):
+        part = table.partitions[place]
         for other in np.unique(of_node[part.nodes]):
             if other >= 0:
                 join(place, int(other))
         of_node[part.nodes] = place
-    for where in asked.places:
+    for where in places:
         for other in where.partitions[1:]:
             join(where.partitions[0], other)
     return number

@@ -35,6 +35,9 @@ from swftools.trace import Trace
 OF_TRACE = ("asked", "ready")
 """Rules that need the trace."""
 
+PLACEMENT = "placement not checked: which of the nodes that fit a job has"
+"""What every report says."""
+
 MOST_SETS = 62
 """So many partitions a job may ask for, if promises are to be checked: each is a bit of a number."""
 
@@ -67,7 +70,8 @@ class OnNodes:
             self.notes = ("nodes not checked: the rules above are broken",)
             return
         self.checked = tuple(rule for rule in NODE_RULES if self.asked is not None or rule not in OF_TRACE)
-        self.notes = () if self.asked is None else tuple(f"assumed: {what}" for what in self.asked.assumed)
+        assumed = () if self.asked is None else self.asked.assumed
+        self.notes = (PLACEMENT, *(f"assumed: {what}" for what in assumed))
         for check in self._checks(trace, row_of_rest):
             self.findings += broken_of(check)
 
@@ -76,8 +80,7 @@ class OnNodes:
         if self.asked is None or trace is None:
             return
         yield check_asked(self.jobs, self.runs, self.held, self.table, self.asked, self.row, self.tolerance)
-        if "reason" in self.schedule.excluded:
-            yield iter([excluded_in_vain(self.schedule, trace, self.asked, row_of_rest)])
+        yield iter([excluded_in_vain(self.schedule, trace, self.asked, row_of_rest)])
 
     def added_to(
         self, checked: list[str], notes: list[str], findings: list[FoundViolations]

@@ -27,6 +27,7 @@ from swftools.simulator.validation.runs import (
     margin_of,
     of_runs,
 )
+from swftools.simulator.validation.waiting_for_others import NOT_ENDED, TAKEN_OUT
 from swftools.trace import Trace
 
 NODE_RULES = {
@@ -48,7 +49,13 @@ def check_nodes(
     schedule: Schedule, jobs: SoundJobs, runs: SoundRuns, held: NodeRuns, table: NodeTable, tolerance: float
 ) -> Iterator[FoundViolations]:
     """Check what a schedule says by itself; ``held`` has what each of the runs has."""
-    yield of_runs("nodes", ~held.sound, jobs, runs, _of_job(jobs, runs, "has no list of different nodes that rise"))
+    yield of_runs(
+        "nodes",
+        ~held.sound,
+        jobs,
+        runs,
+        lambda i: f"a run of job {jobs.number[runs.job[i]]} {_what_is_wrong_with(held, i, table)}",
+    )
     missing = (held.cores < 1) | (held.memory < 0) | (held.gpus < 0)
     yield of_runs(
         "nodes",
@@ -81,6 +88,25 @@ def check_nodes(
 def _of_job(jobs: SoundJobs, runs: SoundRuns, what: str) -> Callable[[int], str]:
     """Return what to say of a run."""
     return lambda i: f"a run of job {jobs.number[runs.job[i]]} {what}"
+
+
+def _what_is_wrong_with(held: NodeRuns, run: int, table: NodeTable) -> str:
+    """Return why the nodes of a run cannot be: there are none, or not such ones, or one is there twice."""
+    own = slice(held.begin[run], held.begin[run + 1])
+    low, high, last = held.low[own], held.high[own], len(table) - 1
+    if not len(low):
+        return "has no node"
+    ends = np.stack([low, high], axis=1).ravel()
+    if len(outside := ends[(ends < 0) | (ends > last)]):
+        return f"has node {outside[0]}; the machine has {len(table)}: 0 to {last}"
+    if (low <= high).all():
+        order = np.argsort(low, kind="stable")
+        reached = np.maximum.accumulate(high[order])
+        twice = np.flatnonzero(low[order][1:] <= reached[:-1])
+        if len(twice):
+            node = low[order][twice[0] + 1]
+            return f"has node {node} ({shown(table.names[node])}) twice"
+    return "has no ranges of nodes that rise: each is its first and its last node, the least first"
 
 
 def _check_use(
@@ -303,17 +329,32 @@ def ready_times_of(asked: Asked, jobs: SoundJobs, row: IntArray) -> FloatArray:
 
 
 def excluded_in_vain(schedule: Schedule, trace: Trace, asked: Asked, row_of_rest: IntArray) -> FoundViolations:
-    """Check that nobody is excluded for what it asks for who can run; ``row_of_rest``: the trace's row of each."""
-    reasons = schedule.excluded["reason"].astype("str").isin([reason for reason in asked.reasons if reason])
-    wrong = (row_of_rest >= 0) & reasons.to_numpy(dtype=bool) & (at(asked.code, row_of_rest, 1) == 0)
+    """Check that nobody is excluded who can run; ``row_of_rest``: the trace's row of each.
+
+    Who can run on this machine may be missing where the trace does not say when it was submitted or how long it ran,
+    or where the simulation was not over. What the schedule says is not enough: the trace must lack it too.
+    """
+    known = row_of_rest >= 0
+    can_run = known & (at(asked.code, row_of_rest, 1) == 0)
+    lacks = np.isnan(at(trace.views.submit_time, row_of_rest, np.nan))
+    run = at(trace.views.run_time, row_of_rest, np.nan)
+    cancelled = schedule.options.get("cancelled", "drop")
+    if cancelled == "drop":
+        lacks |= np.isnan(run)
+    elif cancelled == "full-request":
+        lacks |= np.isnan(run) & ~(at(trace.views.requested_time, row_of_rest, np.nan) > 0)
+    reason = np.full(len(known), "", dtype=object)
+    if "reason" in schedule.excluded:
+        told = schedule.excluded["reason"].astype("str")
+        reason = told.fillna("").to_numpy(dtype=object)
+        if schedule.is_partial:
+            lacks |= told.str.startswith((NOT_ENDED, TAKEN_OUT), na=False).to_numpy(dtype=bool)
     number = np.append(trace.views.job_number, -1)[row_of_rest]
     times = np.append(trace.views.submit_time, np.nan)[row_of_rest]
     occurrence = floats(schedule.excluded, "job_occurrence").astype(np.int64)
-    return FoundViolations(
-        "asked",
-        np.flatnonzero(wrong),
-        times,
-        number,
-        occurrence,
-        lambda i: f"job {number[i]} is excluded for what it asks for, and can run on this machine",
-    )
+
+    def say(i: int) -> str:
+        why = f"is excluded ({shown(reason[i])})" if reason[i] else "is excluded without a reason"
+        return f"job {number[i]} {why}, and can run on this machine"
+
+    return FoundViolations("asked", np.flatnonzero(can_run & ~lacks), times, number, occurrence, say)

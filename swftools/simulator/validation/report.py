@@ -170,8 +170,8 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
     Raises
     ------
     ParameterError
-        A table comes without a trace, or ``machine`` with ``processors``, a column is missing, a job of a table is
-        unknown or repeated, or the policy or the semantics is unknown.
+        A table comes without a trace, or ``processors`` with a machine of nodes, or ``heads`` with a pool; a column is
+        missing, a job of a table is unknown or repeated, or the policy or the semantics is unknown.
     UnreadableLogError
         The file cannot be read.
 
@@ -222,6 +222,7 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
             asked=asked,
         )
     require_columns(given)
+    _check_kind_of_machine(given, processors, heads)
     size = given.processors if processors is None else processors
     name = given.policy if policy is None else chosen.name if chosen else policy
     jobs, runs, findings = read_runs(given)
@@ -284,6 +285,20 @@ def _starts_of(given: pd.DataFrame | str | Path, trace: Trace | None) -> tuple[p
     if trace is None:
         raise ParameterError("a table of starts is checked against its trace; pass trace=")
     return given if isinstance(given, pd.DataFrame) else read_schedule(given), trace
+
+
+def _check_kind_of_machine(schedule: Schedule, processors: int | None, heads: str | None) -> None:
+    """Refuse what is of a pool where the machine has nodes, and what is of nodes on a pool."""
+    if schedule.machine is not None and processors is not None:
+        raise ParameterError(
+            "processors= (--processors) is of a pool, and this schedule is on a machine of nodes; leave it out, or "
+            "give machine= (--machine)"
+        )
+    if schedule.machine is None and heads is not None:
+        raise ParameterError(
+            "heads= (--heads) is of a machine of nodes, and this schedule is on a pool; leave it out, or give "
+            "machine= (--machine)"
+        )
 
 
 def _why_no_promises(schedule: Schedule, findings: list[FoundViolations], was_stopped: bool) -> str:

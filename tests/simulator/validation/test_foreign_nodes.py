@@ -108,6 +108,39 @@ def test_ranges_may_be_lists_as_in_files_of_our_segments(lists: list[Any], *, is
     assert check(pd.DataFrame({**STARTS, "nodes": lists})).ok == is_fine
 
 
+@pytest.mark.parametrize("ranges", [[0, 1, 2], np.array([0])])
+def test_a_list_that_is_no_ranges_is_refused(ranges: Any) -> None:
+    """Nothing of it is left out without a word."""
+    message = f"job 2 of the schedule: nodes has a list of {len(ranges)} numbers, which are no ranges; give the first"
+    with pytest.raises(ParameterError, match=message):
+        check(pd.DataFrame({**STARTS, "nodes": [[0, 1], ranges, [0, 2], [3, 3]]}))
+
+
+def test_partitions_may_have_numbers_for_names() -> None:
+    """Also where one cell is empty, so that pandas reads 1.0."""
+    workload = draw_workload("count cores / 2 4", "1:0-1", "job submit run / A 0 10 / B 1 5")
+    given = {"trace": trace_of(workload), "machine": workload.table, "asked": workload.asked}
+    table = pd.DataFrame({"job_id": [1, 2], "start": [0, 1], "nodes": [0, 1]})
+    for partition in ([1, 1], [1.0, np.nan], ["1", None], pd.array([1, None], dtype="Int64")):
+        assert (report := validate(table.assign(partition=partition), **given)).ok, report
+    assert not validate(table.assign(partition=[1.5, np.nan]), **given).ok
+
+
+def test_who_is_not_in_the_table_and_could_have_run_is_lost() -> None:
+    """The width that the log has is not what the machine asks: here it is wider than all cores, or missing."""
+    trace = trace_of(WORKLOAD)
+    table = pd.DataFrame(STARTS).drop(index=1)
+    for width in (99, None):
+        wide = trace.jobs["requested_processors"].where(trace.jobs["job_number"] != 2, width)
+        report = validate(
+            table,
+            trace=trace.with_jobs(trace.jobs.assign(requested_processors=wide)),
+            machine=WORKLOAD.table,
+            asked=WORKLOAD.asked,
+        )
+        assert report.violations["message"].tolist() == ["job 2 of the trace is neither in the schedule nor excluded"]
+
+
 def test_segments_of_ours_are_a_table_of_starts(tmp_path: Path) -> None:
     """As Parquet has them."""
     path = tmp_path / "segments.parquet"

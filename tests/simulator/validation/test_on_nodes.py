@@ -177,7 +177,12 @@ BREAKS: dict[str, tuple[Change, set[str]]] = {
     "more cores on a node than its partition allows": (with_machine(max_cores=7), {"limits"}),
     "more memory a core than its partition allows": (with_machine(max_memory_per_core=1), {"limits"}),
     "shared nodes in a partition of whole ones": (with_machine(is_exclusive=True), {"limits"}),
+    "a node twice, in ranges that rise": (moved("A", nodes=[0, 1, 1, 1]), {"nodes"}),
     "excluded for nothing": (without_job("H", TOO_LARGE), {"asked"}),
+    "excluded for a reason that is none": (without_job("H", "maintenance"), {"asked"}),
+    "excluded without a reason": (without_job("H", ""), {"asked"}),
+    "excluded for what the trace has": (without_job("H", "no run_time"), {"asked"}),
+    "not ended, where the simulation was over": (without_job("H", "not ended by 9 s"), {"asked"}),
     "a head that waits in vain": (shifted("D", 14.0), {"head-reservation", "no-idle-head", "backfilling"}),
     "a head that is overtaken": (
         both(shifted("E", 8.0), shifted("D", 12.0)),
@@ -215,7 +220,18 @@ MESSAGES = {
     "half a GPU more than are left": "4 of 2 GPUs of node n2 in use from 6 s on, by jobs 2, 6, 8",
     "earlier than it asked to run": "job 7 starts at 44 s; it asked to run from 45 s on",
     "beyond the longest time of its partition": "job 4 asks for more time than partition p allows",
-    "excluded for nothing": "job 8 is excluded for what it asks for, and can run on this machine",
+    "excluded for nothing": ("job 8 is excluded (asks for more than the machine has), and can run on this machine"),
+    "excluded for a reason that is none": "job 8 is excluded (maintenance), and can run on this machine",
+    "excluded without a reason": "job 8 is excluded without a reason, and can run on this machine",
+    "excluded for what the trace has": "job 8 is excluded (no run_time), and can run on this machine",
+    "no list of nodes": "a run of job 1 has no node",
+    "a node twice": "a run of job 1 has node 0 (n0) twice",
+    "a node twice, in ranges that rise": "a run of job 1 has node 1 (n1) twice",
+    "a node that the machine has not": "a run of job 4 has node 4; the machine has 4: 0 to 3",
+    "a node with a number below 0": "a run of job 1 has node -1; the machine has 4: 0 to 3",
+    "ranges that fall": (
+        "a run of job 1 has no ranges of nodes that rise: each is its first and its last node, the least first"
+    ),
     "a head that waits in vain": "job 4 starts at 14 s; as the first waiting job it was to start at 10 s at the latest",
 }
 
@@ -408,6 +424,71 @@ def test_a_machine_may_be_given_instead_of_the_schedules_own() -> None:
     with pytest.raises(ParameterError, match="are both given"):
         check(sound(), machine=smaller, processors=32)
     assert numbers_of("0-2,5") == [0, 1, 2, 5]
+
+
+def test_what_is_of_a_pool_is_refused_on_nodes_and_the_other_way_round() -> None:
+    """Both would change what is checked, or nothing, without a word."""
+    with pytest.raises(
+        ParameterError, match=r"processors= .* is of a pool, and this schedule is on a machine of nodes"
+    ):
+        check(sound(), processors=99)
+    pool = simulate(trace_of(WORKLOAD), "easy", processors=32)
+    assert validate(pool, trace=trace_of(WORKLOAD), processors=32).ok
+    with pytest.raises(ParameterError, match=r"heads= .* is of a machine of nodes, and this schedule is on a pool"):
+        validate(pool, trace=trace_of(WORKLOAD), heads="machine")
+
+
+def test_a_report_says_that_placement_is_not_checked() -> None:
+    """Any node that fits will do, whatever placement says; a pool has none."""
+    note = "placement not checked: which of the nodes that fit a job has"
+    assert note in check(sound()).notes
+    assert note in validate(sound()).notes
+    assert note not in validate(simulate(trace_of(WORKLOAD), "easy", processors=32)).notes
+
+
+def test_who_is_lost_without_a_reason_is_told() -> None:
+    """A table of excluded jobs that gives none does not excuse anybody who can run."""
+    lost = without_job("H", "")(sound())
+    told = check(replace(lost, excluded=lost.excluded.drop(columns="reason")))
+    assert told.violations["message"].tolist() == ["job 8 is excluded without a reason, and can run on this machine"]
+    assert check(replace(sound(), excluded=sound().excluded.drop(columns="reason"))).ok  # I cannot run
+
+
+def test_who_may_be_excluded_although_it_can_run() -> None:
+    """Who has no submission or no run time; and who had not ended where the simulation was not over."""
+    lost = without_job("H", "no run_time (cancelled=drop)")(sound())
+    trace = trace_of(WORKLOAD)
+    for name in ("run_time", "submit_time"):
+        column = trace.jobs[name].astype("float64").where(trace.jobs["job_number"] != 8)
+        lacking = trace.with_jobs(trace.jobs.assign(**{name: column}))
+        assert validate(lost, trace=lacking, asked=WORKLOAD.asked).ok
+        asks_all = replace(lost, options={**lost.options, "cancelled": "full-request"})
+        report = validate(asks_all, trace=lacking, asked=WORKLOAD.asked)
+        assert broken(report) == ({"asked"} if name == "run_time" else set())
+    for reason in ("not ended by 9 s", "taken out at 5 s"):
+        partial = replace(without_job("H", reason)(sound()), is_partial=True)
+        assert check(partial).ok
+    assert broken(check(replace(without_job("H", "maintenance")(sound()), is_partial=True))) == {"asked"}
+
+
+@pytest.mark.parametrize(
+    ("partition", "rules"), [("p", {"no-idle-head", "head-reservation"}), ("all", set())], ids=["unused", "used"]
+)
+def test_a_partition_of_all_nodes_joins_the_others_only_where_a_job_asks_for_it(
+    partition: str, rules: set[str]
+) -> None:
+    """D waits as the first of q from 1 s to 8 s, though B ended at 4 s; C waits for p and was there before."""
+    workload = draw_workload(
+        "count cores / 2 1",
+        "p:0 q:1 all:0-1",
+        f"job submit run partition / A 0 10 p / B 0 4 q / C 1 5 p / D 1 5 q / E 30 1 {partition}",
+    )
+    jobs = jobs_in(simulated(workload, "easy"), workload)
+    assert [job.start for job in jobs] == [0, 0, 10, 4, 30]
+    jobs[3].start, jobs[3].end = 8.0, 13.0
+    report = check(schedule_on_nodes(workload, jobs, "easy", "partition"), workload.asked, workload)
+    assert broken(report) == rules, report
+    assert set(report.violations["job_number"]) <= {4}
 
 
 def test_limits_may_be_reached() -> None:
