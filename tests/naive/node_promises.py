@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from swftools.machines.node_table import NodeTable
 from tests.naive.nodes import MACHINE, Cluster, Job, Placement
@@ -54,9 +55,32 @@ def start_of(job: Job) -> float:
     return job.start
 
 
+def idle_heads(jobs: Sequence[Job], table: NodeTable, heads: str) -> set[int]:
+    """Return who waits at some instant though it fits, where no other that was before it waits for the same nodes."""
+    in_turn = sorted(jobs, key=lambda job: job.entry)
+    idle = set()
+    for now in sorted({job.entry for job in jobs} | {start_of(job) for job in jobs} | {job.end for job in jobs}):
+        cluster = Cluster(table, Placement(), heads, now)
+        cluster.running = [job for job in jobs if start_of(job) <= now < job.end]
+        waited_for: set[int] = set()
+        for job in in_turn:
+            if not job.entry <= now < start_of(job):
+                continue
+            for place, nodes in zip(job.partitions, job.sets, strict=True):
+                is_free = waited_for.isdisjoint(table.partitions[place].nodes.tolist())
+                if is_free and cluster.where_now(replace(job, sets=[nodes], partitions=[place])):
+                    idle.add(job.row)
+            if heads == MACHINE:
+                break
+            for place in job.partitions:
+                waited_for.update(table.partitions[place].nodes.tolist())
+    return idle
+
+
 def broken_promises(jobs: Sequence[Job], table: NodeTable, heads: str) -> dict[str, set[int]]:
     """Return the rows of jobs to which a promise was broken, by the promise."""
-    broken: dict[str, set[int]] = {"head-reservation": set(), "backfilling": set(), "no-idle-head": set()}
+    broken: dict[str, set[int]] = {"head-reservation": set(), "backfilling": set()}
+    broken["no-idle-head"] = idle_heads(jobs, table, heads)
     for queue in queues_of(jobs, table, heads):
         outlived = [job for job in queue if job.end > job.expected_end]
         for place, head in enumerate(queue):
@@ -65,9 +89,6 @@ def broken_promises(jobs: Sequence[Job], table: NodeTable, heads: str) -> dict[s
                 if not since <= now < start_of(head):
                     continue
                 cluster = Cluster(table, Placement(), heads, now)
-                cluster.running = [job for job in queue if start_of(job) <= now < job.end]
-                if cluster.where_now(head):
-                    broken["no-idle-head"].add(head.row)
                 if any(start_of(job) < start_of(head) and job.end >= now for job in outlived):
                     continue
                 cluster.running = running_at(queue, head, now)

@@ -3,7 +3,8 @@
 
 With one head a partition, partitions that have no node and no job in common are machines of their own, and each has a
 first waiting job; so has the machine with one head. Whoever waits as the first of a second partition beside others is
-promised nothing: the first of all goes before it.
+promised no time: the first of all goes before it. If none before it waits for a node of its partition, it starts as
+soon as it fits there.
 """
 
 from __future__ import annotations
@@ -91,7 +92,6 @@ def read_queue(
     length = np.diff(held.begin)[run]
     begin = np.concatenate([[0], np.cumsum(length)])
     place = np.arange(begin[-1]) + np.repeat(held.begin[run] - begin[:-1], length)
-    sets = [nodes for where in asked.places for nodes in where.nodes]
     has = np.zeros((len(table), COLUMNS), np.int64)
     for column, values in ((CORES, table.cores), (MEMORY, table.memory), (GPUS, table.gpus)):
         has[:, column] = values
@@ -109,9 +109,7 @@ def read_queue(
         begin,
         held.low[place],
         held.high[place],
-        np.concatenate([[0], np.cumsum([len(where.nodes) for where in asked.places])]).astype(np.int64),
-        np.concatenate([[0], np.cumsum([len(nodes) for nodes in sets])]).astype(np.int64),
-        np.concatenate([np.zeros(0, np.int64), *sets]),
+        *_flat([list(where.nodes) for where in asked.places]),
         has,
     )
     group = np.zeros(len(asked.places) or 1, np.int64)
@@ -153,7 +151,7 @@ def promises_on_nodes(
     heads = partial(find_delayed_heads, queue, tolerance, one_decision=one_decision)
     return {
         "order": partial(find_out_of_order, queue, tolerance, one_head=one_head),
-        "no-idle-head": partial(find_idle_heads, queue, tolerance),
+        "no-idle-head": partial(find_idle_heads, queue, tolerance, one_head=one_head),
         "head-reservation": partial(heads, at_every_start=False),
         "backfilling": partial(heads, at_every_start=True),
     }
@@ -184,18 +182,86 @@ def find_out_of_order(queue: NodeQueue, tolerance: float, *, one_head: bool) -> 
     return Broken(job, latest[job], count, 0)
 
 
-def find_idle_heads(queue: NodeQueue, tolerance: float) -> Broken:
-    """Find first waiting jobs that wait although they fit; ``latest`` is the first such moment."""
-    found, made = [], 0
-    for jobs, part in _groups(queue):
-        heads, since = _blocked_heads(part, tolerance)
+def find_idle_heads(queue: NodeQueue, tolerance: float, *, one_head: bool) -> Broken:
+    """Find first waiting jobs that wait although they fit; ``latest`` is the first such moment.
+
+    With one head a partition that is who waits for one while nobody before it waits for any that has a node of it.
+    """
+    count = len(queue.job)
+    earliest, is_first = np.full(count, np.inf), np.zeros(count, np.bool_)
+    for jobs, part, heads, since in _first_of_all(queue, tolerance) if one_head else _first_of_each(queue, tolerance):
         latest = np.full(len(heads), np.nan)
         orders = in_order(part.start), in_order(part.end)
         first_rooms(part, heads, since, *orders, tolerance, _room(part), latest)
-        wrong = np.flatnonzero(~np.isnan(latest))
-        found.append((jobs[heads[wrong]], latest[wrong]))
-        made += len(heads)
-    return _joined(found, made, 0)
+        earliest[jobs[heads]] = np.fmin(earliest[jobs[heads]], latest)
+        is_first[jobs[heads]] = True
+    job = np.flatnonzero(earliest < np.inf)
+    return Broken(job, earliest[job], int(is_first.sum()), 0)
+
+
+def count_unpromised(queue: NodeQueue, tolerance: float) -> int:
+    """Return how many jobs waited as the first of a partition, and were promised nothing as another was before them."""
+    starts = queue.starts
+    is_first, is_promised = np.zeros((2, len(queue.job)), np.bool_)
+    for number in range(len(queue.table.partitions)):
+        asks = _asks_for(queue, {number})
+        since = np.maximum(starts.submit, _latest_before(np.where(asks, starts.start, -np.inf)))
+        is_first |= asks & (starts.start > since + tolerance)
+    for jobs, _, heads, _ in _first_of_all(queue, tolerance):
+        is_promised[jobs[heads]] = True
+    return int((is_first & ~is_promised).sum())
+
+
+def _asks_for(queue: NodeQueue, partitions: set[int]) -> BoolArray:
+    """Return which jobs ask for some of these partitions."""
+    asks = np.array([not partitions.isdisjoint(where.partitions) for where in queue.asked.places], np.bool_)
+    return np.asarray(asks[queue.starts.place])
+
+
+def _first_of_all(queue: NodeQueue, tolerance: float) -> Iterator[tuple[IntArray, NodeStarts, IntArray, FloatArray]]:
+    """Yield the jobs of each queue, as places in the whole and by themselves; who waits as its first, and from when."""
+    for jobs, part in _groups(queue):
+        yield jobs, part, *_blocked_heads(part, tolerance)
+
+
+def _first_of_each(queue: NodeQueue, tolerance: float) -> Iterator[tuple[IntArray, NodeStarts, IntArray, FloatArray]]:
+    """Yield for each partition the jobs that ask for it or have a node of it, who waits as the first, and from when.
+
+    The sets of nodes are those of this partition only.
+    """
+    starts, parts = queue.starts, queue.table.partitions
+    of_job = np.repeat(np.arange(len(queue.job)), np.diff(starts.begin))
+    for number, own in enumerate(parts):
+        asks = _asks_for(queue, {number})
+        if not asks.any():
+            continue
+        inside = np.zeros(len(queue.table) + 1, np.int64)
+        inside[own.nodes + 1] = 1
+        overlapping = {other for other, part in enumerate(parts) if inside[part.nodes + 1].any()}
+        before = np.where(_asks_for(queue, overlapping), starts.start, -np.inf)
+        since = np.maximum(starts.submit, _latest_before(before))
+        inside = np.cumsum(inside)
+        is_here = asks.copy()
+        is_here[of_job[inside[starts.high + 1] > inside[starts.low]]] = True
+        jobs = np.flatnonzero(is_here)
+        sets = [
+            [nodes for nodes, partition in zip(where.nodes, where.partitions, strict=True) if partition == number]
+            for where in queue.asked.places
+        ]
+        first_set, set_begin, members = _flat(sets)
+        part = _some(starts, jobs)._replace(first_set=first_set, set_begin=set_begin, members=members)
+        heads = np.flatnonzero(asks[jobs] & (part.start > since[jobs] + tolerance))
+        yield jobs, part, heads, since[jobs][heads]
+
+
+def _flat(sets: list[list[IntArray]]) -> tuple[IntArray, IntArray, IntArray]:
+    """Return where the sets of each place begin, and the nodes of each set, and these nodes."""
+    each = [nodes for own in sets for nodes in own]
+    return (
+        np.concatenate([[0], np.cumsum([len(own) for own in sets])]).astype(np.int64),
+        np.concatenate([[0], np.cumsum([len(nodes) for nodes in each])]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int64), *each]),
+    )
 
 
 def find_delayed_heads(queue: NodeQueue, tolerance: float, *, one_decision: bool, at_every_start: bool) -> Broken:
@@ -241,11 +307,16 @@ def _groups(queue: NodeQueue) -> Iterator[tuple[IntArray, NodeStarts]]:
         if len(jobs) == len(queue.group):
             yield jobs, starts
             return
-        length = np.diff(starts.begin)[jobs]
-        begin = np.concatenate([[0], np.cumsum(length)])
-        place = np.arange(begin[-1]) + np.repeat(starts.begin[jobs] - begin[:-1], length)
-        of_jobs = {name: getattr(starts, name)[jobs] for name in NodeStarts._fields[:_OF_JOBS]}
-        yield jobs, starts._replace(**of_jobs, begin=begin, low=starts.low[place], high=starts.high[place])
+        yield jobs, _some(starts, jobs)
+
+
+def _some(starts: NodeStarts, jobs: IntArray) -> NodeStarts:
+    """Return some jobs, in their order, by themselves."""
+    length = np.diff(starts.begin)[jobs]
+    begin = np.concatenate([[0], np.cumsum(length)])
+    place = np.arange(begin[-1]) + np.repeat(starts.begin[jobs] - begin[:-1], length)
+    of_jobs = {name: getattr(starts, name)[jobs] for name in NodeStarts._fields[:_OF_JOBS]}
+    return starts._replace(**of_jobs, begin=begin, low=starts.low[place], high=starts.high[place])
 
 
 def _room(part: NodeStarts) -> Room:

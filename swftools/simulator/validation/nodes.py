@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from swftools.kernel import IntArray
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
+from swftools.output.amounts import counted
 from swftools.parameters.choices import INSTANT, MACHINE, PARTITION, SEMANTICS
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_nodes import ask_of_trace
-from swftools.simulator.validation.node_promises import promises_on_nodes, read_queue, run_of_jobs
+from swftools.simulator.validation.node_promises import count_unpromised, promises_on_nodes, read_queue, run_of_jobs
 from swftools.simulator.validation.node_runs import read_node_runs
 from swftools.simulator.validation.on_nodes import (
     NODE_RULES,
@@ -37,6 +38,9 @@ OF_TRACE = ("asked", "ready")
 
 PLACEMENT = "placement not checked: which of the nodes that fit a job has"
 """What every report says."""
+
+OF_FIRST = {"head-reservation", "backfilling"}
+"""Promises that give the first waiting job a time."""
 
 MOST_SETS = 62
 """So many partitions a job may ask for, if promises are to be checked: each is a bit of a number."""
@@ -119,6 +123,11 @@ class OnNodes:
         known = tuple(promise for promise in promises if promise in checks)
         notes = [f"{promise} not checked: it is not known on nodes" for promise in promises if promise not in checks]
         promised, remarks, broken = checked_promises(known, checks, order, self.jobs)
+        if OF_FIRST & set(known) and not one_head and (left := count_unpromised(queue, self.tolerance)):
+            notes.append(
+                f"no time was promised to {counted(left, 'job')} that waited as the first of a partition: another was "
+                "before, for a partition that has nodes or jobs in common with it"
+            )
         return promised, [*notes, *remarks], broken
 
     def _why_not(self) -> str:
