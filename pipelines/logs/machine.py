@@ -8,7 +8,6 @@ equal machines make equal keys, wherever their files are and however they are wr
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 CARD, POOL = "card", "pool"
 """The words for the machine that the log's card describes, and for a pool of processors; a file of that name is ./card.
 """
-
-_AWAY = re.compile(r"\s*away\s*:")
 
 
 @dataclass(frozen=True)
@@ -56,15 +53,13 @@ class ChosenMachine:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is taken for granted of the machine, a sentence each."""
+        """What is changed of the machine, a sentence each; what is not simulated of it every simulation says."""
         if self.description is None:
             return ()
-        told = (*self.description.not_simulated(), *self.description.notes)
-        changed = [f"the machine is changed: {text}" for text in self.changes if not text.startswith("priority.")]
-        return (*changed, *(f"machine: {text}" for text in told))
+        return tuple(f"the machine is changed: {text}" for text in self.changes if not text.startswith("priority."))
 
     def says(self, schedule: Schedule) -> Schedule:
-        """Return a schedule that tells what is taken for granted of the machine too."""
+        """Return a schedule that tells what is changed of the machine too."""
         return replace(schedule, assumptions=(*schedule.assumptions, *self.assumptions))
 
 
@@ -172,15 +167,11 @@ def _chosen(text: str, changes: Sequence[str]) -> ChosenMachine:
                 f"change {change!r}: a pool of processors has no nodes or partitions; give --machine too, or another "
                 "number by --processors"
             )
-        if _AWAY.match(change):
-            raise ParameterError(
-                f"change {change!r}: outages are not simulated yet; take nodes away for all the time, as in "
-                "nodes.KIND.count-=4"
-            )
     if not text:
         return ChosenMachine(None, of_policy, tuple(changes))
-    found = MachineDescription.from_mapping(json.loads(text))
-    return ChosenMachine(found.changed(of_machine), of_policy, tuple(changes))
+    found = MachineDescription.from_mapping(json.loads(text)).changed(of_machine)
+    found.simulated()  # which refuses outages: before any run begins
+    return ChosenMachine(found, of_policy, tuple(changes))
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -126,7 +126,24 @@ class MachineDescription(ShowsItself):
         if numbered.problems:
             where, what = numbered.problems[0]
             raise ParameterError(f"machine: {'.'.join(map(str, where))}: {what}")
-        return node_table(self.nodes, self.partitions, numbered)
+        return replace(node_table(self.nodes, self.partitions, numbered), told=(*self.not_simulated(), *self.notes))
+
+    def simulated(self) -> NodeTable:
+        """Return the nodes for a simulation, of which nothing may lack that would change what comes of it.
+
+        Raises
+        ------
+        ParameterError
+            As ``table``; or nodes go away at a time of the log, as by a change ``away:``. Outages of a date, as Slurm
+            tells those of the moment, are told as not simulated.
+        """
+        for outage in self.outages:
+            if isinstance(outage.begin, float) or isinstance(outage.end, float):
+                raise ParameterError(
+                    f"outages are not simulated yet ({', '.join(outage.nodes)} at a time of the log); take nodes away "
+                    "for all the time, as in nodes.KIND.count-=4, or leave the outage out"
+                )
+        return self.table()
 
     def changed(self, changes: Sequence[str]) -> MachineDescription:
         """Return the machine with changes, each a text such as ``nodes.gpu.count+=8``; this one stays as it is.

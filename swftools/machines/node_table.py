@@ -81,6 +81,8 @@ class NodeTable:
     threads : numpy.ndarray of int64, shape (nodes,), or of no nodes
         Threads of each core, by node, where its batch system counts them as processors; of no nodes: 1. Cores are what
         the simulator counts; requests of logs that count threads become cores by it.
+    told : tuple of str
+        What the description of the machine has that is not simulated, and what its reader assumed, a sentence each.
     """
 
     names: tuple[str, ...]
@@ -95,6 +97,7 @@ class NodeTable:
     features: tuple[frozenset[str], ...] = ()
     speed: FloatArray = field(default_factory=lambda: np.zeros(0))
     threads: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    told: tuple[str, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.names)

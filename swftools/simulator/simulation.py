@@ -208,7 +208,8 @@ class Simulation:
         """What the run takes for what the log does not say, and what its policy is told, in words."""
         left_out = {str(reason): int(n) for reason, n in self._workload.excluded["reason"].value_counts().items()}
         told = (*self._workload.dependent.told, *self._workload.told)
-        return sentences_of(self._workload.assumed, left_out, self.options, told)
+        of_machine = () if self.nodes is None else (f"machine: {text}" for text in self.nodes.told)
+        return (*sentences_of(self._workload.assumed, left_out, self.options, told), *of_machine)
 
     def run(self, until: float | None = None, *, progress: Progress | None = None) -> Self:
         """Go on, to the end or to a time, whose events still happen; return the simulation itself.

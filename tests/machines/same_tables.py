@@ -15,6 +15,7 @@ def differences(one: Any, other: Any, where: str = "table") -> list[str]:
         return [
             told
             for each in fields(one)
+            if each.compare
             for told in differences(getattr(one, each.name), getattr(other, each.name), f"{where}.{each.name}")
         ]
     if isinstance(one, np.ndarray):

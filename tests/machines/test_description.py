@@ -134,6 +134,19 @@ def test_outages_are_kept(tmp_path: Path) -> None:
     assert (kept.kind, kept.begin, kept.end, kept.users) == ("reservation", "2026-01-31T08:00", None, ("root",))
 
 
+@pytest.mark.parametrize("when", [{"begin": 3600}, {"end": "2h"}, {"begin": "2026-01-31T08:00", "end": 7200}])
+def test_outages_at_a_time_of_the_log_are_refused(when: dict[str, object]) -> None:
+    """In Python as on the console, however the machine is given; those of a date, or of always, are told."""
+    nodes = [{"names": "a[1-2]", "cores": 1, "memory": 1}]
+    some = MachineDescription.from_mapping({"nodes": nodes, "outages": [{"nodes": "a1", **when}]})
+    with pytest.raises(ParameterError, match=r"^outages are not simulated yet \(a1 at a time of the log\); take nodes"):
+        some.simulated()
+    assert len(some.table()) == 2
+    for of_date in ({}, {"begin": "2026-01-31T08:00"}):
+        told = MachineDescription.from_mapping({"nodes": nodes, "outages": [{"nodes": "a1", **of_date}]})
+        assert told.simulated().told == ("1 outage: kept, not simulated yet",)
+
+
 def test_written_and_read_again(tmp_path: Path) -> None:
     """It is the same description and the same table; what is as by default is not written."""
     machine = site(tmp_path)

@@ -30,7 +30,7 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
     Raises
     ------
     ParameterError
-        Both are given, or what does not go with them.
+        Both are given, or what does not go with them; or the machine has outages at a time of the log.
     UnreadableLogError, LogFormatError
         The file cannot be read.
     """
@@ -50,9 +50,9 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
     if isinstance(machine, str | os.PathLike):
         from swftools.machines.description import read_machine  # noqa: PLC0415 (imports pydantic)
 
-        return read_machine(machine).table()
-    if hasattr(machine, "table"):
-        table: NodeTable = machine.table()
+        return read_machine(machine).simulated()
+    if hasattr(machine, "simulated"):
+        table: NodeTable = machine.simulated()
         return table
     raise ParameterError(
         f"machine of type {type(machine).__name__}: give the path of a file, a MachineDescription, or a NodeTable"

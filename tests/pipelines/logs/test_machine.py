@@ -62,10 +62,10 @@ def test_what_is_chosen() -> None:
     assert found.of_policy == {"reservations": 2}
     larger = {**TWO, "nodes": [{**TWO["nodes"][0], "count": 5}]}
     assert found.told == {"machine": larger, "policy_changes": {"reservations": 2}}
-    assert found.assumptions == (
-        "the machine is changed: nodes.a.count+=3",
-        "machine: memory is not known, and never lacks (a)",
-        "machine: speed: told, not simulated (a)",
+    assert found.assumptions == ("the machine is changed: nodes.a.count+=3",)
+    assert found.description.simulated().told == (
+        "memory is not known, and never lacks (a)",
+        "speed: told, not simulated (a)",
     )
     of_pool = chosen_machine(LOG, "", '["priority.reservations=2"]', 7)
     assert (of_pool.description, of_pool.told) == (None, {"policy_changes": {"reservations": 2}})
@@ -92,7 +92,7 @@ def test_what_is_the_same_after_changes_has_one_key() -> None:
             TEXT,
             '["away: nodes=a1,for=2h"]',
             None,
-            "change 'away: nodes=a1,for=2h': outages are not simulated yet; take",
+            "outages are not simulated yet (a1 at a time of the log); take",
         ),
         (TEXT, '["nodes.b.count+=1"]', None, "change 'nodes.b.count+=1': no kind of nodes 'b'"),
         ("card", "[]", None, "--machine card: log a log: it has no card; give the path of a file that does"),

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from swftools import Schedule, Trace, simulate
+from swftools import MachineDescription, Schedule, Trace, simulate
 from swftools.errors import ParameterError
 from swftools.learning import EpisodeLog
 from swftools.market.vcg import check_known
@@ -34,6 +35,29 @@ def log(widths: tuple[int, int, int] = (3, 4, 1)) -> Trace:
         requested_time=[10, 10, 5],
         requested_processors=widths,
     )
+
+
+# ---------------------------------------------------------------- what is not simulated
+
+
+def test_what_is_not_simulated_is_assumed(tmp_path: Path) -> None:
+    """However the machine is given; a pool has nothing of it."""
+    content = {"nodes": [{"names": "n[1-4]", "cores": 1}], "licences": {"matlab": 3}, "notes": ["made up"]}
+    machine = MachineDescription.from_mapping(content)
+    (tmp_path / "m.yaml").write_text(machine.to_yaml())
+    for given in (machine, machine.table(), tmp_path / "m.yaml"):
+        told = [text for text in simulate(log(), "fcfs", machine=given).assumptions if text.startswith("machine: ")]
+        assert told == [
+            "machine: memory is not known, and never lacks (n[1-4])",
+            "machine: licences: not modelled (matlab 3)",
+            "machine: made up",
+        ]
+    assert not any(text.startswith("machine") for text in simulate(log(), "fcfs", 4).assumptions)
+    for away in (machine.changed(["away: nodes=n1,in=3h"]), tmp_path / "away.yaml"):
+        if isinstance(away, MachineDescription):
+            (tmp_path / "away.yaml").write_text(away.to_yaml())
+        with pytest.raises(ParameterError, match="outages are not simulated yet"):
+            simulate(log(), "fcfs", machine=away)
 
 
 # ---------------------------------------------------------------- partitions
