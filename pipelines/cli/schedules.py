@@ -243,7 +243,7 @@ def begin_simulation(
     check_options(**options)
     loaded = load(log, cleaned, rules)
     nodes = chosen_machine(loaded.log, machine, changes, click.get_current_context().meta.get("swftools.processors"))
-    trace, table = loaded.trace, nodes.description.table() if nodes.description else None
+    trace, table = loaded.trace, nodes.description.simulated() if nodes.description else None
     if offered_load is not None:
         trace = scale_to_load(trace, offered_load, table.processors if table else None)
     parameters = {name: value for name, value in entry.items() if name != "policy"} | nodes.of_policy
@@ -281,12 +281,22 @@ def _print_figures(schedule: Schedule, *, synthetic: bool) -> None:
 
 
 def _write_parquet(schedule: Schedule, output: str) -> None:
-    """Write the jobs of a schedule as Parquet."""
-    from swftools.output.whole_files import create_file
-    from swftools.tables import to_arrow, write_table
+    """Write the jobs of a schedule as Parquet; on nodes with where each ran."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
+    from swftools.output.whole_files import create_file
+    from swftools.tables import PARQUET_OPTIONS, to_arrow, write_table
+
+    jobs = to_arrow(schedule.jobs, "schedule")
     with create_file(output) as file:
-        write_table(to_arrow(schedule.jobs, "schedule"), file, "schedule")
+        if schedule.machine is None:
+            write_table(jobs, file, "schedule")
+            return
+        told = schedule.with_nodes()
+        for name in [name for name in told if name not in schedule.jobs]:
+            jobs = jobs.append_column(name, pa.array(told[name].array, pa.string(), from_pandas=True))
+        pq.write_table(jobs.combine_chunks(), file, **PARQUET_OPTIONS)
 
 
 def _write_csv(schedule: Schedule, output: str) -> None:
@@ -295,9 +305,10 @@ def _write_csv(schedule: Schedule, output: str) -> None:
 
     from swftools.output.whole_files import create_file
 
-    plain = [name for name in schedule.jobs if not isinstance(schedule.jobs[name].dtype, pd.ArrowDtype)]
+    jobs = schedule.with_nodes()
+    plain = [name for name in jobs if not isinstance(jobs[name].dtype, pd.ArrowDtype)]
     with create_file(output) as file:
-        schedule.jobs[plain].to_csv(file, index=False, lineterminator="\n")
+        jobs[plain].to_csv(file, index=False, lineterminator="\n")
 
 
 _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".parquet": _write_parquet}

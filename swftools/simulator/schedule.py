@@ -105,7 +105,7 @@ class Schedule(HasJobs, ShowsItself):
 
     def head(self, n: int = 5) -> pd.DataFrame:
         """Return the first rows of ``jobs``; on a machine of nodes with the partition and the nodes of each."""
-        return self._with_nodes(self.jobs.head(n))
+        return self.with_nodes(slice(n))
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, **options: Any) -> str | None:
         """Write ``jobs`` as CSV, without the numbers of rows; without a path return the text.
@@ -120,20 +120,28 @@ class Schedule(HasJobs, ShowsItself):
         **options
             As ``pandas.DataFrame.to_csv`` takes them.
         """
-        text: str | None = self._with_nodes(self.jobs).to_csv(path, **{"index": False, **options})
+        text: str | None = self.with_nodes().to_csv(path, **{"index": False, **options})
         return text
 
-    def _with_nodes(self, jobs: pd.DataFrame) -> pd.DataFrame:
-        """Return some of the jobs with the partition and the nodes, as hostlists, of the last run of each."""
-        runs = self.segments
+    def with_nodes(self, rows: slice = slice(None)) -> pd.DataFrame:
+        """Return ``jobs``, on a machine of nodes with ``partition`` and ``nodes``, a hostlist, of the last run of each.
+
+        A job that did not run has neither. A column of that name that jobs have stays theirs.
+
+        Parameters
+        ----------
+        rows : slice, optional
+            Which jobs; default: all.
+        """
+        jobs, runs = self.jobs.iloc[rows], self.segments
         if self.machine is None or "nodes" not in runs:
             return jobs
         from swftools.machines.node_ranges import hostlists_of  # noqa: PLC0415 (where there are nodes only)
 
-        if len(jobs) < len(self.jobs):
-            runs = runs[runs["job_number"].isin(jobs["job_number"])]
         keys = ["job_number", "job_occurrence"]
         runs = runs[[*keys, "partition", "nodes"]].drop_duplicates(keys, keep="last")
+        if len(jobs) < len(self.jobs):
+            runs = runs.merge(jobs[keys], on=keys)  # which pairs missing numbers too, by their occurrences
         runs = runs.assign(nodes=pd.array(hostlists_of(runs["nodes"], self.machine.names), dtype="str"))
         of_jobs = jobs[keys].merge(runs, "left", on=keys).set_axis(jobs.index)
         own = [name for name in ("partition", "nodes") if name not in jobs]

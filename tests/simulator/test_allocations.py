@@ -111,6 +111,19 @@ def test_jobs_that_name_their_nodes(tmp_path: Path) -> None:
     assert (tmp_path / "jobs.csv").read_text().splitlines()[1] == '1,"thin[01-02],fat02"'
 
 
+def test_jobs_without_numbers() -> None:
+    """They are told apart by their occurrences, whether all are shown or some; a head of -1 leaves the last out."""
+    lacks = {"job_number": pd.array([pd.NA] * 3, dtype="Int64"), "job_occurrence": [1, 2, 3]}
+    jobs = SCHEDULE.jobs.assign(**lacks)
+    occurrence = SCHEDULE.segments["job_number"].map(dict(zip(SCHEDULE.jobs["job_number"], (1, 2, 3), strict=True)))
+    runs = SCHEDULE.segments.assign(**{**lacks, "job_occurrence": occurrence.to_numpy(dtype="int64")})
+    schedule = replace(SCHEDULE, jobs=jobs, segments=runs)
+    nodes = ["thin[01-02],fat02", "fat01", "fat02"]
+    assert schedule.head()["nodes"].tolist() == schedule.with_nodes()["nodes"].tolist() == nodes
+    assert schedule.head(2)["nodes"].tolist() == schedule.head(-1)["nodes"].tolist() == nodes[:2]
+    assert schedule.with_nodes(slice(1, None))["nodes"].tolist() == nodes[1:]
+
+
 def test_a_pool_shows_what_it_showed() -> None:
     """No column more, whatever its jobs are called."""
     pool = replace(SCHEDULE, machine=None, segments=SCHEDULE.segments.drop(columns=list(NODE_COLUMNS)))

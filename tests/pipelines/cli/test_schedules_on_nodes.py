@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
@@ -54,6 +55,23 @@ def test_a_schedule_on_nodes_is_valid(check, nodes: list[str]) -> None:  # type:
     assert result.exit_code == 0, result.output
     assert "valid" in result.output
     assert "node-capacity" in result.output
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet"])
+def test_what_simulate_writes_can_be_checked(check, output: str) -> None:  # type: ignore[no-untyped-def]
+    """With the partition and the nodes of each job, by their names."""
+    words = ["log.swf", "--machine", "machine.yaml", "--policy", "easy", "--output", output]
+    assert CliRunner().invoke(main, ["simulate", *words]).exit_code == 0
+    written = pd.read_csv(output) if output.endswith(".csv") else pd.read_parquet(output)
+    assert written["partition"].tolist() == ["batch"] * 3
+    assert written["nodes"].tolist() == ["n[01-02]", "n03", "n[01-03]"]
+    given = ["--log", "log.swf", "--machine", "machine.yaml", "--policy", "easy"]
+    result = CliRunner().invoke(main, ["check-schedule", output, *given])
+    assert result.exit_code == 0, result.output
+    assert "node-capacity" in result.output
+    assert CliRunner().invoke(main, ["simulate", "log.swf", "--output", output]).exit_code == 0
+    written = pd.read_csv(output) if output.endswith(".csv") else pd.read_parquet(output)
+    assert {"nodes", "partition"}.isdisjoint(written.columns)
 
 
 def test_a_node_with_too_much_on_it_is_told(check) -> None:  # type: ignore[no-untyped-def]
