@@ -83,7 +83,7 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
     from pipelines.cli.progress import simulation_shown
     from pipelines.tasks.simulate import label_of
     from pipelines.tasks.simulation_parameters import PoliciesParameter
-    from swftools.energy import EnergyParameters, measure_energy, read_rates
+    from swftools.energy import EnergyParameters, measure_energy, powers_of, read_rates
     from swftools.output.whole_files import create_file
 
     parameters = EnergyParameters(busy_power=busy_power, idle_power=idle_power, static_power=static_power)
@@ -92,9 +92,10 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
         for name, path, per in (("price", price, price_per), ("intensity", intensity, "kWh"))
         if path
     }
-    schedules = {}
+    schedules, powers = {}, None
     for entry in json.loads(PoliciesParameter().normalize(policies)):
         nodes, simulation = begin_simulation(log, cleaned, rules, entry, **options)
+        powers = powers_of(nodes.description) if nodes.description else None
         with simulation_shown() as progress:
             schedules[label_of(entry)] = nodes.says(simulation.run(progress=progress).schedule())
     some = next(iter(schedules.values()))
@@ -102,7 +103,7 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
     end = max(float(each.jobs["end_time"].max()) for each in schedules.values())
     window = (begin, end) if begin < end else None  # the same for all: who ends earlier idles until then
     tables = [
-        measure_energy(schedule, parameters, origin=origin, label=name, window=window, **rates)
+        measure_energy(schedule, parameters, powers=powers, origin=origin, label=name, window=window, **rates)
         for name, schedule in schedules.items()
     ]
     found = pd.DataFrame(pd.concat(tables, ignore_index=True))
@@ -114,7 +115,8 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
         print_json({"log": log, "energy": rows, "written": [output] if output else []})
         return
     click.echo(f"{'standard input' if log == '-' else shown(log)} on {size_of(some)}")
-    print_assumptions(some.assumptions, options["load"])
+    told = [text for text in some.assumptions if not text.startswith("machine: power:")]  # which counts here
+    print_assumptions(told, options["load"])
     wide = found.pivot(index=["measure", "statistic", "unit"], columns="policy", values="value")
     order = list(dict.fromkeys(zip(found["measure"], found["statistic"], found["unit"], strict=True)))
     names = list(dict.fromkeys(found["policy"]))

@@ -48,6 +48,28 @@ def test_energy_of_two_policies(tmp_path: Path) -> None:
     assert any(value != "-" for value in printed)
 
 
+def test_energy_on_nodes_with_power_of_their_own(tmp_path: Path) -> None:
+    """By the machine's description, with its changes: 2 of 4 cores are busy for 10 s."""
+    (tmp_path / "log.swf").write_text("; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 10 -1 1 1 1 1 1 1 -1 -1\n")
+    machine = tmp_path / "m.yaml"
+    machine.write_text("nodes: [{names: n1, cores: 4, memory: 1G, power: {busy: 100, idle: 10, static: 5}}]\n")
+    words = ("energy", tmp_path / "log.swf", "--machine", machine, "--policies", "fcfs,easy")
+    for options, joules in (
+        ((), 10 * (2 * 100 + 2 * 10 + 5)),
+        (("--change", "nodes.n1.power.busy=50"), 10 * (2 * 50 + 2 * 10 + 5)),
+        (("--busy-power", 7, "--idle-power", 1), 10 * (2 * 100 + 2 * 10 + 5)),
+    ):
+        result = run(*words, *options, "--json")
+        assert result.exit_code == 0, result.output
+        rows = pd.DataFrame(json.loads(result.stdout)["energy"]).set_index(["measure", "statistic"])
+        energy = rows.loc[("energy", "total")]
+        assert (energy["value"] * {"J": 1, "kWh": 3.6e6}[energy["unit"].iloc[0]]).round(6).tolist() == [joules] * 2
+    printed = run(*words).output
+    assert "energy total" in printed
+    assert "not simulated" not in printed
+    assert "machine: power: told, not simulated (n1)" in run("simulate", *words[1:4]).output
+
+
 def test_energy_that_cannot_be_told(tmp_path: Path) -> None:
     """No power, no second 0, no zone."""
     pd.DataFrame({"t": pd.date_range("2022-01-01", periods=3, freq="h"), "v": 1.0}).to_csv(tmp_path / "r.csv")
