@@ -26,6 +26,9 @@ CARD, POOL = "card", "pool"
 """The words for the machine that the log's card describes, and for a pool of processors; a file of that name is ./card.
 """
 
+CHANGED = "the machine is changed: "
+"""How the sentence begins that tells a change."""
+
 
 @dataclass(frozen=True)
 class ChosenMachine:
@@ -56,7 +59,7 @@ class ChosenMachine:
         """What is changed of the machine, a sentence each; what is not simulated of it every simulation says."""
         if self.description is None:
             return ()
-        return tuple(f"the machine is changed: {text}" for text in self.changes if not text.startswith("priority."))
+        return tuple(CHANGED + text for text in self.changes if not text.startswith("priority."))
 
     def says(self, schedule: Schedule) -> Schedule:
         """Return a schedule that tells what is changed of the machine too."""

@@ -5,13 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from pipelines.logs.machine import CHANGED
 from pipelines.reports.report import NumberCell, ReportPicture, ReportTable, Section, Version, reports_on, sentence
 from pipelines.store.schedules import schedule_of
-from swftools.output.amounts import duration
+from swftools.machines.node_table import NodeTable
+from swftools.output.amounts import counted, duration
+from swftools.simulator.measures_table import Measures
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.schedule import Schedule
 
-NODES = "Its nodes over time"
+NODES, MACHINE = "Its nodes over time", "The machine"
+
+_RESOURCES = {
+    "utilization": "cores in use, %",
+    "memory_utilization": "memory in use, %",
+    "gpu_utilization": "GPUs in use, %",
+}
+_HEADS = {"partition": "that of each partition", "machine": "that of the machine"}
 
 PICTURES = {
     "The machine over time": (("utilization", {"bins": 2000}), ("queue", {"bins": 2000}), ("gantt", {})),
@@ -30,7 +42,13 @@ def parts(version: Version, other: Version | None) -> list[Section]:
         for each in (version, other)
         if each
     }
-    return [Section("What was assumed", _assumptions(version)), _figures(schedules), *_pictures(schedules)]
+    measured = {name: measure(schedule) for name, schedule in schedules.items()}
+    return [
+        Section("What was assumed", _assumptions(version)),
+        *_machines(schedules, measured),
+        _figures(measured),
+        *_pictures(schedules),
+    ]
 
 
 def _assumptions(version: Version) -> list[str]:
@@ -38,9 +56,60 @@ def _assumptions(version: Version) -> list[str]:
     return [sentence(text) for text in version.manifest["run"]["assumptions"]]
 
 
-def _figures(schedules: dict[str, Schedule]) -> Section:
+def _machines(schedules: dict[str, Schedule], measured: dict[str, Measures]) -> Iterator[Section]:
+    """Yield what the machines are, and how much of each kind and partition is in use; nothing of pools alone."""
+    if all(each.machine is None for each in schedules.values()):
+        return
+    told = [_machine(schedule) for schedule in schedules.values()]
+    rows = [
+        [name, *(each.get(name, "-") for each in told)]
+        for name in dict.fromkeys(name for each in told for name in each)
+    ]
+    tables = [ReportTable(["", *schedules], rows)]
+    tables += [
+        _use_of_nodes(schedule.machine, measured[name], name)
+        for name, schedule in schedules.items()
+        if schedule.machine is not None
+    ]
+    yield Section(MACHINE, tables=tables)
+
+
+def _machine(schedule: Schedule) -> dict[str, str]:
+    """Return what a schedule ran on, and how jobs were put there."""
+    machine = schedule.machine
+    if machine is None:
+        return {"machine": counted(schedule.processors, "processor")}
+    count = np.bincount(machine.kind, minlength=len(machine.kinds)).tolist()
+    return {
+        "machine": f"{counted(len(machine), 'node')} ({counted(schedule.processors, 'core')})",
+        "kinds of nodes": ", ".join(f"{kind} {nodes:,}" for kind, nodes in zip(machine.kinds, count, strict=True)),
+        "partitions": ", ".join(f"{part.name} {len(part.nodes):,}" for part in machine.partitions),
+        "placement": str(schedule.options.get("placement", "-")),
+        "first waiting jobs that are protected": _HEADS.get(schedule.options.get("heads", ""), "-"),
+        "changes": "; ".join(text.removeprefix(CHANGED) for text in schedule.assumptions if text.startswith(CHANGED))
+        or "none",
+    }
+
+
+def _use_of_nodes(machine: NodeTable, measures: Measures, name: str) -> ReportTable:
+    """Return how much is in use of each kind of nodes and each partition, over the time of the schedule."""
+    value = measures.set_index(["measure", "statistic"])["value"]
+    sizes = [
+        np.bincount(machine.kind, minlength=len(machine.kinds)).tolist(),
+        [len(each.nodes) for each in machine.partitions],
+    ]
+    names = [machine.kinds, [each.name for each in machine.partitions]]
+    rows = [
+        [f"{group} {each}", nodes, *(100 * float(value.get((f"{group}_{of}", each), np.nan)) for of in _RESOURCES)]
+        for group, of_group, counts in zip(("kind", "partition"), names, sizes, strict=True)
+        for each, nodes in zip(of_group, counts, strict=True)
+    ]
+    return ReportTable(["", "nodes", *_RESOURCES.values()], rows, caption=f"Use of nodes: {name}")
+
+
+def _figures(measured: dict[str, Measures]) -> Section:
     """Return the dozen numbers that people look at first, a column a schedule."""
-    summaries = [measure(schedule).summary() for schedule in schedules.values()]
+    summaries = [each.summary() for each in measured.values()]
     longest = max(summaries, key=len)  # a pool has no figures of nodes
     units, columns = longest["unit"], [each.iloc[:, -1].reindex(longest.index).to_dict() for each in summaries]
     rows = [
@@ -50,7 +119,7 @@ def _figures(schedules: dict[str, Schedule]) -> Section:
         ]
         for name, unit in zip(map(str, units.index), units, strict=True)
     ]
-    return Section("In figures", tables=[ReportTable(["", *schedules], rows)])
+    return Section("In figures", tables=[ReportTable(["", *measured], rows)])
 
 
 def _figure(value: float, unit: str) -> float | NumberCell:

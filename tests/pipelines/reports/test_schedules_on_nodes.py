@@ -7,10 +7,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pipelines.reports import schedule as of_schedule
-from pipelines.reports.schedule import NODES, parts
+from pipelines.reports.schedule import MACHINE, NODES, parts
+from swftools.simulator.metrics.measures import measure
 from swftools.simulator.schedule import Schedule
 from tests.interpreted import all_interpreted
 from tests.on_nodes import random_on_nodes
@@ -35,7 +37,7 @@ def test_nodes_have_pictures_and_figures(monkeypatch: pytest.MonkeyPatch) -> Non
     """Behind those of the machine; the figures behind all others."""
     found = report(monkeypatch, ON_NODES)
     assert list(found) == [
-        *("What was assumed", "In figures", "The machine over time", NODES, "How long jobs waited"),
+        *("What was assumed", MACHINE, "In figures", "The machine over time", NODES, "How long jobs waited"),
     ]
     assert [picture.name for picture in found[NODES].pictures] == ["resources", "fragmentation"]
     rows = found["In figures"].tables[0].rows
@@ -47,10 +49,41 @@ def test_nodes_have_pictures_and_figures(monkeypatch: pytest.MonkeyPatch) -> Non
     ]
 
 
+def test_the_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its nodes, how jobs are put there, what is changed; how much is in use of kinds and partitions, as measured."""
+    options = {**ON_NODES.options, "placement": "best-fit:sparing=true", "heads": "machine"}
+    changed = replace(ON_NODES, options=options, assumptions=("the machine is changed: nodes.fat.count+=1", "other"))
+    whole, use = report(monkeypatch, changed)[MACHINE].tables
+    machine = ON_NODES.machine
+    assert machine is not None
+    thin, fat = np.bincount(machine.kind).tolist()
+    all_, odd, of_fat = (len(each.nodes) for each in machine.partitions)
+    assert dict(map(tuple, whole.rows)) == {
+        "machine": f"{thin + fat} nodes ({ON_NODES.processors} cores)",
+        "kinds of nodes": f"thin {thin}, fat {fat}",
+        "partitions": f"all {all_}, odd {odd}, fat {of_fat}",
+        "placement": "best-fit:sparing=true",
+        "first waiting jobs that are protected": "that of the machine",
+        "changes": "nodes.fat.count+=1",
+    }
+    with all_interpreted():
+        value = measure(ON_NODES).set_index(["measure", "statistic"])["value"]
+    assert [row[:2] for row in use.rows] == [
+        *(["kind thin", thin], ["kind fat", fat]),
+        *(["partition all", all_], ["partition odd", odd], ["partition fat", of_fat]),
+    ]
+    cores, memory = (value["kind_utilization", "thin"], value["kind_memory_utilization", "thin"])
+    assert use.rows[0][2:4] == pytest.approx([100 * cores, 100 * memory])
+    assert use.rows[3][2] == pytest.approx(100 * value["partition_utilization", "odd"])
+    assert 0 < cores < 1
+    assert np.isnan(use.rows[0][4])  # a thin node has no GPUs
+
+
 def test_a_pool_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its report is what it was."""
     found = report(monkeypatch, POOL)
     assert NODES not in found
+    assert MACHINE not in found
     assert [row[0] for row in found["In figures"].tables[0].rows][-1] == "excluded jobs"
 
 
