@@ -118,6 +118,26 @@ def _log_meant(ctx: click.Context, parameter: click.Parameter, value: str | None
     return value if other is None else other
 
 
+def _changes_as_json(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """Return changes of a machine as tasks take them; None where there are none."""
+    return json.dumps(given) if given else None
+
+
+on_nodes = together(
+    click.option(
+        "--machine", metavar="FILE", help="Machine of nodes: its description, or card: the log's; see swftools machine."
+    ),
+    click.option(
+        "--change",
+        "changes",
+        multiple=True,
+        metavar="TEXT",
+        callback=_changes_as_json,
+        help="Change of the machine, as nodes.gpu.count+=8; may be repeated.",
+    ),
+)
+"""The machine of nodes on which jobs run."""
+
 takes_a_log = together(
     click.option(
         "--log",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.completion import complete_policy
-from pipelines.cli.options import Number, load, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.options import Number, load, on_nodes, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.output.amounts import percent
@@ -20,6 +20,8 @@ from swftools.parameters.choices import DEPENDENCIES, HEADS, OVERRUN, SEMANTICS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pipelines.logs.find import Log
+    from swftools.machines.node_table import NodeTable
     from swftools.simulator.validation.report import ValidationReport
     from swftools.trace import Trace
 
@@ -59,11 +61,7 @@ FITS = 0.9
     help="Whether jobs must wait for those that they depend on by the log; default: follow, if the schedule has "
     "ready_time.",
 )
-@click.option(
-    "--machine",
-    type=click.Path(dir_okay=False),
-    help="A description of the nodes of the machine, if the schedule has a column nodes (0-3,7, or n[01-04]).",
-)
+@on_nodes
 @click.option(
     "--heads",
     type=click.Choice(HEADS, case_sensitive=False),
@@ -76,6 +74,8 @@ def check_schedule(
     schedule: str, log: str, cleaned: bool, rules: str, policy: str | None, fit: bool, as_json: bool, **options: Any
 ) -> None:
     """Check a schedule of any simulator (CSV or Parquet: job_number, start_time); exit with 1 if it is impossible.
+
+    With --machine it has a column nodes too: numbers from 0 as 0-3,7, or names as n[01-04].
 
     \b
     Example: swftools check-schedule easy.csv --policy easy \\
@@ -90,9 +90,12 @@ def check_schedule(
 
     if policy is not None:
         read_policy(policy)
-    _check_machine(options["machine"], options["heads"], fit=fit)
-    trace: Trace = load(log, cleaned, rules).trace
-    report = validate(schedule, trace=trace, policy=policy, **options)
+    machine, changes = options.pop("machine"), options.pop("changes")
+    _check_machine(machine, options["heads"], fit=fit)
+    loaded = load(log, cleaned, rules)
+    trace: Trace = loaded.trace
+    nodes = _nodes_of(loaded.log, machine, changes)
+    report = validate(schedule, trace=trace, policy=policy, machine=nodes, **options)
     fitted = None
     if fit:
         from swftools.simulator.questions.fit_semantics import fit_semantics
@@ -118,10 +121,24 @@ def _check_machine(machine: str | None, heads: str | None, *, fit: bool) -> None
         raise click.UsageError("--fit tries policies on a pool of processors; leave it out, or --machine")
     if machine is not None and click.get_current_context().meta.get("swftools.processors") is not None:
         raise click.UsageError("--processors and --machine are both given: they are two machines; give one")
-    if machine is not None and not Path(machine).exists():
+    from pipelines.logs.machine import CARD, POOL
+
+    if machine not in (None, CARD, POOL) and not Path(machine).exists():
         from swftools.errors import UnreadableLogError
 
         raise UnreadableLogError(f"there is no machine {machine}; check the path")
+
+
+def _nodes_of(log: Log, machine: str | None, changes: str | None) -> NodeTable | None:
+    """Return the nodes of the machine that is asked for; None of a pool."""
+    from pipelines.logs.machine import changes_text, chosen_machine, machine_text
+
+    chosen = chosen_machine(log, machine_text(machine), changes_text(changes or ""))
+    if chosen.of_policy:
+        raise click.UsageError(
+            "--change priority...: that is of the policy, and no machine; give it with --policy, as easy:reservations=2"
+        )
+    return chosen.description.simulated() if chosen.description else None
 
 
 def report_as_mapping(report: ValidationReport) -> dict[str, Any]:

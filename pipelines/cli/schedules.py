@@ -21,6 +21,7 @@ from pipelines.cli.options import (
     load,
     log_first,
     log_of_task,
+    on_nodes,
     reads_a_log,
     report_of_task,
     runs_cells,
@@ -86,24 +87,9 @@ def _option_of(name: str) -> Callable[[Any], Any]:
     )
 
 
-def _changes_as_json(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
-    """Return changes of a machine as tasks take them; None where there are none."""
-    return json.dumps(given) if given else None
-
-
 simulates = together(
     *(_option_of(name) for name, option in RUN_OPTIONS.items() if not option.is_repetition),
-    click.option(
-        "--machine", metavar="FILE", help="Machine of nodes: its description, or card: the log's; see swftools machine."
-    ),
-    click.option(
-        "--change",
-        "changes",
-        multiple=True,
-        metavar="TEXT",
-        callback=_changes_as_json,
-        help="Change of the machine, as nodes.gpu.count+=8; may be repeated.",
-    ),
+    on_nodes,
     click.option("--load", type=LOAD, help="Offered load, by scaling the times between submissions."),
 )
 """The options that simulations have in common."""

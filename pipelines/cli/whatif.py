@@ -67,6 +67,7 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
 @click.option("--running", "path", required=True, type=click.Path(), help="File with the output of squeue or sacct.")
 @click.option("--processors", type=PROCESSORS, help="Processors of the machine.  [required]")
 @click.option("--machine", metavar="FILE", help="Not known here yet: a queue's jobs do not say what they ask of nodes.")
+@click.option("--change", "changes", multiple=True, metavar="TEXT", help="Of a machine of nodes: not known here yet.")
 @click.option("--less", type=click.IntRange(0), default=0, help="Processors that are out of order.")
 @click.option(
     "--away", type=_Away(), multiple=True, help="Processors to lose: processors=32,in=3h,for=2h; may be repeated."
@@ -82,10 +83,11 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
 @click.option("--policies", default="easy", help="Policies, separated by commas; default: easy.")
 @click.option("--longest", type=Duration(), help="Time limit of jobs that have none, such as 7d.")
 @json_option
-def whatif(
+def whatif(  # noqa: PLR0913, PLR0917 (options by name)
     path: str,
     processors: int | None,
     machine: str | None,
+    changes: tuple[str, ...],
     less: int,
     away: tuple[dict[str, float], ...],
     jobs: tuple[dict[str, float], ...],
@@ -105,9 +107,10 @@ def whatif(
              swftools whatif --running now.txt --processors 128 \\
                  --job processors=64,time=4h --policies easy,conservative
     """
-    if machine is not None:
+    if machine is not None or changes:
         raise click.UsageError(
-            "--machine: whatif does not know machines of nodes yet; give --processors, the cores of the nodes in use"
+            f"--{'change' if machine is None else 'machine'}: whatif does not know machines of nodes yet; give "
+            "--processors, the cores of the nodes in use"
         )
     if processors is None:
         raise click.UsageError("Missing option '--processors'.")

@@ -82,6 +82,37 @@ def test_a_node_with_too_much_on_it_is_told(check) -> None:  # type: ignore[no-u
     assert broken["message"] == "7 of 4 cores of node n02 in use from 1 s on, by jobs 1, 2"
 
 
+def test_a_changed_machine_is_checked(check) -> None:  # type: ignore[no-untyped-def]
+    """With cores enough for both jobs on a node; what cannot be changed is refused."""
+    nodes = ["n[01-02]", "n02", "n[01-03]"]
+    more = check(nodes, "--change", "nodes.n[01-04].cores=16", "--json")
+    told = {row["message"] for row in json.loads(more.stdout)["violations"]}
+    assert not any("in use from" in message for message in told)
+    assert json.loads(more.stdout)["processors"] == 64
+    assert "of 4 cores of node n02" in check(nodes).output
+    for change, said in (
+        ("nodes.none.count-=1", "no kind of nodes 'none'"),
+        ("away: nodes=n01", "outages are not simulated yet"),
+        ("priority.reservations=2", "give it with --policy"),
+    ):
+        result = check(nodes, "--change", change)
+        assert result.exit_code not in (0, FOUND_FAULTS)
+        assert said in result.output
+
+
+def test_the_machine_of_a_card_is_checked(check) -> None:  # type: ignore[no-untyped-def]
+    """Where there is one; a log without a card says what to give."""
+    result = check(["0", "1", "2"], "--machine", "card")
+    assert result.exit_code not in (0, FOUND_FAULTS)
+    assert "--machine card: log log: it has no card; give the path of a file that does" in result.output
+
+
+def test_whatif_refuses_changes() -> None:
+    """As it refuses machines."""
+    words = ["whatif", "--running", "now.txt", "--job", "processors=1,time=1h", "--change", "nodes.a.count+=1"]
+    assert "--change: whatif does not know machines of nodes yet" in CliRunner().invoke(main, words).output
+
+
 def test_promises_are_those_of_the_nodes(check) -> None:  # type: ignore[no-untyped-def]
     """The first waiting job was to start when the first two nodes are free."""
     result = check(["n[01-02]", "n03", "n[01-03]"], "--heads", "machine", "--json", third=11)
