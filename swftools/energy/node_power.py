@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import FloatArray
 from swftools.parameters import did_you_mean, is_number
-from swftools.simulator.allocations import allocations_of, machine_of, runs_on_nodes
+from swftools.simulator.allocations import allocations_of, machine_of
 from swftools.simulator.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -40,13 +40,11 @@ def powers_of(machine: MachineDescription) -> dict[str, NodePower]:
 class OnNodes(NamedTuple):
     """Power of a schedule on nodes, W: of each run if it is not logged, NaN where nothing says; of its cores if idle.
 
-    ``asked`` is how many cores each run asked for, of which an exclusive one may hold more. ``idle_of_machine`` is what
-    all cores take if they are idle, ``static`` what the rest of all nodes takes.
+    ``idle_of_machine`` is what all cores take if they are idle, ``static`` what the rest of all nodes takes.
     """
 
     busy: FloatArray
     idle: FloatArray
-    asked: IntArray
     idle_of_machine: float
     static: float
 
@@ -94,7 +92,6 @@ def power_on_nodes(
     return OnNodes(
         np.bincount(held.run, held.cores * busy[held.node], minlength=count).astype(np.float64),
         np.bincount(held.run, held.cores * idle[held.node], minlength=count).astype(np.float64),
-        np.bincount(held.run, minlength=count) * runs_on_nodes(schedule).cores,
         float((machine.cores * idle).sum()),
         float(static.sum()),
     )

@@ -30,7 +30,8 @@ class EnergyParameters(Parameters):
     busy_power : float, optional
         Power of a busy processor, W: for all jobs, or for those whose power is not logged.
     logged : bool
-        If a job has a ``mean_power``, use it, divided by its logged width, as the power of each of its processors.
+        If a job has a ``mean_power``, use it. On a pool, divided by its logged width, it is the power of each of its
+        processors; on nodes it is that of the job, however many cores it holds.
     idle_power : float
         Power of a processor that runs no job, W; 0: only jobs count.
     static_power : float
@@ -91,21 +92,19 @@ def power_of_runs(
         Jobs have no logged power, and nothing says what a busy processor takes.
     """
     jobs, runs = schedule.jobs, schedule.segments
-    watts = np.full(len(jobs), np.nan)
-    if parameters.logged and "mean_power" in jobs:
-        width = column_of(jobs, "width" if "width" in jobs else "allocated_processors")
-        np.divide(column_of(jobs, "mean_power"), width, out=watts, where=width > 0)
-    is_assumed = np.isnan(watts)
     row, width = rows_of(runs, jobs), column_of(runs, "allocated_processors")
+    of_jobs = _logged_power(schedule) if parameters.logged else np.full(len(jobs), np.nan)
+    is_assumed = np.isnan(of_jobs)
+    logged = of_jobs[row] if schedule.machine is not None else of_jobs[row] * width
     if powers is None:
-        if is_assumed.any():
-            if parameters.busy_power is None:
-                raise ParameterError(f"{_unlogged(is_assumed)}; give the power of a busy processor by busy_power= (W)")
-            watts[is_assumed] = parameters.busy_power
+        if is_assumed.any() and parameters.busy_power is None:
+            raise ParameterError(f"{_unlogged(is_assumed)}; give the power of a busy processor by busy_power= (W)")
+        busy = np.nan if parameters.busy_power is None else parameters.busy_power
+        watts = np.where(is_assumed[row], busy * width, logged)
         idle_of_machine = schedule.processors * parameters.idle_power
-        return RunPower(watts[row] * width, None, is_assumed, idle_of_machine, parameters.static_power)
+        return RunPower(watts, None, is_assumed, idle_of_machine, parameters.static_power)
     on_nodes = power_on_nodes(schedule, powers, parameters.busy_power, parameters.idle_power)
-    of_runs = np.where(is_assumed[row], on_nodes.busy, watts[row] * on_nodes.asked)
+    of_runs = np.where(is_assumed[row], on_nodes.busy, logged)
     if np.isnan(of_runs).any():
         raise ParameterError(
             f"{_unlogged(is_assumed)}, and kinds of nodes that they had no power of a busy core; give it in powers=, "
@@ -113,6 +112,21 @@ def power_of_runs(
         )
     always_on = on_nodes.static + parameters.static_power
     return RunPower(of_runs, on_nodes.idle, is_assumed, on_nodes.idle_of_machine, always_on)
+
+
+def _logged_power(schedule: Schedule) -> FloatArray:
+    """Return the logged power of each job, W, NaN if it is not logged: on nodes of all of it, on a pool of a processor.
+
+    What a job holds on nodes need not be what its logged width counts: hardware threads, or nodes that it has alone.
+    """
+    jobs = schedule.jobs
+    if "mean_power" not in jobs:
+        return np.full(len(jobs), np.nan)
+    power = column_of(jobs, "mean_power")
+    if schedule.machine is not None:
+        return power
+    width = column_of(jobs, "width" if "width" in jobs else "allocated_processors")
+    return np.divide(power, width, out=np.full(len(jobs), np.nan), where=width > 0)
 
 
 def _unlogged(is_assumed: npt.NDArray[np.bool_]) -> str:
@@ -158,7 +172,7 @@ def power_over_time(
 
     Notes
     -----
-    A job takes its mean power from its start to its end. On another width than the logged one, its power is
+    A job takes its mean power from its start to its end. On a pool, on another width than the logged one, its power is
     proportional to its processors.
     """
     chosen = chosen_parameters(parameters, changes)

@@ -60,13 +60,28 @@ def test_what_kinds_do_not_say() -> None:
 
 
 def test_logged_power_goes_first() -> None:
-    """It is by the cores that a job asked for, of which B holds eight and was logged with one."""
+    """It is that of the job, whatever was logged as its width; also without powers of kinds, and without a width."""
     jobs = SCHEDULE.jobs.assign(mean_power=[np.nan, 33.0], width=pd.array([4, 1], dtype="Int64"))
     logged = replace(SCHEDULE, jobs=jobs)
     assert power_over_time(logged, powers=POWERS)["job_power"].tolist() == [40, 73, 40, 0]
-    both = replace(logged, jobs=jobs.assign(mean_power=[60.0, 33.0]))  # A has 2 cores on each of two nodes
+    both = replace(logged, jobs=jobs.assign(mean_power=[60.0, 33.0]))
     assert power_over_time(both, powers=POWERS)["job_power"].tolist() == [60, 93, 60, 0]
+    assert power_over_time(both)["job_power"].tolist() == [60, 93, 60, 0]
+    assert power_over_time(logged, busy_power=5)["job_power"].tolist() == [20, 53, 20, 0]
+    unknown = replace(both, jobs=both.jobs.assign(width=pd.array([pd.NA, 0], dtype="Int64")))
+    assert power_over_time(unknown, powers=POWERS)["job_power"].tolist() == [60, 93, 60, 0]
     assert power_over_time(logged, powers=POWERS, logged=False)["job_power"].tolist() == [40, 200, 40, 0]
+
+
+def test_a_job_that_has_its_node_alone_takes_what_was_logged() -> None:
+    """As PM100 tells it: one job, one node of 32 cores, of which it asked for one; 1000 W for 10 s are 10 kJ."""
+    machine = draw_machine("kind count cores / n 1 32")
+    schedule = draw_on_nodes("job submit start run nodes cores exclusive / A 0 0 10 0 1 yes", machine)
+    for width in (1, 32, 128):
+        jobs = schedule.jobs.assign(mean_power=[1000.0], width=pd.array([width], dtype="Int64"))
+        for powers in (None, {"n": NodePower(busy=3)}):
+            values = measure_energy(replace(schedule, jobs=jobs), powers=powers).set_index(["measure", "statistic"])
+            assert values["value"]["energy", "of_jobs"] == 10_000
 
 
 def test_what_a_description_says() -> None:
