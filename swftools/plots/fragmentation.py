@@ -13,7 +13,7 @@ from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, whole
 from swftools.plots.of_schedules import clock_of, in_bins
 from swftools.plots.picture import Picture, register_picture
-from swftools.plots.resources import NO_NODES
+from swftools.plots.resources import NO_NODES, NO_RUN
 from swftools.plots.style import COLORS
 from swftools.plots.utilization import draw_steps, told_bins
 from swftools.simulator.metrics.columns import column_of
@@ -43,7 +43,11 @@ class Fragmentation(Picture):
     title = "Fragmentation of the nodes"
     parameters = FragmentationParameters
     aspect = 0.42
-    nothing = NO_NODES
+    nothing = NO_RUN
+
+    def nothing_of(self, subject: Schedule) -> str:
+        """Return that there are no nodes, or that nothing ran."""
+        return NO_NODES if subject.machine is None else NO_RUN
 
     def table(self, subject: Schedule, chosen: FragmentationParameters) -> pd.DataFrame:
         """Return a row for each step or bin.

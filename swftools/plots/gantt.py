@@ -85,8 +85,9 @@ class Gantt(Picture):
         place among all), ``window_begin``, ``window_end``, s, ``machine`` (its processors), ``log_start``, UNIX time in
         s, missing where it is not known, and ``log_zone``, the name of its zone.
 
-        Of a machine of nodes ``first_node`` and ``nodes`` (rows and parts of rows), and ``node`` (the name of the
-        first) stand in the place of processors, ``machine`` is how many nodes are shown, and ``others`` how many not.
+        Of a machine of nodes ``first_node`` and ``nodes`` (rows and parts of rows), ``cores`` (of the block), and
+        ``node`` (the name of the first) stand in the place of processors, ``machine`` is how many nodes are shown,
+        ``machine_cores`` how many cores these have, and ``others`` how many nodes are not shown.
         """
         shown = _shown_nodes(subject, chosen)
         runs = _runs_of(subject)
@@ -107,8 +108,9 @@ class Gantt(Picture):
         else:
             blocks = blocks_on_nodes(replace(subject, segments=subject.segments.iloc[of_segments]), shown)
             run = blocks["run"].to_numpy()
-            lies = {name: blocks[name].array for name in ("first_node", "nodes", "node")}
-            size = {"machine": len(shown.nodes), "others": shown.others}
+            lies = {name: blocks[name].array for name in ("first_node", "nodes", "cores", "node")}
+            cores = subject.machine.cores[shown.nodes].sum() if subject.machine is not None else 0
+            size = {"machine": len(shown.nodes), "machine_cores": int(cores), "others": shown.others}
         columns = runs[["job_number", "job_occurrence", "start", "end", "wait"]].iloc[run].reset_index(drop=True)
         return columns.assign(
             **lies,
@@ -183,12 +185,14 @@ class Gantt(Picture):
         """Return the window, its runs and its utilization."""
         begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
         inside = table["end"].clip(upper=end) - table["start"].clip(lower=begin)
-        rows = "nodes" if _is_on_nodes(table) else "processors"
-        used = float((inside * table[rows]).sum()) / ((end - begin) * int(table["machine"].iloc[0]))
+        on_nodes = _is_on_nodes(table)
+        held, of_all = ("cores", "machine_cores") if on_nodes else ("processors", "machine")
+        used = float((inside * table[held]).sum()) / ((end - begin) * int(table[of_all].iloc[0]))
+        what = "cores of these nodes are held" if on_nodes else "processors are in use"
         runs = len(table.drop_duplicates(["job_number", "job_occurrence", "start"]))
         return (
             f"{runs:,} {'run' if runs == 1 else 'runs'} in {duration(end - begin)} from {duration(begin)} after the "
-            f"start of the log; {percent(used, digits=1)} of the {rows} are in use"
+            f"start of the log; {percent(used, digits=1)} of the {what}"
             + "".join(f"; {told}" for told in _left_out(table, "which ones a job had"))
         )
 

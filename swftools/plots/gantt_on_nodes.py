@@ -50,11 +50,11 @@ def runs_on(schedule: Schedule, shown: ShownNodes) -> BoolArray:
 
 
 def blocks_on_nodes(schedule: Schedule, shown: ShownNodes) -> pd.DataFrame:
-    """Return the blocks of the runs of a schedule: ``run``, a row of its segments, ``first_node``, ``nodes``, ``node``.
+    """Return the blocks of the runs of a schedule: ``run``, a row of its segments, and where it lies.
 
     ``first_node`` is the row of the node, from 0 on, and of a shared node also the share of its cores that lies below;
-    ``nodes`` is how many rows it is high: a share of one, or several neighbours that the run has whole; and ``node``
-    the name of its first node. Where few nodes are shown, each has a block of its own.
+    ``nodes`` is how many rows it is high: a share of one, or several neighbours that the run has whole; ``cores`` how
+    many cores that are; and ``node`` the name of its first node. Where few nodes are shown, each has a block of its own.
     """
     machine, held = machine_of(schedule), allocations_of(schedule)
     is_shown = shown.row[held.node] >= 0
@@ -72,7 +72,10 @@ def blocks_on_nodes(schedule: Schedule, shown: ShownNodes) -> pd.DataFrame:
     order = np.lexsort((low, run))
     run, low, high = run[order], low[order], high[order]
     names = [machine.names[node] for node in shown.nodes[low.astype(np.int64)].tolist()]
-    return pd.DataFrame({"run": run, "first_node": low, "nodes": high - low, "node": pd.array(names, dtype="str")})
+    below = np.concatenate(([0], np.cumsum(machine.cores[shown.nodes])))  # cores of the rows below each row
+    cores = np.interp(high, np.arange(len(below)), below) - np.interp(low, np.arange(len(below)), below)
+    lies = {"run": run, "first_node": low, "nodes": high - low, "cores": cores}
+    return pd.DataFrame({**lies, "node": pd.array(names, dtype="str")})
 
 
 def _shared(

@@ -49,7 +49,7 @@ class Picture:
     aspect : float
         Height / width.
     nothing : str
-        Text to show if the table has no rows.
+        Text to show if the table has no rows; ``nothing_of`` may say more.
     overlays : bool
         Whether several things are drawn in one, by a column ``of`` of the table; else there is a panel for each.
     """
@@ -66,6 +66,10 @@ class Picture:
     def aspect_for(self, width: float) -> float:
         """Return height / width of a figure so many inches wide."""
         return self.aspect
+
+    def nothing_of(self, subject: Any) -> str:
+        """Return the text to show if the table of a thing has no rows."""
+        return self.nothing
 
     def table(self, subject: Any, chosen: Any) -> pd.DataFrame:
         """Return the table that is drawn; it has no rows if there is nothing to show."""
@@ -185,14 +189,14 @@ def _drawn(
     subject: Any, name: str, ax: Axes | None, size: str, parameters: dict[str, Any], new: str
 ) -> tuple[Axes, str]:
     """Draw a picture on ``ax``, or on axes that the size makes by its method ``new``; return them and the caption."""
-    picture, chosen, found = _found(subject, name, parameters)
+    picture, chosen, found, nothing = _found(subject, name, parameters)
     with style(size):
         drawn = getattr(SIZES[size], new)(picture.aspect_for(SIZES[size].width)) if ax is None else ax
         if found.empty:
-            say(drawn, picture.nothing)
+            say(drawn, nothing)
         else:
             picture.draw(drawn, found, chosen)
-    return drawn, _told(picture, found, chosen)
+    return drawn, _told(picture, chosen, found, nothing)
 
 
 def data(subject: Any, name: str, **parameters: Any) -> pd.DataFrame:
@@ -202,24 +206,24 @@ def data(subject: Any, name: str, **parameters: Any) -> pd.DataFrame:
 
 def caption(subject: Any, name: str, **parameters: Any) -> str:
     """Return in words what a picture shows, with its main numbers; parameters and errors are those of ``plot``."""
-    picture, chosen, found = _found(subject, name, parameters)
-    return _told(picture, found, chosen)
+    return _told(*_found(subject, name, parameters))
 
 
-def _found(subject: Any, name: str, parameters: dict[str, Any]) -> tuple[Picture, Any, pd.DataFrame]:
-    """Return the picture of a thing, or of several, its parameters and its table."""
+def _found(subject: Any, name: str, parameters: dict[str, Any]) -> tuple[Picture, Any, pd.DataFrame, str]:
+    """Return the picture of a thing, or of several, its parameters, its table, and what is said if that has no rows."""
     things = labelled(subject)
     if things is not None and name in list_pictures(pd.DataFrame) and not _is_of_all(things, name):
         subject, things = measures_of(things), None
     if things is None:
         picture = find_picture(subject, name)
         chosen = picture.parameters.from_mapping(parameters)
-        return picture, chosen, picture.table(subject, chosen)
+        return picture, chosen, picture.table(subject, chosen), picture.nothing_of(subject)
     pictures = {label: (find_picture(thing, name), thing) for label, thing in things.items()}
     first = next(iter(pictures.values()))[0]
-    picture = first if first.overlays else _Panels(first, list(pictures))
+    nothing = {label: each.nothing_of(thing) for label, (each, thing) in pictures.items()}
+    picture = first if first.overlays else _Panels(first, nothing)
     chosen = picture.parameters.from_mapping(parameters)
-    return picture, chosen, tables_of(pictures, chosen)
+    return picture, chosen, tables_of(pictures, chosen), next(iter(nothing.values()))
 
 
 def _is_of_all(things: dict[str, Any], name: str) -> bool:
@@ -230,21 +234,21 @@ def _is_of_all(things: dict[str, Any], name: str) -> bool:
 class _Panels(Picture):
     """The same picture of several things, below each other."""
 
-    def __init__(self, picture: Picture, labels: list[str]) -> None:
-        self._picture, self._labels = picture, labels
+    def __init__(self, picture: Picture, nothing: dict[str, str]) -> None:
+        self._picture, self._nothing = picture, nothing
         # Those of a class, which are now of one picture.
         for name in ("name", "of", "title", "parameters", "nothing"):
             setattr(self, name, getattr(picture, name))
 
     def aspect_for(self, width: float) -> float:
         """Return height / width of all."""
-        return self._picture.aspect_for(width) * len(self._labels)
+        return self._picture.aspect_for(width) * len(self._nothing)
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: Any) -> None:
         """Draw a panel each, with its name above it."""
-        for place, (label, rows) in zip(panels(axes, len(self._labels), 1), self._parts(table), strict=True):
+        for place, (label, rows) in zip(panels(axes, len(self._nothing), 1), self._parts(table), strict=True):
             if rows.empty:
-                say(place, self._picture.nothing)
+                say(place, self._nothing[label])
             else:
                 self._picture.draw(place, rows, chosen)
             set_heading(place, label)
@@ -252,15 +256,15 @@ class _Panels(Picture):
     def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return what each panel says."""
         return ". ".join(
-            f"{label}: {self._picture.nothing if rows.empty else self._picture.tell(rows, chosen)}"
+            f"{label}: {self._nothing[label] if rows.empty else self._picture.tell(rows, chosen)}"
             for label, rows in self._parts(table)
         )
 
     def _parts(self, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         """Return the rows of each."""
-        return [(label, table[table[OF] == label].drop(columns=OF).reset_index(drop=True)) for label in self._labels]
+        return [(label, table[table[OF] == label].drop(columns=OF).reset_index(drop=True)) for label in self._nothing]
 
 
-def _told(picture: Picture, found: pd.DataFrame, chosen: Any) -> str:
+def _told(picture: Picture, chosen: Any, found: pd.DataFrame, nothing: str) -> str:
     """Return the caption of a picture whose table is known."""
-    return f"{picture.title}: {picture.nothing if found.empty else picture.tell(found, chosen)}"
+    return f"{picture.title}: {nothing if found.empty else picture.tell(found, chosen)}"

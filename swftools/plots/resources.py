@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 NO_NODES = "no run on nodes; schedules have nodes where machine= described them"
 """What is said of a schedule on a pool of processors."""
 
+NO_RUN = "no run on these nodes"
+"""What is said of a machine of nodes, or of some of its nodes, on which nothing ran."""
+
 _SHARES = {
     "cores": "utilization",
     "memory": "memory_utilization",
@@ -56,7 +59,11 @@ class Resources(Picture):
     title = "Cores, memory, GPUs and nodes in use"
     parameters = ResourcesParameters
     aspect = 0.42
-    nothing = NO_NODES
+    nothing = NO_RUN
+
+    def nothing_of(self, subject: Schedule) -> str:
+        """Return that there are no nodes, or that nothing ran on those that are shown."""
+        return NO_NODES if subject.machine is None else NO_RUN
 
     def table(self, subject: Schedule, chosen: ResourcesParameters) -> pd.DataFrame:
         """Return a row for each resource and step or bin.

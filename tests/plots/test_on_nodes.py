@@ -49,11 +49,11 @@ def test_rows_of_nodes() -> None:
         [4, 0.5, 0.25, "thin01"],
         *([3, 0, 0.5, "thin01"], [3, 0.75, 0.25, "thin01"], [3, 1, 0.75, "thin02"]),
     ]
-    # of 4 nodes and 15 s: A 2 halves 10 s, B 2 for 4 s, C 2 three quarters 5 s, D a quarter 9 s
-    used = (10 + 8 + 7.5 + 2.25) / 60
+    # of 24 cores and 15 s: A 4 cores 10 s, B all 16 of its nodes for 4 s, C 6 for 5 s, D 1 for 9 s
+    used = (40 + 64 + 30 + 9) / (24 * 15)
     assert caption(schedule, "gantt") == (
         f"Jobs on the machine: 4 runs in 15 s from 0 s after the start of the log; {percent(used, digits=1)} of the "
-        "nodes are in use; shared nodes by shares of their cores"
+        "cores of these nodes are held; shared nodes by shares of their cores"
     )
     axes = plot(schedule, "gantt")
     assert axes.get_ylabel() == "nodes"
@@ -68,9 +68,9 @@ def test_some_of_the_nodes() -> None:
     schedule = draw_on_nodes(FOUR, MACHINE)
     assert blocks_of(schedule, kind="fat") == [[2, 0, 1, "fat01"], [2, 1, 1, "fat02"]]
     assert "1 run in 4 s from 0 s" in caption(schedule, "gantt", kind="fat")
-    assert "100 % of the nodes are in use" in caption(schedule, "gantt", kind="fat")
+    assert "100 % of the cores of these nodes are held" in caption(schedule, "gantt", kind="fat")
     assert blocks_of(schedule, kind="fat", nodes=1) == [[2, 0, 1, "fat01"]]
-    assert caption(schedule, "gantt", kind="fat", nodes=1).endswith("in use; the first 1 of 2 nodes")
+    assert caption(schedule, "gantt", kind="fat", nodes=1).endswith("held; the first 1 of 2 nodes")
     assert "the first 3 of 4 nodes" in plot(schedule, "gantt", nodes=3).get_xlabel()
     assert [job for job, *_ in blocks_of(schedule, begin=11, end=12, nodes=1)] == [4, 3]
     assert caption(schedule, "gantt", begin=20) == "Jobs on the machine: no run in this window"
@@ -108,6 +108,9 @@ def test_blocks_are_what_runs_hold(seed: int) -> None:
     takes_time = held.end > held.start
     area = float((held.cores / machine.cores[held.node] * (held.end - held.start))[takes_time].sum())
     assert (table["nodes"] * (table["end"] - table["start"])).sum() == pytest.approx(area)
+    cores = float((held.cores * (held.end - held.start)).sum())
+    assert (table["cores"] * (table["end"] - table["start"])).sum() == pytest.approx(cores)
+    assert (table["machine_cores"] == schedule.processors).all()
     low = table["first_node"].to_numpy()
     high = low + table["nodes"].to_numpy()
     assert (np.ceil(high - 1e-9) - np.floor(low + 1e-9) == 1).all()
@@ -181,9 +184,21 @@ def test_a_pool_and_an_empty_schedule(name: str) -> None:
     assert caption(pool, name).endswith(f": {words}")
     assert plot(pool, name).texts[0].get_text() == words
     empty = replace(schedule, jobs=schedule.jobs[:0], segments=schedule.segments[:0])
-    assert caption(empty, name).endswith(words)
+    assert caption(empty, name).endswith(": no run on these nodes")
+    assert plot(empty, name).texts[0].get_text() == "no run on these nodes"
+    both = caption({"empty": empty, "pool": pool, "nodes": schedule}, name)
+    assert f": empty: no run on these nodes. pool: {words}. nodes: " in both
+    plot({"empty": empty, "pool": pool}, name)
+    assert caption({"pool": pool}, name).endswith(words)
     assert data(empty, name).columns.tolist() == data(schedule, name).columns.tolist()
     assert caption(empty, "gantt").endswith("no run in this window")
+
+
+def test_a_kind_on_which_nothing_ran() -> None:
+    """The picture says that, and not that there are no nodes."""
+    schedule = draw_on_nodes("job submit start run nodes cores / A 0 0 10 0 1", MACHINE)
+    assert caption(schedule, "resources", kind="fat").endswith(": no run on these nodes")
+    assert caption(schedule, "gantt", kind="fat").endswith(": no run in this window")
 
 
 def test_a_pool_beside_nodes() -> None:
