@@ -54,7 +54,7 @@ def blocks_on_nodes(schedule: Schedule, shown: ShownNodes) -> pd.DataFrame:
 
     ``first_node`` is the row of the node, from 0 on, and of a shared node also the share of its cores that lies below;
     ``nodes`` is how many rows it is high: a share of one, or several neighbours that the run has whole; ``cores`` how
-    many cores that are; and ``node`` the name of its first node. Where few nodes are shown, each has a block of its own.
+    many cores that are; and ``node`` the name of its first node. Where few nodes are shown, each has a block by itself.
     """
     machine, held = machine_of(schedule), allocations_of(schedule)
     is_shown = shown.row[held.node] >= 0

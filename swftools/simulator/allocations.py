@@ -48,7 +48,7 @@ class Allocations(NamedTuple):
     """A row for each node of each run: by run, and of a run by node.
 
     ``run`` is a row of the segments. ``cores``, ``memory`` (MB) and ``gpus`` (thousandths) are what it holds there, of
-    an exclusive run all that the node has. Times, s.
+    an exclusive run all that the node has: of one whose memory is not known 0 MB. Times, s.
     """
 
     run: IntArray
@@ -126,7 +126,7 @@ def allocations_of(schedule: Schedule) -> Allocations:
     Returns
     -------
     Allocations
-        By run, and of a run by node. Nothing is missing.
+        By run, and of a run by node. Nothing is missing: what an exclusive run holds of memory that is not known is 0.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def allocations_of(schedule: Schedule) -> Allocations:
         run,
         node,
         np.where(is_whole, machine.cores[node], runs.cores[run]),
-        np.where(is_whole, machine.memory[node], runs.memory[run]),
+        np.where(is_whole, np.where(knows_memory(machine), machine.memory, 0)[node], runs.memory[run]),
         np.where(is_whole, machine.gpus[node], runs.gpus[run]),
         runs.start[run],
         runs.end[run],

@@ -13,6 +13,7 @@ import pytest
 
 from swftools.errors import ParameterError, SchemaError
 from swftools.fields.definition import RANGES
+from swftools.machines.amounts import MOST_MEMORY
 from swftools.machines.node_table import GPU
 from swftools.simulator import allocations_of, mean_over_time, measure, nodes_over_time, simulate
 from swftools.simulator.allocations import NODE_COLUMNS, runs_on_nodes
@@ -46,6 +47,15 @@ def test_by_hand() -> None:
     assert held.end.tolist() == [4, 14, 14, 14, 9]
     assert runs_on_nodes(SCHEDULE).partition.tolist() == [1, 0, 1]
     assert SCHEDULE.segments["allocated_processors"].tolist() == [8, 6, 1]
+
+
+def test_memory_that_is_not_known() -> None:
+    """Nobody holds it: B, alone on such a node, holds 0 MB of it, A what it asked for."""
+    held = allocations_of(replace(SCHEDULE, machine=replace(MACHINE, memory=np.array([100, 100, MOST_MEMORY, 200]))))
+    assert held.memory.tolist() == [0, 50, 50, 50, 0]
+    assert held.cores.tolist() == [8, 2, 2, 2, 1]
+    held = allocations_of(replace(SCHEDULE, machine=replace(MACHINE, memory=np.full(4, MOST_MEMORY))))
+    assert held.memory.tolist() == [0, 50, 50, 50, 0]
 
 
 @pytest.mark.parametrize("seed", by_day(range(60), 15))
@@ -181,5 +191,13 @@ def test_a_simulation(tmp_path: Path) -> None:
     assert cores.tolist() == schedule.segments["allocated_processors"].tolist()
     assert len(set(schedule.head(30)["nodes"])) > 3
     write_frame(schedule.segments, tmp_path / "segments.parquet", "segments")
+    expected = [each.tolist() for each in held]
     back = replace(schedule, segments=read_frame(tmp_path / "segments.parquet", "segments"))
-    assert [each.tolist() for each in allocations_of(back)] == [each.tolist() for each in held]
+    assert [each.tolist() for each in allocations_of(back)] == expected
+    # pandas reads it alone, and what its own to_parquet wrote where it takes the types of Arrow.
+    plain = replace(schedule, segments=pd.read_parquet(tmp_path / "segments.parquet"))
+    assert [each.tolist() for each in allocations_of(plain)] == expected
+    assert plain.head(30)["nodes"].tolist() == schedule.head(30)["nodes"].tolist()
+    schedule.segments.to_parquet(tmp_path / "pandas.parquet")
+    typed = replace(schedule, segments=pd.read_parquet(tmp_path / "pandas.parquet", dtype_backend="pyarrow"))
+    assert [each.tolist() for each in allocations_of(typed)] == expected
