@@ -31,6 +31,8 @@ MOST_NODES = 10_000_000
 
 _NUMBERS = re.compile(r"\d+(?:-\d+)?(?:[\s,]+\d+(?:-\d+)?)*")
 
+_BRACKETED = re.compile(r"\[\s*\d+(?:\s*,\s+|\s+)\d.*\]", re.DOTALL)
+
 
 def table_of(machine: NodeTable | MachineDescription | str | PathLike[str]) -> NodeTable:
     """Return the nodes of a machine that may be given by its description, or by the file that has it."""
@@ -169,6 +171,11 @@ def _numbers_of(text: str, known: dict[str, int]) -> IntArray:
         if max(last for _, last in ranges) > MOST_NODES or sum(last - first for first, last in ranges) > MOST_NODES:
             raise ParameterError(f"nodes {shown(text[:40])!r} are more than any machine has; check the list")
         return np.sort(np.concatenate([np.arange(first, last + 1) for first, last in ranges]))
+    if _BRACKETED.fullmatch(text.strip()):
+        raise ParameterError(
+            f"nodes {shown(text[:40])!r} is a list of Python as text, which does not tell numbers from ranges; write "
+            "them as 0-3,7. A schedule of swftools: write schedule.to_csv(), or its segments as Parquet"
+        )
     from swftools.machines.hostlist import expand_hosts  # noqa: PLC0415 (where nodes have names only)
 
     names = expand_hosts(text)

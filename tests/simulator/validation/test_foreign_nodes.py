@@ -148,6 +148,16 @@ def test_segments_of_ours_are_a_table_of_starts(tmp_path: Path) -> None:
     assert (report := check(path)).ok, report
 
 
+@pytest.mark.parametrize("text", [None, "[0, 1]", "[0 1\n 3 3]"])
+def test_segments_as_csv_are_refused_with_a_remedy(text: str | None, tmp_path: Path) -> None:
+    """Their lists are text there; so are those of others, which may be nodes or ranges."""
+    path = tmp_path / "segments.csv"
+    segments = simulated(WORKLOAD, "easy").segments
+    (segments if text is None else segments.assign(nodes=text)).to_csv(path, index=False)
+    with pytest.raises(ParameterError, match=r"job 1 of the .* is a list of Python as text.*write schedule\.to_csv\(\)"):
+        check(path)
+
+
 def test_a_job_on_one_node_may_have_its_number_only() -> None:
     """Also where others have none, so that it is read as 1.0."""
     workload = draw_workload("count cores / 2 4", "p:0-1", "job submit run / A 0 10 / B 1 5")
