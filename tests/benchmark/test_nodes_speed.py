@@ -88,7 +88,7 @@ def all_different(jobs: pd.DataFrame) -> None:
 @pytest.mark.parametrize("placement", [SPARING, FIRST_FIT])
 def test_all_different(benchmark: BenchmarkFixture, yardstick: Yardstick, placement: str) -> None:
     """Each job asks for something else, so that none can be judged by another; 50,000 jobs."""
-    beside_c(benchmark, yardstick, yardstick.generate(all_different, jobs=50_000, load=1.0), placement)
+    beside_c(benchmark, yardstick, yardstick.generate(all_different, jobs=50_000, load=2.0), placement)
 
 
 def at_once(jobs: pd.DataFrame) -> None:
