@@ -165,7 +165,7 @@ def check_alike(run: Run, policy: str, placement: str, seed: int, compiled: bool
 @pytest.mark.parametrize(("policy", "placement"), REHEARSED)
 def test_compiled_is_interpreted(policy: str, placement: str, run: Run) -> None:
     """To the last column."""
-    for seed in range(40, 43):
+    for seed in (40, 41):
         check_alike(run, policy, placement, seed)
 
 
