@@ -199,16 +199,15 @@ class SimulatePolicy(SimulationTask):
     def run(self) -> None:
         """Simulate."""
         described = self.nodes.description
-        schedule = self.nodes.says(
-            simulate(
-                self.simulated_trace(),
-                self.entry["policy"],
-                progress=lambda done, jobs, _: self.tell(done, jobs),
-                **self.repetition,
-                **self.options,
-                **self._chosen,
-                machine=described,
-            )
+        # The changes that led to a machine are not told: what is stored is found again by the machine that it is.
+        schedule = simulate(
+            self.simulated_trace(),
+            self.entry["policy"],
+            progress=lambda done, jobs, _: self.tell(done, jobs),
+            **self.repetition,
+            **self.options,
+            **self._chosen,
+            machine=described,
         )
         if "ready_time" in schedule.jobs and not self.found.has_dependencies:
             raise ParameterError(

@@ -154,7 +154,9 @@ def test_segments_as_csv_are_refused_with_a_remedy(text: str | None, tmp_path: P
     path = tmp_path / "segments.csv"
     segments = simulated(WORKLOAD, "easy").segments
     (segments if text is None else segments.assign(nodes=text)).to_csv(path, index=False)
-    with pytest.raises(ParameterError, match=r"job 1 of the .* is a list of Python as text.*write schedule\.to_csv\(\)"):
+    with pytest.raises(
+        ParameterError, match=r"job 1 of the .* is a list of Python as text.*write schedule\.to_csv\(\)"
+    ):
         check(path)
 
 
