@@ -67,6 +67,8 @@ class ValidationReport(ShowsItself):
         Of the schedule.
     policy : str
         Whose promises were checked; empty if not known.
+    nodes : int
+        Of the machine, whose ``processors`` are then the cores of all; 0 of a pool.
     """
 
     violations: pd.DataFrame
@@ -75,6 +77,7 @@ class ValidationReport(ShowsItself):
     jobs: int
     processors: int
     policy: str
+    nodes: int = 0
 
     @property
     def ok(self) -> bool:
@@ -98,7 +101,9 @@ class ValidationReport(ShowsItself):
         name = f"schedule of {self.policy}" if self.policy else "schedule"
         broken = self.violations.drop_duplicates("rule")
         verdict = "valid" if self.ok else f"NOT VALID, {len(broken)} of {len(self.checked)} rules broken"
-        lines = [f"{name}, {counted(self.jobs, 'job')} on {counted(self.processors, 'processor')}: {verdict}"]
+        of_nodes = f"{counted(self.nodes, 'node')} ({counted(self.processors, 'core')})"
+        machine = of_nodes if self.nodes else counted(self.processors, "processor")
+        lines = [f"{name}, {counted(self.jobs, 'job')} on {machine}: {verdict}"]
         for rule, count, message in zip(broken["rule"], broken["count"], broken["message"], strict=True):
             lines.append(f"  {rule} ({_times(count)}), first: {message}")
         return "\n".join([*lines, f"  checked: {', '.join(self.checked)}", *(f"  {note}" for note in self.notes)])
@@ -275,9 +280,8 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
     else:
         promised, remarks, broken = on_nodes.check_promises(promises, queued, name, order, heads)
     checked, notes, findings = [*checked, *promised], [*notes, *remarks], [*findings, *broken]
-    return ValidationReport(
-        violations_of(findings, EXAMPLES), tuple(checked), tuple(notes), len(jobs.number), size, name
-    )
+    told, nodes = violations_of(findings, EXAMPLES), 0 if given.machine is None else len(given.machine)
+    return ValidationReport(told, tuple(checked), tuple(notes), len(jobs.number), size, name, nodes)
 
 
 def _starts_of(given: pd.DataFrame | str | Path, trace: Trace | None) -> tuple[pd.DataFrame, Trace]:

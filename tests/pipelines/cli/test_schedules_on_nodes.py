@@ -53,7 +53,7 @@ def test_a_schedule_on_nodes_is_valid(check, nodes: list[str]) -> None:  # type:
     """Numbers from 0 are those of the names in the order of the description."""
     result = check(nodes)
     assert result.exit_code == 0, result.output
-    assert "valid" in result.output
+    assert "3 jobs on 4 nodes (16 cores): valid" in result.output
     assert "node-capacity" in result.output
 
 
