@@ -205,8 +205,15 @@ def many_partitions(seed: int) -> Workload:
     return Workload(table, asked_of(asks, table), submit, run, request, [0] * len(asks))
 
 
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "lxf-backfill"])
-@pytest.mark.parametrize("heads", ["partition", "machine"])
+@pytest.mark.parametrize(
+    ("policy", "heads"),
+    [
+        *(("fcfs", heads) for heads in HEADS),
+        *((policy, "machine") for policy in ("easy", "lxf-backfill")),
+        # For the naive twin that many reservations are a matter of seconds.
+        *(pytest.param(policy, "partition", marks=pytest.mark.slow) for policy in ("easy", "lxf-backfill")),
+    ],
+)
 def test_more_partitions_than_the_bits_of_a_word(policy: str, heads: str, run: Run) -> None:
     """Partitions and places of both words, and of either, are told apart."""
     workload = many_partitions(1)
