@@ -34,6 +34,9 @@ class Twins:
 
     def of(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the twin of a function of Python; itself where it reaches nothing that is exchanged."""
+        if id(function) in self._exchanged:
+            other: Callable[..., Any] = self._exchanged[id(function)]
+            return other
         if id(function) in self._made:
             known: Callable[..., Any] = self._made[id(function)]
             return known

@@ -109,7 +109,11 @@ def begin(
     if table is None or asked is None:
         arena = begin_state(workload.coming, size, workload.restart, **room)
     else:
-        arena = begin_on_nodes(workload.coming, table, asked, placement, run.heads, workload.restart, **room)
+        arena = begin_on_nodes(
+            *(workload.coming, table, asked, placement, run.heads, workload.restart),
+            reservations=min(int(chosen.to_mapping().get("reservations", 1)), max(len(workload.coming.row), 1)),
+            **room,
+        )
     workload = workload._replace(coming=arena.state.coming)
     if len(dependent.pending):
         note_edges(arena.state.replay.dependents, dependent)

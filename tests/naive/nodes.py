@@ -227,23 +227,24 @@ def strict(key: Key) -> Decide:
     return decide
 
 
-def easy(key: Key, backfill_key: Key | None = None) -> Decide:
+def easy(key: Key, backfill_key: Key | None = None, reservations: int = 1) -> Decide:
     """Return EASY with a queue in an order; who goes ahead is looked for in that order or in another."""
 
     def decide(cluster: Cluster) -> None:
         reserved: list[Reservation] = []
-        have_heads: set[int] = set()
+        number_of_heads: dict[int, int] = {}
         heads: list[Job] = []
         for job in in_order(cluster, key):
             places = {0} if cluster.heads == MACHINE else set(job.partitions)
-            if places <= have_heads:
+            if all(number_of_heads.get(place, 0) >= reservations for place in places):
                 continue
             if where := cluster.where_now(job, reserved):
                 cluster.start(job, where)
             else:
                 reserved.append(cluster.reserve(job, reserved))
                 heads.append(job)
-                have_heads |= places
+                for place in places:
+                    number_of_heads[place] = number_of_heads.get(place, 0) + 1
         for job in in_order(cluster, backfill_key or key):
             if job not in heads and (where := cluster.where_now(job, reserved)):
                 cluster.start(job, where)
@@ -288,6 +289,8 @@ DECISIONS: dict[str, Decide] = {
         f"easy:backfill_order={name}": easy(KEYS["fcfs"], KEYS[name])
         for name in ("sjf", "lxf", "widest", "narrowest", "ljf")
     },
+    "easy:reservations=2": easy(KEYS["fcfs"], reservations=2),
+    "easy:reservations=4,backfill_order=sjf": easy(KEYS["fcfs"], KEYS["sjf"], reservations=4),
     "sjf-backfill": easy(KEYS["fcfs"], KEYS["sjf"]),
     "lxf-backfill": easy(KEYS["lxf"]),
     "weighted-priority": easy(weighted()),

@@ -42,6 +42,7 @@ def begin_on_nodes(
     heads: str,
     restart: FloatArray,
     optional: Iterable[str] = (),
+    reservations: int = 1,
     **room: Any,
 ) -> Arena[NodeReplayState]:
     """Return the beginning of a simulation on nodes.
@@ -60,6 +61,8 @@ def begin_on_nodes(
         Whether each partition has a first waiting job, or the machine one.
     restart, optional, **room
         As ``engine.replay.begin_state`` takes them.
+    reservations : int
+        How many waiting jobs of each partition may have one at once.
 
     Raises
     ------
@@ -82,7 +85,8 @@ def begin_on_nodes(
         table=1 << max(2 * jobs, 2).bit_length(),
         partitions=len(table.partitions),
         asked_places=len(places) + 1,
-        planned=len(table.partitions) * len(table),
+        heads=len(table.partitions) * reservations,
+        planned=len(table.partitions) * reservations * len(table),
     )
     first, by_row = given_columns(coming)
     completed: Any = with_views

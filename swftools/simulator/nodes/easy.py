@@ -15,7 +15,7 @@ from swftools.simulator.instants import instant, time_until
 from swftools.simulator.job_orders import FCFS, Order, simple_order
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.state import NOW
-from swftools.simulator.machine.views import expected_time
+from swftools.simulator.machine.views import expected_time, first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import any_may_start, note_found
 from swftools.simulator.nodes.queue_order import (
@@ -30,11 +30,21 @@ from swftools.simulator.nodes.queue_order import (
 from swftools.simulator.nodes.searching import find_both, find_now
 from swftools.simulator.nodes.several import add_head, begin_plan, hold_in_plan, is_head_still, make_reservations
 from swftools.simulator.nodes.shadow import reserve
-from swftools.simulator.nodes.state import ACTIVE, FOUND, HEAD_OF_PARTITION, HEADS, IS_FRESH, SPARING, NodeMachine
+from swftools.simulator.nodes.state import (
+    ACTIVE,
+    CLOSED0,
+    CLOSED1,
+    FOUND,
+    HEAD_OF_PARTITION,
+    HEADS,
+    IS_FRESH,
+    SPARING,
+    NodeMachine,
+)
 from swftools.simulator.nodes.usable import BOTH, RESPECTING, SPARING_NOW, SPARING_RESPECTING, find_usable
 from swftools.simulator.nodes.usable import NOW as AT_ONCE
-from swftools.simulator.nodes.verbs import fits_on_nodes, place_and_begin, start_on_nodes
-from swftools.simulator.nodes.words import without
+from swftools.simulator.nodes.verbs import fits_on_nodes, next_waiting_on_nodes, place_and_begin, start_on_nodes
+from swftools.simulator.nodes.words import bits_of, without
 
 
 @kernel(allocates=False)
@@ -68,6 +78,46 @@ def _start_heads_of_partitions(machine: NodeMachine, order: Order) -> int:
 
 
 @kernel(allocates=False)
+def start_several_heads(machine: NodeMachine, reservations: int) -> int:
+    """Do the same in the order of the queue with so many reservations, of each partition or of the machine."""
+    counts, places, plan = machine.classes.counts, machine.places, machine.plan
+    if not any_may_start(machine):
+        return NOBODY
+    begin_plan(machine)
+    counts[CLOSED0] = counts[CLOSED1] = 0
+    for partition in range(len(plan.heads)):
+        plan.heads[partition] = 0
+    job, is_one = first_waiting(machine), counts[HEADS] != HEAD_OF_PARTITION
+    while job != NOBODY and not (is_one and counts[FOUND] == reservations):
+        behind, at = next_waiting_on_nodes(machine, job), machine.asked.place[job]
+        is_open = (places.partitions0[at] & ~counts[CLOSED0]) | (places.partitions1[at] & ~counts[CLOSED1])
+        if is_open != 0 and (is_head_still(machine, job) or not _start_respecting(machine, job)):
+            add_head(machine, job)
+            for group in range(places.sets[at], places.sets[at + 1]):
+                partition = places.partition[group]
+                plan.heads[partition] += 1
+                if plan.heads[partition] == reservations and not is_one:
+                    low, high = bits_of(partition)
+                    counts[CLOSED0], counts[CLOSED1] = counts[CLOSED0] | low, counts[CLOSED1] | high
+        job = behind
+    return plan.job[0] if counts[FOUND] > 0 else NOBODY
+
+
+def easy_by_plan_on_nodes(machine: NodeMachine, parameters: Any, memory: Any) -> None:  # noqa: ARG001 (a pool needs it)
+    """Protect several from delay."""
+    head = start_several_heads(machine, parameters.reservations)
+    backfill_beside_plan(machine, simple_order(parameters.backfill_order), head)
+
+
+@kernel(allocates=False)
+def backfill_beside_plan(machine: NodeMachine, order: Order, head: int) -> None:
+    """Start, in an order, jobs that do not delay those with a reservation, of which there are several."""
+    if head == NOBODY or not any_may_start(machine):
+        return
+    _let_go_ahead(machine, order, False, 0.0)
+
+
+@kernel(allocates=False)
 def _start_respecting(machine: NodeMachine, job: int) -> bool:
     """Start a job unless it does not fit, or delays a reservation; return whether it was started."""
     classes, counts, wanted = machine.classes, machine.classes.counts, machine.asked.nodes[job]
@@ -97,10 +147,14 @@ def backfill_by_order(machine: NodeMachine, order: Order, head: int) -> None:
     """Start, in an order, jobs that do not delay those with a reservation; ``head`` is the first of these."""
     if head == NOBODY or not any_may_start(machine):
         return
-    classes, counts = machine.classes, machine.classes.counts
-    is_one = counts[HEADS] != HEAD_OF_PARTITION
-    time = time_until(machine.clock[NOW], reserve(machine, head)) if is_one else 0.0
-    size = 0
+    is_one = machine.classes.counts[HEADS] != HEAD_OF_PARTITION
+    _let_go_ahead(machine, order, is_one, time_until(machine.clock[NOW], reserve(machine, head)) if is_one else 0.0)
+
+
+@kernel(allocates=False)
+def _let_go_ahead(machine: NodeMachine, order: Order, is_one: bool, time: float) -> None:
+    """Start, in an order, jobs that do not delay the one reservation, which begins within a time, or the several."""
+    classes, counts, size = machine.classes, machine.classes.counts, 0
     for slot in range(counts[ACTIVE]):
         wanted = classes.nodes[slot]
         if classes.fit_now[slot] >= wanted and (

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.kernel import kernel
+from swftools.kernel import Kernel, kernel
 from swftools.kernel.twins import Twins
 from swftools.parameters import Parameters
 from swftools.parameters.as_text import write_entry
@@ -65,7 +65,10 @@ def nodes_with(placement: str) -> MachineKind:
 def _nodes_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: ARG001 (policies of one's own may add some)
     name = f"on_nodes_{_as_word(rule.name)}"
     chosen = Twins(name, {choose_first: rule.choose})
-    exchanged: dict[Any, Any] = {old: chosen.standing_for(new) for old, new in {**_VERBS, **EXCHANGED}.items()}
+    exchanged: dict[Any, Any] = {
+        old: chosen.standing_for(new) if isinstance(new, Kernel) else chosen.of(new)
+        for old, new in {**_VERBS, **EXCHANGED}.items()
+    }
     twins = Twins(name, {**exchanged, machine_at: node_machine_at})
     refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
     return MachineKind(f"nodes, {rule.name}", node_machine_at, node_state_at, twins, refused)

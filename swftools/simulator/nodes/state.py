@@ -33,6 +33,7 @@ from swftools.simulator.state.columns import (
 )
 
 PER_PARTITION: Per = "partitions"
+PER_HEAD: Per = "heads"
 PER_PLAN: Per = "planned"
 PER_PLACE_ASKED: Per = "asked_places"
 PER_SET: Per = "sets"
@@ -153,18 +154,20 @@ class WaitingClasses(NamedTuple):
 
 
 class NodePlan(NamedTuple):
-    """The reservations of several first waiting jobs, one a partition at most, as they are made at a decision.
+    """The reservations of several first waiting jobs, some of each partition at most, as they are made at a decision.
 
-    By reservation: the ``job``, when it is to ``begin`` and to ``end`` (s), and where its entries begin and end
-    (``entries``). An entry is a node of a reservation: ``node``, ``of`` which reservation, what is ``left`` there when
-    it begins, and the ``next`` entry of the same node. ``newest`` is the last entry of each node, if ``stamp`` has the
-    number of the plan. ``first_job`` is the first that waits for each place, ``first_key`` its key in the order.
+    By reservation: the ``job``, when it is to ``begin`` and to ``end`` (s), and where its entries end (``entries``).
+    By partition: how many ``heads`` it has. An entry is a node of a reservation: ``node``, ``of`` which reservation,
+    what is ``left`` there when it begins, and the ``next`` entry of the same node. ``newest`` is the last entry of each
+    node, if ``stamp`` has the number of the plan. ``first_job`` is the first that waits for each place, ``first_key``
+    its key in the order.
     """
 
-    job: Annotated[IntArray, StateColumn(WHOLE, PER_PARTITION)]
-    begin: Annotated[FloatArray, StateColumn(REAL, PER_PARTITION)]
-    end: Annotated[FloatArray, StateColumn(REAL, PER_PARTITION)]
-    entries: Annotated[IntArray, StateColumn(WHOLE, PER_PARTITION, times=2)]
+    job: Annotated[IntArray, StateColumn(WHOLE, PER_HEAD)]
+    begin: Annotated[FloatArray, StateColumn(REAL, PER_HEAD)]
+    end: Annotated[FloatArray, StateColumn(REAL, PER_HEAD)]
+    entries: Annotated[IntArray, StateColumn(WHOLE, PER_HEAD)]
+    heads: Annotated[IntArray, StateColumn(WHOLE, PER_PARTITION)]
     node: Annotated[ShortArray, StateColumn(SHORT, PER_PLAN, is_rare=True)]
     of: Annotated[ShortArray, StateColumn(SHORT, PER_PLAN, is_rare=True)]
     left: Annotated[IntArray, StateColumn(WHOLE, PER_PLAN, is_rare=True)]
@@ -215,7 +218,9 @@ def _example() -> Any:
     sizes = StateSizes(
         jobs=1, rows=1, runs=4, running=2, places=256, held=2, ends=4, edges=1, points=1, nodes=1, parts=1
     )
-    state = empty(NodeReplayState, sizes._replace(table=2, partitions=1, planned=1, asked_places=1, sets=1, ranges=1))
+    state = empty(
+        NodeReplayState, sizes._replace(table=2, partitions=1, heads=1, planned=1, asked_places=1, sets=1, ranges=1)
+    )
     return with_views(state._replace(machine=state.machine._replace(restart=read_only(np.zeros(2)))))
 
 

@@ -57,7 +57,7 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY
 from swftools.simulator.memory_transfer import carry_nothing
-from swftools.simulator.nodes.easy import start_heads_on_nodes
+from swftools.simulator.nodes.easy import easy_by_plan_on_nodes, start_heads_on_nodes
 from swftools.simulator.nodes.exchange import on_nodes
 from swftools.simulator.planning import hold_running, planned_time
 from swftools.simulator.policies.job_shelves import JobShelves, empty_shelves
@@ -117,6 +117,7 @@ def easy_among_many(machine: Machine, parameters: Any, memory: EasyMemory) -> No
     backfill_among_many(machine, memory.shelves, simple_order(parameters.backfill_order), start_heads(machine))
 
 
+@on_nodes(easy_by_plan_on_nodes)
 def easy_by_profile(machine: Machine, parameters: Any, memory: EasyMemory) -> None:
     """Protect several from delay."""
     head = start_heads(machine)

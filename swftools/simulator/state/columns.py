@@ -31,6 +31,7 @@ Per = Literal[
     "parts",
     "table",
     "partitions",
+    "heads",
     "planned",
     "asked_places",
     "sets",
@@ -125,6 +126,7 @@ class StateSizes(NamedTuple):
     parts: int = 0
     table: int = 0
     partitions: int = 0
+    heads: int = 0
     planned: int = 0
     asked_places: int = 0
     sets: int = 0

@@ -150,7 +150,7 @@ def test_who_knows_no_nodes_says_so(what: Callable[[Trace], object], said: str) 
     assert str(caught.value) == said
 
 
-@pytest.mark.parametrize("policy", ["conservative", "easy:reservations=2", "pv-easy"])
+@pytest.mark.parametrize("policy", ["conservative", "pv-easy"])
 def test_policies_that_count_processors(policy: str) -> None:
     """They say which ones work."""
     trace = log()
