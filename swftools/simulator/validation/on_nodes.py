@@ -332,7 +332,7 @@ def excluded_in_vain(schedule: Schedule, trace: Trace, asked: Asked, row_of_rest
     """Check that nobody is excluded who can run; ``row_of_rest``: the trace's row of each.
 
     Who can run on this machine may be missing where the trace does not say when it was submitted or how long it ran,
-    or where the simulation was not over. What the schedule says is not enough: the trace must lack it too.
+    which the trace itself must show, or as it had not ended or was taken out, which the schedule must say.
     """
     known = row_of_rest >= 0
     can_run = known & (at(asked.code, row_of_rest, 1) == 0)
@@ -347,8 +347,7 @@ def excluded_in_vain(schedule: Schedule, trace: Trace, asked: Asked, row_of_rest
     if "reason" in schedule.excluded:
         told = schedule.excluded["reason"].astype("str")
         reason = told.fillna("").to_numpy(dtype=object)
-        if schedule.is_partial:
-            lacks |= told.str.startswith((NOT_ENDED, TAKEN_OUT), na=False).to_numpy(dtype=bool)
+        lacks |= told.str.startswith((NOT_ENDED, TAKEN_OUT), na=False).to_numpy(dtype=bool)
     number = np.append(trace.views.job_number, -1)[row_of_rest]
     times = np.append(trace.views.submit_time, np.nan)[row_of_rest]
     occurrence = floats(schedule.excluded, "job_occurrence").astype(np.int64)
