@@ -40,7 +40,7 @@ class Asked:
         Where it may run, as a place in ``places``; -1 where the job cannot run.
     places : tuple of Place
         What the jobs ask for, each once.
-    code : numpy.ndarray of int8, shape (rows,)
+    code : numpy.ndarray of int16, shape (rows,)
         Why the job cannot run on this machine, as a place in ``reasons``; 0 where it can.
     reasons : tuple of str
         In words; the first is empty.

@@ -102,7 +102,7 @@ def ask_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.bool_] |
         is_exclusive=can_run & judged.is_exclusive[request],
         place=np.where(can_run, judged.place[request], -1),
         places=tuple(judge.places),
-        code=judged.code[request].astype(np.int8),
+        code=judged.code[request].astype(np.int16),
         reasons=tuple(judge.reasons),
         ready_time=told.ready_time,
         assumed=(*_told_in_words(told, keep), *_not_followed(spots, names, keep)),

@@ -27,7 +27,7 @@ def reasons_to_exclude(
     *,
     idle: str = "",
     asked: Asked | None = None,
-) -> tuple[npt.NDArray[np.int8], list[str]]:
+) -> tuple[npt.NDArray[np.int16], list[str]]:
     """Return why each job cannot be simulated, as a number, and the numbers in words; 0 is no reason.
 
     Parameters
@@ -58,7 +58,7 @@ def reasons_to_exclude(
     }
     if idle:
         reasons[f"run_time 0 ({idle})"] = run_time == 0
-    code = np.zeros(len(run_time), np.int8)
+    code = np.zeros(len(run_time), np.int16)  # each name of a partition may be a reason
     for number, wrong in reversed(list(enumerate(reasons.values(), 1))):
         code[wrong] = number  # of several reasons the first
     return code, ["", *reasons]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from swftools import Trace
+from swftools import Trace, simulate
 from swftools.machines.asked import Asked
 from swftools.machines.requests import ask_of
 from tests.drawn import rows_of
@@ -133,7 +133,7 @@ def test_who_cannot_run_is_told_why() -> None:
         assert not column[cannot].any()
     assert (found.place[cannot] == -1).all()
     assert (found.place[~cannot] >= 0).all()
-    assert found.code.dtype == np.int8
+    assert found.code.dtype == np.int16
 
 
 def test_no_node_has_all_of_it() -> None:
@@ -346,6 +346,33 @@ def test_many_names_are_as_many_reasons_as_there_is_room_for() -> None:
     assert asked.code[-1] == 0
     assert reasons(asked)[0] == "asks for a partition that the machine does not have: x:0"
     assert reasons(asked)[299] == "asks for a partition that the machine does not have"
+
+
+def test_more_reasons_than_fit_in_a_byte() -> None:
+    """Each job is told its own reason, however many there are, and so is whoever simulates it."""
+    limits = "slow all max_nodes=1 / some all min_nodes=3"
+    table = machine("all 4 8 100 1", f"{limits} / few all max_cores=2 max_memory_per_core=10 max_time=60")
+    log = log_of(
+        [
+            *({"requested_processors": 1, "run_time": 1, "partition": f"x:{number}"} for number in range(140)),
+            {"requested_processors": 9, "run_time": 1, "partition": "slow"},
+            {"requested_processors": 1, "run_time": 1, "requested_nodes": 0},
+            {"run_time": 1},
+            {"node_cores": 9, "requested_nodes": 1, "run_time": 1, "partition": "slow"},
+            {"node_cores": 4, "requested_nodes": 1, "run_time": 1, "partition": "few"},
+            {"node_cores": 1, "requested_nodes": 1, "node_memory": 101, "run_time": 1, "partition": "slow"},
+            {"node_cores": 1, "requested_nodes": 1, "node_memory": 50, "run_time": 1, "partition": "few"},
+            {"node_cores": 1, "requested_nodes": 1, "node_gpus": 2, "run_time": 1, "partition": "slow"},
+            {"node_cores": 1, "requested_nodes": 1, "run_time": 1, "requested_time": 61, "partition": "few"},
+            {"node_cores": 1, "requested_nodes": 1, "run_time": 1, "partition": "some"},
+        ]
+    )
+    asked = ask_of(log, table)
+    said = reasons(asked)
+    assert len(asked.reasons) > 128
+    assert len(set(said[140:])) == 10
+    assert not any("does not have" in each for each in said[140:])
+    assert simulate(log, "fcfs", machine=table).excluded["reason"].tolist() == said
 
 
 def test_no_word_of_a_log_reaches_a_terminal_raw() -> None:
