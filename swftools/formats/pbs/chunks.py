@@ -26,6 +26,8 @@ _MODES = frozenset(
 )
 """Words of Torque that say how GPUs are used: no features."""
 _ALONE = re.compile(r"(?:^|:)excl(?:host)?(?:$|:)")
+_SCATTERED = re.compile(r"(?:^|:)v?scatter(?:$|:)")
+_PACKED = re.compile(r"(?:^|:)pack(?:$|:)")
 _SINGLE = ("singlejob", "singletask")
 """What Torque's Moab and Maui call a job that has its nodes alone."""
 
@@ -42,12 +44,14 @@ class Chunk(NamedTuple):
 
 
 class Chunks(NamedTuple):
-    """What jobs asked of each node, a row each: the most of any; NaN where nothing says it, memory in MB."""
+    """What jobs asked of each node, the most of any, and of all nodes; NaN where nothing says it, memory in MB."""
 
     cores: FloatArray
     memory: FloatArray
     gpus: FloatArray
     all_cores: FloatArray
+    all_memory: FloatArray
+    nodes: FloatArray
     is_mixed: BoolArray
     features: pa.LargeStringArray
     gpu_types: pa.LargeStringArray
@@ -62,7 +66,8 @@ def read_chunks(requests: pa.LargeStringArray | pa.DictionaryArray) -> Chunks:
     >>> found.cores.tolist(), found.all_cores.tolist(), found.memory.tolist(), found.features.to_pylist()
     ([8.0, 2.0], [16.0, 6.0], [nan, 1024.0], ['fast', None])
     """
-    cores, memory, gpus, all_cores, is_mixed = by_word(requests, _numbers, (np.nan, np.nan, np.nan, np.nan, 0.0))
+    absent = (*[np.nan] * 6, 0.0)
+    cores, memory, gpus, all_cores, all_memory, nodes, is_mixed = by_word(requests, _numbers, absent)
     features, gpu_types = (
         said_by_word(requests, said)
         for said in (
@@ -70,13 +75,25 @@ def read_chunks(requests: pa.LargeStringArray | pa.DictionaryArray) -> Chunks:
             lambda text: _words([each.gpu_types for each in _chunks(text)], "|"),
         )
     )
-    return Chunks(cores, memory, gpus, all_cores, is_mixed == 1, features, gpu_types)
+    return Chunks(cores, memory, gpus, all_cores, all_memory, nodes, is_mixed == 1, features, gpu_types)
 
 
 def is_alone(place: pa.LargeStringArray, access: pa.LargeStringArray) -> FloatArray:
     """Return which jobs have their nodes alone: 1 by ``place=scatter:excl`` or ``naccesspolicy=singlejob``, else 0."""
     by_place = by_word(place, lambda text: float(_ALONE.search(text) is not None), 0.0)
     return np.maximum(by_place, by_word(access, lambda text: float(text.lower() in _SINGLE), 0.0))
+
+
+def arrangements(place: pa.LargeStringArray) -> tuple[BoolArray, BoolArray]:
+    """Return of which jobs each chunk is on a node of its own (scatter, vscatter), and of which all are on one (pack).
+
+    Of the others, as without a place, PBS puts several chunks on a node where there is room.
+    """
+    scattered, packed = (
+        by_word(place, lambda text: _SCATTERED.search(text) is not None, False),
+        by_word(place, lambda text: _PACKED.search(text) is not None, False),
+    )
+    return scattered, packed
 
 
 def _chunks(text: str) -> list[Chunk]:
@@ -112,16 +129,19 @@ def _chunk(text: str) -> Chunk | None:
     return Chunk(nodes, amounts["cores"], amounts["memory"], amounts["gpus"], tuple(features), tuple(gpu_types))
 
 
-def _numbers(text: str) -> tuple[float, float, float, float, float]:
-    """Return cores, memory and GPUs of each node of a request, its cores in all, and whether nodes differ."""
+def _numbers(text: str) -> tuple[float, ...]:
+    """Return cores, memory and GPUs of each node; cores, memory and nodes in all; and whether nodes differ."""
     chunks = _chunks(text)
     if not chunks:
-        return np.nan, np.nan, np.nan, np.nan, 0.0
+        return (*[np.nan] * 6, 0.0)
+    memory = [each.nodes * each.memory for each in chunks if not np.isnan(each.memory)]
     return (
         max(each.cores for each in chunks),
         float(np.fmax.reduce([each.memory for each in chunks])),
         max(each.gpus for each in chunks),
         sum(each.nodes * each.cores for each in chunks),
+        sum(memory) if memory else np.nan,
+        sum(each.nodes for each in chunks),
         float(len({str(each[1:]) for each in chunks}) > 1),
     )
 

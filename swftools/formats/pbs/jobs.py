@@ -15,7 +15,7 @@ from swftools.formats.accounting.kernel import DOUBTFUL, PLAIN, label_table
 from swftools.formats.accounting.records import Records
 from swftools.formats.accounting.spans import Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
-from swftools.formats.pbs.chunks import MIXED, is_alone, read_chunks
+from swftools.formats.pbs.chunks import MIXED, arrangements, is_alone, read_chunks
 from swftools.formats.pbs.lines import Lines
 from swftools.formats.pbs.lives import CAME_AGAIN, ENDED, IN_QUEUE, NOT_ENDED, Lives
 from swftools.formats.pbs.outcomes import exit_of, swf_status
@@ -313,11 +313,19 @@ class Jobs(Columns):
         )
         requests = listed if selected.null_count == len(records) else pc.coalesce(selected, listed)
         told = read_chunks(requests.dictionary_encode())
-        records.note(MIXED, told.is_mixed & ~records.is_faulty)
+        is_scattered, is_packed = arrangements(place)
+        # Chunks that PBS may put together are no nodes: such a job asks for so much in all, on any number of nodes.
+        several = np.asarray(selected.is_valid()) & (told.nodes > 1) & ~is_scattered & ~self.is_cobalt
+        is_packed &= several
+        records.note(MIXED, told.is_mixed & ~several & ~records.is_faulty)
         # A server's default of one node stands beside what a user asks for in other words.
-        is_whole = told.all_cores == records.number("requested_processors")
+        processors = records.number("requested_processors")
+        is_whole = (told.all_cores == processors) & ~several
+        nodes, memory = records.number("requested_nodes"), records.number("requested_memory")
         records.numbers |= {
-            "requested_cores_per_node": np.where(is_whole, told.cores, np.nan),
+            "requested_nodes": np.where(several, np.where(is_packed, 1.0, np.nan), nodes),
+            "requested_memory": np.where(several & np.isnan(memory), told.all_memory * 1024.0 / processors, memory),
+            "requested_cores_per_node": np.where(is_packed, processors, np.where(is_whole, told.cores, np.nan)),
             "requested_memory_per_node": np.where(is_whole, told.memory, np.nan),
             "requested_gpus_per_node": np.where(is_whole & (told.gpus > 0), told.gpus, np.nan),
             **(

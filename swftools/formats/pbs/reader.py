@@ -53,8 +53,9 @@ class Pbs(AccountingFormat):
     """
 
     NAME = "pbs"
-    READER_VERSION = 4
-    """3: of several jobs that one waited for none was told; 4: what was asked of nodes was not."""
+    READER_VERSION = 5
+    """3: of several jobs that one waited for none was told; 4: what was asked of nodes was not; 5: each chunk was taken
+    for a node."""
     TITLE = "PBS, Torque or PBS Professional, accounting log"
     COMMAND = "cat $PBS_HOME/server_priv/accounting/2023* > accounting.txt"
     NOTES = (

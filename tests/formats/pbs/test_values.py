@@ -12,8 +12,10 @@ import pytest
 from swftools import Trace
 from swftools.errors import ParameterError
 from swftools.formats.pbs.jobs import KEYS
+from swftools.machines.requests import ask_of
 from tests.examples import pairs
 from tests.formats.pbs.compared import read
+from tests.machines.tables import machine
 
 BEGIN = 1688634000
 NEEDED = ("ctime", "start", "end", "exec_host")
@@ -159,10 +161,10 @@ def test_allocation() -> None:
 @pytest.mark.parametrize(
     ("given", "processors", "nodes", "gpus"),
     [
-        ({"select": "2:ncpus=4:mpiprocs=4:ngpus=1+1:ncpus=1"}, 9, 3, 2),
-        ({"select": "2:ncpus=4", "ncpus": 8, "nodect": 1}, 8, 1, None),
+        ({"select": "2:ncpus=4:mpiprocs=4:ngpus=1+1:ncpus=1", "place": "scatter"}, 9, 3, 2),
+        ({"select": "2:ncpus=4", "ncpus": 8, "nodect": 1, "place": "vscatter:excl"}, 8, 1, None),
         ({"select": "ncpus=4:mem=2gb"}, 4, 1, None),
-        ({"select": "3", "ncpus": 6, "ngpus": 1}, 6, 3, 1),
+        ({"select": "3", "ncpus": 6, "ngpus": 1}, 6, None, 1),
         ({"nodes": "2:ppn=4", "ncpus": 1}, 8, 2, None),
         ({"nodes": "1:ppn=8+2:ppn=4"}, 16, 3, None),
         ({"nodes": "n1+n2"}, 2, 2, None),
@@ -183,6 +185,64 @@ def test_requests(given: dict[str, Any], processors: int, nodes: int | None, gpu
     row = job(**{f"Resource_List.{key}": value for key, value in given.items()})
     told = (row["requested_processors"], row.get("requested_nodes"), row.get("requested_gpus"))
     assert [None if pd.isna(value) else value for value in told] == [processors, nodes, gpus]
+
+
+@pytest.mark.parametrize(
+    ("place", "nodes", "cores", "memory"),
+    [
+        (None, None, None, None),
+        ("free", None, None, None),
+        ("excl", None, None, None),
+        ("free:group=scatterer", None, None, None),
+        ("pack", 1, 12, None),
+        ("pack:exclhost", 1, 12, None),
+        ("scatter", 3, 4, 2048),
+        ("vscatter:excl", 3, 4, 2048),
+    ],
+)
+def test_chunks_are_nodes_where_they_are_scattered(
+    place: str | None, nodes: int | None, cores: int | None, memory: int | None
+) -> None:
+    """Else a job asks for so much in all: on one node if packed, on any number of them if not."""
+    given = {"Resource_List.select": "3:ncpus=4:mem=2gb:ngpus=1", "Resource_List.nodect": 3, "exec_host": "a/0*12"}
+    row = job(**given, **({"Resource_List.place": place} if place else {}))
+    names = ("requested_nodes", "requested_cores_per_node", "requested_memory_per_node", "requested_gpus_per_node")
+    told = [None if pd.isna(row.get(name)) else row[name] for name in names]
+    assert told == [nodes, cores, memory, 1 if memory else None]
+    assert (row["requested_processors"], row["requested_gpus"]) == (12, 3)
+    if not memory:
+        assert row["requested_memory"] == 3 * 2 * 2**20 / 12
+    assert job(**given | {"Resource_List.mem": "12gb"})["requested_memory"] == 2**20
+
+
+def test_one_chunk_is_a_node() -> None:
+    """Wherever it is placed; chunks that differ are told of only where they are nodes."""
+    row = job(**{"Resource_List.select": "1:ncpus=4", "Resource_List.place": "free"})
+    assert (row["requested_nodes"], row["requested_cores_per_node"]) == (1, 4)
+    for place, count in (("free", 0), ("pack", 0), ("scatter", 1)):
+        given = {"Resource_List.select": "1:ncpus=4+2:ncpus=1", "Resource_List.place": place}
+        told = job(exec_host="a/0*6", **given)["trace"].provenance.get("anomalies", {})
+        assert sum("nodes of several kinds" in each for each in told) == count
+
+
+def test_chunks_on_a_machine() -> None:
+    """As few nodes as hold them, although each chunk counts as a node in PBS's own words."""
+    select = {"Resource_List.select": "32:ncpus=1:mem=1gb", "Resource_List.nodect": 32, "exec_host": "a/0*32"}
+    lines = [
+        record(job_id=f"{at}.s", **select, **{"Resource_List.place": place})
+        for at, place in enumerate(("free", "pack", "scatter", "free:excl"))
+    ]
+    asked = ask_of(read(b"".join(lines)), machine("small 4 8 16384 0"))
+    assert asked.nodes.tolist() == [4, 0, 0, 4]
+    assert asked.cores.tolist() == [8, 0, 0, 8]
+    assert asked.memory.tolist() == [8192, 0, 0, 8192]
+    assert [asked.reasons[code] for code in asked.code[1:3]] == [
+        "asks for more cores on a node than any node of its partition has",
+        "asks for more nodes than its partition has that are large enough",
+    ]
+    large = ask_of(read(b"".join(lines)), machine("large 32 64 65536 0"))
+    assert large.nodes.tolist() == [1, 1, 32, 1]
+    assert large.cores.tolist() == [32, 32, 1, 32]
 
 
 def test_nodes_and_procs_together() -> None:
