@@ -15,13 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.kernel import BoolArray, FloatArray, IntArray
-from swftools.machines.amounts import MOST_MEMORY
 from swftools.machines.node_table import NodeTable
 from swftools.machines.request_words import Request, read_request
 from swftools.trace import Trace
 
 OF_SLURM = re.compile(r"from Slurm, sacct \(slurm\b")
 """What stands in the header of a log that was read as Slurm's, whatever file it is kept in now."""
+OF_PBS = re.compile(r"\(pbs\b")
 NODES_GIVEN = "the nodes that jobs were given count, as what they asked for is not told"
 GPUS_GIVEN = "the GPUs that jobs were given count, as what they asked for is not told"
 NODES_ARE_WIDTH = "the width counts nodes, which jobs have whole, as the log tells no cores"
@@ -29,12 +29,10 @@ ALL_WHOLE = "whole nodes, however many cores are told, as all jobs of the log ha
 NODES_ONLY = "whole nodes, as only nodes are told"
 MIXED = "requests for nodes of several kinds: the largest amount of each kind counts for all of them"
 NOT_READ = "requests in words that cannot be read: the other columns count"
-IN_BYTES = "memory of field 10 counts bytes of a node: counted in KB most jobs would have more than any node"
+IN_BYTES = "memory of field 10 is that of a node in bytes, as CERIT-SC tells it"
 NO_CORES = "one core, or one of each node, as only GPUs are told"
 
 _KB = 1024.0
-_MUCH = 1 << 20
-"""MB, which is 1 TB."""
 _UNKNOWN = -1
 
 
@@ -106,8 +104,7 @@ def told_of(trace: Trace, table: NodeTable) -> Told:
     trace : Trace
         The log.
     table : NodeTable
-        The machine; it decides what the widths of a log can be that has as many nodes as processors, and in what unit
-        CERIT-SC tells memory.
+        The machine; it decides what the widths of a log can be that has as many nodes as processors.
     """
     columns = _Columns(trace.jobs)
     words = columns.texts("resource_request")
@@ -131,8 +128,8 @@ def told_of(trace: Trace, table: NodeTable) -> Told:
     )
     exact = columns.numbers("exact_gpus", least=0.0)
     told.all_gpus = np.where(np.isfinite(exact), exact, told.all_gpus)
-    _take_words(told, table)
-    _take_given(told, columns)
+    _take_words(told)
+    _take_given(told, columns, trace)
     _judge_width(told, trace, table)
     told.counts_threads = _counts_threads(told, trace, table)
     _fill_up(told)
@@ -166,7 +163,7 @@ class _Columns:
         return places.astype(np.int64), [str(text) for text in texts]
 
 
-def _take_words(told: Told, table: NodeTable) -> None:
+def _take_words(told: Told) -> None:
     """Take what the texts of dialects say."""
     places, texts = told.words
     if not texts:
@@ -179,37 +176,30 @@ def _take_words(told: Told, table: NodeTable) -> None:
         for name in ("is_exclusive", "is_mixed", "counts_memory_of_node")
     )
     is_read = np.isfinite(nodes)
-    told.nodes = np.where(is_read, nodes, told.nodes)
+    told.nodes = np.where(is_read & np.isnan(told.nodes), nodes, told.nodes)
     told.cores = np.where(is_read & np.isnan(told.cores), cores, told.cores)
     told.gpus = np.where(is_read & (gpus > 0) & np.isnan(told.gpus), gpus, told.gpus)
     told.is_exclusive |= is_exclusive
     told.assume(NOT_READ, (places >= 0) & ~is_read)
     told.assume(MIXED, is_mixed)
     memory = np.where(of_node, told.memory_per_core, np.nan)
-    known = memory[np.isfinite(memory)]
-    if len(known):
-        if np.median(known) > _largest_memory(table):
-            told.assume(IN_BYTES, np.isfinite(memory))
-            memory = memory / _KB
-        told.memory = np.where(np.isfinite(memory) & np.isnan(told.memory), memory, told.memory)
+    is_taken = np.isfinite(memory) & np.isnan(told.memory)
+    told.assume(IN_BYTES, is_taken)
+    told.memory = np.where(is_taken, memory / _KB, told.memory)
     told.memory_per_core = np.where(of_node, np.nan, told.memory_per_core)
 
 
-def _largest_memory(table: NodeTable) -> int:
-    """Return the most MB of a node; where that of none is known, what hardly any node has."""
-    known = table.memory[table.memory < MOST_MEMORY]
-    return int(known.max(initial=0)) or _MUCH
-
-
-def _take_given(told: Told, columns: _Columns) -> None:
+def _take_given(told: Told, columns: _Columns, trace: Trace) -> None:
     """Take what jobs were given where the log does not say what they asked for."""
-    given = told.given_cores
+    given, is_asked = told.given_cores, np.isfinite(told.all_cores)
     # A log that says nothing of nodes is one of widths: what was given is what a pool of processors takes.
     of_width = np.isnan(told.nodes) & np.isnan(told.cores) & ~(told.all_gpus > 0) & ~(told.gpus > 0)
     all_cores = np.where(of_width & np.isfinite(given), given, told.all_cores)
     told.all_cores = np.where(np.isnan(all_cores) & np.isnan(told.cores), given, all_cores)
     nodes = columns.numbers("allocated_nodes")
     lacks = np.isnan(told.nodes) & np.isfinite(nodes) & np.isnan(told.cores)
+    if is_from(trace, "pbs", OF_PBS):  # who asks there for nodes tells how many; the others get as few as hold them
+        lacks &= ~is_asked
     told.nodes = np.where(lacks, nodes, told.nodes)
     told.assume(NODES_GIVEN, lacks)
     gpus = columns.numbers("allocated_gpus")
@@ -218,6 +208,12 @@ def _take_given(told: Told, columns: _Columns) -> None:
     lacks = np.isfinite(gpus) & ~told.is_exclusive & (not says_none)
     told.all_gpus = np.where(lacks, gpus, told.all_gpus)
     told.assume(GPUS_GIVEN, lacks & (gpus > 0))
+
+
+def is_from(trace: Trace, reader: str, header: re.Pattern[str]) -> bool:
+    """Return whether a log was read by a reader, or once was, as its header says."""
+    is_read = str(trace.provenance.get("format", "")).partition(":")[0] == reader
+    return is_read or header.search(trace.header.conversion or "") is not None
 
 
 def _judge_width(told: Told, trace: Trace, table: NodeTable) -> None:
@@ -252,9 +248,7 @@ def _counts_threads(told: Told, trace: Trace, table: NodeTable) -> bool:
     threads = table.threads_by_node
     if not (threads > 1).any():
         return False
-    if str(trace.provenance.get("format", "")).partition(":")[0] == "slurm":
-        return True
-    if OF_SLURM.search(trace.header.conversion or ""):
+    if is_from(trace, "slurm", OF_SLURM):
         return True
     of_node = np.where(np.isfinite(told.cores), told.cores, np.where(told.nodes == 1, told.all_cores, np.nan))
     above = of_node[of_node > table.cores.max()]

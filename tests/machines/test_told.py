@@ -142,29 +142,44 @@ def test_requests_of_cerit() -> None:
     assert sets == [[2, 3, 4], [0, 1, 2, 3, 4], [0, 1], [2, 3, 4], [1, 2, 3, 4], [1], [], [0, 1, 2, 3, 4]]
     assert asked.assumed == (
         "requests for nodes of several kinds: the largest amount of each kind counts for all of them: 1 job",
-        "memory of field 10 counts bytes of a node: counted in KB most jobs would have more than any node: 8 jobs",
+        "memory of field 10 is that of a node in bytes, as CERIT-SC tells it: 8 jobs",
         "cores rounded up to whole ones: 1 job",
         "names in requests that nothing of the machine has are not followed: x86_64, brno: 2 jobs",
     )
 
 
-def test_memory_of_cerit_in_kilobytes() -> None:
-    """Where most jobs then fit on some node it is taken as SWF has it, and is still that of a node."""
-    rows = [{"requested_processors": 8, "resource_request": "1:ppn=8", "requested_memory": 8.0 * 2**20}]
-    assert shown(ask_of(log_of(rows), machine("zewura 2 80 517000 0"))) == [["1", "8", "8192", "0"]]
-
-
-@pytest.mark.parametrize("memory", [0, 2**27])
-def test_memory_of_cerit_on_nodes_whose_memory_is_not_known(memory: int) -> None:
-    """It counts bytes where it would be more than 1 TB in KB."""
+@pytest.mark.parametrize("memory", [0, 100, 2**20, 2**27])
+def test_memory_of_cerit_does_not_depend_on_the_machine_nor_on_the_other_jobs(memory: int) -> None:
+    """It counts bytes, whatever the nodes have, and whichever jobs of the log there are."""
     rows = [
-        {"requested_processors": 8, "resource_request": "1:ppn=8", "requested_memory": size * 2.0**30}
-        for size in (4.0, 8.0, 0.5)
+        {"requested_processors": 8, "resource_request": "1:ppn=8", "requested_memory": size * 2.0**20}
+        for size in (4096.0, 8.0, 64.0)
     ]
-    asked = ask_of(log_of(rows), machine(f"zewura 2 80 {memory} 0"))
-    assert any("counts bytes of a node" in told for told in asked.assumed)
-    if memory:
-        assert asked.memory.tolist() == [4096, 8192, 512]
+    table = machine(f"zewura 2 80 {memory} 0")
+    asked = ask_of(log_of(rows), table)
+    assert "memory of field 10 is that of a node in bytes, as CERIT-SC tells it: 3 jobs" in asked.assumed
+    assert asked.memory.tolist() == [4096 if memory > 4096 else 0, 8 if memory else 0, 64 if memory else 0]
+    for row, each in enumerate(rows):
+        assert ask_of(log_of([each]), table).memory.tolist() == [asked.memory[row]]
+
+
+def test_columns_come_before_texts() -> None:
+    """For nodes too."""
+    rows = [{"requested_nodes": 3, "node_cores": 1, "node_gpus": 1, "resource_request": "2:ppn=2:gpus=2"}]
+    assert shown(ask_of(log_of(rows), machine("n 4 8 0 2"))) == rows_of("3 1 0 1")
+
+
+@pytest.mark.parametrize("kept_as", ["pbs", "pbs:submit=queued", "header"])
+def test_who_asks_pbs_for_no_nodes_gets_as_few_as_hold_it(kept_as: str) -> None:
+    """However many were given, unless nothing else is told of the job; other logs say so by what was given."""
+    log = jobs(
+        "requested_processors allocated_processors allocated_nodes requested_nodes / 8 8 5 . / . 8 5 . / 8 8 5 2"
+    )
+    table = machine("n 8 8 0 0")
+    assert shown(ask_of(log, table)) == rows_of("5 2 0 0 / 5 2 0 0 / 2 4 0 0")
+    header = SwfHeader.from_lines(["; Conversion: swftools 1, from PBS, Torque (pbs)"])
+    of_pbs = replace(log, header=header) if kept_as == "header" else replace(log, provenance={"format": kept_as})
+    assert shown(ask_of(of_pbs, table)) == rows_of("1 8 0 0 / 5 2 0 0 / 2 4 0 0")
 
 
 def test_requests_that_cannot_be_read() -> None:
