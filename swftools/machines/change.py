@@ -40,6 +40,8 @@ _SECTIONS = {"nodes": ("kind of nodes", "kind", NodeKind), "partitions": ("parti
 _INNER: dict[str, type | None] = {"gpus": None, "power": Power, "allow": Allowed}
 _TIMES = ("max_time", "default_time")
 _MEMORY = ("memory", "default_memory_per_core", "max_memory_per_core")
+_LIMITS = ("max_nodes", "max_cores", "max_memory_per_core")
+"""Of a partition; 0 is none."""
 _LISTS = ("features", "accounts", "groups", "users", "qos")
 _OF_POLICY = "priority."
 _OF_AWAY = ("nodes", "in", "for", "kind", "users", "accounts", "reason")
@@ -199,9 +201,13 @@ def _changed(old: Any, key: str, sign: str, value: str) -> Any:
         raise ParameterError(f"{key} has no value that could be changed; set it by =")
     if isinstance(old, str | bool | list | dict):
         raise ParameterError(f"{key} is no number; set it by =")
+    if key in _LIMITS and not old:
+        raise ParameterError(f"{key} is 0, which is no limit; set one by =")
     new = (old or 0) + (difference if sign == "+=" else -difference)
     if new < 0:
         raise ParameterError(f"leaves {new:,g} of {key}, which is below 0")
+    if key in _LIMITS and not new:
+        raise ParameterError(f"leaves 0 of {key}, which would be no limit; set it by =")
     return int(new) if float(new).is_integer() else new
 
 
@@ -230,46 +236,53 @@ def _resize(content: dict[str, Any], entry: dict[str, Any], sign: str, value: st
         after = names_of(NodeKind(**entry))
     gone, new = before[count:], after[len(before) :]
     if gone:
-        for part in [*content.get("partitions", []), *content.get("outages", [])]:
-            if not {ALL, called} & {*_listed(part)}:
-                _take(content, part, gone, known={*before}, is_all_needed=False)
+        for part in content.get("partitions", []):
+            if not _without(content, part, gone):
+                raise ParameterError(f"leaves no node of {part.get('name')}")
+        # Nodes that are not there need not be away.
+        if "outages" in content:
+            content["outages"] = [each for each in content["outages"] if _without(content, each, gone)]
     had = {*before}
     for part in content.get("partitions", []) if new else []:
         items = _listed(part)
-        if not {ALL, called} & {*items} and had.issubset(_hosts_of(content, items, known=had)):
+        if not {ALL, called} & {*items} and had.issubset(_hosts_of(content, items)):
             part["nodes"] = [*items, fold_hosts(new)]
 
 
-def _take(
-    content: dict[str, Any],
-    part: dict[str, Any],
-    hosts: Sequence[str],
-    *,
-    known: Collection[str] = (),
-    is_all_needed: bool = True,
-) -> None:
-    """Take hosts from a partition or an outage; whatever else there is of it is named by hosts then."""
-    items = _listed(part)
-    had = _hosts_of(content, items, known=known)
+def _without(content: dict[str, Any], part: dict[str, Any], gone: Collection[str]) -> bool:
+    """Take hosts that went out of the lists of hosts of a partition or an outage; return whether a node is left.
+
+    Kinds and ALL stand for those that are still there.
+    """
+    kinds = {ALL, *(str(kind.get("kind") or kind.get("names")) for kind in content["nodes"])}
+    gone = {*gone}
+    left: list[str] = []
+    for item in _listed(part):
+        hosts = [] if item in kinds else expand_hosts(item, MOST_NODES)
+        if gone.isdisjoint(hosts):
+            left.append(item)
+        elif stay := [host for host in hosts if host not in gone]:
+            left.append(fold_hosts(stay))
+    if left != _listed(part):
+        part["nodes"] = left
+    return bool(left)
+
+
+def _take(content: dict[str, Any], part: dict[str, Any], hosts: Collection[str]) -> None:
+    """Take hosts from a partition; whatever else there is of it is named by hosts then."""
+    had = _hosts_of(content, _listed(part))
     gone = {*hosts}
     missing = gone.difference(had)
-    if missing and is_all_needed:
+    if missing:
         raise ParameterError(f"{part.get('name')} has no node {min(missing)!r}")
-    if len(missing) == len(gone):
-        return
     left = [host for host in had if host not in gone]
     if not left:
-        raise ParameterError(f"leaves no node of {part.get('name') or 'an outage'}")
+        raise ParameterError(f"leaves no node of {part.get('name')}")
     part["nodes"] = [fold_hosts(left)]
 
 
-def _hosts_of(
-    content: dict[str, Any],
-    items: Sequence[str],
-    *,
-    known: Collection[str] = (),
-) -> list[str]:
-    """Return the hosts that kinds, lists of hosts and ALL stand for; ``known`` are hosts that just went."""
+def _hosts_of(content: dict[str, Any], items: Sequence[str]) -> list[str]:
+    """Return the hosts that kinds, lists of hosts and ALL stand for."""
     kinds = {str(kind.get("kind") or kind.get("names")): names_of(NodeKind(**kind)) for kind in content["nodes"]}
     everybody = dict.fromkeys(name for names in kinds.values() for name in names)
     found: dict[str, None] = {}
@@ -280,7 +293,7 @@ def _hosts_of(
             found |= dict.fromkeys(kinds[item])
         else:
             hosts = expand_hosts(item, MOST_NODES)
-            unknown = next((host for host in hosts if host not in everybody and host not in known), None)
+            unknown = next((host for host in hosts if host not in everybody), None)
             if unknown is not None:
                 raise ParameterError(f"there is no node {unknown!r}{did_you_mean([unknown], kinds)}")
             found |= dict.fromkeys(hosts)

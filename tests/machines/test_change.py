@@ -52,15 +52,31 @@ def test_more_nodes(machine: MachineDescription) -> None:
 
 
 def test_fewer_nodes(machine: MachineDescription) -> None:
-    """The last ones go, from partitions too; an outage of which nothing is left cannot stay."""
+    """The last ones go, from partitions too, and outages of which nothing is left."""
     table = machine.changed(["nodes.thin.count-=1"]).table()
     parts = names_of(table)
     assert parts["day"] == [f"n{number:02}" for number in range(1, 10)] + ["m1"]
     assert parts["part"] == [f"n{number:02}" for number in range(1, 10)]
-    with pytest.raises(ParameterError, match="leaves no node of an outage"):
-        machine.changed(["nodes.thin.count=8"])
+    assert [each.nodes for each in machine.changed(["nodes.thin.count=9"]).outages] == [("n09",)]
+    assert machine.changed(["nodes.thin.count=8"]).outages == ()
     with pytest.raises(ParameterError, match="leaves 0 nodes of 10; 1 to 200,000 can be"):
         machine.changed(["nodes.thin.count-=10"])
+
+
+def test_fewer_nodes_where_lists_mix_kinds_and_hosts() -> None:
+    """Hosts that went are no longer named; kinds and ALL stay as they are; a partition must have a node left."""
+    kinds = [{"kind": "a", "names": "n[1-4]", "cores": 1}, {"kind": "b", "names": "m[1-2]", "cores": 1}]
+    parts = [{"name": "p", "nodes": ["a", "n[3-4]", "m1"]}, {"name": "q", "nodes": ["ALL", "n4"]}]
+    machine = MachineDescription.from_mapping(
+        {"nodes": kinds, "partitions": parts, "outages": [{"nodes": ["b", "n[2-4]"]}, {"nodes": "n4"}, {"nodes": "a"}]}
+    )
+    fewer = machine.changed(["nodes.a.count=3"])
+    assert [part.nodes for part in fewer.partitions] == [("a", "n3", "m1"), ("ALL",)]
+    assert [each.nodes for each in fewer.outages] == [("b", "n[2-3]"), ("a",)]
+    assert names_of(fewer.table()) == {"p": ["n1", "n2", "n3", "m1"], "q": ["n1", "n2", "n3", "m1", "m2"]}
+    last = MachineDescription.from_mapping({"nodes": kinds, "partitions": [{"name": "last", "nodes": "n4"}]})
+    with pytest.raises(ParameterError, match="leaves no node of last"):
+        last.changed(["nodes.a.count-=1"])
 
 
 def test_counts_of_kinds_without_names(machine: MachineDescription) -> None:
@@ -175,6 +191,11 @@ def test_parameters_of_the_policy_are_apart() -> None:
         ("partitions.day.max_time+=soon", "'soon' is no time to add"),
         ("partitions.day.max_time-=2d", "leaves -86,400 of max_time, which is below 0"),
         ("partitions.part.max_time+=1h", "max_time has no value that could be changed; set it by ="),
+        ("partitions.day.max_nodes+=1", "max_nodes is 0, which is no limit; set one by ="),
+        ("partitions.day.max_cores-=1", "max_cores is 0, which is no limit; set one by ="),
+        ("partitions.day.max_memory_per_core+=1G", "max_memory_per_core is 0, which is no limit; set one by ="),
+        ("partitions.every.max_nodes-=4", "leaves 0 of max_nodes, which would be no limit; set it by ="),
+        ("partitions.every.min_nodes=99", "min_nodes: 99 is more than it has, which is 15"),
         ("partitions.day.nodes+=n99", r"partitions\.0\.nodes: no node 'n99'"),
         ("partitions.part.nodes-=n10", "part has no node 'n10'"),
         ("partitions.part.nodes-=n99", "there is no node 'n99'"),
