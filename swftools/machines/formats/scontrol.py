@@ -43,8 +43,9 @@ def read_scontrol(text: str, name: str) -> Found:
     for line, kind, called, words in _records(text):
         where = f"{name}, line {line}"
         if kind == "Node":
-            if not whole(words, where, "cputot"):
-                raise ParameterError(f"{where}: node {called} has no CPUTot; its record is cut off")
+            for key in ("CPUTot", "RealMemory", "State"):
+                if not words.get(key.lower()):
+                    raise ParameterError(f"{where}: node {called} has no {key}; its record is cut off")
             machine.add_nodes([called], words, where)
         elif kind == "Partition":
             if "totalnodes" not in words:
