@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import numpy as np
 
@@ -98,6 +99,16 @@ def number_nodes(
         )
     )
     problems += _of_partitions(partitions)
+    problems += [
+        (("partitions", place, "min_nodes"), f"{part.min_nodes:,} is more than it has, which is {len(nodes):,}")
+        for place, (part, nodes) in enumerate(zip(partitions, in_partitions, strict=True))
+        if nodes and part.min_nodes > len(nodes)
+    ]
+    problems += [
+        (("outages", place, "end"), f"{outage.end!r} is not after begin, {outage.begin!r}")
+        for place, outage in enumerate(outages)
+        if _ends_early(outage)
+    ]
     return Numbered(tuple(number), of_kind, in_partitions, in_outages, tuple(problems))
 
 
@@ -181,6 +192,16 @@ def _of_partitions(partitions: Sequence[Partition]) -> Iterator[Problem]:
         if part.max_memory_per_core and part.default_memory_per_core > part.max_memory_per_core:
             told = f"{part.default_memory_per_core:,} MB is above max_memory_per_core, {part.max_memory_per_core:,} MB"
             yield (*where, "default_memory_per_core"), told
+
+
+def _ends_early(outage: Outage) -> bool:
+    """Return whether an outage ends before it begins; what is told in different ways cannot be compared."""
+    begin, end = (
+        datetime.fromisoformat(each) if isinstance(each, str) else each for each in (outage.begin, outage.end)
+    )
+    if isinstance(begin, datetime) and isinstance(end, datetime):
+        return (begin.tzinfo is None) == (end.tzinfo is None) and end <= begin
+    return isinstance(begin, float) and isinstance(end, float) and end <= begin
 
 
 def _numbers(

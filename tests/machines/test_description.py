@@ -112,7 +112,7 @@ def test_what_is_not_simulated_is_told(tmp_path: Path) -> None:
     text = SITE.replace("    memory: 64G\n", "").replace("licences:", "burst_buffers: datawarp\nlicences:")
     text = text.replace("max_nodes: 4", "max_nodes: 4\n    default_time: 1h")
     assert site(tmp_path, text).not_simulated() == (
-        "threads: cores are counted, not their threads (fat)",
+        "threads: those that a log counts become cores (fat)",
         "GPUs of several types on a node are counted together (fat)",
         "memory is not known, and never lacks (thin)",
         "speed: told, not simulated (fat)",
@@ -222,6 +222,9 @@ def test_texts_that_look_like_something_else(tmp_path: Path) -> None:
         ("nodes: [thin, fat2]", "nodes: 'n['", "line 20: .*a bracket is not closed"),
         ("max_time: 2d", "max_time: 2 days", "line 22: .*'2 days' is no time such as"),
         ("max_time: 2d", "max_time: 0", "line 22: .*should be greater than 0"),
+        ("min_nodes: 2", "min_nodes: 3", "line 25: .*min_nodes: 3 is more than it has, which is 2"),
+        ("end: 5h", "end: 3h", "line 28: outages > 0 > end: 10800.0 is not after begin, 10800.0"),
+        ("users: root}", "users: root, end: 2026-01-31}", "outages > 1 > end: '2026-01-31' is not after begin"),
         ("max_nodes: 4", "max_nodes: 4\n    min_nodes: 5", "line 24: .*min_nodes: 5 is above max_nodes, 4"),
         (
             "default_memory_per_core: 2G",
