@@ -26,7 +26,7 @@ def not_simulated(
 def _of_nodes(kinds: Sequence[NodeKind]) -> Iterator[str]:
     threads = [kind_name(kind) for kind in kinds if kind.threads_per_core > 1]
     if threads:
-        yield f"threads: cores are counted, not their threads ({_named(threads)})"
+        yield f"threads: those that a log counts become cores ({_named(threads)})"
     mixed = [kind_name(kind) for kind in kinds if len(kind.gpus) > 1]
     if mixed:
         yield f"GPUs of several types on a node are counted together ({_named(mixed)})"
