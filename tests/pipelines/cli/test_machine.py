@@ -55,7 +55,7 @@ def test_what_is_printed() -> None:
         "  * jobs go there that name no partition\n"
         "\n"
         "not simulated\n"
-        "  threads: cores are counted, not their threads (30c)\n"
+        "  threads: those that a log counts become cores (30c)\n"
         "  GPUs of several types on a node are counted together (30c)\n"
         "  who may use a partition: told, not simulated (gpu, excl)\n"
         "  1 outage: kept, not simulated yet\n"
