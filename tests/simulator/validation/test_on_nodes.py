@@ -271,7 +271,7 @@ def test_what_the_engine_makes_is_valid(heads: str, seeds: range, monkeypatch: p
     """Its segments have what the rules look at, and its first waiting jobs keep their reservations."""
     for seed in seeds:
         workload = random_workload(seed)
-        monkeypatch.setattr(requests, "ask_of", lambda trace, table, workload=workload: workload.asked)
+        monkeypatch.setattr(requests, "ask_of", lambda trace, table, workload=workload, **_: workload.asked)
         policy = ["fcfs", "easy", "sjf-backfill", "easy:backfill_order=widest"][seed % 4]
         trace = trace_of(workload)
         schedule = simulate(trace, policy, machine=workload.table, heads=heads, overrun="run-on")
