@@ -359,6 +359,7 @@ def _other_orders(machine: Machine, heap: Any) -> None:
     start_in_order(machine, SJF)
     start_from_heap(machine, heap, LJF)
     start(machine, next_waiting(machine, NOBODY))
+    predict(machine, next_waiting(machine, NOBODY), 1.0)
 
 
 def _compile_orders() -> None:
@@ -392,6 +393,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         *((f"policy {name} on nodes", partial(_simulate_on_nodes, name)) for name in _ON_NODES),
         ("other orders on nodes", _compile_orders),
         ("best fit on nodes", partial(_simulate_on_nodes, "easy", "best-fit")),
+        ("several reservations on nodes", partial(_simulate_on_nodes, "easy:reservations=2")),
         ("easy with several reservations", partial(_simulate, "easy:reservations=2")),
         ("cirne-berman with reservations", partial(_simulate, "cirne-berman:inner=conservative")),
         *((f"predictor {name}", partial(_predict, name)) for name in list_predictors()),

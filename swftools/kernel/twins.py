@@ -28,7 +28,7 @@ class Twins:
     """
 
     def __init__(self, name: str, exchanged: Mapping[Any, Any]) -> None:
-        self.name, self._exchanged = name, {id(old): new for old, new in exchanged.items()}
+        self.name, self._exchanged = name, {id(old): new for old, new in exchanged.items() if new is not old}
         self._kept = list(exchanged)  # or another object might come to have its identity
         self._made: dict[int, Any] = {}
 

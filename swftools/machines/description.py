@@ -267,11 +267,11 @@ def read_machine(path: str | os.PathLike[str]) -> MachineDescription:
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "site.yaml")
-    ...     _ = path.write_text("nodes: [{names: 'n[1-4]', cores: 8}]")
-    ...     read_machine(path)
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".yaml") as file:
+    ...     _ = file.write(b"nodes: [{names: 'n[1-4]', cores: 8}]")
+    ...     file.flush()
+    ...     read_machine(file.name)
     MachineDescription: 4 nodes of 1 kind, 32 cores
     nodes: n[1-4] 4
     partitions: all 4
