@@ -16,14 +16,29 @@ from pipelines.cli.completion import (
     complete_version,
 )
 from pipelines.cli.data_sets import open_root
-from pipelines.cli.options import data_root, load, reads_a_log, says_its_progress, takes_a_log
+from pipelines.cli.on_nodes import check_has_policy, load_on, schedules_on
+from pipelines.cli.options import (
+    data_root,
+    load,
+    on_nodes,
+    reads_a_log,
+    says_its_progress,
+    takes_a_log,
+    together,
+)
 from pipelines.cli.output import check_output, check_picture
+from pipelines.cli.schedules import option_of, policy_entry
 from pipelines.names import LATEST, MANIFEST
 from swftools.output.shown_text import WIDTH, shown
+from swftools.parameters.run_option_table import ON_NODES
 
 if TYPE_CHECKING:
     from pipelines.reports import Version
+    from swftools.simulator.schedule import Schedule
     from swftools.trace import Trace
+
+where_it_runs = together(on_nodes, *map(option_of, ON_NODES))
+"""The options of a schedule on nodes that is only looked at."""
 
 
 @click.command(short_help="Show a log or a published version as one HTML file.")
@@ -31,6 +46,13 @@ if TYPE_CHECKING:
 @click.argument("version", required=False, shell_complete=complete_version)
 @click.option("--log", shell_complete=complete_log, help="A log, also if a data set has its name.")
 @reads_a_log
+@click.option(
+    "--policy",
+    metavar="NAME",
+    shell_complete=complete_policy,
+    help="Show the schedule that this policy makes of the log.",
+)
+@where_it_runs
 @click.option("--compare", metavar="OTHER", help="Show another version beside it: VERSION, or DATA_SET/VERSION.")
 @click.option("-o", "--output", metavar="FILE", help="Default: NAME.html in the current folder.")
 @data_root
@@ -41,19 +63,22 @@ def report(
     log: str | None,
     cleaned: bool,
     rules: str,
+    policy: str | None,
     compare: str | None,
     output: str | None,
     data_root: str,
+    **options: Any,
 ) -> None:
     """Write one HTML file about a published version or a log: figures, tables, pictures, how it was made.
 
     NAME is a data set, or the path of a version, such as data/NAME/VERSION: a trace, a comparison, an evaluation of
-    waits, a history or a reproduction. Otherwise it is a log: a path, a card, a model, an https address. The file needs
-    no network and no scripts, and can be printed.
+    waits, a history or a reproduction. Otherwise it is a log: a path, a card, a model, an https address; with --policy
+    the report is on the schedule of that policy. The file needs no network and no scripts, and can be printed.
 
     \b
     Examples: swftools report KTH-SP2-1996-2.1-cln --output kth.html
               swftools report my.swf
+              swftools report my.swf --policy easy --machine site.yaml
     """
     from pipelines.reports import report_page
 
@@ -62,8 +87,12 @@ def report(
     if log is not None or not _is_published(str(name), data_root, has_version=version is not None):
         if version or compare:
             raise click.UsageError(f"{log or name} is a log, which has no versions; leave out VERSION and --compare")
-        _report_log(str(log or name), cleaned, rules, output)
+        check_has_policy(policy, options)
+        _report_log(str(log or name), cleaned, rules, output, policy, options)
         return
+    if policy:
+        raise click.UsageError(f"{name} is a data set, whose schedules are made; leave out --policy, or name a log")
+    check_has_policy(policy, options)
     name, version = str(name), version or LATEST
     found = _version(name, version, data_root)
     click.echo(f"data set {shown(found.data_set)}, version {shown(found.version)}")
@@ -77,17 +106,30 @@ def report(
     _write(path, report_page(found, other))
 
 
-def _report_log(log: str, cleaned: bool, rules: str, output: str | None) -> None:
-    """Write a report on a log that need not be published."""
-    from pipelines.reports import check_libraries, page_of_log
+def _report_log(
+    log: str, cleaned: bool, rules: str, output: str | None, policy: str | None, options: dict[str, Any]
+) -> None:
+    """Write a report on a log that need not be published, or on the schedule that a policy makes of it."""
+    from pipelines.reports import check_libraries, page_of_log, page_of_schedule
 
     check_libraries()
     if output:
         check_output(output, (".html", ".htm"), [log])
-    loaded = load(log, cleaned, rules)
+    if policy is None:
+        loaded = load(log, cleaned, rules)
+        path = output or f"{loaded.log.name}.html"
+        check_output(path, (".html", ".htm"), [log])
+        _write(path, page_of_log(loaded))
+        return
+    from pipelines.tasks.simulate import label_of
+
+    entry = policy_entry(policy)
+    loaded, nodes = load_on(log, cleaned, rules, options.pop("machine"), options.pop("changes"))
     path = output or f"{loaded.log.name}.html"
     check_output(path, (".html", ".htm"), [log])
-    _write(path, page_of_log(loaded))
+    parameters = {name: value for name, value in entry.items() if name != "policy"}
+    (schedule,) = schedules_on(loaded, nodes, [(entry["policy"], parameters)], **options)
+    _write(path, page_of_schedule(loaded, schedule, label_of(entry)))
 
 
 def _write(path: str, page: str) -> None:
@@ -151,6 +193,7 @@ def _only_lists(ctx: click.Context, _: click.Parameter, is_given: bool) -> bool:
     shell_complete=complete_policy,
     help="Draw the schedules that these policies make of the log.",
 )
+@where_it_runs
 @click.option("--size", default="screen", type=click.Choice(["screen", "column"]), help="For a screen or a paper.")
 @click.option("-o", "--output", metavar="FILE", help="File to write: .svg, .png or .pdf; default: NAME.svg.")
 @click.option("--list", "lists", is_flag=True, is_eager=True, callback=_only_lists, help="List all pictures.")
@@ -166,6 +209,7 @@ def plot(
     output: str | None,
     lists: bool,
     data_root: str,
+    **options: Any,
 ) -> None:
     """Draw a picture of LOG, of schedules of it, or of a published comparison, and say what it shows.
 
@@ -176,6 +220,7 @@ def plot(
     Examples: swftools plot my.swf
               swftools plot my.swf --picture arrivals:by=weekday
               swftools plot my.swf --policy easy,fcfs --picture waits -o waits.png
+              swftools plot my.swf --policy easy --machine site.yaml --picture gantt
               swftools plot COMPARISON --picture differences
               swftools plot --list
     """
@@ -189,13 +234,15 @@ def plot(
     comparison = None if log is None else _comparison(log, data_root)
     if comparison is not None and policies:
         raise click.UsageError(f"{log} is a comparison, which has its policies; leave out --policy")
+    check_has_policy(policies, options)
     chosen = read_entries(policies) if policies else []
     usual = "policies" if comparison is not None else "waits" if len(chosen) > 1 else "overview"
     name, parameters = read_entry(picture or usual, _names_of(comparison, chosen))
     path = output or f"{name.rpartition(':')[2]}.svg"
     check_picture(path, [] if comparison is not None else [str(log)])
     if comparison is None:
-        subject = _subject(load(str(log), cleaned, rules).trace, chosen, name)
+        loaded, nodes = load_on(str(log), cleaned, rules, options.pop("machine"), options.pop("changes"))
+        subject = _subject(loaded.trace, schedules_on(loaded, nodes, chosen, **options), name)
     else:
         subject = comparison.read("comparison")
     with plots.style(size):
@@ -244,13 +291,10 @@ def _names_of(comparison: Version | None, chosen: list[Any]) -> list[str]:
     return list(plots.list_pictures(kind))
 
 
-def _subject(trace: Trace, chosen: list[tuple[str, dict[str, Any]]], picture: str) -> Any:
+def _subject(trace: Trace, made: list[Schedule], picture: str) -> Any:
     """Return what is drawn: the log, the schedule of a policy, or several; waits beside those of the log."""
-    from swftools.simulator import simulate
-
-    if not chosen:
+    if not made:
         return trace
-    made = [simulate(trace, name, **parameters) for name, parameters in chosen]
     if picture == "waits" and trace.jobs["wait_time"].notna().any():
         return [trace, *made]
     return made if len(made) > 1 else made[0]

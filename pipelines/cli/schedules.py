@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.completion import complete_policy, complete_predictor
+from pipelines.cli.on_nodes import load_on
 from pipelines.cli.options import (
     LOAD,
     data_root_of_task,
     dry_run,
     flags_of_engine,
     format_of_task,
-    load,
     log_first,
     log_of_task,
     on_nodes,
@@ -74,7 +74,7 @@ class _WithinBounds(_AnyType):
         return found
 
 
-def _option_of(name: str) -> Callable[[Any], Any]:
+def option_of(name: str) -> Callable[[Any], Any]:
     """Return the option of commands for an option of a run."""
     option = RUN_OPTIONS[name]
     return click.option(
@@ -88,13 +88,13 @@ def _option_of(name: str) -> Callable[[Any], Any]:
 
 
 simulates = together(
-    *(_option_of(name) for name, option in RUN_OPTIONS.items() if not option.is_repetition),
+    *(option_of(name) for name, option in RUN_OPTIONS.items() if not option.is_repetition),
     on_nodes,
     click.option("--load", type=LOAD, help="Offered load, by scaling the times between submissions."),
 )
 """The options that simulations have in common."""
 
-seed_option = _option_of("seed")
+seed_option = option_of("seed")
 
 synthetic_option = click.option(
     "--synthetic", is_flag=True, help="Also show measures of made-up utility functions, if jobs have them."
@@ -219,16 +219,13 @@ def begin_simulation(
     ChosenMachine, Simulation
         Where it runs, and the run.
     """
-    from pipelines.logs.machine import changes_text, chosen_machine, machine_text
     from swftools.selection import scale_to_load
     from swftools.simulator.run_options import check_options
     from swftools.simulator.simulation import Simulation
 
-    offered_load = options.pop("load")
-    machine, changes = machine_text(options.pop("machine")), changes_text(options.pop("changes") or "")
+    offered_load, machine, changes = (options.pop(name) for name in ("load", "machine", "changes"))
     check_options(**options)
-    loaded = load(log, cleaned, rules)
-    nodes = chosen_machine(loaded.log, machine, changes, click.get_current_context().meta.get("swftools.processors"))
+    loaded, nodes = load_on(log, cleaned, rules, machine, changes)
     trace, table = loaded.trace, nodes.description.simulated() if nodes.description else None
     if offered_load is not None:
         trace = scale_to_load(trace, offered_load, table.processors if table else None)

@@ -12,6 +12,7 @@ from pipelines.reports import trace as _trace  # noqa: F401
 from pipelines.reports import waits as _waits  # noqa: F401
 from pipelines.reports.page import check_libraries as check_libraries
 from pipelines.reports.page import page_of_log as page_of_log
+from pipelines.reports.page import page_of_schedule as page_of_schedule
 from pipelines.reports.page import put_report as put_report
 from pipelines.reports.page import report_page as report_page
 from pipelines.reports.report import Version as Version

@@ -14,6 +14,8 @@ from typing import Any
 
 from pipelines.logs.load import LoadedLog
 from pipelines.reports.report import NumberCell, ReportPicture, Section, Version, parts_of
+from pipelines.reports.schedule import WHAT as A_SCHEDULE
+from pipelines.reports.schedule import parts_of_schedules
 from pipelines.reports.trace import WHAT, parts_of_log
 from pipelines.store.bibtex import bibtex_text, references_of_version
 from pipelines.store.data_root import DataRoot
@@ -22,6 +24,7 @@ from swftools._version import __version__
 from swftools.errors import MissingLibraryError
 from swftools.output.shown_text import shown
 from swftools.plots.style import OVER_TIME
+from swftools.simulator.schedule import Schedule
 
 _UNIT = re.compile(r"(?<=\d) (?=[A-Za-z%])")
 """Where a line does not end: between a number and its unit."""
@@ -91,6 +94,31 @@ def page_of_log(loaded: LoadedLog) -> str:
     MissingLibraryError
         Jinja2 or matplotlib is not installed.
     """
+    return _page_on(loaded, WHAT, parts_of_log(loaded.trace, loaded.report))
+
+
+def page_of_schedule(loaded: LoadedLog, schedule: Schedule, policy: str) -> str:
+    """Return the report on a schedule of a log, neither of which need be published.
+
+    Parameters
+    ----------
+    loaded : LoadedLog
+        The log.
+    schedule : Schedule
+        Of its jobs.
+    policy : str
+        What the schedule is called.
+
+    Raises
+    ------
+    MissingLibraryError
+        Jinja2 or matplotlib is not installed.
+    """
+    return _page_on(loaded, A_SCHEDULE, parts_of_schedules({policy: schedule}, schedule.assumptions), policy)
+
+
+def _page_on(loaded: LoadedLog, what: str, parts: list[Section], policy: str | None = None) -> str:
+    """Return a page about a log that need not be published."""
     card, trace = loaded.log.card, loaded.trace
     told = {
         "Site": trace.header.installation,
@@ -102,15 +130,16 @@ def page_of_log(loaded: LoadedLog) -> str:
     }
     rules = [] if loaded.report is None else loaded.report.steps["rule"].tolist()
     made = {
+        "Policy": policy,
         "Read as": trace.provenance.get("format"),
         "Cleaned by": ", ".join(rule for rule in rules if rule != "read") or "no rule",
         "Software": f"swftools {__version__}",
         "sha256 of the log's text": trace.provenance.get("sha256"),
     }
     return _page(
-        parts_of_log(trace, loaded.report),
+        parts,
         title=loaded.log.name,
-        what=WHAT,
+        what=what,
         version=None,
         other=None,
         facts=[("Log", loaded.log.name), *((name, value) for name, value in told.items() if value)],

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -34,7 +34,10 @@ PICTURES = {
 of schedules on nodes only."""
 
 
-@reports_on("schedule", "The schedule of a workload trace under a policy, by simulation")
+WHAT = "The schedule of a workload trace under a policy, by simulation"
+
+
+@reports_on("schedule", WHAT)
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on a schedule."""
     schedules = {
@@ -42,18 +45,18 @@ def parts(version: Version, other: Version | None) -> list[Section]:
         for each in (version, other)
         if each
     }
+    return parts_of_schedules(schedules, version.manifest["run"]["assumptions"])
+
+
+def parts_of_schedules(schedules: dict[str, Schedule], assumptions: Iterable[str]) -> list[Section]:
+    """Return the same parts for schedules by what they are called; the assumptions are those of the first."""
     measured = {name: measure(schedule) for name, schedule in schedules.items()}
     return [
-        Section("What was assumed", _assumptions(version)),
+        Section("What was assumed", [sentence(text) for text in assumptions]),
         *_machines(schedules, measured),
         _figures(measured),
         *_pictures(schedules),
     ]
-
-
-def _assumptions(version: Version) -> list[str]:
-    """Return what the run assumes."""
-    return [sentence(text) for text in version.manifest["run"]["assumptions"]]
 
 
 def _machines(schedules: dict[str, Schedule], measured: dict[str, Measures]) -> Iterator[Section]:

@@ -93,6 +93,60 @@ def test_placement_and_heads_reach_the_run(files: Path) -> None:
     assert [row.tolist() for row in pd.read_parquet(segments)["nodes"]][:2] == [[2, 3], [0, 1]]
 
 
+def test_a_report_shows_the_machine(files: Path) -> None:
+    """Its nodes, kinds and partitions, how jobs are put there, what is changed, and how much of each is in use."""
+    flags = ("--machine", "site.yaml", "--change", "nodes.a.count+=2", "--placement", "best-fit", "--heads", "machine")
+    done = call("report", "small.swf", "--policy", "fcfs", *flags)
+    assert done.exit_code == 0, done.output
+    page = (files / "small.html").read_text().replace("\u00a0", " ")
+    for text in (
+        "The schedule of a workload trace under a policy, by simulation",
+        "fcfs",
+        "5 nodes (9 cores)",
+        "a 4, b 1",
+        "all 5",
+        "best-fit:sparing=true",
+        "that of the machine",
+        "nodes.a.count+=2",
+        "The machine is changed: nodes.a.count+=2.",
+        "kind b",
+        "partition all",
+        "Its nodes over time",
+    ):
+        assert text in page, text
+    assert call("report", "small.swf", "--policy", "easy", "-o", "pool.html").exit_code == 0
+    assert "kind b" not in (files / "pool.html").read_text()
+
+
+def test_pictures_are_of_the_machine(files: Path) -> None:
+    """The nodes of the machine are drawn, with its changes, for each policy."""
+
+    def drawn(*flags: str) -> str:
+        """Return what is said of the picture of the nodes."""
+        done = call("plot", "small.swf", "--policy", "easy", *flags, "--picture", "gantt", "-o", "nodes.svg")
+        assert done.exit_code == 0, done.output
+        return " ".join(done.stdout.split())
+
+    # One job of 4 cores runs at a time on 5 cores, and two on 9.
+    assert "12 runs in 12 min " in drawn("--machine", "site.yaml")
+    assert "80.0 % of the cores of these nodes are held" in drawn("--machine", "site.yaml")
+    assert "12 runs in 6" in drawn("--machine", "site.yaml", "--change", "nodes.a.count+=2")
+    assert "processors are in use" in drawn()
+    done = call("plot", "small.swf", "--policy", "easy,fcfs", "--machine", "site.yaml", "--picture", "waits")
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    "flags", [("--machine", "site.yaml"), ("--change", "x"), ("--placement", "best-fit"), ("--heads", "machine")]
+)
+@pytest.mark.parametrize("command", ["plot", "report"])
+def test_a_log_runs_nowhere_without_a_policy(files: Path, command: str, flags: tuple[str, ...]) -> None:
+    """What says where a schedule runs is refused where none is made."""
+    done = call(command, "small.swf", *flags)
+    assert done.exit_code == WRONG_COMMAND
+    assert f"error: {flags[0]} says how a policy's schedule runs; give --policy too" in done.output
+
+
 def test_the_machine_of_a_card(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is taken where it is asked for; by default the log stays a pool."""
     text = small_log(12)

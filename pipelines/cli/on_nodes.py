@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A log with the machine that options name, and the schedules that policies make of it there, for who only looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.options import load
+from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS
+
+if TYPE_CHECKING:
+    from pipelines.logs.load import LoadedLog
+    from pipelines.logs.machine import ChosenMachine
+    from swftools.simulator.schedule import Schedule
+
+
+def check_has_policy(policy: str | None, options: dict[str, Any]) -> None:
+    """Refuse options that say where a policy's schedule runs, if there is no policy.
+
+    Raises
+    ------
+    click.UsageError
+        One of them is given.
+    """
+    for name in () if policy else ("machine", "changes", *ON_NODES):
+        usual = RUN_OPTIONS[name].usual if name in ON_NODES else None
+        if options[name] != usual:
+            word = "change" if name == "changes" else name
+            raise click.UsageError(f"--{word} says how a policy's schedule runs; give --policy too, as --policy easy")
+
+
+def load_on(
+    log: str, cleaned: bool, rules: str, machine: str | None, changes: str | None
+) -> tuple[LoadedLog, ChosenMachine]:
+    """Load a log, and find the machine that the options of ``on_nodes`` name; its file is read first."""
+    from pipelines.logs.machine import changes_text, chosen_machine, machine_text
+
+    text, changed = machine_text(machine), changes_text(changes or "")
+    loaded = load(log, cleaned, rules)
+    return loaded, chosen_machine(
+        loaded.log, text, changed, click.get_current_context().meta.get("swftools.processors")
+    )
+
+
+def schedules_on(
+    loaded: LoadedLog, nodes: ChosenMachine, entries: Iterable[tuple[str, dict[str, Any]]], **options: Any
+) -> list[Schedule]:
+    """Return the schedule of a loaded log under each policy; each tells what is changed of the machine.
+
+    Parameters
+    ----------
+    entries : iterable of (str, dict)
+        Each policy's name and parameters.
+    **options
+        Of ``simulate``.
+    """
+    from swftools.simulator.entry_points import simulate
+
+    table = nodes.description.simulated() if nodes.description else None
+    made = (
+        simulate(loaded.trace, name, **options, **parameters, **nodes.of_policy, machine=table)
+        for name, parameters in entries
+    )
+    return [nodes.says(schedule) for schedule in made]
