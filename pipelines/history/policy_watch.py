@@ -11,7 +11,8 @@ import pandas as pd
 
 from pipelines.history.settings import Settings
 from pipelines.tasks.measure import MeasureSchedule
-from pipelines.tasks.simulate import SimulatePolicy, source_hash
+from pipelines.tasks.own_code import source_hash
+from pipelines.tasks.simulate import SimulatePolicy
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.drift import measure_drift
 from swftools.parameters.as_text import write_entry

@@ -24,8 +24,8 @@ from pipelines.history.settings import Settings
 from pipelines.history.state import HistoryState
 from pipelines.keys import content_key, schema_of
 from pipelines.store.parts import Shared
+from pipelines.tasks.own_code import hash_of_module
 from pipelines.tasks.replay_predictor import ReplayOptionsParameter, ReplayPredictor, groups_of
-from pipelines.tasks.simulate import hash_of_module
 from swftools.errors import StateError, StorageError
 from swftools.fields.dictionary import COMMON_VERSION
 from swftools.qbets.log_columns import METHOD as TOLD

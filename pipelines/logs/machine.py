@@ -49,9 +49,14 @@ class ChosenMachine:
     changes: tuple[str, ...] = ()
 
     @property
+    def simulated(self) -> MachineDescription | None:
+        """The machine without its name and the notes of whoever read it, which change no run; None of a pool."""
+        return None if self.description is None else replace(self.description, name=None, notes=())
+
+    @property
     def told(self) -> dict[str, Any]:
         """What keys and published facts have of it: the machine as it is simulated; nothing of a pool as it was."""
-        machine = {} if self.description is None else {"machine": self.description.to_mapping()}
+        machine = {} if self.simulated is None else {"machine": self.simulated.to_mapping()}
         return {**machine, **({"policy_changes": self.of_policy} if self.of_policy else {})}
 
     @property

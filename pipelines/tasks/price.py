@@ -15,9 +15,10 @@ from pipelines.keys import content_key, schema_of
 from pipelines.tasks.augmented import augmented
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, names_table
+from pipelines.tasks.own_code import hash_of_module
 from pipelines.tasks.publish_schedule import simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
-from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
+from pipelines.tasks.simulate import ScheduleTask, label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError

@@ -15,15 +15,9 @@ import luigi
 from pipelines.keys import content_key, schema_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, facts_of, names_table, software
+from pipelines.tasks.own_code import own_measures, source_hash, version_of_predictor
 from pipelines.tasks.publishing import Contents, LogPublishingTask
-from pipelines.tasks.simulate import (
-    ScheduleTask,
-    SimulatePolicy,
-    label_of,
-    own_measures,
-    source_hash,
-    version_of_predictor,
-)
+from pipelines.tasks.simulate import ScheduleTask, SimulatePolicy, label_of
 from pipelines.tasks.stage_task import StageTask
 from swftools.fields.dictionary import TABLES
 from swftools.formats.trace_directory import load_without_jobs

@@ -13,8 +13,8 @@ import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
 from pipelines.tasks.clean import CleanTrace, RulesTask
+from pipelines.tasks.own_code import hash_of_module
 from pipelines.tasks.parameters import MappingParameter, MethodsParameter
-from pipelines.tasks.simulate import hash_of_module
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import JOBS, known_at_submission

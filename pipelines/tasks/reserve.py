@@ -14,11 +14,12 @@ import pyarrow as pa
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of, names_table
+from pipelines.tasks.own_code import hash_of_module
 from pipelines.tasks.parameters import MappingParameter, MethodsParameter
 from pipelines.tasks.publish_schedule import simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.replay_predictor import ReplayOptionsParameter, groups_of
-from pipelines.tasks.simulate import ScheduleTask, hash_of_module, label_of
+from pipelines.tasks.simulate import ScheduleTask, label_of
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.named import kind_of

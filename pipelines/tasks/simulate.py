@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import inspect
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -21,6 +18,7 @@ from pipelines.tasks.augmented import augmentations_of, augmented, hand_on, take
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.notes import read_notes, write_notes
 from pipelines.tasks.one_look import asked_once, once_a_look
+from pipelines.tasks.own_code import own_measures, source_hash, version_of_predictor
 from pipelines.tasks.parameters import AugmentParameter, ChangesParameter, MachineParameter, ParametersParameter
 from pipelines.tasks.simulation_parameters import (
     PoliciesParameter,
@@ -32,14 +30,11 @@ from swftools.errors import ParameterError
 from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.kernel.memory import give_back_memory
 from swftools.models.shaking import shake_submissions
-from swftools.parameters.as_text import read_entry
 from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS, RunOptions
 from swftools.selection import scale_to_load, select_jobs
 from swftools.simulator.entry_points import simulate
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.setup import check_semantics_on_nodes, kind_for, nodes_of
-from swftools.simulator.predictors.kinds import Predictor
-from swftools.simulator.predictors.registry import find_predictor
 from swftools.simulator.registry import find_policy
 from swftools.simulator.run_options import check_options, restated
 from swftools.simulator.schedule import Schedule
@@ -198,8 +193,8 @@ class SimulatePolicy(SimulationTask):
 
     def run(self) -> None:
         """Simulate."""
-        described = self.nodes.description
-        # The changes that led to a machine are not told: what is stored is found again by the machine that it is.
+        described = self.nodes.simulated
+        # Neither changes nor a name are told: what is stored is found again by the machine that it is.
         schedule = simulate(
             self.simulated_trace(),
             self.entry["policy"],
@@ -385,41 +380,3 @@ def check_queues(jobs: pd.DataFrame, queues: Sequence[int], log: str) -> None:
     if unknown := sorted(set(queues) - set(there)):
         known = ", ".join(map(str, there)) or "none"
         raise ParameterError(f"unmeasured_queues: no job is of queue {unknown[0]}; the queues of {log} are {known}")
-
-
-def source_hash(name: str) -> str | None:
-    """Return the hash of the source of a policy of the user's own, for which no ``code_version`` of ours speaks.
-
-    What it decides by beside its source, such as trained weights, goes in.
-    """
-    found = find_policy(name)
-    own = hash_of_module(found.module)
-    return hashlib.sha256(f"{own} {found.stamp}".encode()).hexdigest() if found.stamp else own
-
-
-def own_measures(entry: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the hash of the source of each measure of the user's own in the objective of a search."""
-    parameters = find_policy(entry["policy"]).chosen(_parameters_in(entry))
-    if not isinstance(parameters, Searching):
-        return {}
-    functions = {measure.name: measure.function for measure in parameters.measures}
-    return {name: hash_of_module(own.py_func.__module__) for name, own in functions.items() if own is not None}
-
-
-def version_of_predictor(predictor: str) -> dict[str, Any]:
-    """Return the version that a predictor declares, and the hash of its source if it is the user's own.
-
-    Of one in Python that is all: it declares no version.
-    """
-    found = find_predictor(predictor)
-    if isinstance(found, Predictor):
-        return {"version": found.version, "own": hash_of_module(found.function.__module__)}
-    module = read_entry(predictor)[0].rpartition(":")[0]
-    return {"version": None, "own": hash_of_module(module)}
-
-
-def hash_of_module(module: str) -> str | None:
-    """Return the hash of a module's source; None of one of ours."""
-    if module.startswith("swftools."):
-        return None
-    return hashlib.sha256(inspect.getsource(importlib.import_module(module)).encode()).hexdigest()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.tasks.simulate import source_hash
+from pipelines.tasks.own_code import source_hash
 from swftools.errors import ParameterError
 from swftools.learning import Network, agent_policy, network_policy
 from tests.learning.agents import by_hash, policies_of_a_test

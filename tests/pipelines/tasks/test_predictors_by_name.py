@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from pipelines import SimulatePolicy
 from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
-from pipelines.tasks.simulate import version_of_predictor
+from pipelines.tasks.own_code import version_of_predictor
 from swftools.simulator.predictors.registry import PREDICTORS
 from tests.pipelines.small_logs import small_log
 
