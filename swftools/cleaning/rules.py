@@ -202,9 +202,13 @@ def remove_flurries(trace: Trace, parameters: FlurriesParameters) -> Decision:
 def remove_missing_processors(trace: Trace) -> Decision:
     """Quarantine jobs of unknown width: neither allocated nor requested processors are known and positive.
 
-    KTH: 1 job. CTC has no requested and SDSC-BLUE no allocated processors for many jobs; the other field serves.
+    KTH: 1 job. CTC has no requested and SDSC-BLUE no allocated processors for many jobs; the other field serves. Jobs
+    that ask for cores of a node stay: where the width counts GPUs they have none, and run on machines of nodes.
     """
-    return Decision(quarantine=trace.views.width <= 0, reason="neither allocated nor requested processors are known")
+    lacks = trace.views.width <= 0
+    if "requested_cores_per_node" in trace.jobs:
+        lacks = lacks & ~(trace.jobs["requested_cores_per_node"].to_numpy() > 0)
+    return Decision(quarantine=lacks, reason="neither allocated nor requested processors are known")
 
 
 @dataclass(frozen=True)

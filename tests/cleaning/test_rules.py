@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swftools import clean
+from swftools import MachineDescription, clean, simulate
 from swftools.cleaning import DEFAULT_RULES, list_rules
 from swftools.errors import ParameterError
 from swftools.trace import Trace
@@ -156,6 +156,20 @@ def test_jobs_of_unknown_width_go() -> None:
     result = apply("job given asked\n1 4 .\n2 . 4\n3 . .\n4 0 4\n5 0 0\n6 . 0\n7 0 .", "missing-processors")
     check(result, "job width\n1 4\n2 4\n4 4", quarantined=4)
     assert {"neither allocated nor requested processors are known"} == set(result[0].quarantine["reason"])
+
+
+def test_jobs_that_ask_for_cores_of_a_node_stay() -> None:
+    """Where the width counts GPUs, a job without GPUs has none, and can run on nodes."""
+    trace = Trace.from_columns(
+        job_number=[1, 2, 3, 4], submit_time=[0, 0, 0, 0], run_time=[5, 5, 5, 5], requested_processors=[-1, -1, -1, 2]
+    )
+    trace = trace.with_jobs(trace.jobs.assign(requested_cores_per_node=[0.5, 0.0, float("nan"), float("nan")]))
+    cleaned, _ = clean(trace, ["missing-processors"])
+    assert cleaned.jobs["job_number"].tolist() == [1, 4]
+    machine = MachineDescription.from_mapping({"nodes": [{"kind": "a", "count": 2, "cores": 2}]})
+    assert simulate(cleaned, "fcfs", machine=machine).jobs["job_number"].tolist() == [1, 4]
+    pool = simulate(cleaned, "fcfs", processors=4)
+    assert (pool.jobs["job_number"].tolist(), pool.excluded["job_number"].tolist()) == ([4], [1])
 
 
 WIDE = "job given asked\n1 8 8\n2 9 4\n3 . 16\n4 4 16\n5 . ."

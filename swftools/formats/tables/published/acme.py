@@ -18,8 +18,8 @@ class Acme(TableFormat):
     """Jobs of Acme's clusters Seren and Kalos."""
 
     NAME = "acme"
-    READER_VERSION = 3
-    """3: what was asked of each node was not told."""
+    READER_VERSION = 4
+    """4: jobs without GPUs were cleaned away. 3: what was asked of each node was not told."""
     TITLE = "Acme, GPU clusters for language models"
     COMMAND = "trace_seren.csv or trace_kalos.csv, from InternLM/AcmeTrace"
     NOTES = gpu_clusters.NOTES

@@ -18,8 +18,8 @@ class Helios(TableFormat):
     """Jobs of SenseTime's Helios."""
 
     NAME = "helios"
-    READER_VERSION = 3
-    """3: what was asked of each node was not told."""
+    READER_VERSION = 4
+    """4: jobs without GPUs were cleaned away. 3: what was asked of each node was not told."""
     TITLE = "Helios, GPU clusters of SenseTime"
     COMMAND = "cluster_log.csv of a cluster, from S-Lab-System-Group/HeliosData"
     NOTES = gpu_clusters.NOTES

@@ -16,8 +16,8 @@ class OpenB(TableFormat):
     """Pods of Alibaba's openb."""
 
     NAME = "openb"
-    READER_VERSION = 3
-    """3: what was asked of a node was not told."""
+    READER_VERSION = 4
+    """4: jobs without GPUs were cleaned away. 3: what was asked of a node was not told."""
     TITLE = "openb, pods of a cluster that shares GPUs (Alibaba 2023)"
     COMMAND = "openb_pod_list_default.csv, from cluster-trace-gpu-v2023 of alibaba/clusterdata"
     NOTES = (
