@@ -24,7 +24,7 @@ from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
-from swftools.output.amounts import duration
+from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH
 from swftools.simulator.metrics.measures import SYNTHETIC, usual_by_seed
 from swftools.tables import to_arrow, to_pandas
@@ -118,8 +118,10 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
         return Contents({"comparison": table}, self._facts(), files)
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
-        """Return the wide table, with times in units that people use."""
-        return f"{as_markdown(to_pandas(read(), 'comparison'), synthetic=self.synthetic, is_printed=True)}\n"
+        """Return the wide table, with times in units that people use; above it the machine, if it is one of nodes."""
+        table = self.nodes.description.table() if self.nodes.description else None
+        on = f"on {counted(len(table), 'node')} ({counted(table.processors, 'core')})\n\n" if table else ""
+        return f"{on}{as_markdown(to_pandas(read(), 'comparison'), synthetic=self.synthetic, is_printed=True)}\n"
 
     def shown(self, contents: Contents) -> str:
         """Return the wide table."""

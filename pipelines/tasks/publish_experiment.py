@@ -27,6 +27,7 @@ from pipelines.experiments.file import Experiment, read_experiment
 from pipelines.experiments.means import each_setting, usual_values
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.logs.find import find_log
+from pipelines.logs.machine import POOL
 from pipelines.store.data_root import DataRoot
 from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
@@ -40,7 +41,7 @@ from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
 from swftools.fields.dictionary import TABLES
-from swftools.parameters.run_option_table import RUN_OPTIONS
+from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS
 from swftools.simulator.measure_definitions import HIGHER, LOWER, MEASURES
 from swftools.simulator.measures_table import USUAL
 from swftools.simulator.registry import find_policy
@@ -98,6 +99,7 @@ class PublishExperiment(CellsTask):
         """Raise ParameterError if a cell cannot be, or two cells are the same."""
         for log in self.planned.axes["logs"]:
             LogParameter().normalize(log)
+        self._check_pools()
         keys = [cell.task_id for cell in self.cells]
         if len(set(keys)) < len(keys):
             raise ParameterError(
@@ -177,8 +179,27 @@ class PublishExperiment(CellsTask):
             "schema_version": schema_of(self.tables_used),
             "baseline": self.baseline,
             "cards": {find_log(log).name: card_of(find_log(log)) for log in self.log_list},
+            **self._told_of_machines(),
         }
         return content_key("publish-experiment", self.code_version, inputs)
+
+    def _check_pools(self) -> None:
+        """Raise ParameterError if a pool of processors is to have what only machines of nodes have."""
+        forms = dict(MeasureSchedule.get_params())  # a default may be written in several ways
+        for cell in self.planned.cells(self.only):
+            for name in ON_NODES if cell.get("machine", POOL) == POOL else ():
+                axis, usual = RUN_OPTIONS[name].axis, RUN_OPTIONS[name].usual
+                value = cell.get(name, usual)
+                if forms[name].normalize(value) != forms[name].normalize(usual):
+                    raise ParameterError(
+                        f"experiment {self.planned.name}: a pool of processors has no {axis} {value!r}; give machines, "
+                        f"or write under exclude: {{machines: pool, {axis}: [{value}]}}"
+                    )
+
+    def _told_of_machines(self) -> dict[str, list[dict[str, str]]]:
+        """Return what the table calls machines and changes, which no cell's key has; nothing of pools as they are."""
+        told = [cell.in_settings for cell in self.cells]
+        return {"machines": told} if any(any(each.values()) for each in told) else {}
 
     def requires(self) -> list[luigi.Task]:
         """Require the stages.

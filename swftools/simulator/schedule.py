@@ -123,6 +123,20 @@ class Schedule(HasJobs, ShowsItself):
         text: str | None = self.with_nodes().to_csv(path, **{"index": False, **options})
         return text
 
+    def to_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write ``jobs`` as Parquet, as ``pandas.DataFrame.to_parquet`` does.
+
+        On a machine of nodes there are two more columns, as ``to_csv`` has them. ``segments`` has all runs.
+
+        Parameters
+        ----------
+        path : str or path
+            File to make or replace.
+        **options
+            As ``pandas.DataFrame.to_parquet`` takes them.
+        """
+        self.with_nodes().to_parquet(path, **{"index": False, **options})
+
     def with_nodes(self, rows: slice = slice(None)) -> pd.DataFrame:
         """Return ``jobs``, on a machine of nodes with ``partition`` and ``nodes``, a hostlist, of the last run of each.
 

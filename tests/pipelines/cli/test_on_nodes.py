@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from pipelines.cli.main import main
 from pipelines.exit_statuses import WRONG_COMMAND
 from pipelines.logs.load import load_log
+from pipelines.tasks.simulate import SimulatePolicy
 from swftools import read_machine, simulate
 from swftools.formats.tables.published.helios import Helios
 from swftools.formats.tables.published.pm100 import Pm100
@@ -91,6 +92,44 @@ def test_placement_and_heads_reach_the_run(files: Path) -> None:
     assert data.exit_code == 0, data.output
     segments = next(Path("data").rglob("segments/*.parquet"))
     assert [row.tolist() for row in pd.read_parquet(segments)["nodes"]][:2] == [[2, 3], [0, 1]]
+
+
+def test_an_experiment_says_how_a_pool_is_taken_out(files: Path) -> None:
+    """A pool has no placement: one sentence says what to write, and with that the experiment can be."""
+    text = (
+        "name: two\nlogs: small.swf\npolicies: [fcfs]\nmachines: [pool, site.yaml]\nplacement: [first-fit, best-fit]\n"
+    )
+    (files / "two.yaml").write_text(text)
+    done = call("experiment", "two.yaml", "--dry-run")
+    assert done.exit_code == WRONG_COMMAND
+    assert "{machines: pool, placement: [best-fit]}" in done.output
+    (files / "two.yaml").write_text(f"{text}exclude:\n  - {{machines: pool, placement: [best-fit]}}\n")
+    done = call("experiment", "two.yaml", "--dry-run")
+    assert done.exit_code == 0, done.output
+
+
+def test_compare_says_on_which_machine(files: Path) -> None:
+    """As simulate does; of a pool it says nothing."""
+    words = ("compare", "small.swf", "--policies", "fcfs", "--data-root", "data")
+    done = call(*words, "--machine", "site.yaml")
+    assert done.exit_code == 0, done.output
+    assert "on 3 nodes (5 cores)\n\n| measure" in done.stdout
+    assert "nodes (" not in call(*words).stdout
+
+
+def test_what_changes_no_run_changes_no_key(files: Path) -> None:
+    """A name and notes are not simulated; cores are."""
+    keys = {}
+    for name, text in {
+        "plain": "nodes: [{kind: a, count: 2, cores: 4}]",
+        "named": "name: A site\nnotes: [as it was in May]\nnodes: [{kind: a, count: 2, cores: 4}]",
+        "larger": "nodes: [{kind: a, count: 2, cores: 5}]",
+    }.items():
+        (files / f"{name}.yaml").write_text(text)
+        task = SimulatePolicy(log="small.swf", policy="easy", machine=f"{name}.yaml", data_root="data")
+        keys[name] = task.key
+        assert "notes" not in task.nodes.told["machine"]
+    assert keys["plain"] == keys["named"] != keys["larger"]
 
 
 def test_a_report_shows_the_machine(files: Path) -> None:
