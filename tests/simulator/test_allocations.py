@@ -201,3 +201,13 @@ def test_a_simulation(tmp_path: Path) -> None:
     schedule.segments.to_parquet(tmp_path / "pandas.parquet")
     typed = replace(schedule, segments=pd.read_parquet(tmp_path / "pandas.parquet", dtype_backend="pyarrow"))
     assert [each.tolist() for each in allocations_of(typed)] == expected
+
+
+def test_parquet_has_the_nodes_of_csv(tmp_path: Path) -> None:
+    """Pandas reads it as it is; a pool has none."""
+    SCHEDULE.to_parquet(tmp_path / "jobs.parquet")
+    told = pd.read_parquet(tmp_path / "jobs.parquet")
+    assert told["nodes"].tolist() == SCHEDULE.with_nodes()["nodes"].tolist()
+    assert told["partition"].tolist() == SCHEDULE.with_nodes()["partition"].tolist()
+    replace(SCHEDULE, machine=None).to_parquet(tmp_path / "pool.parquet")
+    assert "nodes" not in pd.read_parquet(tmp_path / "pool.parquet")

@@ -100,11 +100,11 @@ def test_an_experiment_says_how_a_pool_is_taken_out(files: Path) -> None:
         "name: two\nlogs: small.swf\npolicies: [fcfs]\nmachines: [pool, site.yaml]\nplacement: [first-fit, best-fit]\n"
     )
     (files / "two.yaml").write_text(text)
-    done = call("experiment", "two.yaml", "--dry-run")
+    done = call("experiment", "two.yaml", "--dry-run", "--data-root", "data")
     assert done.exit_code == WRONG_COMMAND
     assert "{machines: pool, placement: [best-fit]}" in done.output
     (files / "two.yaml").write_text(f"{text}exclude:\n  - {{machines: pool, placement: [best-fit]}}\n")
-    done = call("experiment", "two.yaml", "--dry-run")
+    done = call("experiment", "two.yaml", "--dry-run", "--data-root", "data")
     assert done.exit_code == 0, done.output
 
 
