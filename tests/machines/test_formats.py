@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,23 @@ def test_order_of_nodes_does_not_matter() -> None:
     nodes = [(f"n{number}", Node(8 if number % 3 else 16, 1024)) for number in range(12)]
     assert kinds_of(nodes) == kinds_of(reversed(nodes))
     assert [kind["names"] for kind in kinds_of(nodes)] == ["n[0,3,6,9]", "n[1-2,4-5,7-8,10-11]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("NodeName=n[1-4] CPUs=4\n\nPartitionName=p Nodes=n[1-2],m[1-2]\n", "line 3: no NodeName or NodeSet is 'm1'"),
+        ("NodeName=n[1-4] CPUs=4\nPartitionName=p Nodes=n[1\n", "line 2: 'n[1' is no list of hosts"),
+        ("NodeName=n[1-4] CPUs=4\nNodeSet=s Nodes=n[1\nPartitionName=p Nodes=s\n", "line 2: 'n[1' is no list of hosts"),
+        ("NodeName=n[1-4] CPUs=4\nNodeSet=s Nodes=m1\nPartitionName=p Nodes=s\n", "line 3: no NodeName"),
+        ("sn,cpu_milli,memory_mib,gpu,model\na,4000,1,0,\nb,0,1,0,\n", "line 3: 'b,0,1,0,' is not a node's name"),
+        ("sn,cpu_milli,memory_mib,gpu,model\na,4000,-1,0,\n", "line 2: 'a,4000,-1,0,' is not a node's name"),
+        ("sn,cpu_milli,memory_mib,gpu,model\na,4000,1,-1,x\n", "line 2: 'a,4000,1,-1,x' is not a node's name"),
+        ("sn,cpu_milli,memory_mib,gpu,model\na,4000,1,0,\na,4000,1,0,\n", "line 3: node 'a' is there twice"),
+    ],
+)
+def test_what_does_not_fit_is_told_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    """File and line, also where two lines do not go together."""
+    (tmp_path / "machine").write_text(text)
+    with pytest.raises(ParameterError, match=re.escape(f"machine, {message}")):
+        read_machine(tmp_path / "machine")

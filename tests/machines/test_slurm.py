@@ -294,7 +294,7 @@ def test_whole_nodes_of_select_linear(tmp_path: Path) -> None:
         ("NodeName=n1 Gres=gpu:a100:x\n", "line 1: Gres=gpu:a100:x does not say how many GPUs"),
         ("NodeName=n1\nPartitionName=p Nodes=n1 MaxTime=soon\n", "line 2: maxtime=soon is no time such as 90"),
         ("NodeName=n1\nPartitionName=p Nodes=n1\nPartitionName=p Nodes=n1\n", "line 3: partition p is there twice"),
-        ("NodeName=n1\nPartitionName=p Nodes=n2\n", r"partitions\.0\.nodes: no node 'n2' is in nodes"),
+        ("NodeName=n1\nPartitionName=p Nodes=n2\n", r"line 2: no NodeName or NodeSet is 'n2'"),
         ("ClusterName=c\n", "no node is described"),
         (f"NodeName=n1 Gres=gpu:a100:{'9' * 5000}\n", "line 1: Gres=gpu:a100:9+ does not say how many"),
         (f'{{"meta": 1, "nodes": [{"9" * 5000}]}}', "line 1: not readable as JSON: .* digits"),

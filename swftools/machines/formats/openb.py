@@ -32,7 +32,7 @@ def read_openb_nodes(text: str, name: str) -> Found:
     ParameterError
         A line is not name, thousandths of a CPU, MiB, GPUs and their model.
     """
-    nodes = []
+    nodes: dict[str, Node] = {}
     reader = csv.reader(io.StringIO(text))
     next(reader)
     for row in _rows(reader, name):
@@ -44,15 +44,17 @@ def read_openb_nodes(text: str, name: str) -> Found:
             found = Node(cores, int(memory), gpus=((model or UNTYPED, int(gpus)),) if int(gpus) else ())
         except ValueError:
             rest, found = 1, None
-        if rest or found is None or not node:
+        if rest or found is None or not node or found.cores < 1 or int(memory) < 0 or int(gpus) < 0:
             raise ParameterError(
                 f"{name}, line {reader.line_num}: {','.join(row)[:80]!r} is not a node's name, thousandths of whole "
                 "CPUs, MiB, GPUs and their model"
             )
-        nodes.append((node, found))
+        if node in nodes:
+            raise ParameterError(f"{name}, line {reader.line_num}: node {node!r} is there twice; give each once")
+        nodes[node] = found
     if not nodes:
         raise ParameterError(f"{name}: lists no node")
-    return Found({"name": "openb", "order": "names", "nodes": kinds_of(nodes)})
+    return Found({"name": "openb", "order": "names", "nodes": kinds_of(nodes.items())})
 
 
 def _rows(reader: Any, name: str) -> Iterator[list[str]]:

@@ -43,6 +43,8 @@ def read_slurm_conf(text: str, name: str) -> Found:
     usual: dict[str, dict[str, str]] = {"nodename": {}, "partitionname": {}}
     sets: dict[str, list[str]] = {}
     features: dict[str, list[str]] = {}
+    known: set[str] = set()
+    asked: list[tuple[str, str]] = []
     for number, line in _lines(text):
         where = f"{name}, line {number}"
         if included := _INCLUDE.fullmatch(line.rstrip()):
@@ -56,15 +58,21 @@ def read_slurm_conf(text: str, name: str) -> Found:
                 continue
             words = usual[first] | words
         if first == "nodename":
-            machine.add_nodes(_hosts(words[first], where), words, where)
+            hosts = _hosts(words[first], where)
+            machine.add_nodes(hosts, words, where)
+            known.update(hosts)
             for feature in value_of(words, "features", "feature").split(","):
                 features.setdefault(feature, []).extend(split_hosts(words[first]))
         elif first == "nodeset":
             sets[words[first]] = split_hosts(value_of(words, "nodes"))
+            for each in sets[words[first]]:
+                _hosts(each, where)
             if value_of(words, "feature"):
                 sets[words[first]] += [f"feature {value_of(words, 'feature')}"]
         elif first == "partitionname":
-            machine.add_partition(words[first], _items(value_of(words, "nodes")), words, where)
+            items = ["ALL" if item.upper() == "ALL" else item for item in split_hosts(value_of(words, "nodes"))]
+            machine.add_partition(words[first], items, words, where)
+            asked += [(where, item) for item in items]
         elif first == "downnodes":
             machine.add_away(_hosts(words[first], where), {"state": "DOWN"} | words)
         else:
@@ -78,12 +86,12 @@ def read_slurm_conf(text: str, name: str) -> Found:
             found += [each] if feature == each else features.get(feature, [])
         return found
 
+    for where, item in asked:
+        for each in nodes_of(item):
+            lost = next((host for host in _hosts(each, where) if host not in known), None) if each != "ALL" else None
+            if lost is not None:
+                raise ParameterError(f"{where}: no NodeName or NodeSet is {lost!r}; add it, or take it out of Nodes")
     return Found(machine.content(nodes_of))
-
-
-def _items(text: str) -> list[str]:
-    """Return the items of the nodes of a partition; ALL is spelled in any way."""
-    return ["ALL" if item.upper() == "ALL" else item for item in split_hosts(text)]
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
