@@ -40,7 +40,7 @@ def task(kind: Any = SimulatePolicy, **parameters: Any) -> Any:
 
 
 def test_what_is_in_the_key(folder: Path) -> None:
-    """The machine as it is simulated: not its path or name, nor how it is written, nor by which changes it came to be."""
+    """The machine as it is simulated: not its path, name or form, nor by which changes it came to be."""
     keys = {
         "pool": task().key,
         "site": task(machine="site.yaml").key,
