@@ -347,4 +347,48 @@ CASES = [
         "job submit run ready / A 0 5 5 / B 1 10 . / C 2 3 .",
         {"easy | fcfs | easy heads=machine": "A 14 0 / B 1 0 / C 11 0"},
     ),
+    Case(
+        "two that are first and ask for 0 s have the node at one instant: who runs on beyond it needs room beside both",
+        "cores / 4",
+        "p:0 q:0",
+        "job submit run cores partition / A 0 10 2 p / B 1 0 3 p / C 1 0 3 q / D 2 20 1 p / E 3 7 1 p",
+        {"easy": "A 0 0 / B 10 0 / C 10 0 / D 10 0 / E 3 0"},
+    ),
+    Case(
+        "of equal jobs that entered late goes first who was submitted first, where expansion counts",
+        "cores / 1",
+        "p:0",
+        "job submit run ready / A 0 10 . / B 0 5 5 / C 1 5 .",
+        {
+            "lxf | lxf-backfill | weighted-priority | lxf heads=machine": "A 0 0 / B 10 0 / C 15 0",
+            "fcfs | easy": "A 0 0 / B 15 0 / C 10 0",
+        },
+    ),
+    Case(
+        "who goes before the head by its rank delays it, and the reservation with it",
+        "cores / 3",
+        "p:0",
+        "job submit run cores rank / A 0 10 1 1 / B 1 10 3 1 / C 1 30 2 2 / D 2 20 1 0 / E 3 15 1 2",
+        {"prio-fifo | prio-fifo heads=machine": "A 0 0 / B 22 0 / C 32 0 / D 2 0 / E 3 0"},
+    ),
+    Case(
+        "a node that is taken until the reservation begins is reserved in place of one that is free",
+        "count / 4",
+        "p:0-3 q:3",
+        "job submit run nodes partition / A 0 10 2 p / B 1 5 3 p / C 2 5 1 q / D 3 20 1 p",
+        {
+            "easy | easy heads=machine": "A 0 0-1 / B 10 0-1,3 / C 2 3 / D 3 2",
+            "easy placement=first-fit:sparing=false heads=machine": "A 0 0-1 / B 10 0-2 / C 2 3 / D 7 3",
+        },
+    ),
+    Case(
+        "best fit reserves another node when somebody who stays there leaves less of it",
+        "count cores / 2 4",
+        "p:0-1 q:1",
+        "job submit run nodes cores partition / A 0 10 2 2 p / B 1 5 1 3 p / C 2 20 1 1 q / D 3 20 1 2 p",
+        {
+            "easy placement=best-fit heads=machine | easy placement=best-fit:sparing=false heads=machine | "
+            "easy placement=best-fit": "A 0 0-1 / B 10 1 / C 2 1 / D 3 0"
+        },
+    ),
 ]

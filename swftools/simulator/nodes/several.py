@@ -242,10 +242,8 @@ def _write_down(machine: NodeMachine, head: int, group: int, begin: float, end: 
         newest = plan.newest[node] if plan.stamp[node] == counts[PLAN] else NOBODY
         plan.left[entry] = without(nodes.was[node], need)
         other = newest
-        while other != NOBODY:  # those that begin meanwhile, and those of no length that begin at once
+        while other != NOBODY:  # those that begin meanwhile, and at once: also where one of both is of no length
             starts = plan.begin[plan.of[other]]
-            if starts == begin and plan.end[plan.of[other]] <= begin:
-                plan.left[entry] = at_most_without(plan.left[entry], machine.asked.need[plan.job[plan.of[other]]])
             if starts == begin or (begin < starts < end):
                 plan.left[other] = at_most_without(plan.left[other], need)
             other = plan.next[other]
