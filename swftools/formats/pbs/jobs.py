@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from swftools.formats.accounting.records import Records
 from swftools.formats.accounting.spans import Spans, durations, numbers, sizes, texts
 from swftools.formats.accounting.times import Moments, in_order, read_times, require_zones
 from swftools.formats.pbs.chunks import MIXED, arrangements, is_alone, read_chunks
+from swftools.formats.pbs.dependencies import preceding_jobs
 from swftools.formats.pbs.lines import Lines
 from swftools.formats.pbs.lives import CAME_AGAIN, ENDED, IN_QUEUE, NOT_ENDED, Lives
 from swftools.formats.pbs.outcomes import exit_of, swf_status
@@ -45,9 +45,6 @@ _FREE = ("account", "project", "jobname", "Variable_List", "Submit_arguments", "
 _TABLE = label_table([key.encode() for key in (*KEYS, *_OTHER_KEYS)])
 _IS_FREE = np.array([key in _FREE for key in (*KEYS, *_OTHER_KEYS)])
 _NO_LIMIT = ("unlimited", "UNLIMITED", "infinite")
-_ENDS = {f"after{how}{of}" for how in ("any", "notok", "ok") for of in ("", "array")}
-"""Kinds of dependency on the end of other jobs; Torque has words of their own for those on arrays."""
-_NAMED = re.compile(r"([0-9]+(?:\[[0-9]*\])?)((?:\.[^@:,]+)?)(?:@[^:,]+)?")
 _SHORT = "exec_host names fewer processors than nodect, ncpus or procs: the larger count was taken"
 _DATE = 19
 _WORD_BYTES = 8.0
@@ -133,7 +130,7 @@ class Jobs(Columns):
             "executable": self._executables(),
             "queue": texts(self.spans("queue")),
             "dependency": dependencies,
-            "preceding": _preceding(every_id, dependencies),
+            "preceding": preceding_jobs(every_id, dependencies),
             **asked_words,
         }
         if (is_element := np.isfinite(index)).any():
@@ -388,17 +385,3 @@ def _counted(values: FloatArray) -> FloatArray:
 def _nonzero(values: FloatArray) -> FloatArray:
     """Return numbers, NaN for 0, by which PBS says that it does not know."""
     return np.where(values == 0, np.nan, values)
-
-
-def _preceding(ids: pa.LargeStringArray, dependencies: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Return the ids of the jobs whose end each waits for: null where it waits for none, or for a start."""
-    preceding: list[str | None] = [None] * len(ids)
-    for row in np.flatnonzero(np.asarray(dependencies.is_valid())).tolist():
-        own_server = "".join(ids[row].as_py().partition(".")[1:])
-        jobs = []
-        for clause in dependencies[row].as_py().split(","):
-            kind, _, named = clause.strip().partition(":")
-            matches = [_NAMED.fullmatch(job) for job in named.split(":")] if kind in _ENDS else []
-            jobs += [found[1] + (found[2] or own_server) for found in matches if found]
-        preceding[row] = " ".join(jobs) or None
-    return pa.array(preceding, pa.large_string())

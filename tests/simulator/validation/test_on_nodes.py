@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules on nodes: those of the naive twin are valid, each thing that is broken is told, and so are promises."""
+"""Schedules on nodes: those of the naive twin are valid, and each thing that is broken is told."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,130 +12,30 @@ import pytest
 
 from swftools.errors import ParameterError
 from swftools.machines import requests
-from swftools.machines.asked import Asked, Place
+from swftools.machines.asked import Place
 from swftools.machines.description import MachineDescription
-from swftools.machines.node_table import NodeTable
 from swftools.simulator import simulate
-from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import node_heads, node_promises, node_use
 from swftools.simulator.validation.on_nodes import NODE_RULES
 from swftools.simulator.validation.report import ValidationReport, validate
 from swftools.trace import Trace
-from tests.naive.node_promises import broken_promises
-from tests.naive.nodes import Job, jobs_of
+from tests.naive.nodes import Job
 from tests.node_schedules import schedule_on_nodes, simulated, trace_of, with_values
 from tests.nodes_cases import CASES
-from tests.nodes_drawn import TOO_LARGE, Workload, draw_workload, numbers_of, random_workload
-
-Change = Callable[[Schedule], Schedule]
-
-
-def limited(table: NodeTable, **limits: Any) -> NodeTable:
-    """Return a machine whose first partition has limits."""
-    first, *rest = table.partitions
-    return replace(table, partitions=(replace(first, **limits), *rest))
-
-
-WORKLOAD = draw_workload(
-    "count cores memory gpus / 2 8 16 0 / 2 8 16 2",
-    "p:0-1:2 q:1-3:3:60",
-    """job submit run request nodes cores memory gpus partition alone ready
-       A 0 10 10 2 4 8 0 p . .
-       B 0 20 20 1 4 8 1.5 q . .
-       C 1 5 5 1 1 1 0 q x .
-       D 2 30 30 2 8 16 0 p . .
-       E 3 4 5 1 4 4 0 p . .
-       F 4 50 50 1 1 4 0.5 q,p . .
-       G 4 6 6 1 1 1 0 q . 45
-       H 5 3 3 1 2 2 2 q . .
-       I 5 3 3 4 2 2 2 q . .""",
+from tests.nodes_drawn import TOO_LARGE, draw_workload, numbers_of, random_workload
+from tests.simulator.validation.broken_on_nodes import (
+    WORKLOAD,
+    Change,
+    both,
+    broken,
+    check,
+    moved,
+    shifted,
+    sound,
+    wider,
+    with_machine,
+    without_job,
 )
-"""Every job but the last can run, and the head of p waits from 2 s to 10 s."""
-
-
-def sound(policy: str = "easy", heads: str = "partition") -> Schedule:
-    """Return a schedule without fault."""
-    return simulated(WORKLOAD, policy, heads=heads)
-
-
-def check(
-    schedule: Schedule, asked: Asked = WORKLOAD.asked, workload: Workload = WORKLOAD, **options: Any
-) -> ValidationReport:
-    """Validate a schedule of a workload against its trace."""
-    return validate(schedule, trace=trace_of(workload), asked=asked, **options)
-
-
-def broken(report: ValidationReport) -> set[str]:
-    """Return the rules that are broken."""
-    return set(report.violations["rule"])
-
-
-def run_of(schedule: Schedule, job: str) -> int:
-    """Return the row of segments that a job has."""
-    return schedule.segments["job_number"].tolist().index(WORKLOAD.names.index(job) + 1)
-
-
-def moved(job: str, **values: Any) -> Change:
-    """Return what changes the run of a job."""
-    return lambda schedule: with_values("segments", run_of(schedule, job), **values)(schedule)
-
-
-def shifted(job: str, start: float, *, length: float | None = None) -> Change:
-    """Return what lets a job start at another time, and everything in its rows agree with that."""
-
-    def change(schedule: Schedule) -> Schedule:
-        row = schedule.jobs["job_number"].tolist().index(WORKLOAD.names.index(job) + 1)
-        run = float(schedule.jobs["run_time"][row]) if length is None else length
-        times = {"start_time": start, "end_time": start + run}
-        wait = {"wait_time": start - float(schedule.jobs["submit_time"][row]), "run_time": run}
-        jobs = with_values("jobs", row, **times, **wait)(schedule)
-        return with_values("segments", run_of(schedule, job), **times, work=run)(jobs)
-
-    return change
-
-
-def both(*changes: Change) -> Change:
-    """Return one change after another."""
-
-    def change(schedule: Schedule) -> Schedule:
-        for each in changes:
-            schedule = each(schedule)
-        return schedule
-
-    return change
-
-
-def wider(job: str, processors: int, **values: Any) -> Change:
-    """Return what changes the run of a job and its width in all tables."""
-
-    def change(schedule: Schedule) -> Schedule:
-        row = schedule.jobs["job_number"].tolist().index(WORKLOAD.names.index(job) + 1)
-        jobs = with_values("jobs", row, allocated_processors=processors)(schedule)
-        return moved(job, allocated_processors=processors, **values)(jobs)
-
-    return change
-
-
-def with_machine(**limits: Any) -> Change:
-    """Return what gives the first partition limits."""
-    return lambda schedule: replace(schedule, machine=limited(WORKLOAD.table, **limits))
-
-
-def without_job(job: str, reason: str) -> Change:
-    """Return what takes a job out of a schedule for a reason."""
-
-    def change(schedule: Schedule) -> Schedule:
-        number = WORKLOAD.names.index(job) + 1
-        row = {"job_number": [number], "job_occurrence": [0], "reason": [reason]}
-        return replace(
-            schedule,
-            jobs=schedule.jobs[schedule.jobs["job_number"] != number].reset_index(drop=True),
-            segments=schedule.segments[schedule.segments["job_number"] != number].reset_index(drop=True),
-            excluded=pd.concat([schedule.excluded, pd.DataFrame(row)], ignore_index=True),
-        )
-
-    return change
-
 
 BREAKS: dict[str, tuple[Change, set[str]]] = {
     "no list of nodes": (moved("A", nodes=None), {"nodes"}),
@@ -290,91 +189,6 @@ def test_cases_by_hand_are_valid(case: Any) -> None:
         assert (report := check(schedule, workload.asked, workload)).ok, report
 
 
-@pytest.mark.parametrize("seeds", [range(32), pytest.param(range(32, 400), marks=pytest.mark.slow)])
-def test_promises_are_those_of_a_naive_twin(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of schedules that no EASY made, the same jobs are told to start too late, for the same promise."""
-    monkeypatch.setattr("swftools.simulator.validation.report.EXAMPLES", 1000)
-    told: dict[str, int] = {}
-    for seed in seeds:
-        workload = random_workload(seed)
-        heads = ["machine", "partition"][seed % 2]
-        schedule = simulated(workload, ["fcfs", "sjf", "lxf", "widest"][seed // 2 % 4], heads="machine")
-        schedule = replace(schedule, options={**schedule.options, "heads": heads})
-        report = check(schedule, workload.asked, workload, policy="easy")
-        expected = broken_promises(jobs_in(schedule, workload), workload.table, heads)
-        found = report.violations[report.violations["rule"].isin(expected)]
-        for promise, rows in expected.items():
-            numbers = found["job_number"][found["rule"] == promise]
-            assert {int(number) - 1 for number in numbers} == rows, (seed, promise)
-            told[promise] = told.get(promise, 0) + len(rows)
-    assert min(told.values()) > 2, told
-
-
-def jobs_in(schedule: Schedule, workload: Workload) -> list[Job]:
-    """Return the jobs of the naive twin as a schedule has them."""
-    jobs = jobs_of(workload.asked, workload.submit, workload.run, workload.request, workload.rank)
-    starts = dict(zip(schedule.jobs["job_number"], schedule.jobs["start_time"], strict=True))
-    nodes = dict(zip(schedule.segments["job_number"], schedule.segments["nodes"], strict=True))
-    for job in jobs:
-        job.start = float(starts[job.row + 1])
-        job.end, job.expected_end = job.start + job.run, job.start + job.request
-        ranges = list(nodes[job.row + 1])
-        job.where = [node for low, high in zip(ranges[::2], ranges[1::2], strict=True) for node in range(low, high + 1)]
-    return jobs
-
-
-def test_who_overtakes_in_a_closed_partition_is_told() -> None:
-    """Under fcfs with one head a partition others may start before a job that waits, but not on nodes it waits for."""
-    workload = draw_workload(
-        "count cores / 4 1",
-        "p:0-1 q:1-2 r:3",
-        "job submit run nodes partition / A 0 10 2 p / B 1 5 1 p / C 1 5 1 q / D 2 5 1 q / E 2 5 1 r",
-    )
-    fine = simulated(workload, "fcfs")
-    assert check(fine, workload.asked, workload).ok
-    one_head = replace(fine, options={**fine.options, "heads": "machine"})
-    report = check(one_head, workload.asked, workload)
-    assert report.violations["job_number"][report.violations["rule"] == "order"].tolist() == [3, 5, 4]
-    jobs = jobs_in(fine, workload)
-    jobs[3].start, jobs[3].end, jobs[3].where = 10.0, 15.0, [1]  # a node of p, for which nobody waits any more
-    assert check(schedule_on_nodes(workload, jobs, "fcfs", "partition"), workload.asked, workload).ok
-    jobs[1].start, jobs[1].end = 12.0, 17.0  # now somebody does
-    report = check(schedule_on_nodes(workload, jobs, "fcfs", "partition"), workload.asked, workload)
-    first = report.violations[report.violations["rule"] == "order"]
-    assert first["message"].tolist() == ["job 4 starts at 10 s; one that was submitted earlier starts at 12 s"]
-    assert broken(report) == {"order", "no-idle-head"}
-
-
-def test_the_first_waits_in_vain_where_any_of_its_partitions_has_room() -> None:
-    """And its reservation is the earliest of all of them; a start that is late by less than is tolerated is not."""
-    workload = draw_workload(
-        "count cores / 2 1",
-        "p:0 q:1",
-        "job submit run partition / A 0 10 p / B 0 20 p,q / C 1 5 p,q / D 1 5 q,p",
-    )
-    fine = simulated(workload, "easy")
-    assert check(fine, workload.asked, workload).ok
-    jobs = jobs_in(fine, workload)
-    assert [(job.start, job.where) for job in jobs] == [(0, [0]), (0, [1]), (10, [0]), (15, [0])]
-    jobs[1].run = jobs[1].request = jobs[1].end = jobs[1].expected_end = 4.0
-    early = replace(workload, run=[10.0, 4.0, 5.0, 5.0], request=[10.0, 4.0, 5.0, 5.0])
-    report = check(schedule_on_nodes(early, jobs, "easy", "partition"), early.asked, early)
-    assert broken(report) == {"head-reservation", "no-idle-head"}, report
-    assert set(report.violations["message"].str.extract(r"(\d+) s(?: on| at the latest)?$")[0]) == {"4", "10"}
-    late = shifted("D", 10 + 5e-7)(sound())
-    assert check(late).ok
-    assert "no-idle-head" in broken(check(late, tolerance=1e-7))
-
-
-def test_of_very_many_promises_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many is said."""
-    monkeypatch.setattr(node_promises, "STEPS", 0)
-    monkeypatch.setattr(node_promises, "LEAST_LOOKED_AT", 2)
-    workload = random_workload(14)
-    notes = check(simulated(workload, "easy"), workload.asked, workload).notes
-    assert any("of which 2 were looked at" in note for note in notes), notes
-
-
 def test_without_a_trace_promises_and_requests_are_not_checked() -> None:
     """And the report says so; what is said of nodes is checked all the same."""
     report = validate(sound())
@@ -467,51 +281,6 @@ def test_who_may_be_excluded_although_it_can_run() -> None:
     for reason in ("not ended by 9 s", "taken out at 5 s"):
         assert check(without_job("H", reason)(sound())).ok
     assert broken(check(replace(without_job("H", "maintenance")(sound()), is_partial=True))) == {"asked"}
-
-
-@pytest.mark.parametrize(
-    ("partition", "rules"),
-    [("p", {"no-idle-head", "head-reservation"}), ("all", {"no-idle-head"})],
-    ids=["unused", "used"],
-)
-def test_a_partition_of_all_nodes_joins_the_others_only_where_a_job_asks_for_it(
-    partition: str, rules: set[str]
-) -> None:
-    """D waits as the first of q from 1 s to 8 s, though B ended at 4 s; C waits for p and was there before.
-
-    Nobody who waits before D may have a node of q, so D must start as soon as it fits; only a time it is not promised.
-    """
-    workload = draw_workload(
-        "count cores / 2 1",
-        "p:0 q:1 all:0-1",
-        f"job submit run partition / A 0 10 p / B 0 4 q / C 1 5 p / D 1 5 q / E 30 1 {partition}",
-    )
-    jobs = jobs_in(simulated(workload, "easy"), workload)
-    assert [job.start for job in jobs] == [0, 0, 10, 4, 30]
-    jobs[3].start, jobs[3].end = 8.0, 13.0
-    report = check(schedule_on_nodes(workload, jobs, "easy", "partition"), workload.asked, workload)
-    assert broken(report) == rules, report
-    assert set(report.violations["job_number"]) == {4}
-    note = "no time was promised to 1 job that waited as the first of a partition"
-    assert any(each.startswith(note) for each in report.notes) == (partition == "all")
-
-
-@pytest.mark.parametrize(("third", "is_told"), [("q", False), ("q,r", True)])
-def test_who_waits_behind_another_for_the_same_nodes_is_not_the_first(third: str, *, is_told: bool) -> None:
-    """C waits for p, which has a node of q; D may be kept waiting for q, but not for r, which has none of them."""
-    workload = draw_workload(
-        "count cores / 3 1",
-        "p:0-1 q:1 r:2",
-        f"job submit run nodes partition / A 0 10 1 p / B 0 4 1 r / C 1 5 2 p / D 1 5 1 {third}",
-    )
-    jobs = jobs_in(simulated(workload, "easy"), workload)
-    jobs[3].start, jobs[3].end, jobs[3].where = 15.0, 20.0, [1]
-    report = check(schedule_on_nodes(workload, jobs, "easy", "partition"), workload.asked, workload)
-    told = report.violations[report.violations["rule"] == "no-idle-head"]
-    assert (
-        told["message"].tolist()
-        == ["job 4 starts at 15 s; it is the first waiting job, and fits, from 4 s on"] * is_told
-    )
 
 
 def test_limits_may_be_reached() -> None:
