@@ -391,4 +391,35 @@ CASES = [
             "easy placement=best-fit": "A 0 0-1 / B 10 1 / C 2 1 / D 3 0"
         },
     ),
+    Case(
+        "who was to stay beyond the reservation ends early, and its node is reserved in place of another",
+        "count cores / 3 4",
+        "p:0-2",
+        """job submit run request nodes cores
+           A 0 10 10 1 2 / B 0 4 30 1 1 / C 0 10 10 2 2 / D 1 5 5 2 4 / E 2 20 20 1 2""",
+        {
+            "easy | easy heads=machine | easy placement=first-fit:sparing=false": (
+                "A 0 0 / B 0 0 / C 0 1-2 / D 10 0-1 / E 4 2"
+            )
+        },
+    ),
+    Case(
+        "a reservation ends when a job elsewhere does, and then the node is another head's",
+        "count cores / 4 1",
+        "p:0 q:0,2 r:3",
+        "job submit run nodes partition / A 0 10 1 p / B 0 20 1 r / C 1 10 1 p / D 1 5 2 q / E 2 30 1 q",
+        {"easy": "A 0 0 / B 0 3 / C 10 0 / D 20 0,2 / E 25 0"},
+    ),
+    Case(
+        "best fit reserves by what will be free, not by what is",
+        "count cores / 2 4",
+        "p:0-1 q:1",
+        "job submit run cores partition / A 0 10 3 p / B 0 30 1 q / C 0 10 1 q / D 1 5 3 p / E 2 20 2 p",
+        {
+            "easy placement=best-fit heads=machine | easy placement=best-fit": (
+                "A 0 0 / B 0 1 / C 0 1 / D 10 1 / E 10 0"
+            ),
+            "easy heads=machine": "A 0 0 / B 0 1 / C 0 1 / D 10 0 / E 2 1",
+        },
+    ),
 ]

@@ -62,6 +62,17 @@ def test_who_overtakes_in_a_closed_partition_is_told() -> None:
     assert broken(report) == {"order", "no-idle-head"}
 
 
+def test_who_overtakes_the_first_does_not_count_for_its_reservation() -> None:
+    """C, the next in the queue, starts before B and delays it: that is told of the instant at which it does."""
+    workload = draw_workload("cores / 2", "p:0", "job submit run cores / A 0 10 1 / B 1 5 2 / C 2 5 1")
+    jobs = jobs_in(simulated(workload, "easy"), workload)
+    assert [job.start for job in jobs] == [0, 10, 2]
+    for job, start in ((1, 13.0), (2, 8.0)):
+        jobs[job].start, jobs[job].end, jobs[job].expected_end = start, start + 5, start + 5
+    report = check(schedule_on_nodes(workload, jobs, "easy", "partition"), workload.asked, workload)
+    assert broken(report) == {"head-reservation", "backfilling"}, report
+
+
 def test_the_first_waits_in_vain_where_any_of_its_partitions_has_room() -> None:
     """And its reservation is the earliest of all of them; a start that is late by less than is tolerated is not."""
     workload = draw_workload(
@@ -76,7 +87,8 @@ def test_the_first_waits_in_vain_where_any_of_its_partitions_has_room() -> None:
     jobs[1].run = jobs[1].request = jobs[1].end = jobs[1].expected_end = 4.0
     early = replace(workload, run=[10.0, 4.0, 5.0, 5.0], request=[10.0, 4.0, 5.0, 5.0])
     report = check(schedule_on_nodes(early, jobs, "easy", "partition"), early.asked, early)
-    assert broken(report) == {"head-reservation", "no-idle-head"}, report
+    told = report.violations[["rule", "job_number"]].itertuples(index=False, name=None)
+    assert {*told} == {(rule, job) for rule in ("head-reservation", "no-idle-head") for job in (3, 4)}, report
     assert set(report.violations["message"].str.extract(r"(\d+) s(?: on| at the latest)?$")[0]) == {"4", "10"}
     late = shifted("D", 10 + 5e-7)(sound())
     assert check(late).ok
