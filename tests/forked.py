@@ -138,8 +138,9 @@ for package in (swftools, pipelines):
 import luigi.retcodes, luigi.tools.range
 from pipelines.catalog.reader import read_catalog
 from swftools import kernel_warm_up
-kernel_warm_up._read()
-kernel_warm_up._write()
+from swftools.formats import rehearsal
+rehearsal.read_lines()
+rehearsal.write_lines()
 kernel_warm_up._generate()
 kernel_warm_up._simulate("fcfs")
 """
