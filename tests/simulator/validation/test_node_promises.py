@@ -62,6 +62,20 @@ def test_who_overtakes_in_a_closed_partition_is_told() -> None:
     assert broken(report) == {"order", "no-idle-head"}
 
 
+@pytest.mark.parametrize("policy", ["sjf-backfill", "lxf-backfill", "weighted-priority", "prio-fifo"])
+def test_promises_of_other_policies(policy: str) -> None:
+    """One whose head is the first submitted keeps what easy does; the others promise nothing, and that is said."""
+    workload = draw_workload("cores / 2", "p:0", "job submit run cores / A 0 10 1 / B 1 5 2 / C 2 5 1")
+    late = simulated(workload, "easy")
+    jobs = jobs_in(late, workload)
+    jobs[1].start, jobs[1].end = 12.0, 17.0
+    report = check(schedule_on_nodes(workload, jobs, policy, "partition"), workload.asked, workload)
+    promises = {"head-reservation", "backfilling", "no-idle-head"}
+    assert promises & {*report.checked} == (promises if policy == "sjf-backfill" else set())
+    assert broken(report) == ({*promises} if policy == "sjf-backfill" else set())
+    assert (f"{policy} promises nothing" in report.notes) == (policy != "sjf-backfill")
+
+
 def test_who_overtakes_the_first_does_not_count_for_its_reservation() -> None:
     """C, the next in the queue, starts before B and delays it: that is told of the instant at which it does."""
     workload = draw_workload("cores / 2", "p:0", "job submit run cores / A 0 10 1 / B 1 5 2 / C 2 5 1")
