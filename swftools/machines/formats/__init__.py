@@ -6,10 +6,16 @@ from __future__ import annotations
 import os
 
 import swftools.machines.formats.alea
+import swftools.machines.formats.llstatus
 import swftools.machines.formats.openb
+import swftools.machines.formats.opendc
 import swftools.machines.formats.own_yaml
+import swftools.machines.formats.pbsnodes
+import swftools.machines.formats.pbsnodes_json
+import swftools.machines.formats.raps
 import swftools.machines.formats.scontrol
 import swftools.machines.formats.scontrol_json
+import swftools.machines.formats.simgrid
 import swftools.machines.formats.slurm_conf  # noqa: F401 (imported for what they register)
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.formats.compression import open_log

@@ -11,12 +11,15 @@ from swftools.machines.formats.registry import Found, machine_format
 from swftools.parameters.strict_yaml import NotYamlError, read_yaml
 
 _BEGINNING = re.compile(r"(?:\s|#[^\n]*\n|---)*(?:\{|[A-Za-z_\"']+\s*:(?:\s|$))")
-_OF_SLURM = re.compile(r'"(?:real_memory|slurm|meta|node_list|maximums)"\s*:')
+_OF_OTHERS = re.compile(
+    r'"(?:real_memory|slurm|meta|node_list|maximums|pbs_version|resources_available|clusters)"\s*:|\bnodes_per_rack\b',
+    re.IGNORECASE,
+)
 
 
 def _recognise(text: str) -> Fit:
-    if _OF_SLURM.search(text):
-        return Fit(fits=False, why="it is JSON of Slurm")
+    if _OF_OTHERS.search(text):
+        return Fit(fits=False, why="it has keys of another program")
     is_there = _BEGINNING.match(text) is not None
     return Fit(is_there, "it begins with a key" if is_there else "it does not begin with a key, as in nodes:")
 
