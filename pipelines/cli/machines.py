@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.cli.completion import complete_log
+from pipelines.cli.options import load, reads_as, says_its_progress
 from pipelines.cli.output import PICTURES, check_output, check_picture, json_option, print_json
 from swftools.output.shown_text import WIDTH, shown
 
@@ -25,7 +27,21 @@ _INDENT = "  "
 
 
 @click.command(short_help="Show what a machine of nodes has.")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(), required=False)
+@click.option(
+    "--from",
+    "log",
+    metavar="LOG",
+    shell_complete=complete_log,
+    help="In place of FILE: guess the machine from the nodes that a log names.",
+)
+@click.option(
+    "--absence",
+    metavar="TIME",
+    help="With --from: how long nobody names a node until it may have been away; never: no outages. Default: 1d.",
+)
+@reads_as
+@says_its_progress
 @click.option(
     "--change",
     "changes",
@@ -36,23 +52,40 @@ _INDENT = "  "
 @click.option("--to", "output", metavar="FILE.yaml", help="Write the description into this file.")
 @click.option("--plot", "picture", metavar="FILE", help=f"Draw partitions by kinds of nodes: {', '.join(PICTURES)}.")
 @json_option
-def machine(file: str, changes: tuple[str, ...], output: str | None, picture: str | None, as_json: bool) -> None:
+def machine(
+    file: str | None,
+    log: str | None,
+    absence: str | None,
+    changes: tuple[str, ...],
+    output: str | None,
+    picture: str | None,
+    as_json: bool,
+) -> None:
     """Show what a machine has, by kinds of nodes and by partitions, and what simulations do not look at.
 
     FILE is a description (YAML); what scontrol show node, partition, reservation and config print, one after another,
-    or its JSON; slurm.conf; the list of nodes of Alibaba's openb; a file .machines.
+    or its JSON; slurm.conf; what pbsnodes -av or pbsnodes -a -F json prints; what llstatus -l prints; a platform of
+    SimGrid or Batsim (XML); the configuration of a system of RAPS; a topology of OpenDC (JSON); the list of nodes of
+    Alibaba's openb; a file .machines.
 
     \b
     Examples: swftools machine slurm.conf --to site.yaml
               swftools machine site.yaml --change nodes.gpu.count+=8
+              swftools machine --from sacct.txt --to guess.yaml
     """
+    if (file is None) == (log is None):
+        which = "one of both: a FILE" if log else "a FILE"
+        raise click.UsageError(f"give {which} that describes a machine, or --from LOG")
+    if absence is not None and log is None:
+        raise click.UsageError("--absence says something of logs; give --from LOG too")
+    read = [str(file or log)]
     if output:
-        check_output(output, (".yaml", ".yml"), [file])
+        check_output(output, (".yaml", ".yml"), read)
     if picture:
-        check_picture(picture, [file])
+        check_picture(picture, read)
     from swftools.machines.description import read_machine
 
-    found = read_machine(file)
+    found = read_machine(file) if file is not None else _guess(str(log), absence or "1d")
     if changes:
         found = found.changed(changes)
     if as_json:
@@ -68,6 +101,34 @@ def machine(file: str, changes: tuple[str, ...], output: str | None, picture: st
         click.echo(f"description: {shown(output)}", err=as_json)
     if picture:
         _draw(found, picture, quiet=as_json)
+
+
+def _guess(log: str, absence: str) -> MachineDescription:
+    """Return a guess of the machine of a log; PBS's hosts are read, which usually nobody needs."""
+    from swftools.machines.description import MachineDescription
+    from swftools.parameters.durations import seconds_of
+
+    least = None if absence.casefold() == "never" else seconds_of(absence)
+    if absence.casefold() != "never" and not (least and least > 0):
+        raise click.UsageError(f"--absence {absence!r} is no time such as 3600, 12h or 1d, and not never")
+    meta = click.get_current_context().meta
+    given = str(meta.get("swftools.format") or "")
+    if _lacks_hosts(given):
+        meta["swftools.format"] = _with_hosts(given)
+    trace = load(log, cleaned=False, rules="").trace
+    if _lacks_hosts(read := str(trace.provenance.get("format", ""))):
+        meta["swftools.format"] = _with_hosts(read)
+        trace = load(log, cleaned=False, rules="").trace
+    name = Path(log).name.partition(".")[0]
+    return MachineDescription.guessed(trace, name=name or None, least_absence=least)
+
+
+def _lacks_hosts(form: str) -> bool:
+    return form.partition(":")[0] == "pbs" and "hosts=" not in form
+
+
+def _with_hosts(form: str) -> str:
+    return f"{form}{',' if ':' in form else ':'}hosts=yes"
 
 
 def _facts(found: MachineDescription) -> dict[str, Any]:

@@ -188,6 +188,9 @@ reads_a_log = together(
 )
 """The options that say how a log is read, whether it is cleaned, and by which rules."""
 
+reads_as = _format(expose_value=False, callback=_keep)
+"""The option that says in which format a log is that a command reads besides."""
+
 
 def load(log: str, cleaned: bool, rules: str, *, strict: bool = False, says_odd: bool = True) -> LoadedLog:
     """Load a log as the options of ``reads_a_log`` say; what is odd in it is said, unless the command shows it."""

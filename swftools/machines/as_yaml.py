@@ -10,6 +10,9 @@ import yaml
 
 from swftools.parameters.strict_yaml import NotYamlError, read_value
 
+GUESSED = "guessed from a log: what it never used is not there, and sizes are the most that was in use"
+"""The first note of a machine that is a guess."""
+
 _FIRST = ("name", "kind", "names")
 """Keys that stand first, where they are."""
 
@@ -30,11 +33,11 @@ def mapping_of(part: Any) -> dict[str, Any]:
 
 
 def yaml_of(description: Any) -> str:
-    """Return a description as YAML."""
+    """Return a description as YAML; a guess says so in its first line."""
     text: str = yaml.dump(
         mapping_of(description), Dumper=_Writer, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None
     )
-    return text
+    return f"# {GUESSED}\n{text}" if GUESSED in description.notes else text
 
 
 def _plain(value: Any) -> Any:

@@ -28,7 +28,11 @@ from swftools.output.shown_html import ROWS, ShowsItself
 from swftools.parameters.problems import report, validated
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import pandas as pd
+
+    from swftools.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, config=ConfigDict(extra="forbid"))
@@ -81,7 +85,7 @@ class MachineDescription(ShowsItself):
     notes: Texts = ()
 
     @classmethod
-    def from_mapping(cls, content: Mapping[str, Any], source: str = "machine", text: bytes = b"") -> MachineDescription:
+    def from_mapping(cls, content: Mapping[str, Any], source: str = "machine", text: bytes = b"") -> Self:
         """Return the machine that a mapping describes, as a YAML file would.
 
         Parameters
@@ -109,6 +113,33 @@ class MachineDescription(ShowsItself):
             told = "; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)
             raise ParameterError(f"{source}: {told}")
         return found
+
+    @classmethod
+    def guessed(cls, trace: Trace, *, name: str | None = None, least_absence: float | None = 86400.0) -> Self:
+        """Return a guess of the machine of a log, from the nodes that it names.
+
+        Nodes have the most cores, memory and GPUs that were in use at once; partitions have the nodes on which their
+        jobs ran; nodes that nobody names for long while the others of their kind are busy were away. Its first note
+        says that it is a guess.
+
+        Parameters
+        ----------
+        trace : Trace
+            A log with a column ``host_list`` (sacct's NodeList; PBS's hosts, read with ``hosts="yes"``) or
+            ``node_list``, or with requests such as ``frontier:excl:2500x112``.
+        name : str, optional
+            Of the machine.
+        least_absence : float, optional
+            Seconds for which a node is not named until it may be away; None: no outages are looked for.
+
+        Raises
+        ------
+        ParameterError
+            The log names no nodes.
+        """
+        from swftools.machines.guess import guess_mapping  # noqa: PLC0415 (who reads files does without)
+
+        return cls.from_mapping({"name": name, **guess_mapping(trace, least_absence)}, "the guess")
 
     def numbered(self) -> Numbered:
         """Return the numbers of nodes, and what is wrong between the parts of the description."""

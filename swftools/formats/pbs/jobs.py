@@ -59,6 +59,7 @@ class Choices(NamedTuple):
     group: str
     allocation: str
     run_time: str
+    hosts: str
 
 
 class Requests(NamedTuple):
@@ -133,6 +134,9 @@ class Jobs(Columns):
             "preceding": preceding_jobs(every_id, dependencies),
             **asked_words,
         }
+        if self.options.hosts == "yes":
+            records.words["host_list"] = pc.coalesce(self._words("exec_vnode"), self._words("exec_host"))
+            records.is_private = True
         if (is_element := np.isfinite(index)).any():
             of_array = pc.replace_substring_regex(every_id, r"\[.*?\]", "[]")
             records.words["array"] = pc.if_else(pa.array(is_element), of_array, None)

@@ -50,6 +50,8 @@ class Pbs(AccountingFormat):
         resources_used, which sites use that give fewer slots than processors.
     run_time : {"elapsed", "walltime"}
         From start to end, or resources_used.walltime, in which there is no time of suspension.
+    hosts : {"no", "yes"}
+        Whether a column host_list has the nodes of each job: exec_vnode, else exec_host. It is not in published data.
     """
 
     NAME = "pbs"
@@ -67,6 +69,7 @@ class Pbs(AccountingFormat):
     group: str = choice("group", "account", "project")
     allocation: str = choice("slots", "ncpus")
     run_time: str = choice("elapsed", "walltime")
+    hosts: str = choice("no", "yes")
 
     @classmethod
     def recognise(cls, head: bytes) -> Fit:
@@ -87,7 +90,7 @@ class Pbs(AccountingFormat):
 
     def records(self, stretches: Iterable[Stretch]) -> Iterator[Records]:
         """Say what stands in a log."""
-        choices = Choices(self.time_zone, self.submit, self.group, self.allocation, self.run_time)
+        choices = Choices(self.time_zone, self.submit, self.group, self.allocation, self.run_time, self.hosts)
         kept = b""
         before = find_lines(b"", 1, is_cut=False)[0]  # the records of jobs that go on, in the text that is kept
         ended = before  # rows that stand for jobs that have ended

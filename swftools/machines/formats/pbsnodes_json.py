@@ -44,7 +44,7 @@ def read_pbsnodes_json(text: str, name: str) -> Found:
 
 def _words(entry: dict[str, Any]) -> dict[str, str]:
     """Return what is said of a node, in the words of the text."""
-    words = {}
+    words: dict[str, str] = {}
     for key, value in entry.items():
         if isinstance(value, dict):
             words |= {f"{key}.{inner}": str(each) for inner, each in value.items()}

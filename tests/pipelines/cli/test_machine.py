@@ -140,7 +140,10 @@ def test_long_names_fit(tmp_path: Path) -> None:
         (["site.yaml", "--to", "site.yaml"], "site.yaml: is the file that is being read"),
         (["site.yaml", "--to", "out.txt"], "out.txt: the suffix names no format; use .yaml, .yml"),
         (["site.yaml", "--plot", "out.gif"], "out.gif: the suffix names no format"),
-        ([], "Missing argument 'FILE'"),
+        ([], "give a FILE that describes a machine, or --from LOG"),
+        (["site.yaml", "--from", "log"], "give one of both: a FILE that describes a machine, or --from LOG"),
+        (["site.yaml", "--absence", "1d"], "--absence says something of logs; give --from LOG too"),
+        (["--from", "site.yaml", "--absence", "soon"], "--absence 'soon' is no time such as 3600, 12h or 1d"),
     ],
 )
 def test_what_is_refused(site: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str) -> None:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When nodes were in use by the runs that name them, how much of them at once, and when they were away."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from swftools.kernel import FloatArray, IntArray
+
+BUSY = 0.8
+"""Of the others of a node's kind that work while it may be away: with fewer, it may just have been idle."""
+
+
+class Busy:
+    """Runs by node.
+
+    Parameters
+    ----------
+    node : array of int
+        The node of each entry; a run on several nodes has one for each.
+    start, end : array of float
+        When it was in use, s.
+    nodes : int
+        How many nodes there are.
+    """
+
+    def __init__(self, node: IntArray, start: FloatArray, end: FloatArray, nodes: int) -> None:
+        self.node, self.start, self.end, self.nodes = node, start, end, nodes
+        self.first, self.last = (float(start.min()), float(end.max())) if len(start) else (0.0, 0.0)
+
+    def most(self, amount: FloatArray) -> FloatArray:
+        """Return the most of an amount that was in use at once on each node; what ends at an instant is free then."""
+        longer = self.end > self.start
+        found = np.zeros(self.nodes)
+        np.maximum.at(found, self.node, amount)  # a run of no time had it too
+        node = np.concatenate((self.node[longer], self.node[longer]))
+        time = np.concatenate((self.start[longer], self.end[longer]))
+        change = np.concatenate((amount[longer], -amount[longer]))
+        order = np.lexsort((change > 0, time, node))
+        level = np.cumsum(change[order])
+        np.maximum.at(found, node[order], np.round(level, 6))
+        return found
+
+    def idle(self, node: int) -> list[tuple[float, float]]:
+        """Return the stretches of the log in which nobody uses a node."""
+        at = np.flatnonzero((self.node == node) & (self.end > self.start))
+        at = at[np.argsort(self.start[at], kind="stable")]
+        begins = np.append(self.start[at], self.last)
+        ends = np.concatenate(([self.first], np.maximum.accumulate(self.end[at]) if len(at) else []))
+        return [(begin, end) for begin, end in zip(ends.tolist(), begins.tolist(), strict=True) if end > begin]
+
+
+def absences(busy: Busy, kind: IntArray, least: float) -> dict[tuple[float, float], list[int]]:
+    """Return when nodes were away, by begin and end, and which.
+
+    A node was away while no run names it for at least ``least`` seconds, if on average 8 in 10 of the other nodes of
+    its kind were in use meanwhile. The begin and the end of the log count as uses. A node whose kind has no other is
+    never away, as nobody can say.
+
+    Parameters
+    ----------
+    busy : Busy
+        The runs.
+    kind : array of int
+        The kind of each node.
+    least : float
+        Seconds.
+    """
+    found: defaultdict[tuple[float, float], list[int]] = defaultdict(list)
+    idle = [busy.idle(node) for node in range(busy.nodes)]
+    for each in np.unique(kind).tolist():
+        nodes = np.flatnonzero(kind == each).tolist()
+        if len(nodes) < 2:
+            continue
+        # Seconds that nodes of the kind were idle up to each moment, between which that rises evenly.
+        gaps = np.array([gap for node in nodes for gap in idle[node]]).reshape(-1, 2)
+        times = np.unique(gaps)
+        rate = np.zeros(len(times) + 1)
+        np.add.at(rate, np.searchsorted(times, gaps[:, 0]), 1.0)
+        np.add.at(rate, np.searchsorted(times, gaps[:, 1]), -1.0)
+        level = np.cumsum(rate)[: len(times)]
+        total = np.concatenate(([0.0], np.cumsum(level[:-1] * np.diff(times))))
+        for node in nodes:
+            for begin, end in idle[node]:
+                if end - begin >= least:
+                    low, high = np.interp([begin, end], times, total)
+                    of_others = (high - low - (end - begin)) / ((end - begin) * (len(nodes) - 1))
+                    if 1.0 - of_others >= BUSY:
+                        found[begin, end].append(node)
+    return dict(sorted(found.items()))

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A guess of a machine from the nodes that a log names.
+
+Cores, memory and GPUs of a node are the most that was in use at once, as far as the log says for sure: a job on one
+node counts there with all that it was given, a job on several with one core on each where the log does not say how it
+was spread; but nodes of one group have no fewer cores than its processors over its nodes. Nodes with and without GPUs,
+and nodes whose names differ by more than their last number, are judged apart. Of each such group a size that fewer than
+one node in ten has is taken for the next larger one: such nodes were never full.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy as np
+
+from swftools.errors import ParameterError
+from swftools.kernel import BoolArray, FloatArray
+from swftools.machines.absence import Busy, absences
+from swftools.machines.as_yaml import GUESSED
+from swftools.machines.hostlist import fold_hosts, in_order
+from swftools.machines.kinds import Node, kinds_of
+from swftools.machines.named_nodes import Part, parts_of
+from swftools.machines.parts import MOST_NODES, UNTYPED
+from swftools.machines.request_words import read_request
+from swftools.output.amounts import counted
+from swftools.trace import Trace
+
+_COLUMNS = ("host_list", "node_list")
+_RARE = 0.1
+_NUMBER = re.compile(r"[0-9]+(?=[^0-9]*$)")
+_MB = 1024
+
+
+def guess_mapping(trace: Trace, least_absence: float | None = 86400.0) -> dict[str, Any]:
+    """Return the machine of a log as a description has it.
+
+    Parameters
+    ----------
+    trace : Trace
+        With a column ``host_list`` or ``node_list``; or with requests such as ``frontier:excl:2500x112``, which name a
+        machine, nodes and cores of each.
+    least_absence : float, optional
+        Seconds for which nobody names a node until it may be an outage; None: no outages.
+
+    Raises
+    ------
+    ParameterError
+        The log names no nodes, or too many.
+    """
+    column = next((each for each in _COLUMNS if each in trace.jobs and trace.jobs[each].notna().any()), None)
+    if column is None:
+        return _without_names(trace)
+    return _Guess(trace, column).content(least_absence)
+
+
+class _Guess:
+    """What each node was used for; one entry for each node of each job."""
+
+    def __init__(self, trace: Trace, column: str) -> None:
+        jobs = trace.jobs
+        self._start = _numbers(trace, "submit_time") + _numbers(trace, "wait_time")
+        self._end = self._start + _numbers(trace, "run_time")
+        known: dict[str, list[Part]] = {}
+        self.rows: list[tuple[int, list[Part]]] = []
+        for row, text in enumerate(jobs[column].tolist()):
+            if isinstance(text, str) and self._end[row] >= self._start[row]:
+                if text not in known:
+                    known[text] = parts_of(text)
+                if known[text]:
+                    self.rows.append((row, known[text]))
+        self._width, self._gpus = _numbers(trace, "allocated_processors"), _numbers(trace, "allocated_gpus")
+        self._memory = _numbers(trace, "requested_memory") / _MB
+        self._of_node = _tell_memory_of_nodes(trace)
+        self._parts = _partitions(trace)
+        self.notes = [GUESSED]
+        names = {part.node for parts in known.values() for part in parts}
+        if not names:
+            raise ParameterError(f"the log's {column} names no node that can be read, such as n[01-04]")
+        if len(names) > MOST_NODES:
+            raise ParameterError(f"the log names {len(names):,} nodes, more than {MOST_NODES:,}")
+        self._called = self._renamed(names)
+
+    def _renamed(self, names: set[str]) -> dict[str, str]:
+        """Return the last name of each node: as many nodes as went were there under other names from then on."""
+        first: dict[str, float] = {}
+        last: dict[str, float] = {}
+        for row, parts in self.rows:
+            for part in parts:
+                first[part.node] = min(first.get(part.node, np.inf), self._start[row])
+                last[part.node] = max(last.get(part.node, -np.inf), self._end[row])
+        groups: defaultdict[str, list[str]] = defaultdict(list)
+        for name in sorted(names, key=in_order):
+            groups[_NUMBER.sub("#", name)].append(name)
+        called = {name: name for name in names}
+        taken: set[str] = set()
+        for old in groups.values():
+            ended = max(last[name] for name in old)
+            for new in groups.values():
+                begun = min(first[name] for name in new)
+                if len(old) == len(new) > 1 and ended <= begun and not taken & {new[0], old[0]}:
+                    taken |= {new[0], old[0]}
+                    called |= dict(zip(old, new, strict=True))
+                    self.notes.append(
+                        f"renamed? {fold_hosts(old)} is not named after {ended:,.0f} s, {fold_hosts(new)} not before "
+                        f"{begun:,.0f} s: taken for the same nodes"
+                    )
+                    break
+        return called
+
+    def content(self, least_absence: float | None) -> dict[str, Any]:
+        """Return it all as a description has it."""
+        names = sorted(set(self._called.values()), key=in_order)
+        number = {name: place for place, name in enumerate(names)}
+        entries: list[tuple[int, float, float, float, float, float]] = []
+        where: defaultdict[str, set[str]] = defaultdict(set)
+        for row, parts in self.rows:
+            alone = len(parts) == 1
+            for part in parts:
+                cores = part.cores or (self._width[row] if alone else 1.0)
+                gpus = part.gpus if part.gpus is not None else self._gpus[row] if alone else 0.0
+                memory = self._memory[row] * (part.cores or (self._width[row] if alone else 0.0))
+                if self._of_node[row]:
+                    memory = self._memory[row] / _MB
+                node = self._called[part.node]
+                entries.append((number[node], self._start[row], self._end[row], cores, memory, gpus))
+                if self._parts[row]:
+                    where[self._parts[row]].add(node)
+        table = np.nan_to_num(np.array(entries))
+        busy = Busy(table[:, 0].astype(np.int64), table[:, 1], table[:, 2], len(names))
+        cores, memory, gpus = (busy.most(table[:, column]) for column in (3, 4, 5))
+        self._even(number, cores, memory, gpus)
+        nodes = self._sizes(names, np.maximum(cores, 1.0), memory, gpus)
+        kinds = kinds_of(zip(names, nodes, strict=True))
+        outages = []
+        if least_absence is not None:
+            kind_of = {node: place for place, node in enumerate(dict.fromkeys(nodes))}
+            kind = np.array([kind_of[node] for node in nodes])
+            found = absences(busy, kind, least_absence)
+            outages = [
+                {"nodes": fold_hosts(names[node] for node in at), "begin": begin, "end": end, "reason": "not named"}
+                for (begin, end), at in found.items()
+            ]
+            if outages:
+                self.notes.append(
+                    f"{counted(len(outages), 'outage')}: nodes that nobody names for {least_absence:,.0f} s or more, "
+                    "while 8 in 10 of the others of their kind were busy"
+                )
+        unnamed = int((self._width > 0).sum()) - len(self.rows)
+        if unnamed > 0:
+            self.notes.append(f"{counted(unnamed, 'job')} with processors name no node")
+        parts_found = [
+            {"name": part, "nodes": fold_hosts(sorted(at, key=in_order))} for part, at in sorted(where.items())
+        ]
+        return {
+            "order": "names",
+            "nodes": kinds,
+            "partitions": parts_found,
+            "outages": outages,
+            "notes": self.notes,
+        }
+
+    def _even(self, number: dict[str, int], cores: FloatArray, memory: FloatArray, gpus: FloatArray) -> None:
+        """Raise what nodes have to what each of a job's nodes must have at least, if all of one group are alike."""
+        with_gpus = gpus > 0
+        group = {at: _NUMBER.sub("#", name) for name, at in number.items()}
+        for row, parts in self.rows:
+            if len(parts) == 1 or parts[0].cores is not None:
+                continue
+            at = np.array([number[self._called[part.node]] for part in parts])
+            if self._gpus[row] > 0:  # those of a mixed job are on the nodes that are known to have some
+                able = at[with_gpus[at]] if with_gpus[at].any() else at
+                gpus[able] = np.maximum(gpus[able], np.ceil(self._gpus[row] / len(at)))
+            if self._width[row] > 0 and len({group[each] for each in at.tolist()}) == 1:
+                cores[at] = np.maximum(cores[at], np.ceil(self._width[row] / len(at)))
+                if self._memory[row] > 0 and not self._of_node[row]:
+                    memory[at] = np.maximum(memory[at], self._memory[row] * self._width[row] / len(at))
+
+    def _sizes(self, names: list[str], cores: FloatArray, memory: FloatArray, gpus: FloatArray) -> list[Node]:
+        """Return what each node has, by the groups of nodes that are judged together."""
+        groups: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
+        for place, name in enumerate(names):
+            groups[_NUMBER.sub("#", name), bool(gpus[place] > 0)].append(place)
+        found: dict[int, Node] = {}
+        for at in groups.values():
+            counts = Counter(cores[at].tolist())
+            usual = sorted(size for size, count in counts.items() if count >= _RARE * len(at) or size == max(counts))
+            by_size: defaultdict[float, list[int]] = defaultdict(list)
+            for place in at:
+                by_size[next(size for size in usual if size >= cores[place])].append(place)
+            for size, alike in by_size.items():
+                most, accelerators = float(memory[alike].max()), round(float(gpus[alike].max()))
+                node = Node(
+                    cores=round(size),
+                    memory=int(np.ceil(most)) or None,
+                    gpus=((UNTYPED, accelerators),) if accelerators else (),
+                )
+                found |= dict.fromkeys(alike, node)
+        return [found[place] for place in range(len(names))]
+
+
+def _partitions(trace: Trace) -> list[str]:
+    """Return the name of the partition, or queue, of each job; nothing where there is none."""
+    if "queue_name" in trace.jobs:
+        return [each if isinstance(each, str) else "" for each in trace.jobs["queue_name"].tolist()]
+    names = trace.known_names.get("queue", {})
+    numbers = _numbers(trace, "queue_id")
+    return [str(names.get(int(each), int(each))) if np.isfinite(each) else "" for each in numbers.tolist()]
+
+
+def _tell_memory_of_nodes(trace: Trace) -> BoolArray:
+    """Return the jobs whose memory is that of each node, in bytes, as requests of CERIT-SC have it."""
+    if "resource_request" not in trace.jobs:
+        return np.zeros(len(trace.jobs), bool)
+    texts = trace.jobs["resource_request"].tolist()
+    asked = {text: read_request(text) for text in dict.fromkeys(texts) if isinstance(text, str)}
+    found = [asked.get(text) for text in texts]
+    return np.array([each is not None and each.counts_memory_of_node for each in found], bool)
+
+
+def _without_names(trace: Trace) -> dict[str, Any]:
+    """Return a machine of as many nodes as were in use at once, by requests that name their machine."""
+    if "resource_request" not in trace.jobs:
+        raise ParameterError(
+            "the log names no nodes: it has neither host_list (NodeList of sacct, exec_host of PBS with "
+            "--format pbs:hosts=yes) nor node_list; describe the machine by hand"
+        )
+    start = _numbers(trace, "submit_time") + _numbers(trace, "wait_time")
+    end = start + _numbers(trace, "run_time")
+    gpus_of = _numbers(trace, "allocated_gpus")
+    kinds: defaultdict[str, list[tuple[float, ...]]] = defaultdict(list)
+    for row, text in enumerate(trace.jobs["resource_request"].tolist()):
+        asked = read_request(text) if isinstance(text, str) and ":excl:" in text else None
+        if asked and asked.nodes > 0 and end[row] >= start[row]:
+            gpus = np.nan_to_num(np.ceil(gpus_of[row] / asked.nodes))
+            kinds[text.partition(":")[0]].append((start[row], end[row], asked.nodes, asked.cores, gpus))
+    if not kinds:
+        raise ParameterError("the log names no nodes, and no request such as frontier:excl:2500x112 names a machine")
+    found = []
+    for name, entries in kinds.items():
+        table = np.array(entries)
+        busy = Busy(np.zeros(len(table), np.int64), table[:, 0], table[:, 1], 1)
+        count = int(max(busy.most(table[:, 2])[0], table[:, 2].max()))
+        if count > MOST_NODES:
+            raise ParameterError(f"jobs of {name} had {count:,} nodes at once, more than {MOST_NODES:,}")
+        kind: dict[str, Any] = {"kind": name, "count": count, "cores": int(max(table[:, 3].max(), 1))}
+        found.append(kind | ({"gpus": int(table[:, 4].max())} if table[:, 4].max() > 0 else {}))
+    return {"nodes": found, "notes": [GUESSED, "the log names no single nodes: as many as were in use at once"]}
+
+
+def _numbers(trace: Trace, name: str) -> FloatArray:
+    if name not in trace.jobs:
+        return np.full(len(trace.jobs), np.nan)
+    return trace.jobs[name].to_numpy(np.float64, na_value=np.nan)
