@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipelines.cli.main import main
-from pipelines.exit_statuses import WRONG_COMMAND
+from pipelines.exit_statuses import MISSING_INPUT, WRONG_COMMAND
 from swftools import read_machine
 from tests.folders import ROOT
 from tests.machines.same_tables import differences
@@ -155,3 +155,24 @@ def test_what_is_refused(site: Path, monkeypatch: pytest.MonkeyPatch, words: lis
     assert done.exit_code == WRONG_COMMAND
     assert said in done.stderr
     assert site.read_text() == before
+
+
+def test_guess_from_a_log(tmp_path: Path) -> None:
+    """Is shown and written, and marked; PBS's hosts are read unasked; a log without nodes is refused."""
+    line = (
+        "11/14/2023 23:13:20;E;1.srv;user=anna group=phys queue=day ctime=1700000000 qtime=1700000000 "
+        "etime=1700000000 start=1700000600 end=1700004200 Exit_status=0 exec_host=n1/0-3+n2/0*4\n"
+    )
+    log, output = tmp_path / "days.log", tmp_path / "guess.yaml"
+    log.write_text(line)
+    for form in ([], ["--format", "pbs:time_zone=UTC"]):
+        done = call("--from", log, "--to", output, "--absence", "never", "-q", *form)
+        assert done.exit_code == 0, done.stderr
+        assert done.stdout.startswith("days: 2 nodes, 8 cores\n")
+        assert output.read_text().startswith("# guessed from a log")
+        assert read_machine(output).table().names == ("n1", "n2")
+    assert call("--from", tmp_path / "none").exit_code == MISSING_INPUT
+    (tmp_path / "plain.swf").write_text("1 0 0 10 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n")
+    refused = call("--from", tmp_path / "plain.swf", "-q")
+    assert refused.exit_code == WRONG_COMMAND
+    assert "the log names no nodes" in refused.stderr
