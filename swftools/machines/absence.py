@@ -28,6 +28,9 @@ class Busy:
 
     def __init__(self, node: IntArray, start: FloatArray, end: FloatArray, nodes: int) -> None:
         self.node, self.start, self.end, self.nodes = node, start, end, nodes
+        longer = np.flatnonzero(end > start)
+        self._order = longer[np.lexsort((start[longer], node[longer]))]
+        self._bounds = np.searchsorted(node[self._order], np.arange(nodes + 1))
         self.first, self.last = (float(start.min()), float(end.max())) if len(start) else (0.0, 0.0)
 
     def most(self, amount: FloatArray) -> FloatArray:
@@ -45,8 +48,7 @@ class Busy:
 
     def idle(self, node: int) -> list[tuple[float, float]]:
         """Return the stretches of the log in which nobody uses a node."""
-        at = np.flatnonzero((self.node == node) & (self.end > self.start))
-        at = at[np.argsort(self.start[at], kind="stable")]
+        at = self._order[self._bounds[node] : self._bounds[node + 1]]
         begins = np.append(self.start[at], self.last)
         ends = np.concatenate(([self.first], np.maximum.accumulate(self.end[at]) if len(at) else []))
         return [(begin, end) for begin, end in zip(ends.tolist(), begins.tolist(), strict=True) if end > begin]

@@ -288,8 +288,9 @@ def read_machine(path: str | os.PathLike[str]) -> MachineDescription:
     ----------
     path : path
         Our YAML; what ``scontrol show node``, ``partition``, ``reservation`` and ``config`` print, as text or JSON, one
-        after another in one file; ``slurm.conf``; the list of nodes of Alibaba's openb; or a file ``.machines`` as logs
-        of JSSPP have it beside them. It may be compressed.
+        after another in one file; ``slurm.conf``; what ``pbsnodes`` (PBS, Torque) or ``llstatus -l`` print; a platform
+        of SimGrid or Batsim; a system of RAPS; a topology of OpenDC; the list of nodes of Alibaba's openb; or a file
+        ``.machines`` as logs of JSSPP have it beside them. It may be compressed.
 
     Raises
     ------

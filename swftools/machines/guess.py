@@ -30,6 +30,8 @@ from swftools.trace import Trace
 
 _COLUMNS = ("host_list", "node_list")
 _RARE = 0.1
+_MOST_GROUPS = 1000
+"""Of names that are looked at as renamed."""
 _NUMBER = re.compile(r"[0-9]+(?=[^0-9]*$)")
 _MB = 1024
 
@@ -95,19 +97,21 @@ class _Guess:
         for name in sorted(names, key=in_order):
             groups[_NUMBER.sub("#", name)].append(name)
         called = {name: name for name in names}
+        several = [group for group in groups.values() if len(group) > 1]
+        begins = {group[0]: min(first[name] for name in group) for group in several}
+        ends = {group[0]: max(last[name] for name in group) for group in several}
         taken: set[str] = set()
-        for old in groups.values():
-            ended = max(last[name] for name in old)
-            for new in groups.values():
-                begun = min(first[name] for name in new)
-                if len(old) == len(new) > 1 and ended <= begun and not taken & {new[0], old[0]}:
-                    taken |= {new[0], old[0]}
-                    called |= dict(zip(old, new, strict=True))
-                    self.notes.append(
-                        f"renamed? {fold_hosts(old)} is not named after {ended:,.0f} s, {fold_hosts(new)} not before "
-                        f"{begun:,.0f} s: taken for the same nodes"
-                    )
-                    break
+        for old in sorted(several, key=lambda group: ends[group[0]])[:_MOST_GROUPS]:
+            ended = ends[old[0]]
+            later = [new for new in several if len(new) == len(old) and begins[new[0]] >= ended and new[0] not in taken]
+            if later and old[0] not in taken:
+                new = min(later, key=lambda group: begins[group[0]])
+                taken |= {new[0], old[0]}
+                called |= dict(zip(old, new, strict=True))
+                self.notes.append(
+                    f"renamed? {fold_hosts(old)} is not named after {ended:,.0f} s, {fold_hosts(new)} not before "
+                    f"{begins[new[0]]:,.0f} s: taken for the same nodes"
+                )
         return called
 
     def content(self, least_absence: float | None) -> dict[str, Any]:

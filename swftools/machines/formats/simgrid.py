@@ -45,7 +45,7 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._parser = expat.ParserCreate()
+        self._parser = expat.ParserCreate("utf-8")  # as the text was decoded, whatever it declares
         self._machine = SimulatedMachine()
         self._open: list[dict[str, Any]] = []  # hosts and clusters whose end is to come
         self._names: set[str] = set()
