@@ -67,7 +67,8 @@ class _Guess:
         self._end = self._start + _numbers(trace, "run_time")
         known: dict[str, list[Part]] = {}
         self.rows: list[tuple[int, list[Part]]] = []
-        for row, text in enumerate(jobs[column].tolist()):
+        self._texts = jobs[column].tolist()
+        for row, text in enumerate(self._texts):
             if isinstance(text, str) and self._end[row] >= self._start[row]:
                 if text not in known:
                     known[text] = parts_of(text)
@@ -83,59 +84,68 @@ class _Guess:
             raise ParameterError(f"the log's {column} names no node that can be read, such as n[01-04]")
         if len(names) > MOST_NODES:
             raise ParameterError(f"the log names {len(names):,} nodes, more than {MOST_NODES:,}")
-        self._called = self._renamed(names)
+        self._names = sorted(names, key=in_order)
+        number = {name: place for place, name in enumerate(self._names)}
+        self._nodes = {text: np.array([number[part.node] for part in parts]) for text, parts in known.items() if parts}
+        self._own = {
+            text: np.array([[np.nan if each is None else each for each in part[1:]] for part in parts], np.float64)
+            for text, parts in known.items()
+            if parts
+        }
+        self._row = np.array([row for row, _ in self.rows], np.int64)
+        self._many = np.array([len(parts) for _, parts in self.rows], np.int64)
+        self._node = np.concatenate([self._nodes[self._texts[row]] for row in self._row.tolist()] or [self._row])
+        self._renames()
 
-    def _renamed(self, names: set[str]) -> dict[str, str]:
-        """Return the last name of each node: as many nodes as went were there under other names from then on."""
-        first: dict[str, float] = {}
-        last: dict[str, float] = {}
-        for row, parts in self.rows:
-            for part in parts:
-                first[part.node] = min(first.get(part.node, np.inf), self._start[row])
-                last[part.node] = max(last.get(part.node, -np.inf), self._end[row])
-        groups: defaultdict[str, list[str]] = defaultdict(list)
-        for name in sorted(names, key=in_order):
-            groups[_NUMBER.sub("#", name)].append(name)
-        called = {name: name for name in names}
+    def _renames(self) -> None:
+        """Give nodes their last names: as many nodes as went were there under other names from then on."""
+        first, last = np.full(len(self._names), np.inf), np.full(len(self._names), -np.inf)
+        np.minimum.at(first, self._node, np.repeat(self._start[self._row], self._many))
+        np.maximum.at(last, self._node, np.repeat(self._end[self._row], self._many))
+        groups: defaultdict[str, list[int]] = defaultdict(list)
+        for place, name in enumerate(self._names):
+            groups[_NUMBER.sub("#", name)].append(place)
+        called = np.arange(len(self._names))
         several = [group for group in groups.values() if len(group) > 1]
-        begins = {group[0]: min(first[name] for name in group) for group in several}
-        ends = {group[0]: max(last[name] for name in group) for group in several}
-        taken: set[str] = set()
+        begins = {group[0]: float(first[group].min()) for group in several}
+        ends = {group[0]: float(last[group].max()) for group in several}
+        taken: set[int] = set()
         for old in sorted(several, key=lambda group: ends[group[0]])[:_MOST_GROUPS]:
             ended = ends[old[0]]
             later = [new for new in several if len(new) == len(old) and begins[new[0]] >= ended and new[0] not in taken]
             if later and old[0] not in taken:
                 new = min(later, key=lambda group: begins[group[0]])
                 taken |= {new[0], old[0]}
-                called |= dict(zip(old, new, strict=True))
+                called[old] = new
+                before, after = (fold_hosts(self._names[place] for place in each) for each in (old, new))
                 self.notes.append(
-                    f"renamed? {fold_hosts(old)} is not named after {ended:,.0f} s, {fold_hosts(new)} not before "
+                    f"renamed? {before} is not named after {ended:,.0f} s, {after} not before "
                     f"{begins[new[0]]:,.0f} s: taken for the same nodes"
                 )
-        return called
+        left, places = np.unique(called, return_inverse=True)
+        self._names = [self._names[place] for place in left.tolist()]
+        self._nodes = {text: places[at] for text, at in self._nodes.items()}
+        self._node = places[self._node]
 
     def content(self, least_absence: float | None) -> dict[str, Any]:
         """Return it all as a description has it."""
-        names = sorted(set(self._called.values()), key=in_order)
-        number = {name: place for place, name in enumerate(names)}
-        entries: list[tuple[int, float, float, float, float, float]] = []
-        where: defaultdict[str, set[str]] = defaultdict(set)
-        for row, parts in self.rows:
-            alone = len(parts) == 1
-            for part in parts:
-                cores = part.cores or (self._width[row] if alone else 1.0)
-                gpus = part.gpus if part.gpus is not None else self._gpus[row] if alone else 0.0
-                memory = self._memory[row] * (part.cores or (self._width[row] if alone else 0.0))
-                if self._of_node[row]:
-                    memory = self._memory[row] / _MB
-                node = self._called[part.node]
-                entries.append((number[node], self._start[row], self._end[row], cores, memory, gpus))
-                if self._parts[row]:
-                    where[self._parts[row]].add(node)
-        table = np.nan_to_num(np.array(entries))
-        busy = Busy(table[:, 0].astype(np.int64), table[:, 1], table[:, 2], len(names))
-        cores, memory, gpus = (busy.most(table[:, column]) for column in (3, 4, 5))
-        self._even(number, cores, memory, gpus)
+        names = self._names
+        own = np.concatenate([self._own[self._texts[row]] for row in self._row.tolist()])
+        alone = np.repeat(self._many == 1, self._many)
+
+        def of_node(each: FloatArray) -> FloatArray:
+            return np.repeat(each[self._row], self._many)
+
+        width, given_gpus, asked = of_node(self._width), of_node(self._gpus), of_node(self._memory)
+        is_of_node = np.repeat(self._of_node[self._row], self._many)
+        told = np.isfinite(own[:, 0])
+        of_all = np.where(told, own[:, 0], np.where(alone, width, 0.0))
+        cores = np.nan_to_num(np.where(told | alone, of_all, 1.0))
+        gpus = np.nan_to_num(np.where(np.isfinite(own[:, 1]), own[:, 1], np.where(alone, given_gpus, 0.0)))
+        memory = np.nan_to_num(np.where(is_of_node, asked / _MB, asked * of_all))
+        busy = Busy(self._node, of_node(self._start), of_node(self._end), len(names))
+        cores, memory, gpus = (busy.most(each) for each in (cores, memory, gpus))
+        self._even(cores, memory, gpus)
         nodes = self._sizes(names, np.maximum(cores, 1.0), memory, gpus)
         kinds = kinds_of(zip(names, nodes, strict=True))
         outages = []
@@ -155,8 +165,13 @@ class _Guess:
         unnamed = int((self._width > 0).sum()) - len(self.rows)
         if unnamed > 0:
             self.notes.append(f"{counted(unnamed, 'job')} with processors name no node")
+        where: defaultdict[str, set[int]] = defaultdict(set)
+        for part, text in {(self._parts[row], self._texts[row]) for row in self._row.tolist()}:
+            if part:
+                where[part].update(self._nodes[text].tolist())
         parts_found = [
-            {"name": part, "nodes": fold_hosts(sorted(at, key=in_order))} for part, at in sorted(where.items())
+            {"name": part, "nodes": fold_hosts(names[place] for place in sorted(at))}
+            for part, at in sorted(where.items())
         ]
         return {
             "order": "names",
@@ -166,18 +181,18 @@ class _Guess:
             "notes": self.notes,
         }
 
-    def _even(self, number: dict[str, int], cores: FloatArray, memory: FloatArray, gpus: FloatArray) -> None:
+    def _even(self, cores: FloatArray, memory: FloatArray, gpus: FloatArray) -> None:
         """Raise what nodes have to what each of a job's nodes must have at least, if all of one group are alike."""
         with_gpus = gpus > 0
-        group = {at: _NUMBER.sub("#", name) for name, at in number.items()}
+        group = np.unique([_NUMBER.sub("#", name) for name in self._names], return_inverse=True)[1]
         for row, parts in self.rows:
             if len(parts) == 1 or parts[0].cores is not None:
                 continue
-            at = np.array([number[self._called[part.node]] for part in parts])
+            at = self._nodes[self._texts[row]]
             if self._gpus[row] > 0:  # those of a mixed job are on the nodes that are known to have some
                 able = at[with_gpus[at]] if with_gpus[at].any() else at
                 gpus[able] = np.maximum(gpus[able], np.ceil(self._gpus[row] / len(at)))
-            if self._width[row] > 0 and len({group[each] for each in at.tolist()}) == 1:
+            if self._width[row] > 0 and bool((group[at] == group[at[0]]).all()):
                 cores[at] = np.maximum(cores[at], np.ceil(self._width[row] / len(at)))
                 if self._memory[row] > 0 and not self._of_node[row]:
                     memory[at] = np.maximum(memory[at], self._memory[row] * self._width[row] / len(at))

@@ -183,7 +183,7 @@ def test_lists_with_an_entry_a_processor() -> None:
 
 
 def test_memory_that_is_told_of_nodes() -> None:
-    """CERIT-SC's requests come with the bytes of a node, whatever processors the job has; field 10 else is KB of each."""
+    """CERIT-SC's requests come with the bytes of a node, whatever the job has; else field 10 is KB of each."""
     runs = [Run(0, 10, "{7,7,7,7}", 4, memory=3 * 1024)]
     of_node = MachineDescription.guessed(log_of(runs, "node_list", resource_request=["1:ppn=4:cl_zewura#excl"]))
     assert of_node.table().memory.tolist() == [3]
