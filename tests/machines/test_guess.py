@@ -144,6 +144,7 @@ def test_jobs_that_share_nodes() -> None:
     assert cores(Run(0, 10, "a", 3), Run(10, 10, "a", 4)) == [4]
     assert cores(Run(0, 10, "n[1-3]", 17)) == [6, 6, 6]
     assert cores(Run(0, 10, "n1", 3), Run(0, 10, "n[1-2]", 4)) == [4, 2]
+    assert cores(Run(0, 10, "m1,n[1-2]", 9)) == [1, 1, 1]  # of two groups: nobody can say which has more
     assert cores(Run(0, 0, "a", 5)) == [5]
 
 
@@ -154,6 +155,8 @@ def test_rare_sizes_are_those_of_nodes_that_were_never_full() -> None:
     assert set(rare.table().cores.tolist()) == {16}
     common = MachineDescription.guessed(log_of([*runs[:18], Run(0, 10, "n19", 7), Run(0, 10, "n20", 7)]))
     assert common.table().cores.tolist() == [16] * 18 + [7] * 2
+    largest = MachineDescription.guessed(log_of([*runs, Run(0, 10, "n21", 32)]))
+    assert largest.table().cores.tolist() == [16] * 20 + [32]
 
 
 def test_gpus_of_mixed_jobs_are_where_others_had_some() -> None:
