@@ -220,6 +220,8 @@ def _simulate_on_nodes(policy: str, placement: str = "first-fit") -> None:
 
 def _look_at_nodes() -> None:
     measure(simulate(_trace(), "fcfs", machine=_node()))
+    simulation = Simulation(_trace(), "fcfs", machine=_node()).run(until=1)
+    simulation.without(simulation.running)
 
 
 def _step() -> None:

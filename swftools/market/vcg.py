@@ -121,12 +121,7 @@ def vcg(sale: Sale, parameters: VcgParameters) -> FloatArray:
 
 
 def check_known(schedule: Schedule) -> None:
-    """Raise ParameterError where nobody knows how a schedule was made, or it was on nodes."""
-    if schedule.machine is not None:
-        raise ParameterError(
-            "price mechanism 'vcg' takes jobs out of a simulation, which is not possible on nodes yet; take "
-            "first-price, or a schedule on a pool of processors"
-        )
+    """Raise ParameterError where nobody knows how a schedule was made."""
     if schedule.policy not in list_policies() or "seed" not in schedule.options:
         raise ParameterError(
             f"price mechanism 'vcg' goes on by the schedule's own policy, and that of this one is not known "
@@ -151,7 +146,8 @@ class Without:
         self._parameters = parameters
         fixed = find_policy(schedule.policy).fixed
         options = {name: value for name, value in schedule.options.items() if name not in fixed}
-        self._simulation = Simulation(trace, schedule.policy, schedule.processors, **options)
+        size = schedule.processors if schedule.machine is None else None
+        self._simulation = Simulation(trace, schedule.policy, size, machine=schedule.machine, **options)
         keys = pd.DataFrame({"job_number": trace.jobs["job_number"], "job_occurrence": count_occurrences(trace.jobs)})
         self.rows = rows_of(schedule.jobs, keys)
         """Row in the trace of each job of the schedule."""

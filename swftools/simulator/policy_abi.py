@@ -131,6 +131,11 @@ class MachineKind:
         """Return a function as it is on such a machine."""
         return self.twins.of(function) if self.twins else function
 
+    def kernel_of(self, kernel: Kernel[..., Any]) -> Kernel[..., Any]:
+        """Return a kernel as it is on such a machine."""
+        found: Kernel[..., Any] = self.twins.standing_for(kernel) if self.twins else kernel
+        return found
+
     def lacking(self, function: Callable[..., Any]) -> tuple[str, ...]:
         """Return what a function, as it is on such a machine, may call that the machine lacks."""
         return _lacking(self, function)

@@ -304,10 +304,10 @@ class Simulation:
     def without(self, jobs: pd.DataFrame | npt.ArrayLike) -> Self:
         """Let jobs vanish that wait, run, are held back or are to come; return the simulation itself.
 
-        Whoever waits leaves the queue, and whoever runs gives its processors back; if there was any of them, the policy
-        decides again at the present instant, for which it takes the queue as disturbed, and so ``conservative``, say,
-        makes all its reservations anew. Everything else is as it was, also what a predictor has learnt. A job that has
-        ended has done so.
+        Whoever waits leaves the queue, and whoever runs gives its processors, or nodes, back; if there was any of them,
+        the policy decides again at the present instant, for which it takes the queue as disturbed, and so
+        ``conservative``, say, makes all its reservations anew. Everything else is as it was, also what a predictor has
+        learnt. A job that has ended has done so.
 
         Parameters
         ----------
@@ -329,8 +329,6 @@ class Simulation:
             As ``run`` does.
         """
         self._check_whole()
-        if self.nodes is not None:
-            raise ParameterError("jobs cannot be taken out of a simulation on nodes yet; simulate a trace without them")
         if self._take_out(jobs)[0]:
             self._decide_again()
         return self
@@ -342,9 +340,10 @@ class Simulation:
         if len(self._taken_out):
             is_out &= np.isnan(self._taken_out[: len(row)])
         is_out[self._replay.counts[COMING] :] = False
+        called = self._driver.called
         steps: list[Any] = [take_out, leave] if len(self._replay.dependents.pending) else [take_out]
-        for step in steps:
-            (step if self._driver.called.is_compiled else step.py_func)(self._machine, self._replay, is_out)
+        for step in map(called.kind.kernel_of, steps):
+            (step if called.is_compiled else step.py_func)(self._machine, self._replay, is_out)
         submitted = int(self._machine.counts[SUBMITTED])
         is_cut = self._known().is_cut
         order = let_fewer_come(self._driver.seat.arena.state, submitted, is_out)

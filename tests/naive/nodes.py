@@ -307,11 +307,17 @@ def simulate_on_nodes(
     *,
     placement: Placement | None = None,
     heads: str = PARTITION,
+    gone: Collection[int] = (),
+    gone_after: float = math.inf,
 ) -> list[Job]:
     """Simulate jobs, given in order of submission, to the end of the last; fill in when and where each ran.
 
     Jobs enter the queue when they are submitted or, if that is later, ready; of one instant in the order given. A
     decision is made too when a job is submitted that is not ready, and when one should have ended and has not.
+
+    Jobs of the rows ``gone`` vanish when all that happens until ``gone_after`` (s) has happened: who has not ended by
+    then leaves queue and nodes, and if there was one of them another decision is made at the last instant. What is
+    returned has no more of them than those that had ended.
     """
     assert heads in (MACHINE, PARTITION)
     cluster = Cluster(table, placement or Placement(), heads)
@@ -320,6 +326,18 @@ def simulate_on_nodes(
         outlived = [job.expected_end for job in cluster.running if job.expected_end > cluster.now]
         ends = [job.end for job in cluster.running]
         submitted = [job.submit for job in coming if job.submit > cluster.now]
+        later = min([*(job.entry for job in coming), *submitted, *ends, *outlived, math.inf])
+        if later > gone_after:
+            present = [job for job in cluster.waiting + cluster.running if job.row in gone]
+            is_there = bool(present) or any(job.row in gone and job.submit <= cluster.now for job in coming)
+            out = [*present, *(job for job in coming if job.row in gone)]
+            coming, cluster.waiting, cluster.running, jobs = (
+                [job for job in some if job not in out] for some in (coming, cluster.waiting, cluster.running, jobs)
+            )
+            gone_after = math.inf
+            if is_there:
+                decide(cluster)
+            continue
         cluster.now = min([*(job.entry for job in coming), *submitted, *ends, *outlived, math.inf])
         assert cluster.now < math.inf, "nobody starts"
         cluster.running = [job for job in cluster.running if job.end > cluster.now]

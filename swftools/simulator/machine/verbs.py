@@ -197,6 +197,14 @@ def wait_again(machine: Machine, job: int) -> None:
 
 
 @kernel(allocates=False)
+def go_away(machine: Machine, job: int) -> None:
+    """Let a waiting job leave the queue for good."""
+    put(machine.queue, machine.queue.place[job], np.inf, np.inf)
+    leave(machine.queue, job)
+    machine.counts[WAITING] -= 1
+
+
+@kernel(allocates=False)
 def _start(machine: Machine, job: int, processors: int, stretch: float) -> None:
     """Start a waiting job on processors."""
     counts = machine.counts

@@ -74,7 +74,7 @@ def begin_on_nodes(
     own = _asked_by_job(coming, asked)
     used, own["machine.asked.place"] = _used_places(own["machine.asked.place"])
     places = [asked.places[place] for place in used]
-    given = own | _places(table, order, places) | {"machine.restart": read_only(restart)}
+    given = _places(table, order, places) | {"machine.restart": read_only(restart)}
     words = words_of(table.cores[order], table.memory[order], table.gpus[order], np.ones(len(table), np.bool_))
     given["machine.nodes.capacity"] = words
     jobs, held = len(coming.row), int(own["machine.asked.nodes"].sum(dtype=np.int64))
@@ -90,7 +90,9 @@ def begin_on_nodes(
     )
     first, by_row = given_columns(coming)
     completed: Any = with_views
-    arena: Arena[NodeReplayState] = Arena(NodeReplayState, sizes._replace(**room), given | by_row, completed, first)
+    arena: Arena[NodeReplayState] = Arena(
+        NodeReplayState, sizes._replace(**room), given | by_row, completed, first | own
+    )
     machine = arena.state.machine
     machine.nodes.free[:] = words
     machine.counts[FREE] = machine.counts[CAPACITY] = table.processors

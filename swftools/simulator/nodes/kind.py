@@ -44,6 +44,7 @@ _VERBS = {
     verbs.start: on_nodes.start_on_nodes,
     verbs.come: classes.enter_on_nodes,
     verbs.wait_again: classes.wait_again_on_nodes,
+    verbs.go_away: on_nodes.go_away_on_nodes,
     running_jobs.release: holding.release_nodes,
     running_jobs.expect_end: on_nodes.expect_end_on_nodes,
     stretch_on: own_stretch,

@@ -47,10 +47,10 @@ class NodeRequests(NamedTuple):
     the first of its nodes in ``NodeState.held``.
     """
 
-    need: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_given=True)]
-    nodes: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_given=True)]
-    place: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_given=True)]
-    first: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_given=True)]
+    need: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_ahead=True)]
+    nodes: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_ahead=True)]
+    place: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_ahead=True)]
+    first: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_ahead=True)]
 
 
 class Places(NamedTuple):

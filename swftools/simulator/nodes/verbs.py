@@ -9,7 +9,7 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.faults import NO_NODES, NO_SUCH_JOB, NOT_WAITING, fail
 from swftools.simulator.machine.running_jobs import expect_end
 from swftools.simulator.machine.state import WAITING
-from swftools.simulator.machine.verbs import occupy
+from swftools.simulator.machine.verbs import go_away, occupy
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, is_waiting, next_fitting_place, put
 from swftools.simulator.nodes.classes import may_start, note_found, quit_class
 from swftools.simulator.nodes.holding import take_nodes
@@ -73,6 +73,14 @@ def place_and_begin(machine: NodeMachine, job: int, group: int, how: int, end: f
     machine.counts[WAITING] -= 1
     quit_class(machine, job)
     occupy(machine, job, take_nodes(machine, job), 1.0)
+
+
+@kernel(allocates=False)
+def go_away_on_nodes(machine: NodeMachine, job: int) -> None:
+    """Let a waiting job leave the queue for good; it may have a reservation, so what is reserved is found anew."""
+    machine.classes.counts[HEAD], machine.classes.counts[IS_FRESH] = NOBODY, 0
+    quit_class(machine, job)
+    go_away(machine, job)
 
 
 @kernel(allocates=False)

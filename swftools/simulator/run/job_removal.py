@@ -18,9 +18,10 @@ from swftools.keyed_random import count_occurrences
 from swftools.simulator.engine.replay import COMING, DONE, STALE, Replay, ReplayState
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.running_jobs import release
-from swftools.simulator.machine.state import DISTURBED, HELD, KILL, NOW, SUBMITTED, WAITING, Machine
+from swftools.simulator.machine.state import DISTURBED, HELD, KILL, NOW, SUBMITTED, Machine
+from swftools.simulator.machine.verbs import go_away
 from swftools.simulator.machine.views import is_held
-from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave, put
+from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, leave
 from swftools.simulator.metrics.columns import rows_of
 from swftools.simulator.state.columns import PER_JOB, array_at, names_per
 from swftools.trace import Trace
@@ -80,13 +81,13 @@ def let_fewer_come(state: ReplayState, submitted: int, is_out: BoolArray) -> Int
     numpy.ndarray of int64, shape (jobs,)
         The job that each was before.
     """
-    replay, last = state.replay, int(state.replay.counts[COMING])
+    replay, last, kind = state.replay, int(state.replay.counts[COMING]), type(state)
     order = np.arange(len(is_out))
     to_come, is_late = order[submitted:last], is_out[submitted:last]
     if is_late.any():
         order[submitted:last] = np.concatenate([to_come[~is_late], to_come[is_late]])
         replay.counts[COMING] = last - int(is_late.sum())
-        for path in names_per(ReplayState, PER_JOB, ahead=True):
+        for path in names_per(kind, PER_JOB, ahead=True):
             if len(by_job := array_at(state, path)):
                 by_job[: len(order)] = by_job[order]
         edges = int(replay.dependents.edges[0])
@@ -116,9 +117,7 @@ def take_out(machine: Machine, replay: Replay, is_out: BoolArray) -> None:
             machine.run[job] = NOBODY
             leave(queue, job)
         elif is_waiting(queue, job):
-            put(queue, queue.place[job], np.inf, np.inf)
-            leave(queue, job)
-            counts[WAITING] -= 1
+            go_away(machine, job)
         elif not is_held(machine, job) and not (depends and replay.dependents.listed_at[job] >= 0):
             is_out[job] = False  # it had ended
             continue

@@ -299,6 +299,8 @@ class Arena(Generic[T]):
         """Return of each array of the first block which of some counts it has elements for, -1 for none; and bytes."""
         columns, specs, names = columns_of(self.kind), self.blocks[0].specs, list(per)
         pers = [columns[path].per if not columns[path].is_ahead else "" for path in specs]
+        # Of what has several elements for each job it is not said which of them are written: all are copied.
+        pers = [per if columns[path].times == 1 else "" for path, per in zip(specs, pers, strict=True)]
         which = [names.index(each) if each in names else -1 for each in pers]
         return np.array(which), np.array([math.prod(spec.shape[1:]) * int(spec.kind[1:]) for spec in specs.values()])
 

@@ -183,9 +183,9 @@ def test_dependent_jobs_are_told_as_on_a_pool() -> None:
         pd.testing.assert_frame_equal(pool.jobs[columns], nodes.jobs[columns])
 
 
-def take_out(simulation: Simulation) -> object:
-    """Take out who runs."""
-    return simulation.without(simulation.running)
+def take_out_nobody_known(simulation: Simulation) -> object:
+    """Take out a job that there is not."""
+    return simulation.without(pd.DataFrame({"job_number": [4711]}))
 
 
 def go_on_to_nowhere(simulation: Simulation) -> object:
@@ -196,7 +196,7 @@ def go_on_to_nowhere(simulation: Simulation) -> object:
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        (take_out, "jobs cannot be taken out of a simulation on nodes yet; simulate a trace without them"),
+        (take_out_nobody_known, "job 4711, occurrence 0, is not among the jobs"),
         (go_on_to_nowhere, "until=nan is neither a time (s) nor None, which is the end"),
     ],
 )

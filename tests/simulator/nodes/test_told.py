@@ -6,19 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from swftools import MachineDescription, Schedule, Trace, simulate
 from swftools.errors import ParameterError
 from swftools.learning import EpisodeLog
-from swftools.market.vcg import check_known
 from swftools.reservations.simulated import simulate_reservations
-from swftools.simulator.questions.fairness import delays_from_submission
 from swftools.simulator.questions.fit_semantics import fit_semantics
 from swftools.simulator.questions.policy_watch import watch_policies
-from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.simulator.validation.report import validate
 from tests.nodes_drawn import draw_machine
@@ -101,7 +97,6 @@ STEPPING = (
     "a simulation on nodes cannot be decided from outside, forked or saved yet; give processors= in place of machine="
 )
 EPISODES = "episodes on nodes cannot be played yet; give processors= in place of machine="
-TAKEN_OUT = "jobs cannot be taken out of a simulation on nodes yet; simulate a trace without them"
 
 
 @pytest.mark.parametrize(
@@ -110,16 +105,9 @@ TAKEN_OUT = "jobs cannot be taken out of a simulation on nodes yet; simulate a t
         (lambda trace: Stepper(trace, "easy", machine=ONE), STEPPING),
         (lambda trace: simulate_reservations(trace, "easy", options={"machine": ONE}), STEPPING),
         (lambda trace: EpisodeLog(trace, machine=ONE), EPISODES),
-        (lambda trace: Simulation(trace, "easy", machine=ONE).without(np.ones(3, np.bool_)), TAKEN_OUT),
-        (lambda trace: delays_from_submission(trace, "easy", machine=ONE), TAKEN_OUT),
         (
             lambda trace: fit_semantics(on_one(trace), trace),
             "the schedule is one on nodes, of which other simulators' rules are not known yet",
-        ),
-        (
-            lambda trace: check_known(on_one(trace)),
-            "price mechanism 'vcg' takes jobs out of a simulation, which is not possible on nodes yet; take "
-            "first-price, or a schedule on a pool of processors",
         ),
         (
             lambda trace: simulate(trace, "easy", machine=ONE, semantics="pyss"),
