@@ -23,3 +23,15 @@ def test_nodes_of_one_core_are_a_pool(policy: str) -> None:
     )
     pd.testing.assert_frame_equal(on_nodes.jobs, on_pool.jobs)
     assert (on_pool.jobs["price"] > 0).sum() > 2
+
+
+def test_nodes_are_those_of_the_schedule() -> None:
+    """Who asks for three cores needs two nodes of two; the prices are those of that machine, and not of a pool."""
+    trace = trace_of(crowd(5, 12), submit=[float(place) for place in range(12)])
+    table = draw_machine("count cores / 2 2", "p:0-1")
+    on_nodes, on_pool = (
+        swftools.price(swftools.simulate(trace, "easy", compiled=False, **machine), "vcg", trace=trace)
+        for machine in ({"machine": table}, {"processors": PROCESSORS})
+    )
+    assert (on_nodes.jobs["price"] > 0).sum() > 2
+    assert on_nodes.jobs["price"].tolist() != on_pool.jobs["price"].tolist()

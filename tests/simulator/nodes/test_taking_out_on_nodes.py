@@ -13,6 +13,7 @@ from swftools import Trace
 from swftools.machines import requests
 from swftools.machines.requests import ask_of
 from swftools.simulator import Simulation, delays_from_submission, simulate
+from swftools.simulator.machine.state import WAITING
 from swftools.simulator.validation.report import validate
 from tests.naive.nodes import DECISIONS, Placement, jobs_of, simulate_on_nodes
 from tests.nodes_drawn import Workload, draw_machine, random_workload, ranges_of
@@ -40,9 +41,16 @@ def left_naively(
 
 
 def check_by_lot(
-    monkeypatch: pytest.MonkeyPatch, policy: str, placement: str, heads: str, seed: int, *, compiled: bool = False
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+    placement: str,
+    heads: str,
+    seed: int,
+    *,
+    compiled: bool = False,
+    one_that_waits: bool = False,
 ) -> int:
-    """Take some jobs out at some time, of a machine by lot; return how many of them ran and waited then."""
+    """Take some jobs out at some time, of a machine by lot, or one that waits; return how many ran or waited then."""
     workload = with_requests(random_workload(seed, most_jobs=24))
     trace, lot = log_of(workload), random.Random(seed)
     gone = {row for row in range(len(trace)) if lot.random() < 0.3}
@@ -53,6 +61,8 @@ def check_by_lot(
         simulation = Simulation(trace, policy, compiled=compiled, **options).run(until=until)
         before = simulation.copy()
         there = pd.concat([simulation.waiting, simulation.running])["job_number"]
+        if one_that_waits and len(simulation.waiting):
+            gone = {int(lot.choice(simulation.waiting["job_number"].tolist()))}
         mask = np.isin(np.arange(len(trace)), list(gone))
         simulation.without(mask).run()
         whole = simulate(trace, policy, compiled=compiled, **options)
@@ -68,6 +78,13 @@ def test_as_the_naive_twin(policy: str, monkeypatch: pytest.MonkeyPatch) -> None
     first = POLICIES.index(policy)
     for place, placement in enumerate(PLACEMENTS):
         check_by_lot(monkeypatch, policy, placement, HEADS[(first + place) % 2], seed=11 * first + place)
+
+
+@pytest.mark.parametrize("policy", ["easy", "easy:reservations=2", "easy:reservations=4,backfill_order=sjf"])
+def test_one_that_waits(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it had reserved is in nobody's way, though nobody has started or ended since."""
+    for seed in range(300, 340):
+        check_by_lot(monkeypatch, policy, PLACEMENTS[seed % 5], "partition", seed, one_that_waits=True)
 
 
 def test_who_is_taken_out_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,6 +109,7 @@ def test_who_waits_and_who_runs() -> None:
         out = getattr(simulation, what)
         assert len(out) > 0
         simulation.without(out)
+        assert simulation._machine.counts[WAITING] == len(simulation.waiting)
         schedule = simulation.run().schedule()
         assert len(schedule) == len(trace) - len(out)
         assert schedule.is_partial

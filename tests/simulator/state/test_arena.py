@@ -19,6 +19,7 @@ from swftools.simulator.state.columns import (
     PER_PART,
     REAL,
     SHORT,
+    WHOLE,
     StateColumn,
     StateSizes,
     columns_of,
@@ -26,6 +27,13 @@ from swftools.simulator.state.columns import (
 )
 
 Array = npt.NDArray[Any]
+
+
+class Two(NamedTuple):
+    """One number a job, and two."""
+
+    one: Annotated[Array, StateColumn(WHOLE, PER_JOB)]
+    pair: Annotated[Array, StateColumn(WHOLE, PER_JOB, times=2)]
 
 
 class Nodes(NamedTuple):
@@ -88,3 +96,15 @@ def test_the_next_state_of_a_shape_is_laid_out_as_the_first() -> None:
                 assert memory() is None
     with pytest.raises(TypeError, match="laid out"):
         Arena(Nodes, sizes, {"first": np.zeros(3)}, lambda nodes: nodes).layout(like)
+
+
+def test_several_numbers_a_job_are_all_copied() -> None:
+    """What has several for each job is copied whole, also where only what is known of few jobs is."""
+
+    first: Arena[Two] = Arena(Two, StateSizes(jobs=20), {}, lambda state: state)
+    second = first.sibling()
+    second.copy_from(first)
+    first.state.one[:], first.state.pair[:] = 7, 8
+    second.copy_from(first, {PER_JOB: 8})
+    assert second.state.one.tolist() == [7] * 8 + [0] * 12
+    assert second.state.pair.tolist() == [8] * 40
