@@ -100,7 +100,6 @@ def test_the_next_state_of_a_shape_is_laid_out_as_the_first() -> None:
 
 def test_several_numbers_a_job_are_all_copied() -> None:
     """What has several for each job is copied whole, also where only what is known of few jobs is."""
-
     first: Arena[Two] = Arena(Two, StateSizes(jobs=20), {}, lambda state: state)
     second = first.sibling()
     second.copy_from(first)
