@@ -2,7 +2,7 @@
 """Machines of nodes and their jobs, drawn by hand or by lot: tables of text in, starts and nodes as text out.
 
 A machine is a table of its nodes, numbered from 0, with headings of ``count``, ``cores``, ``memory``, ``gpus`` and
-``weight``, and its partitions as ``p:0-3 q:0,2``; ``p:0-3:2:60`` allows 2 nodes a job and 60 s. Jobs are a table as in
+``weight`` and ``switch``, and its partitions as ``p:0-3 q:0,2``; ``p:0-3:2:60`` allows 2 nodes a job and 60 s. Jobs are a table as in
 ``tests.drawn``: ``job`` is a letter, a request is by default the run, ``partition`` has one or more names, as ``q,p``;
 ``alone`` is ``x`` of an exclusive job. What came of them is a table of ``job``, ``start`` and ``nodes``.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +86,15 @@ def draw_machine(nodes: str, partitions: str) -> NodeTable:
         np.array([kind.get("gpus", 0) * GPU for _, kind in each]),
         np.array([kind.get("weight", 0) for _, kind in each]),
         tuple(_partition(*part) for part in parts),
+        **_switches([kind.get("switch", -1) for _, kind in each]),
     )
+
+
+def _switches(switch: Sequence[int]) -> dict[str, Any]:
+    """Return what a table has of the switch of each node; -1: of none that is told."""
+    if max(switch) < 0:
+        return {}
+    return {"switch": np.array(switch, np.int64), "switches": tuple(f"s{place}" for place in range(max(switch) + 1))}
 
 
 def _partition(name: str, ranges: str, most: str = "0", time: str = "inf") -> PartitionNodes:
@@ -241,4 +250,5 @@ def _random_table(lot: random.Random, most_nodes: int) -> NodeTable:
         *(np.array([kinds[each][what] * (GPU if what == 2 else 1) for each in kind], np.int64) for what in range(3)),
         np.array([lot.randrange(3) for _ in range(count)], np.int64),
         tuple(PartitionNodes(f"p{place}", np.array(list(part), np.int64)) for place, part in enumerate(parts)),
+        **_switches([lot.randrange(-1, 3) for _ in range(count)]),
     )

@@ -36,7 +36,6 @@ def _of_nodes(kinds: Sequence[NodeKind]) -> Iterator[str]:
     for what, names in (
         ("speed", [kind_name(kind) for kind in kinds if kind.speed != 1]),
         ("power", [kind_name(kind) for kind in kinds if kind.power]),
-        ("switches", [kind_name(kind) for kind in kinds if kind.switch]),
     ):
         if names:
             yield f"{what}: told, not simulated ({_named(names)})"

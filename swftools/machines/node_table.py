@@ -81,6 +81,11 @@ class NodeTable:
     threads : numpy.ndarray of int64, shape (nodes,), or of no nodes
         Threads of each core, by node, where its batch system counts them as processors; of no nodes: 1. Cores are what
         the simulator counts; requests of logs that count threads become cores by it.
+    switch : numpy.ndarray of int64, shape (nodes,), or of no nodes
+        The switch to which each node is attached, as a place in ``switches``; -1 where it is not told. Of no nodes:
+        it is told of none.
+    switches : tuple of str
+        Names of the switches, in the order of their first nodes.
     told : tuple of str
         What the description of the machine has that is not simulated, and what its reader assumed, a sentence each.
     """
@@ -97,6 +102,8 @@ class NodeTable:
     features: tuple[frozenset[str], ...] = ()
     speed: FloatArray = field(default_factory=lambda: np.zeros(0))
     threads: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    switch: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    switches: tuple[str, ...] = ()
     told: tuple[str, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
@@ -111,3 +118,8 @@ class NodeTable:
     def threads_by_node(self) -> IntArray:
         """Threads of each core, by node; 1 where the machine does not say it."""
         return self.threads if len(self.threads) else np.ones(len(self), np.int64)
+
+    @property
+    def switch_by_node(self) -> IntArray:
+        """The switch of each node, as a place in ``switches``; -1 where the machine does not say it."""
+        return self.switch if len(self.switch) else np.full(len(self), -1, np.int64)

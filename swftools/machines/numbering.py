@@ -119,6 +119,8 @@ def node_table(kinds: Sequence[NodeKind], partitions: Sequence[Partition], numbe
         return np.array([*values], dtype=np.int64)[numbered.kind]
 
     count = len(numbered.names)
+    used = [kinds[place].switch for place in dict.fromkeys(numbered.kind.tolist())]
+    switches = tuple(dict.fromkeys(switch for switch in used if switch is not None))
     found = [
         PartitionNodes(
             name=part.name,
@@ -149,6 +151,8 @@ def node_table(kinds: Sequence[NodeKind], partitions: Sequence[Partition], numbe
         features=tuple(frozenset(kind.features) for kind in kinds),
         speed=np.array([kind.speed for kind in kinds], dtype=np.float64)[numbered.kind],
         threads=per_node(kind.threads_per_core for kind in kinds),
+        switch=per_node(-1 if kind.switch is None else switches.index(kind.switch) for kind in kinds),
+        switches=switches,
     )
 
 

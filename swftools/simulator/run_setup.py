@@ -98,7 +98,7 @@ def begin(
         left_out = np.isnan(trace.views.submit_time)
         if run.cancelled == "drop":
             left_out |= np.isnan(trace.views.run_time)
-        asked = ask_of(trace, table, cancelled=left_out)
+        asked = placement.able(ask_of(trace, table, cancelled=left_out), table)
     workload = prepare(trace, size, run, predictor=told, needs=rule.needed(given), asked=asked)
     jobs, dependent = len(workload.coming.row), workload.dependent
     room: dict[str, Any] = {

@@ -117,7 +117,6 @@ def test_what_is_not_simulated_is_told(tmp_path: Path) -> None:
         "memory is not known, and never lacks (thin)",
         "speed: told, not simulated (fat)",
         "power: told, not simulated (fat)",
-        "switches: told, not simulated (fat)",
         "who may use a partition: told, not simulated (short)",
         "times of jobs that request none: told, not simulated (batch)",
         "2 outages: kept, not simulated yet",

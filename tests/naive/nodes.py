@@ -16,6 +16,7 @@ import numpy as np
 
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
+from tests.naive.placements import Free, Placement, Sought, choose
 from tests.naive.simulator import instant
 
 MACHINE, PARTITION = "machine", "partition"
@@ -72,16 +73,7 @@ class Reservation:
         return node in self.where and (time == self.begin or self.begin <= time < self.end)
 
 
-@dataclass(frozen=True)
-class Placement:
-    """Which of the nodes that fit are taken."""
-
-    rule: str = "first-fit"
-    sparing: bool = True
-
-
 Key = Callable[["Cluster", Job], Any]
-Free = tuple[int, int, int]
 
 
 @dataclass
@@ -125,14 +117,15 @@ class Cluster:
         expected = [job for job in self.here(node) if job.expected_end > time]
         return expected + [each.job for each in reserved if each.holds(node, time)]
 
-    def in_turn(self, nodes: Sequence[int], held: Callable[[int], Sequence[Job]]) -> list[int]:
-        """Return nodes in the order of the placement."""
-        if self.placement.rule == "lowest-weight":
-            return sorted(nodes, key=lambda node: (int(self.table.weight[node]), node))
-        if self.placement.rule == "best-fit":
-            return sorted(nodes, key=lambda node: (*self.free(node, held(node)), node))
-        assert self.placement.rule == "first-fit"
-        return sorted(nodes)
+    def chosen(
+        self, job: Job, first: Sequence[int], rest: Sequence[int], held: Callable[[int], Sequence[Job]]
+    ) -> list[int]:
+        """Return the nodes that the placement takes, first of some and then of the rest; none if none will do."""
+        if len(first) + len(rest) < job.nodes:
+            return []
+        asked = (job.gpus, job.cores, job.memory)
+        sought = Sought(self.table, job.nodes, asked, lambda node: self.free(node, held(node)))
+        return choose(self.placement, sought, first, rest)
 
     # Starts
 
@@ -156,10 +149,10 @@ class Cluster:
 
         for nodes, partition in zip(job.sets, job.partitions, strict=True):
             can = [node for node in nodes if can_have(node)]
-            if partition not in closed and len(can) >= job.nodes:
-                first = self.in_turn([node for node in can if is_spared(node)], self.here)
-                rest = self.in_turn([node for node in can if not is_spared(node)], self.here)
-                return (first + rest)[: job.nodes]
+            if partition not in closed:
+                first = [node for node in can if is_spared(node)]
+                if where := self.chosen(job, first, [node for node in can if node not in first], self.here):
+                    return where
         return []
 
     def start(self, job: Job, where: list[int]) -> None:
@@ -181,8 +174,8 @@ class Cluster:
             lasting = [each for each in reserved if each.end > time]  # all that ends now counts as ended
             for nodes in head.sets:
                 can = [node for node in nodes if self.has_room(head, node, time, lasting)]
-                if len(can) >= head.nodes:
-                    return Reservation(head, time, self.reserved_nodes(head, can, time, lasting))
+                if where := self.reserved_nodes(head, can, time, lasting):
+                    return Reservation(head, time, where)
         raise AssertionError("a job that fits the idle machine has room when all others have ended")
 
     def has_room(self, head: Job, node: int, time: float, reserved: Sequence[Reservation]) -> bool:
@@ -192,7 +185,7 @@ class Cluster:
         return all(self.fits_beside(head, node, self.then(node, moment, reserved)) for moment in moments)
 
     def reserved_nodes(self, head: Job, can: list[int], time: float, reserved: Sequence[Reservation]) -> list[int]:
-        """Return which of the nodes that a job can have then it gets."""
+        """Return which of the nodes that a job can have then it gets; none if they will not do."""
 
         def held(node: int) -> Sequence[Job]:
             return self.then(node, time, reserved)
@@ -200,7 +193,7 @@ class Cluster:
         fit_now = [node for node in can if self.fits_beside(head, node, self.here(node))]
         first = [node for node in can if node not in fit_now] if self.placement.sparing else []
         rest = [node for node in can if node not in first]
-        return (self.in_turn(first, held) + self.in_turn(rest, held))[: head.nodes]
+        return self.chosen(head, first, rest, held)
 
 
 Decide = Callable[[Cluster], None]
@@ -321,6 +314,8 @@ def simulate_on_nodes(
     """
     assert heads in (MACHINE, PARTITION)
     cluster = Cluster(table, placement or Placement(), heads)
+    if (cluster.placement.rule, cluster.placement.must) == ("contiguous", True):
+        jobs = [job for job in jobs if cluster.where_now(job)]  # who has no run on the idle machine is excluded
     coming = list(jobs)
     while coming or cluster.waiting or cluster.running:
         outlived = [job.expected_end for job in cluster.running if job.expected_end > cluster.now]

@@ -77,6 +77,7 @@ def begin_on_nodes(
     given = _places(table, order, places) | {"machine.restart": read_only(restart)}
     words = words_of(table.cores[order], table.memory[order], table.gpus[order], np.ones(len(table), np.bool_))
     given["machine.nodes.capacity"] = words
+    given["machine.nodes.switch"] = _numbered(table.switch_by_node[order])
     jobs, held = len(coming.row), int(own["machine.asked.nodes"].sum(dtype=np.int64))
     sizes = sizes_at_first(coming, jobs if (asked.cores[coming.row] < 1).any() else table.processors, optional)
     sizes = sizes._replace(
@@ -104,6 +105,14 @@ def begin_on_nodes(
     has_choice = placement.sparing or any(len(place.nodes) > 1 for place in places)
     counts[CHOOSES] = BY_AMOUNT if placement.rule.chooses_again else BY_FIT if has_choice else KEPT
     return arena
+
+
+def _numbered(switch: IntArray) -> IntArray:
+    """Return the switches of nodes by other numbers, from 0 on, in the order of their first nodes."""
+    _, first, number = np.unique(switch, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[number.ravel()]
 
 
 def _check_sizes(table: NodeTable) -> None:

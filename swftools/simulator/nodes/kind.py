@@ -22,10 +22,11 @@ from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.nodes import classes, holding
 from swftools.simulator.nodes import verbs as on_nodes
 from swftools.simulator.nodes.exchange import EXCHANGED
-from swftools.simulator.nodes.placement import PlacementRule
-from swftools.simulator.nodes.placements import list_placements
+from swftools.simulator.nodes.placement import Placement, PlacementRule
+from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.state import node_machine_at, node_state_at
+from swftools.simulator.nodes.usable import has_shape
 from swftools.simulator.planning import hold_running, planned_end
 from swftools.simulator.policy_abi import MachineKind, machine_at
 from swftools.simulator.registry import Policy, list_policies
@@ -57,15 +58,15 @@ _LACKING = (
 )
 
 
-def nodes_with(placement: str) -> MachineKind:
-    """Return a machine of nodes on which a placement chooses, by its name."""
-    return _nodes_with(list_placements()[placement], len(EXCHANGED))
+def nodes_with(placement: str | Placement) -> MachineKind:
+    """Return a machine of nodes on which a placement chooses."""
+    return _nodes_with(find_placement(placement).rule, len(EXCHANGED))
 
 
 @cache
 def _nodes_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: ARG001 (policies of one's own may add some)
     name = f"on_nodes_{_as_word(rule.name)}"
-    chosen = Twins(name, {choose_first: rule.choose})
+    chosen = Twins(name, {choose_first: rule.choose, has_shape: rule.has_shape})
     exchanged: dict[Any, Any] = {
         old: chosen.standing_for(new) if isinstance(new, Kernel) else chosen.of(new)
         for old, new in {**_VERBS, **EXCHANGED}.items()

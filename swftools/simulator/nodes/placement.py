@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from swftools.kernel import IntArray, Kernel
+from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import Parameters, truth
 from swftools.parameters.registry import Registry
+from swftools.simulator.nodes.usable import has_shape
 
 
 def by_number(table: NodeTable) -> IntArray:
@@ -38,6 +40,10 @@ class PlacementRule:
         whenever what is expected to be free changes.
     when : str
         When to use it, as a sentence.
+    has_shape : Kernel
+        As ``usable.has_shape``: whether the nodes that fit lie so that the rule can do with them.
+    parameters : type of Placement, optional
+        Its parameters, where it has more than all have.
     """
 
     name: str
@@ -45,6 +51,8 @@ class PlacementRule:
     order: Callable[[NodeTable], IntArray] = by_number
     chooses_again: bool = False
     when: str = ""
+    has_shape: Kernel[..., bool] = has_shape
+    parameters: type[Placement] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,10 @@ class Placement(Parameters):
     def rule(self) -> PlacementRule:
         """The rule."""
         return PLACEMENTS.find(self.NAME)
+
+    def able(self, asked: Asked, table: NodeTable) -> Asked:  # noqa: ARG002 (others look at it)
+        """Return what jobs ask for without those that it could not place on the idle machine."""
+        return asked
 
 
 PLACEMENTS: Registry[PlacementRule] = Registry("placement", ("placement",))

@@ -11,23 +11,24 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.nodes.state import NodeMachine
-from swftools.simulator.nodes.words import GUARD
-
-BLOCK = 64
-"""Nodes that are looked at together, by instructions that take several at once."""
+from swftools.simulator.nodes.usable import BOTH, NOW, has_shape
+from swftools.simulator.nodes.words import BLOCK, GUARD
 
 
 @kernel(allocates=False)
 def find_now(machine: NodeMachine, job: int) -> tuple[int, int]:
     """Look for nodes that fit a job now; those of the first set that has enough become its own.
 
-    Returns the most that a set has, at most as many as are needed, and that set.
+    Returns the most that a set has, at most as many as are needed, and that set. One is lacking where the placement
+    cannot do with those that there are: it can only when another fits.
     """
     sets, place = machine.places.sets, machine.asked.place[job]
     need, wanted, at = machine.asked.need[job], machine.asked.nodes[job], machine.asked.first[job]
     most, best = 0, sets[place]
     for group in range(sets[place], sets[place + 1]):
         got = find_in(machine, group, need, wanted, at)
+        if got == wanted and not has_shape(machine, group, need, wanted, NOW, 0.0):
+            got = wanted - 1
         if got > most:
             most, best = got, group
         if got == wanted:
@@ -67,6 +68,8 @@ def find_both(machine: NodeMachine, job: int) -> tuple[int, int]:
     most, best = 0, sets[place]
     for group in range(sets[place], sets[place + 1]):
         got = find_both_in(machine, group, need, wanted, at)
+        if got == wanted and not has_shape(machine, group, need, wanted, BOTH, 0.0):
+            got = wanted - 1
         if got > most:
             most, best = got, group
         if got == wanted:

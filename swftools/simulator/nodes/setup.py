@@ -76,6 +76,6 @@ def kind_for(policy: Policy, chosen: Parameters, placement: Placement) -> Machin
     """Return the kind of machine on which a placement chooses, for a policy that works there."""
     from swftools.simulator.nodes.kind import check_on_nodes, nodes_with  # noqa: PLC0415 (imports all policies)
 
-    kind = nodes_with(placement.NAME)
+    kind = nodes_with(placement)
     check_on_nodes(policy, chosen, kind)
     return kind

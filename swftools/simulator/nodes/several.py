@@ -15,7 +15,7 @@ from swftools.simulator.nodes.classes import forget_then
 from swftools.simulator.nodes.holding import copy_now_to_then, given_back
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.state import FOUND, IS_FRESH, PLAN, PLANNED, SPARING, NodeMachine
-from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
+from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED, has_shape
 from swftools.simulator.nodes.words import GUARD, at_most_without, bits_of, suffices, without
 
 _NO_ROOM = -1
@@ -193,7 +193,7 @@ def _set_with_room(machine: NodeMachine, head: int, reserved: int, begin: float,
             if was[node] != _NO_ROOM and is_in_set(machine, node, group):
                 was[node] = _room_of(machine, node, need, begin, end)
                 count -= was[node] == _NO_ROOM
-        if count >= wanted:
+        if count >= wanted and has_shape(machine, group, need, wanted, PLANNED_THEN, end):
             return group
     return NOBODY
 

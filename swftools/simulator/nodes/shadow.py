@@ -26,7 +26,7 @@ from swftools.simulator.nodes.state import (
     SPARING,
     NodeMachine,
 )
-from swftools.simulator.nodes.usable import SPARING_THEN, THEN
+from swftools.simulator.nodes.usable import SPARING_THEN, THEN, has_shape
 from swftools.simulator.nodes.words import bits_of, suffices, without
 
 
@@ -104,8 +104,9 @@ def _earliest(machine: NodeMachine, head: int) -> float:
 def set_that_fits(machine: NodeMachine, head: int) -> int:
     """Return the first set that has enough nodes at the reserved time, or NOBODY."""
     sets, place = machine.places.sets, machine.asked.place[head]
+    need, wanted = machine.asked.need[head], machine.asked.nodes[head]
     for group in range(sets[place], sets[place + 1]):
-        if count_then(machine, group, machine.asked.need[head]) >= machine.asked.nodes[head]:
+        if count_then(machine, group, need) >= wanted and has_shape(machine, group, need, wanted, THEN, 0.0):
             return group
     return NOBODY
 

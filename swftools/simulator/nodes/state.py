@@ -83,7 +83,8 @@ class NodeState(NamedTuple):
     then. ``before`` has the number of the reservation before whose time the node fits, ``reserved`` that of the last
     choice of nodes for it. ``held`` has the nodes of each job, ``group`` from which set they are. ``chosen`` is room
     for nodes of the first waiting job, and for those that it had before; ``was`` for what was or will be free; ``key``
-    for what placements order nodes by.
+    for what placements order nodes by, ``tally`` for what they count of groups of nodes. ``switch`` numbers the
+    switches of the nodes, those of no switch that is told as one.
     """
 
     free: Annotated[IntArray, StateColumn(WHOLE, PER_NODE)]
@@ -96,6 +97,8 @@ class NodeState(NamedTuple):
     chosen: Annotated[ShortArray, StateColumn(SHORT, PER_NODE, times=2)]
     was: Annotated[IntArray, StateColumn(WHOLE, PER_NODE)]
     key: Annotated[IntArray, StateColumn(WHOLE, PER_NODE)]
+    tally: Annotated[IntArray, StateColumn(WHOLE, PER_NODE, times=4)]
+    switch: Annotated[IntArray, StateColumn(WHOLE, PER_NODE, is_given=True)]
     held: Annotated[ShortArray, StateColumn(SHORT, PER_PART)]
     group: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_rare=True)]
 

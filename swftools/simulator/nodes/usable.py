@@ -7,9 +7,8 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.waiting_queue import NOBODY
-from swftools.simulator.nodes.searching import BLOCK
 from swftools.simulator.nodes.state import CLOSED0, CLOSED1, MARK, PLAN, NodeMachine
-from swftools.simulator.nodes.words import GUARD, has_bit, suffices
+from swftools.simulator.nodes.words import BLOCK, GUARD, has_bit, suffices
 
 NOW, SPARING_NOW, BOTH, THEN, SPARING_THEN, OPEN = range(6)
 RESPECTING, SPARING_RESPECTING, PLANNED_THEN, SPARING_PLANNED = range(6, 10)
@@ -44,6 +43,29 @@ def usable(machine: NodeMachine, node: int, need: int, how: int, end: float) -> 
     if not may:
         return NOT
     return FIRST if is_first else OTHER
+
+
+@kernel(allocates=False)
+def has_shape(
+    machine: NodeMachine,  # noqa: ARG001 (other placements need them, which have a kernel in this one's place)
+    group: int,  # noqa: ARG001
+    need: int,  # noqa: ARG001
+    wanted: int,  # noqa: ARG001
+    how: int,  # noqa: ARG001
+    end: float,  # noqa: ARG001
+) -> bool:
+    """Whether enough nodes of a set, of which there are enough that may be taken, lie as the placement wants them."""
+    return True
+
+
+@kernel(allocates=False)
+def free_for(machine: NodeMachine, node: int, how: int) -> int:
+    """Return what is free of a node, before a job is put there, when the job is to begin for which it may be taken."""
+    if how in (THEN, SPARING_THEN):
+        return machine.nodes.then[node]
+    if how in (PLANNED_THEN, SPARING_PLANNED):
+        return machine.nodes.was[node]
+    return machine.nodes.free[node]
 
 
 @kernel(allocates=False)
@@ -87,6 +109,8 @@ def find_usable(machine: NodeMachine, job: int, how: int, end: float) -> tuple[i
                             held[at + got] = node
                             got += 1
                 begin = behind
+        if got == wanted and not has_shape(machine, group, need, wanted, how, end):
+            got = wanted - 1
         if got > most:
             most, best = got, group
         if got == wanted:

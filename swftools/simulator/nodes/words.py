@@ -23,8 +23,14 @@ GUARD = 1 << MEMORY_BITS | 1 << (CORE + CORE_BITS) | 1 << (_GPU + GPU_BITS) | 1 
 WHOLE = 1 << _WHOLE
 """Nothing runs on the node; or a job asks for that."""
 
+AMOUNTS = WHOLE // 2 - 1
+"""The bits of a word that are amounts: by GPUs, then cores, then memory; two more are left above them in a key."""
+
 MOST_CORES, MOST_GPUS = (1 << CORE_BITS) - 1, (1 << GPU_BITS) - 1
 """The most of each that a word can have, beside ``MOST_MEMORY``: cores, thousandths of a GPU."""
+
+BLOCK = 64
+"""Nodes that are looked at together, by instructions that take several at once."""
 
 HALF = 62
 """Bits of a word with a sign that tell something of as many partitions or places; two words tell of twice as many."""
@@ -46,6 +52,24 @@ def suffices(free: int, need: int) -> bool:
 def cores_in(word: int) -> int:
     """Return the cores of a word."""
     return (word >> CORE) & MOST_CORES
+
+
+@kernel(allocates=False)
+def memory_in(word: int) -> int:
+    """Return the memory of a word, MB."""
+    return word & MOST_MEMORY
+
+
+@kernel(allocates=False)
+def gpus_in(word: int) -> int:
+    """Return the GPUs of a word, in thousandths."""
+    return (word >> _GPU) & MOST_GPUS
+
+
+@kernel(allocates=False)
+def without_gpus(word: int) -> int:
+    """Return the cores and the memory of a word."""
+    return word & ((1 << _GPU) - 1)
 
 
 @kernel(allocates=False)

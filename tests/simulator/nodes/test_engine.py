@@ -24,7 +24,12 @@ from tests.simulator.nodes.test_naive_nodes import run_naively
 
 HEADS = ["partition", "machine"]
 
-PLACEMENTS = ["first-fit", "lowest-weight", "best-fit", "first-fit:sparing=false", "best-fit:sparing=false"]
+PLACEMENTS = [
+    *("first-fit", "lowest-weight", "best-fit", "first-fit:sparing=false", "best-fit:sparing=false"),
+    *("worst-fit", "fewest-switches", "contiguous", "gpu-packing", "dot-product"),
+    *("worst-fit:sparing=false", "fewest-switches:sparing=false", "contiguous:must=false", "gpu-packing:sparing=false"),
+    *("dot-product:sparing=false", "contiguous:sparing=false", "contiguous:sparing=false,must=false"),
+]
 
 REHEARSED = [
     *((policy, "first-fit") for policy in ("fcfs", "easy", "sjf-backfill", "lxf-backfill", "prio-fifo")),

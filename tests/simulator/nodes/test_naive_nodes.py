@@ -13,7 +13,8 @@ import pytest
 
 from swftools import Trace, simulate
 from swftools.machines.node_table import GPU, NodeTable
-from tests.naive.nodes import DECISIONS, MACHINE, Job, Placement, jobs_of, simulate_on_nodes
+from tests.naive.nodes import DECISIONS, MACHINE, Job, jobs_of, simulate_on_nodes
+from tests.naive.placements import Placement
 from tests.nodes_cases import CASES, Case
 from tests.nodes_drawn import Workload, draw_machine, outcome, random_workload, ranges_of
 
@@ -26,10 +27,8 @@ def run_naively(
     table: NodeTable | None = None,
 ) -> list[Job]:
     """Simulate by the text forms of options."""
-    rule, _, sparing = placement.partition(":")
-    assert sparing in ("", "sparing=true", "sparing=false")
     jobs = jobs_of(workload.asked, workload.submit, workload.run, workload.request, workload.rank)
-    chosen = Placement(rule, sparing != "sparing=false")
+    chosen = Placement.read(placement)
     return simulate_on_nodes(jobs, table or workload.table, DECISIONS[policy], placement=chosen, heads=heads)
 
 

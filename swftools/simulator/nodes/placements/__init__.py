@@ -2,8 +2,13 @@
 """Placements: which of the nodes that fit a job are taken. A rule is a file here, and its line below."""
 
 import swftools.simulator.nodes.placements.best_fit
+import swftools.simulator.nodes.placements.contiguous
+import swftools.simulator.nodes.placements.dot_product
+import swftools.simulator.nodes.placements.fewest_switches
 import swftools.simulator.nodes.placements.first_fit
-import swftools.simulator.nodes.placements.lowest_weight  # noqa: F401 (they register)
+import swftools.simulator.nodes.placements.gpu_packing
+import swftools.simulator.nodes.placements.lowest_weight
+import swftools.simulator.nodes.placements.worst_fit  # noqa: F401 (they register)
 from swftools.errors import ParameterError
 from swftools.parameters import refuse_unknown
 from swftools.simulator.nodes.placement import PLACEMENTS, Placement, PlacementRule
@@ -27,8 +32,9 @@ def find_placement(text: str | Placement) -> Placement:
     if not isinstance(text, str):
         raise ParameterError(f"placement={text!r} is neither a text, such as 'first-fit', nor a Placement")
     rule, given = PLACEMENTS.read(text)
-    refuse_unknown(rule.name, given, Placement.names())
-    kind: type[Placement] = type("Placement", (Placement,), {"NAME": rule.name})
+    base = rule.parameters or Placement
+    refuse_unknown(rule.name, given, base.names())
+    kind: type[Placement] = type("Placement", (base,), {"NAME": rule.name})
     return kind.from_mapping(given)
 
 
