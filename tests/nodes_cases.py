@@ -321,6 +321,130 @@ CASES = [
         {"easy placement=lowest-weight:sparing=false": "A 0 1-2 / B 10 1-2 / C 6 0"},
     ),
     Case(
+        "worst fit takes the node with the most cores free, and of equal ones the first",
+        "cores / 4 / 8 / 7",
+        "p:0-2",
+        "job submit run cores / A 0 10 2 / B 0 10 1 / C 0 10 1 / D 0 10 1",
+        {"easy placement=worst-fit | fcfs placement=worst-fit": "A 0 1 / B 0 2 / C 0 1 / D 0 2"},
+    ),
+    Case(
+        "worst fit looks at GPUs only for who asks for some",
+        "cores gpus / 8 0 / 4 1 / 2 2",
+        "p:0-2",
+        "job submit run gpus / A 0 10 0 / B 0 10 0.5 / C 0 10 0 / D 0 10 1",
+        {"easy placement=worst-fit | easy placement=worst-fit:sparing=false": "A 0 0 / B 0 2 / C 0 0 / D 0 2"},
+    ),
+    Case(
+        "fewest switches takes the smallest switch that suffices, and of its nodes those with the fewest cores",
+        "count cores switch / 3 4 0 / 1 4 1 / 1 2 1 / 1 1 2",
+        "p:0-5",
+        "job submit run nodes / A 0 10 1 / B 0 10 1 / C 0 10 2 / D 0 10 2",
+        {
+            "easy placement=fewest-switches": "A 0 5 / B 0 4 / C 0 3-4 / D 0 0-1",
+            "easy": "A 0 0 / B 0 0 / C 0 0-1 / D 0 0-1",
+        },
+    ),
+    Case(
+        "where no switch suffices all of the largest is taken, and the rest of the smallest that suffices",
+        "count switch / 2 0 / 3 1 / 1 2",
+        "p:0-5",
+        "job submit run nodes alone / A 0 10 4 x / B 10 10 5 x",
+        {"easy placement=fewest-switches": "A 0 2-5 / B 10 0-4", "easy": "A 0 0-3 / B 10 0-4"},
+    ),
+    Case(
+        "of switches with as many nodes that with the fewest cores free; nodes of none are as of one",
+        "count cores switch / 2 4 0 / 2 3 1 / 3 1 -1",
+        "p:0-6",
+        "job submit run nodes cores / A 0 10 2 1 / B 0 10 2 1 / C 0 10 3 1",
+        {"easy placement=fewest-switches": "A 0 2-3 / B 0 2-3 / C 0 4-6"},
+    ),
+    Case(
+        "a switch whose nodes are reserved for later is taken by a short job, though others have fewer cores",
+        "count cores switch / 2 4 0 / 2 5 1",
+        "p:0-3 q:2-3 r:0-1",
+        """job submit run nodes cores partition
+           A 0 10 1 5 q / B 1 5 2 5 q / C 2 3 1 1 p / D 2 30 1 1 r""",
+        {
+            "easy placement=fewest-switches": "A 0 2 / B 10 2-3 / C 2 3 / D 2 0",
+            "easy placement=fewest-switches:sparing=false": "A 0 2 / B 10 2-3 / C 2 3 / D 2 0",
+        },
+    ),
+    Case(
+        "contiguous takes the shortest run that suffices, and who has none waits",
+        "count cores / 7 2",
+        "p:0-6 a:2 b:5",
+        """job submit run nodes cores partition
+           A 0 10 1 2 a / B 0 20 1 2 b / C 0 30 1 1 p / D 1 5 2 2 p / E 2 5 3 2 p""",
+        {
+            "fcfs placement=contiguous": "A 0 2 / B 0 5 / C 0 6 / D 1 0-1 / E 10 0-2",
+            "fcfs placement=contiguous:must=false": "A 0 2 / B 0 5 / C 0 6 / D 1 0-1 / E 6 0-1,3",
+        },
+    ),
+    Case(
+        "without a run that suffices all of the longest is taken, where that is no must",
+        "count / 7",
+        "p:0-6 a:1 b:5",
+        "job submit run nodes partition / A 0 10 1 a / B 0 10 1 b / C 1 5 4 p",
+        {
+            "easy placement=contiguous:must=false": "A 0 1 / B 0 5 / C 1 0,2-4",
+            "easy placement=contiguous": "A 0 1 / B 0 5 / C 10 0-3",
+        },
+    ),
+    Case(
+        "a reservation is for the time from which on there is a run, and nobody goes ahead into it",
+        "count / 4",
+        "p:0-3 a:1 b:3",
+        """job submit run nodes partition
+           A 0 10 1 a / B 0 20 1 b / C 1 5 2 p / D 2 8 1 p / E 2 9 1 p""",
+        {"easy placement=contiguous": "A 0 1 / B 0 3 / C 10 0-1 / D 2 0 / E 2 2"},
+    ),
+    Case(
+        "whose partitions have no such run is excluded, though they have as many nodes",
+        "cores / 2 / 1 / 2",
+        "p:0-2",
+        "job submit run nodes cores / A 0 10 2 2 / B 0 10 2 1",
+        {
+            "easy placement=contiguous": "A - - / B 0 0-1",
+            "easy placement=contiguous:must=false": "A 0 0,2 / B 10 0-1",
+        },
+    ),
+    Case(
+        "GPU packing fills begun GPUs, then begun nodes, then idle ones with the fewest GPUs",
+        "cores gpus / 9 4 / 9 2 / 9 1",
+        "p:0-2 a:0 b:1",
+        """job submit run gpus partition
+           A 0 10 1.5 a / B 0 10 0.75 b / C 0 10 0.5 p / D 0 10 0.5 p / E 0 10 1 p / F 0 10 1 p / G 0 10 2 p""",
+        {"easy placement=gpu-packing": "A 0 0 / B 0 1 / C 0 0 / D 0 1 / E 0 0 / F 0 0 / G 10 1"},
+    ),
+    Case(
+        "GPU packing begins no node while another is begun; jobs without GPUs go where the fewest are free",
+        "cores gpus / 4 1 / 4 4 / 8 0",
+        "p:0-2 a:1",
+        "job submit run gpus partition / A 0 10 1 a / B 0 10 1 p / C 0 10 0 p / D 0 10 3 p",
+        {
+            "easy placement=gpu-packing": "A 0 1 / B 0 1 / C 0 2 / D 10 1",
+            "easy placement=best-fit": "A 0 1 / B 0 0 / C 0 0 / D 0 1",
+        },
+    ),
+    Case(
+        "the dot product sends who asks for memory to where memory is, and who asks for cores to where cores are free",
+        "cores memory / 8 16 / 8 16",
+        "p:0-1 a:0 b:1",
+        """job submit run cores memory partition
+           A 0 10 6 2 a / B 0 10 1 12 b / C 0 10 1 4 p / D 0 10 1 1 p""",
+        {
+            "easy placement=dot-product": "A 0 0 / B 0 1 / C 0 0 / D 0 1",
+            "easy placement=best-fit": "A 0 0 / B 0 1 / C 0 0 / D 0 0",
+        },
+    ),
+    Case(
+        "the dot product is of shares of the node, so the small node is taken that the job fills more; then the first",
+        "cores memory / 16 16 / 4 4 / 4 4",
+        "p:0-2",
+        "job submit run cores memory / A 0 10 2 2 / B 0 10 2 2 / C 0 10 2 2",
+        {"easy placement=dot-product": "A 0 1 / B 0 2 / C 0 1"},
+    ),
+    Case(
         "the shortest goes ahead first",
         "cores / 2",
         "p:0",

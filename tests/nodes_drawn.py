@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Machines of nodes and their jobs, drawn by hand or by lot: tables of text in, starts and nodes as text out.
 
-A machine is a table of its nodes, numbered from 0, with headings of ``count``, ``cores``, ``memory``, ``gpus`` and
-``weight`` and ``switch``, and its partitions as ``p:0-3 q:0,2``; ``p:0-3:2:60`` allows 2 nodes a job and 60 s. Jobs are a table as in
-``tests.drawn``: ``job`` is a letter, a request is by default the run, ``partition`` has one or more names, as ``q,p``;
-``alone`` is ``x`` of an exclusive job. What came of them is a table of ``job``, ``start`` and ``nodes``.
+A machine is a table of its nodes, numbered from 0, with headings of ``count``, ``cores``, ``memory``, ``gpus``,
+``weight`` and ``switch``, and its partitions as ``p:0-3 q:0,2``; ``p:0-3:2:60`` allows 2 nodes a job and 60 s. Jobs are
+a table as in ``tests.drawn``: ``job`` is a letter, a request is by default the run, ``partition`` has one or more
+names, as ``q,p``; ``alone`` is ``x`` of an exclusive job. What came of them is a table of ``job``, ``start`` and
+``nodes``.
 """
 
 from __future__ import annotations
@@ -243,6 +244,7 @@ def _random_table(lot: random.Random, most_nodes: int) -> NodeTable:
         piece = range(low, lot.randint(low, count - 1) + 1)
         parts.append(piece if lot.random() < 0.6 else sorted(lot.sample(range(count), lot.randint(1, count))))
     lot.shuffle(parts)
+    by_itself = random.Random(count)  # so that jobs are the same as without switches
     return NodeTable(
         tuple(f"n{number}" for number in range(count)),
         np.array(kind, np.int64),
@@ -250,5 +252,5 @@ def _random_table(lot: random.Random, most_nodes: int) -> NodeTable:
         *(np.array([kinds[each][what] * (GPU if what == 2 else 1) for each in kind], np.int64) for what in range(3)),
         np.array([lot.randrange(3) for _ in range(count)], np.int64),
         tuple(PartitionNodes(f"p{place}", np.array(list(part), np.int64)) for place, part in enumerate(parts)),
-        **_switches([lot.randrange(-1, 3) for _ in range(count)]),
+        **_switches([by_itself.randrange(-1, 3) for _ in range(count)]),
     )

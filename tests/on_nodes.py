@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Machines of nodes and schedules on them, drawn by hand as small tables of text, or by chance.
 
-A machine has a line a kind: ``kind count cores`` and, if wanted, ``memory`` (MB) and ``gpus``; its nodes are named by
-their kinds, ``big01`` and so on. Partitions are given by their names: ranges of node numbers.
+A machine has a line a kind: ``kind count cores`` and, if wanted, ``memory`` (MB), ``gpus`` and ``switch`` (a number);
+its nodes are named by their kinds, ``big01`` and so on. Partitions are given by their names: ranges of node numbers.
 
 A schedule has a line a job: ``job submit start run nodes cores`` and, if wanted, ``memory``, ``gpus``, ``partition``,
 ``exclusive`` (yes), ``request`` and ``ready``. Nodes are numbers from 0 on: ``0-2,5``.
@@ -42,6 +42,8 @@ def draw_machine(table: str, partitions: Mapping[str, str] | None = None) -> Nod
         memory=column("memory"),
         gpus=column("gpus", GPU),
         weight=np.ones(len(names), np.int64),
+        switch=column("switch") if "switch" in headings else np.zeros(0, np.int64),
+        switches=tuple(sorted({each["switch"] for each in kinds})) if "switch" in headings else (),
         partitions=tuple(
             PartitionNodes(name, np.array([node for low, high in _ranges(said) for node in range(low, high + 1)]))
             for name, said in (partitions or whole).items()

@@ -199,7 +199,10 @@ class RunOptions(Parameters):
     placement: Any = run_option(
         "first-fit",
         help="On a machine of nodes, which of the nodes that fit a job it gets",
-        forms=("`first-fit`", "`lowest-weight`", "`best-fit`", "each also as `first-fit:sparing=false`"),
+        forms=(
+            *("`first-fit`", "`lowest-weight`", "`best-fit`", "`worst-fit`", "`fewest-switches`", "`contiguous`"),
+            *("`gpu-packing`", "`dot-product`", "each also as `first-fit:sparing=false`"),
+        ),
         annotation="str | Placement",
         page="machines.md#placement",
         column="Which nodes jobs get.",

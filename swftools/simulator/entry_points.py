@@ -80,8 +80,8 @@ def simulate(  # noqa: PLR0913 (options by name)
         Jobs that wait for others by the log: let them into the queue when these have ended and their think time is
         over, or at their submission.
     placement : str or Placement
-        On a machine of nodes, which of the nodes that fit a job it gets: first-fit, lowest-weight, best-fit, or each
-        also as first-fit:sparing=false.
+        On a machine of nodes, which of the nodes that fit a job it gets: first-fit, lowest-weight, best-fit, worst-fit,
+        fewest-switches, contiguous, gpu-packing, dot-product, or each also as first-fit:sparing=false.
     heads : {"partition", "machine"}
         On a machine of nodes, whose first waiting job nobody overtakes, or has a reservation: that of each partition,
         or the first of the machine.

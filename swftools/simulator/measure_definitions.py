@@ -127,6 +127,16 @@ NODES = {
         HIGHER,
         "share of the time in which the first waiting job has room in sum and not on nodes: `time_mean`",
     ),
+    "gpu_packing": Measure(
+        "1",
+        LOWER,
+        "GPUs that jobs hold / GPUs of the nodes on which any GPU is held, both over all of the time: `time_mean`",
+    ),
+    "switches_spanned": Measure(
+        "switches",
+        HIGHER,
+        "switches to which the nodes of a run are attached, over runs of several nodes that start in it: `mean`",
+    ),
     "kind_utilization": _of_group("kind of nodes", "cores"),
     "kind_memory_utilization": _of_group("kind of nodes", "memory"),
     "kind_gpu_utilization": _of_group("kind of nodes", "GPUs"),

@@ -41,7 +41,7 @@ class Sought:
 
 
 def choose(placement: Placement, sought: Sought, first: Sequence[int], rest: Sequence[int]) -> list[int]:
-    """Return the nodes that are taken, of those to be taken first and the rest, which are enough; none if none will do."""
+    """Return the nodes that are taken, of those to be taken first and of the rest; none if none will do."""
     assert len(first) + len(rest) >= sought.nodes
     if placement.rule == "contiguous":
         groups = runs([*first, *rest])

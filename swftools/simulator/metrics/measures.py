@@ -24,16 +24,20 @@ from swftools.kernel.memory import give_back_memory
 from swftools.simulator.measure_definitions import EXCESS, MACHINE, MEASURES, NODES, SPREAD, TRUTH
 from swftools.simulator.measures_table import SYNTHETIC, USUAL, Measures, summarize, usual_by_seed
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
+from swftools.simulator.metrics.gpu_packing import figures_of_packing
 from swftools.simulator.metrics.job_classes import By, ClassedValues, Classes, classify
 from swftools.simulator.metrics.of_jobs import Where, choose_jobs, measures_of_jobs, start_delay
 from swftools.simulator.metrics.over_time import durations_of, max_of_steps, mean_of_steps
 from swftools.simulator.metrics.over_time_on_nodes import figures_of_nodes
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.step_functions import MachineOverTime
+from swftools.simulator.metrics.switches import figures_of_switches
 from swftools.simulator.schedule import Schedule
 from swftools.tables import LONG
 
 __all__ = ["SYNTHETIC", "USUAL", "Measures", "measure", "summarize", "usual_by_seed"]
+
+_OF_NODES = (figures_of_nodes, figures_of_packing, figures_of_switches)
 
 Chosen = IntArray | slice
 """Rows of jobs, or all of them."""
@@ -118,8 +122,9 @@ def measure(
         no time passes.
 
         **Of the nodes** (NODES; also only without ``by``), where the machine has nodes: utilization of nodes, memory
-        and GPUs has time_mean and max, fragmentation has time_mean; those by kind and by partition have a row for each,
-        whose statistic is its name. What the machine, kind or partition has none of has no row.
+        and GPUs has time_mean and max, fragmentation and packing of GPUs have time_mean, switches spanned have mean;
+        those by kind and by partition have a row for each, whose statistic is its name. What the machine, kind or
+        partition has none of has no row.
 
     Raises
     ------
@@ -295,7 +300,8 @@ def _node_rows(schedule: Schedule, parameters: MetricParameters) -> list[_Row]:
     count = np.array([len(schedule.jobs)])
     return [
         _Row(name, statistic, np.nan, NODES[name].unit, count, np.array([np.nan if value is None else value]))
-        for name, statistic, value in figures_of_nodes(schedule, parameters.window)
+        for figures in _OF_NODES
+        for name, statistic, value in figures(schedule, parameters.window)
     ]
 
 

@@ -167,7 +167,8 @@ def _next_group(tally: IntArray, groups: int, rest: int) -> int:
     """Return the group that is taken next, where so many nodes are still to be found."""
     best = NOBODY
     for other in range(groups):
-        if tally[4 * other] > 0 and tally[4 * other + 3] == 0 and (best == NOBODY or _is_better(tally, other, best, rest)):
+        is_left = tally[4 * other] > 0 and tally[4 * other + 3] == 0
+        if is_left and (best == NOBODY or _is_better(tally, other, best, rest)):
             best = other
     return best
 
@@ -183,5 +184,3 @@ def _is_better(tally: IntArray, group: int, other: int, rest: int) -> bool:
     if tally[4 * group + 1] != tally[4 * other + 1]:
         return tally[4 * group + 1] > tally[4 * other + 1]
     return tally[4 * group + 2] < tally[4 * other + 2]
-
-

@@ -10,6 +10,8 @@ from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.output.amounts import counted
 from swftools.parameters.choices import INSTANT, MACHINE, PARTITION, SEMANTICS
+from swftools.simulator.nodes.placements import find_placement
+from swftools.simulator.nodes.usable import has_shape
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_nodes import ask_of_trace
 from swftools.simulator.validation.node_promises import count_unpromised, promises_on_nodes, read_queue, run_of_jobs
@@ -68,7 +70,8 @@ class OnNodes:
         self.findings: list[FoundViolations] = []
         if asked is None and trace is not None:
             asked = ask_of_trace(trace, table)
-        self.asked = None if trace is None else asked
+        self.placement = find_placement(schedule.options.get("placement", "first-fit"))
+        self.asked = None if trace is None or asked is None else self.placement.able(asked, table)
         self.held = read_node_runs(schedule, table)
         if len(runs.job) < len(schedule.segments):
             self.notes = ("nodes not checked: the rules above are broken",)
@@ -138,6 +141,8 @@ class OnNodes:
             return "the rules above are broken"
         if (self.row < 0).any() or (at(self.asked.code, self.row, 1) != 0).any():
             return "not of all jobs is it known what they ask for"
+        if self.placement.rule.has_shape is not has_shape:
+            return f"placement={self.placement.to_text()!r} lets jobs wait for nodes that lie together"
         if self.runs.stopped.any() or len(self.runs.job) != len(self.jobs.number):
             return "jobs were stopped"
         if max((len(where.nodes) for where in self.asked.places), default=0) > MOST_SETS:

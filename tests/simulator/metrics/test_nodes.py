@@ -90,6 +90,7 @@ def test_measures_by_hand() -> None:
             ("gpu_utilization", "time_mean"): 2 * 4 / (4 * 15),
             ("gpu_utilization", "max"): 0.5,
             ("fragmentation", "time_mean"): 3 / 15,
+            ("gpu_packing", "time_mean"): 1.0,
             ("kind_utilization", "thin"): (4 * 10 + 6 * 5) / (8 * 15),
             ("kind_utilization", "fat"): 8 * 4 / (16 * 15),
             ("kind_memory_utilization", "thin"): (100 * 10 + 20 * 5) / (200 * 15),
@@ -257,7 +258,8 @@ def test_fragmentation_happens() -> None:
 
 def test_a_pool_has_none_of_them() -> None:
     """Its table is what it was: rows for rows; and those of nodes stand behind all others."""
-    on_nodes = draw_on_nodes(THREE, MACHINE)
+    switched = replace(MACHINE, switch=np.zeros(4, np.int64), switches=("s",))
+    on_nodes = draw_on_nodes(THREE, switched)
     pool = replace(on_nodes, machine=None)
     whole, plain = measure(on_nodes), measure(pool)
     assert not plain["measure"].isin(NODES).any()
@@ -297,3 +299,42 @@ def test_what_is_refused() -> None:
     small = draw_machine("kind count cores / n 2 4")
     with pytest.raises(ParameterError, match=r"row 1: 2 to 2, and the machine has 2 nodes, from 0 on; is it the mach"):
         measure(replace(schedule, machine=small))
+
+
+SWITCHED = draw_machine("kind count cores gpus switch / a 2 4 2 0 / b 2 4 2 1")
+
+
+def test_switches_spanned_by_hand() -> None:
+    """A spans one switch, B and D two; C has one node, and does not count."""
+    table = """
+        job submit start run nodes cores
+        A   0      0     5   0-1   1
+        B   0      0     5   1-2   1
+        C   0      1     5   0     1
+        D   0      6     5   0-3   1
+    """
+    schedule = draw_on_nodes(table, SWITCHED)
+    assert values_of(schedule)["switches_spanned", "mean"] == pytest.approx(5 / 3)
+    assert values_of(schedule, window=(0.0, 6.0))["switches_spanned", "mean"] == pytest.approx(3 / 2)
+    assert values_of(schedule, window=(6.0, 9.0))["switches_spanned", "mean"] == 2
+    assert np.isnan(values_of(schedule, window=(1.0, 5.0))["switches_spanned", "mean"])
+    untold = replace(SWITCHED, switch=np.array([-1, -1, 0, -1]), switches=("s",))
+    assert values_of(replace(schedule, machine=untold))["switches_spanned", "mean"] == pytest.approx(5 / 3)
+    without = replace(SWITCHED, switch=np.zeros(0, np.int64), switches=())
+    assert ("switches_spanned", "mean") not in values_of(replace(schedule, machine=without))
+
+
+def test_gpu_packing_by_hand() -> None:
+    """Of 2 GPUs of node 0 1 is held for 10 s and 0.5 for 4 s of these; both of node 1 by who is alone there for 2 s."""
+    table = """
+        job submit start run nodes cores gpus exclusive
+        A   0      0     10  0     1     1    no
+        B   0      3     4   0     1     0.5  no
+        C   0      4     2   1     1     0    yes
+        D   0      0     20  2     1     0    no
+    """
+    schedule = draw_on_nodes(table, SWITCHED)
+    assert values_of(schedule)["gpu_packing", "time_mean"] == pytest.approx((10 + 2 + 4) / (20 + 4))
+    assert values_of(schedule, window=(0.0, 4.0))["gpu_packing", "time_mean"] == pytest.approx((4 + 0.5) / 8)
+    assert values_of(schedule, window=(8.0, 20.0))["gpu_packing", "time_mean"] == pytest.approx(2 / 4)
+    assert np.isnan(values_of(schedule, window=(10.0, 20.0))["gpu_packing", "time_mean"])
