@@ -399,6 +399,13 @@ CASES = [
         {"easy placement=contiguous": "A 0 1 / B 0 3 / C 10 0-1 / D 2 0 / E 2 2"},
     ),
     Case(
+        "a reservation for a part of a run has its first nodes, so that they are neighbours",
+        "count / 4",
+        "p:0-3 a:3 b:1",
+        "job submit run nodes partition / A 0 10 1 a / B 0 10 1 b / C 1 5 3 p / D 2 20 1 a",
+        {"easy placement=contiguous heads=machine": "A 0 3 / B 0 1 / C 10 0-2 / D 10 3"},
+    ),
+    Case(
         "whose partitions have no such run is excluded, though they have as many nodes",
         "cores / 2 / 1 / 2",
         "p:0-2",

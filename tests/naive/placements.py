@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from swftools.machines.node_table import NodeTable
 
@@ -47,11 +48,23 @@ def choose(placement: Placement, sought: Sought, first: Sequence[int], rest: Seq
         groups = runs([*first, *rest])
         if placement.must and all(len(group) < sought.nodes for group in groups):
             return []
-        return from_groups(groups, sought, first, lambda node: 0)
+        where = from_groups(groups, sought, first, lambda node: 0, lambda node: node)
+        assert not placement.must or len(runs(where)) == 1
+        return where
     if placement.rule == "fewest-switches":
         switch = sought.table.switch_by_node
+
+        def cores(node: int) -> int:
+            return sought.free(node)[1]
+
         groups = [[node for node in [*first, *rest] if switch[node] == each] for each in dict.fromkeys(switch.tolist())]
-        return from_groups([group for group in groups if group], sought, first, lambda node: sought.free(node)[1])
+        return from_groups(
+            [group for group in groups if group],
+            sought,
+            first,
+            cores,
+            lambda node: (node not in first, cores(node), node),
+        )
     key = KEYS[placement.rule]
     in_turn = [sorted(nodes, key=lambda node: (key(sought, node), node)) for nodes in (first, rest)]
     return [*in_turn[0], *in_turn[1]][: sought.nodes]
@@ -67,12 +80,16 @@ def runs(nodes: Sequence[int]) -> list[list[int]]:
 
 
 def from_groups(
-    groups: list[list[int]], sought: Sought, first: Sequence[int], cores: Callable[[int], int]
+    groups: list[list[int]],
+    sought: Sought,
+    first: Sequence[int],
+    cores: Callable[[int], int],
+    turn: Callable[[int], Any],
 ) -> list[int]:
     """Return nodes of as few groups as possible: the smallest that suffices, else all of the largest, and so on.
 
     Of equal ones that with the most nodes to be taken first; then with the fewest cores free; then the first, as they
-    are given.
+    are given. Of the last one the nodes are taken that come first in their turn.
     """
     taken: list[int] = []
     groups = list(groups)
@@ -85,7 +102,7 @@ def from_groups(
         enough = [group for group in groups if len(group) >= missing]
         if enough:
             last = min(enough, key=lambda group: (len(group), ties(group)))
-            taken += sorted(last, key=lambda node: (node not in first, cores(node), node))[:missing]
+            taken += sorted(last, key=turn)[:missing]
         else:
             largest = min(groups, key=lambda group: (-len(group), ties(group)))
             groups.remove(largest)

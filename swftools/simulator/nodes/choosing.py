@@ -116,8 +116,8 @@ def choose_by_groups(
 
     The smallest group that suffices is taken; where none does, all of the largest, and so on for the rest. Of equal
     ones that which has most nodes that are to be taken sooner; then, if cores count, the one with the fewest cores
-    free; then the first. Of the last group the nodes are taken that are to be taken sooner, then, if cores count,
-    those with the fewest cores free, then the first.
+    free; then the first. Of the last group the first nodes are taken, so that they are neighbours in a run; if cores
+    count, those that are to be taken sooner, then those with the fewest cores free, then the first.
     """
     nodes, rest = machine.nodes, wanted
     _tally_groups(machine, group, groups, how, counts_cores)
@@ -139,8 +139,10 @@ def choose_by_groups(
                 out[whole] = node
                 whole += 1
             elif rest > 0 and key >> 1 == last:
-                own = cores_in(free_for(machine, node, how)) if counts_cores else 0
-                nodes.key[node] = own if key & 1 == 1 else own | _LATER
+                nodes.key[node] = 0
+                if counts_cores:
+                    own = cores_in(free_for(machine, node, how))
+                    nodes.key[node] = own if key & 1 == 1 else own | _LATER
                 got = keep_lowest(nodes.key, node, rest, out, at + wanted - rest, got)
 
 

@@ -127,6 +127,18 @@ def test_as_the_naive_twin_interpreted(policy: str, run: Run) -> None:
         check_by_lot(run, policy, placement, heads, seed=5 * first + place, compiled=False)
 
 
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "easy:reservations=2"])
+def test_contiguous_nodes_are_neighbours(policy: str, run: Run) -> None:
+    """Each run has one range of them, and a job that has none even on the idle machine is excluded for that reason."""
+    reasons: set[str] = set()
+    for seed in range(60, 66):
+        workload = with_requests(random_workload(seed))
+        schedule = run(workload, policy, "contiguous", HEADS[seed % 2], compiled=False)
+        assert {len(ranges) for ranges in schedule.segments["nodes"]} == {2}
+        reasons |= set(schedule.excluded["reason"])
+    assert "asks for more neighbouring nodes than the machine has" in reasons
+
+
 @pytest.mark.parametrize("heads", HEADS)
 @pytest.mark.parametrize(("policy", "placement"), REHEARSED)
 def test_as_the_naive_twin(policy: str, placement: str, heads: str, run: Run) -> None:
