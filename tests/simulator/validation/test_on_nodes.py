@@ -22,7 +22,7 @@ from swftools.trace import Trace
 from tests.naive.nodes import Job
 from tests.node_schedules import schedule_on_nodes, simulated, trace_of, with_values
 from tests.nodes_cases import CASES
-from tests.nodes_drawn import TOO_LARGE, draw_workload, numbers_of, random_workload
+from tests.nodes_drawn import TOO_LARGE, draw_machine, draw_workload, numbers_of, random_workload
 from tests.simulator.validation.broken_on_nodes import (
     WORKLOAD,
     Change,
@@ -366,3 +366,18 @@ def test_who_waits_for_another_and_asked_to_run_later() -> None:
     told = validate(earlier, trace=trace).violations
     messages = told["message"][told["rule"] == "dependencies"]
     assert messages.tolist() == ["job 3: ready_time is 2, and would be 30"]
+
+
+def test_who_has_no_neighbouring_nodes_is_excluded_rightly() -> None:
+    """Under a placement that must have neighbours; promises are not checked then, and a note says why."""
+    table = draw_machine("cores / 2 / 1 / 2", "p:0-2")
+    trace = Trace.from_columns(
+        submit_time=[0, 0], run_time=[5, 5], requested_time=[5, 5], requested_processors=[4, 2], requested_nodes=[2, 2]
+    )
+    for must, excluded in ((True, 1), (False, 0)):
+        placement = f"contiguous:must={str(must).lower()}"
+        schedule = simulate(trace, "easy", machine=table, placement=placement)
+        assert len(schedule.excluded) == excluded
+        report = validate(schedule, trace=trace)
+        assert report.ok
+        assert any("lets jobs wait for nodes that lie together" in note for note in report.notes) == must
