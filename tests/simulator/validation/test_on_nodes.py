@@ -371,12 +371,11 @@ def test_who_waits_for_another_and_asked_to_run_later() -> None:
 def test_who_has_no_neighbouring_nodes_is_excluded_rightly() -> None:
     """Under a placement that must have neighbours; promises are not checked then, and a note says why."""
     table = draw_machine("cores / 2 / 1 / 2", "p:0-2")
-    trace = Trace.from_columns(
-        submit_time=[0, 0], run_time=[5, 5], requested_time=[5, 5], requested_processors=[4, 2], requested_nodes=[2, 2]
-    )
+    trace = Trace.from_columns(submit_time=[0, 0], run_time=[5, 5], requested_time=[5, 5], requested_processors=[4, 2])
+    trace = trace.with_jobs(trace.jobs.assign(requested_nodes=pd.array([2, 2], dtype="Int64")))
     for must, excluded in ((True, 1), (False, 0)):
         placement = f"contiguous:must={str(must).lower()}"
-        schedule = simulate(trace, "easy", machine=table, placement=placement)
+        schedule = simulate(trace, "easy", machine=table, placement=placement, compiled=False)
         assert len(schedule.excluded) == excluded
         report = validate(schedule, trace=trace)
         assert report.ok
