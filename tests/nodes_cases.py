@@ -102,7 +102,7 @@ CASES = [
         "p:1-2 all:0-2",
         "job submit run nodes partition / A 0 10 1 p / B 1 5 2 p / C 2 3 1 all / D 2 30 1 all",
         {
-            "easy | easy heads=machine": "A 0 1 / B 10 1-2 / C 2 2 / D 2 0",
+            "easy | easy heads=machine | easy placement=fewest-switches": "A 0 1 / B 10 1-2 / C 2 2 / D 2 0",
             "easy placement=first-fit:sparing=false": "A 0 1 / B 10 1-2 / C 2 0 / D 5 0",
         },
     ),
@@ -359,14 +359,14 @@ CASES = [
         {"easy placement=fewest-switches": "A 0 2-3 / B 0 2-3 / C 0 4-6"},
     ),
     Case(
-        "a switch whose nodes are reserved for later is taken by a short job, though others have fewer cores",
-        "count cores switch / 2 4 0 / 2 5 1",
-        "p:0-3 q:2-3 r:0-1",
+        "a short job takes the switch whose nodes are reserved for later, though the other has fewer cores",
+        "count cores switch / 2 4 0 / 2 6 1",
+        "p:0-3 q:2-3",
         """job submit run nodes cores partition
-           A 0 10 1 5 q / B 1 5 2 5 q / C 2 3 1 1 p / D 2 30 1 1 r""",
+           A 0 10 2 1 q / B 1 5 2 6 q / C 2 3 2 1 p""",
         {
-            "easy placement=fewest-switches": "A 0 2 / B 10 2-3 / C 2 3 / D 2 0",
-            "easy placement=fewest-switches:sparing=false": "A 0 2 / B 10 2-3 / C 2 3 / D 2 0",
+            "easy placement=fewest-switches": "A 0 2-3 / B 10 2-3 / C 2 2-3",
+            "easy placement=fewest-switches:sparing=false": "A 0 2-3 / B 10 2-3 / C 2 0-1",
         },
     ),
     Case(
@@ -443,6 +443,13 @@ CASES = [
             "easy placement=dot-product": "A 0 0 / B 0 1 / C 0 0 / D 0 1",
             "easy placement=best-fit": "A 0 0 / B 0 1 / C 0 0 / D 0 0",
         },
+    ),
+    Case(
+        "the dot product counts GPUs that are free",
+        "count cores gpus / 2 8 2",
+        "p:0-1 a:0 b:1",
+        "job submit run cores gpus partition / A 0 10 1 1 a / B 0 10 3 0 b / C 0 10 1 0.5 p",
+        {"easy placement=dot-product": "A 0 0 / B 0 1 / C 0 1"},
     ),
     Case(
         "the dot product is of shares of the node, so the small node is taken that the job fills more; then the first",

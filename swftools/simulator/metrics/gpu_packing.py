@@ -41,4 +41,5 @@ def _time_begun(node: IntArray, start: FloatArray, stop: FloatArray, count: int)
     order = np.lexsort((at, node))
     at, node, users = at[order], node[order], np.cumsum(change[order])  # 0 again behind the last end of each node
     lasts = np.where((users > 0)[:-1], np.diff(at), 0.0) if len(at) else np.zeros(0)
-    return np.bincount(node[:-1], weights=lasts, minlength=count)
+    total: FloatArray = np.bincount(node[:-1], weights=lasts, minlength=count).astype(np.float64)
+    return total
