@@ -406,6 +406,27 @@ CASES = [
         {"easy placement=contiguous heads=machine": "A 0 3 / B 0 1 / C 10 0-2 / D 10 3"},
     ),
     Case(
+        "enough nodes that are no neighbours are no time for a reservation",
+        "count / 4",
+        "p:0-3 a:1 b:3",
+        "job submit run nodes partition / A 0 20 1 a / B 0 10 1 b / C 1 5 3 p / D 2 30 1 p",
+        {"easy placement=contiguous heads=machine": "A 0 1 / B 0 3 / C 20 0-2 / D 10 3"},
+    ),
+    Case(
+        "nodes of which no switch is told come in their turn among switches",
+        "count switch / 2 0 / 2 -1",
+        "p:0-3",
+        "job submit run nodes alone / A 0 10 2 x / B 0 10 2 x",
+        {"easy placement=fewest-switches": "A 0 0-1 / B 0 2-3"},
+    ),
+    Case(
+        "best fit reserves by what will be free, and not by what is",
+        "cores / 8 / 6",
+        "p:0-1 a:0 b:1",
+        "job submit run cores partition / A 0 10 7 a / B 0 10 5 b / C 1 5 6 p / D 2 30 1 b",
+        {"easy placement=best-fit | easy placement=best-fit heads=machine": "A 0 0 / B 0 1 / C 10 1 / D 15 1"},
+    ),
+    Case(
         "whose partitions have no such run is excluded, though they have as many nodes",
         "cores / 2 / 1 / 2",
         "p:0-2",

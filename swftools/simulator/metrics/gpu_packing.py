@@ -27,7 +27,7 @@ def figures_of_packing(schedule: Schedule, window: tuple[float, float] | None) -
     held = allocations_of(replace(schedule, segments=segments[may_hold.to_numpy(np.bool_)]))
     begin, end = window or (-np.inf, np.inf)
     start, stop = np.maximum(held.start, begin), np.minimum(held.end, end)
-    counts = (held.gpus > 0) & (stop > start)
+    counts = stop > start
     node, gpus, start, stop = held.node[counts], held.gpus[counts], start[counts], stop[counts]
     busy, begun = float((gpus * (stop - start)).sum()), _time_begun(node, start, stop, len(machine))
     whole = float((begun * machine.gpus).sum())
