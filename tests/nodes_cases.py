@@ -409,8 +409,8 @@ CASES = [
         "enough nodes that are no neighbours are no time for a reservation",
         "count / 4",
         "p:0-3 a:1 b:3",
-        "job submit run nodes partition / A 0 20 1 a / B 0 10 1 b / C 1 5 3 p / D 2 30 1 p",
-        {"easy placement=contiguous heads=machine": "A 0 1 / B 0 3 / C 20 0-2 / D 10 3"},
+        "job submit run nodes partition / A 0 20 1 a / B 0 10 1 b / C 1 5 3 p / D 2 15 1 p",
+        {"easy placement=contiguous heads=machine": "A 0 1 / B 0 3 / C 20 0-2 / D 2 0"},
     ),
     Case(
         "nodes of which no switch is told come in their turn among switches",
