@@ -18,6 +18,7 @@ from swftools.kernel.pointers import Lent
 from swftools.parameters import Parameters, refuse_unknown
 from swftools.parameters.registry import Registry
 from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.policy_abi import (
     POOL,
     MachineKind,
@@ -169,7 +170,8 @@ class Policy:
     def own_at(self) -> Lent:
         """What takes of the kind that it has of its own, for which it is compiled."""
         chosen = self.chosen({})
-        return Lent(lambda: pack(chosen.values(), self.empty_memory(1, 1, chosen), np.random.default_rng(0)))
+        example = NodeRoom(1, 1)
+        return Lent(lambda: pack(chosen.values(), self.empty_memory(1, 1, chosen, example), np.random.default_rng(0)))
 
     def made_for(self, chosen: Parameters) -> Policy:
         """Return the policy that is carried out: the variant for these parameters, or itself.
@@ -193,7 +195,8 @@ class Policy:
             return self
         key = self.name, self.decide, kind.name
         if key not in _ON_OTHERS:
-            _ON_OTHERS[key] = replace(self, decide=kind.of(self.decide), kind=kind)
+            memory = self.memory and kind.of(self.memory)
+            _ON_OTHERS[key] = replace(self, decide=kind.of(self.decide), memory=memory, kind=kind)
         return _ON_OTHERS[key]
 
     @cached_property
@@ -232,12 +235,19 @@ class Policy:
         more = [name for name, where in self.promises_where.items() if where.items() <= values.items()]
         return (*self.promises, *more)
 
-    def empty_memory(self, jobs: int, processors: int, chosen: Parameters) -> Memory:
-        """Return the policy's memory at the beginning."""
+    def empty_memory(
+        self, jobs: int, processors: int, chosen: Parameters, nodes: NodeRoom | None = None
+    ) -> Memory:
+        """Return the policy's memory at the beginning; ``nodes`` tells of a machine of nodes."""
         if not self.memory:
             return ()
-        takes_parameters = "parameters" in inspect.signature(self.memory).parameters
-        return self.memory(jobs, processors, chosen) if takes_parameters else self.memory(jobs, processors)
+        taken = inspect.signature(self.memory).parameters
+        further: dict[str, Any] = {"parameters": chosen} if "parameters" in taken else {}
+        if "nodes" in taken:
+            if nodes is None:
+                raise TypeError(f"the memory of policy {self.name!r} on nodes needs to be told of these: give nodes=")
+            further["nodes"] = nodes
+        return self.memory(jobs, processors, **further)
 
 
 _ON_OTHERS: dict[tuple[str, Callable[..., None], str], Policy] = {}

@@ -20,6 +20,7 @@ from swftools.simulator.engine.dependents import note_edges
 from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import DEPENDS, begin_state
 from swftools.simulator.machine.state import PLANS_BY_LIMIT
+from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.nodes.begin import begin_on_nodes
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.setup import kind_for, nodes_of
@@ -119,7 +120,9 @@ def begin(
         note_edges(arena.state.replay.dependents, dependent)
     arena.state.machine.counts[PLANS_BY_LIMIT] = order == CQSIM
     learning = PredictorAdapter(learner, trace, workload.coming) if learner else None
-    memory, observed = rule.empty_memory(jobs, size, chosen), told.empty_memory(jobs, size)
+    nodes = None if table is None else NodeRoom(len(table), len(arena.state.machine.nodes.held))
+    memory = rule.made_for(chosen).on(kind).empty_memory(jobs, size, chosen, nodes)
+    observed = told.empty_memory(jobs, size)
     driver = Driver(
         policy=rule,
         predictor=told,

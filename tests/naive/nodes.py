@@ -73,6 +73,16 @@ class Reservation:
         return node in self.where and (time == self.begin or self.begin <= time < self.end)
 
 
+@dataclass(eq=False)
+class Planned:
+    """Nodes that a job has in a plan, from when to when."""
+
+    job: Job
+    begin: float
+    end: float
+    where: list[int]
+
+
 Key = Callable[["Cluster", Job], Any]
 
 
@@ -87,6 +97,9 @@ class Cluster:
     lowest_rank: int = 1
     waiting: list[Job] = field(default_factory=list)
     running: list[Job] = field(default_factory=list)
+    ended: list[Job] = field(default_factory=list)
+    wake: float = math.inf
+    planned: dict[Job, Planned] = field(default_factory=dict)
 
     # What is free where and when
 
@@ -306,7 +319,8 @@ def simulate_on_nodes(
     """Simulate jobs, given in order of submission, to the end of the last; fill in when and where each ran.
 
     Jobs enter the queue when they are submitted or, if that is later, ready; of one instant in the order given. A
-    decision is made too when a job is submitted that is not ready, and when one should have ended and has not.
+    decision is made too when a job is submitted that is not ready, when one should have ended and has not, and when the
+    last decision asked for one.
 
     Jobs of the rows ``gone`` vanish when all that happens until ``gone_after`` (s) has happened: who has not ended by
     then leaves queue and nodes, and if there was one of them another decision is made at the last instant. What is
@@ -321,7 +335,7 @@ def simulate_on_nodes(
         outlived = [job.expected_end for job in cluster.running if job.expected_end > cluster.now]
         ends = [job.end for job in cluster.running]
         submitted = [job.submit for job in coming if job.submit > cluster.now]
-        later = min([*(job.entry for job in coming), *submitted, *ends, *outlived, math.inf])
+        later = min([*(job.entry for job in coming), *submitted, *ends, *outlived, cluster.wake])
         if later > gone_after:
             present = [job for job in cluster.waiting + cluster.running if job.row in gone]
             is_there = bool(present) or any(job.row in gone and job.submit <= cluster.now for job in coming)
@@ -333,8 +347,10 @@ def simulate_on_nodes(
             if is_there:
                 decide(cluster)
             continue
-        cluster.now = min([*(job.entry for job in coming), *submitted, *ends, *outlived, math.inf])
+        cluster.now = later
         assert cluster.now < math.inf, "nobody starts"
+        cluster.wake = math.inf
+        cluster.ended = [job for job in cluster.running if job.end <= cluster.now]
         cluster.running = [job for job in cluster.running if job.end > cluster.now]
         for job in [job for job in coming if job.entry <= cluster.now]:
             coming.remove(job)

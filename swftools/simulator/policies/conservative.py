@@ -78,6 +78,13 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.memory_transfer import carry_nothing, check_sound, renumber, renumber_count
+from swftools.simulator.nodes.conservative import (
+    decide_by_plan_on_nodes,
+    plan_memory_on_nodes,
+    replanned_memory_on_nodes,
+    replanned_on_nodes,
+)
+from swftools.simulator.nodes.exchange import on_nodes
 from swftools.simulator.planning import (
     LEAST_TIME,
     Plan,
@@ -129,9 +136,16 @@ class KeptPlan(NamedTuple):
     counts: IntArray
 
 
+@on_nodes(plan_memory_on_nodes)
 def plan_memory(jobs: int, processors: int) -> KeptPlan:  # noqa: ARG001 (as all memories)
     """Return a plan of nobody."""
     return KeptPlan(empty_plan(jobs), np.zeros(1), np.zeros(jobs), np.zeros(jobs, np.int64), np.zeros(4, np.int64))
+
+
+@on_nodes(replanned_memory_on_nodes)
+def replanned_memory(jobs: int, processors: int) -> Profile:
+    """Return what plans are made in."""
+    return profile_memory(jobs, processors)
 
 
 def carry_plan(old: KeptPlan, new: KeptPlan, jobs: IntArray) -> None:
@@ -230,7 +244,7 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
 @policy(
     "conservative-replanned",
     when="As `conservative`, where thousands of jobs wait and it takes too long.",
-    memory=profile_memory,
+    memory=replanned_memory,
     carry=carry_nothing,
     rests=True,
     allocates=False,
@@ -238,6 +252,7 @@ def conservative_fixed(machine: Machine, memory: KeptPlan) -> None:
     restates=("cqsim",),
     version=3,
 )
+@on_nodes(replanned_on_nodes)
 def conservative_replanned(machine: Machine, memory: Profile) -> None:
     """Plan all waiting jobs again at each event, and start those that are planned for now."""
     # Reservations only take room away: behind the last job that has room now nobody starts, nor need be planned. And
@@ -269,6 +284,7 @@ def conservative_replanned(machine: Machine, memory: Profile) -> None:
             candidate = next_with_room_now(machine, memory, candidate)
 
 
+@on_nodes(decide_by_plan_on_nodes)
 @kernel(allocates=False)
 def decide_by_plan(machine: Machine, memory: KeptPlan, compress: bool) -> None:
     """Keep the plan up to date and start the jobs whose time has come."""

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Conservative backfilling on nodes: every waiting job has a reservation, which says when it begins and on which nodes.
+
+What becomes of reservations is as on a pool: they move forward, or stay, or are all made anew. A job whose reservation
+could begin no earlier keeps it, and its nodes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.simulator.machine.state import DISTURBED, ENDED, LATE, NOW, RUNNING, SUBMITTED
+from swftools.simulator.machine.verbs import wake_at
+from swftools.simulator.machine.views import first_waiting
+from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
+from swftools.simulator.memory_room import NodeRoom
+from swftools.simulator.nodes.classes import any_may_start
+from swftools.simulator.nodes.planned import (
+    NodesPlan,
+    bring_forward_on_nodes,
+    empty_nodes_plan,
+    end_in_plan,
+    fits_as_planned,
+    hold_nodes,
+    hold_running_on_nodes,
+    let_nodes_go,
+    place_on_nodes,
+    start_as_planned,
+)
+from swftools.simulator.nodes.state import NodeMachine
+from swftools.simulator.nodes.timelines import KNOWS
+from swftools.simulator.nodes.verbs import next_waiting_on_nodes
+
+SEEN, DISTURBANCES, MOVED = range(3)
+"""Places in ``KeptNodesPlan.counts``: jobs that had been submitted, disturbances of the queue, jobs moved at last."""
+
+
+class KeptNodesPlan(NamedTuple):
+    """A plan that is kept between decisions, the next time at which a job is due (s), and how far it has followed."""
+
+    plan: NodesPlan
+    due: FloatArray
+    counts: IntArray
+
+
+def plan_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> KeptNodesPlan:  # noqa: ARG001 (as all memories)
+    """Return a plan of nobody."""
+    return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), np.zeros(3, np.int64))
+
+
+def replanned_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> NodesPlan:  # noqa: ARG001 (as all memories)
+    """Return a plan of nobody."""
+    return empty_nodes_plan(jobs, nodes)
+
+
+@kernel(allocates=False)
+def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compress: bool) -> None:
+    """Keep the plan up to date and start the jobs whose time has come."""
+    plan, due, counts = memory.plan, memory.due, memory.counts
+    present = machine.clock[NOW]
+    anew, is_gained = _follow(machine, memory)
+    # No reservation had an earlier place when it was looked at last. It may have one where more became free since.
+    compress = compress and machine.counts[ENDED] > 0 and is_gained
+    if anew or compress:
+        counts[MOVED] = 0
+    wake = np.inf
+    if not anew and not compress and machine.counts[LATE] == 0 and due[0] > present:
+        job = _first_of_new(machine, counts[SEEN])
+    else:
+        due[0] = np.inf
+        job = first_waiting(machine)
+    while job != NOBODY:
+        behind = next_waiting_on_nodes(machine, job)
+        if anew or not plan.is_placed[job]:
+            place_on_nodes(machine, plan, job)
+        elif compress and plan.begin[job] > present:
+            counts[MOVED] += bring_forward_on_nodes(machine, plan, job)
+        if plan.begin[job] <= present and fits_as_planned(machine, job):
+            start_as_planned(machine, job)
+        else:
+            due[0] = min(due[0], plan.begin[job])
+            if plan.begin[job] > present:  # one that is due and cannot start keeps no other from being woken for
+                wake = min(wake, plan.begin[job])
+        job = behind
+    counts[SEEN] = machine.counts[SUBMITTED]
+    if due[0] > present:
+        wake = min(wake, due[0])
+    if wake < np.inf:
+        wake_at(machine, wake)
+
+
+@kernel(allocates=False)
+def _follow(machine: NodeMachine, memory: KeptNodesPlan) -> tuple[bool, bool]:
+    """Bring the plan to the present; return whether all is to be planned anew, and whether more became free since."""
+    plan, counts = memory.plan, memory.counts
+    present = machine.clock[NOW]
+    late = machine.counts[LATE]  # who had waited for others is planned behind those that are there
+    anew = counts[DISTURBANCES] + late != machine.counts[DISTURBED] or _is_outdated(machine, plan.end)
+    counts[DISTURBANCES] = machine.counts[DISTURBED]
+    is_gained = counts[MOVED] > 0
+    if anew or plan.lines.counts[KNOWS] == 0:
+        hold_running_on_nodes(machine, plan)
+    else:
+        for i in range(machine.counts[ENDED]):
+            job = machine.ended[i]
+            if present < plan.end[job]:
+                let_nodes_go(machine, plan, job, present, plan.end[job])
+                is_gained = True
+    return anew, is_gained
+
+
+@kernel(allocates=False)
+def _is_outdated(machine: NodeMachine, ends: FloatArray) -> bool:
+    """Whether a running job is not to hold its nodes until the plan has it end, or should have ended already."""
+    for i in range(machine.counts[RUNNING]):
+        job = machine.running[i]
+        if end_in_plan(machine, job) != ends[job] or ends[job] <= machine.clock[NOW]:
+            return True
+    return False
+
+
+@kernel(allocates=False)
+def _first_of_new(machine: NodeMachine, seen: int) -> int:
+    """Return the first waiting job of those submitted since so many had been, or NOBODY."""
+    for job in range(seen, machine.counts[SUBMITTED]):
+        if is_waiting(machine.queue, job):
+            return job
+    return NOBODY
+
+
+def replanned_on_nodes(machine: NodeMachine, memory: NodesPlan) -> None:
+    """Plan all waiting jobs again at each event, and start those that are planned for now."""
+    replan(machine, memory)
+
+
+@kernel(allocates=False)
+def replan(machine: NodeMachine, plan: NodesPlan) -> None:
+    """Plan all waiting jobs anew, in the order of the queue; start those that are to begin now, and can."""
+    if not any_may_start(machine):
+        return
+    hold_running_on_nodes(machine, plan)
+    job = first_waiting(machine)
+    while job != NOBODY:
+        behind = next_waiting_on_nodes(machine, job)
+        place_on_nodes(machine, plan, job)
+        if plan.begin[job] <= machine.clock[NOW] and fits_as_planned(machine, job):
+            start_as_planned(machine, job)
+            end = end_in_plan(machine, job)
+            if end != plan.end[job]:
+                let_nodes_go(machine, plan, job, machine.clock[NOW], plan.end[job])
+                hold_nodes(machine, plan, job, machine.clock[NOW], end)
+        job = behind

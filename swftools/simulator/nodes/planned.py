@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plans on nodes: when each waiting job is to begin and on which nodes, beside who runs and all other reservations.
+
+The place of a job is the earliest time from which on enough nodes of one of its sets have room until it would end; of
+several sets the first that has them then. All that ends at a time is free from then on. Which of these nodes it gets,
+the placement says. One that is to begin now gets nodes that are free: some may be held by who should have ended. One
+that is to begin later gets, if the placement is sparing, first nodes that do not fit it now.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from swftools.kernel import BoolArray, FloatArray, IntArray, kernel
+from swftools.simulator.instants import instant
+from swftools.simulator.machine.faults import NO_NODES, NOT_WAITING, fail
+from swftools.simulator.machine.state import NOW, RUNNING, WAITING
+from swftools.simulator.machine.verbs import occupy
+from swftools.simulator.machine.views import expected_time
+from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, put
+from swftools.simulator.memory_room import NodeRoom
+from swftools.simulator.nodes.classes import quit_class
+from swftools.simulator.nodes.holding import take_nodes
+from swftools.simulator.nodes.placements.first_fit import choose_first
+from swftools.simulator.nodes.state import SPARING, NodeMachine
+from swftools.simulator.nodes.timelines import (
+    NO_ROOM,
+    Timelines,
+    clear,
+    empty_timelines,
+    first_room,
+    forget_past,
+    hold,
+    let_go,
+    room_at,
+)
+from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
+from swftools.simulator.nodes.words import suffices
+from swftools.simulator.planning import planned_length
+
+
+class NodesPlan(NamedTuple):
+    """The timelines of the nodes, and of each job when it begins and ends in them (s), if it has a place.
+
+    Of jobs that run, ``end`` is when the plan has them end. Their nodes, and those of reservations, are in
+    ``NodeState.held``. ``when`` is room for a time for each node, ``least`` for some of these. ``own`` has by node in
+    which search it was the job's own, and at its end the number of the last search.
+    """
+
+    lines: Timelines
+    begin: FloatArray
+    end: FloatArray
+    is_placed: BoolArray
+    when: FloatArray
+    least: FloatArray
+    own: IntArray
+
+
+def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
+    """Return a plan in which none of so many jobs has a place; first of all, hold what runs."""
+    times = (np.broadcast_to(0.0, jobs) for _ in range(2))
+    room = (np.zeros(nodes.nodes) for _ in range(2))
+    lines = empty_timelines(nodes.nodes, nodes.parts)
+    return NodesPlan(lines, *times, np.broadcast_to(np.bool_(False), jobs), *room, np.zeros(nodes.nodes + 1, np.int64))
+
+
+@kernel(allocates=False)
+def end_in_plan(machine: NodeMachine, job: int) -> float:
+    """Return until when a running job has its nodes in a plan: to its expected end, for 1 s if it has none."""
+    end, begin = machine.expected_end[job], machine.start_time[job]
+    return end if end > begin else begin + planned_length(0.0)
+
+
+@kernel(allocates=False)
+def hold_running_on_nodes(machine: NodeMachine, plan: NodesPlan) -> None:
+    """Make timelines of what the running jobs leave free; who should have ended already holds nothing."""
+    now = machine.clock[NOW]
+    clear(plan.lines, machine.nodes.capacity, now)
+    for i in range(machine.counts[RUNNING]):
+        job = machine.running[i]
+        plan.end[job] = end_in_plan(machine, job)
+        hold_nodes(machine, plan, job, now, plan.end[job])
+
+
+@kernel(allocates=False)
+def hold_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, end: float) -> None:
+    """Let a job have its nodes from one time to another."""
+    need, first = machine.asked.need[job], machine.asked.first[job]
+    for at in range(first, first + machine.asked.nodes[job]):
+        hold(plan.lines, machine.nodes.held[at], begin, end, need)
+
+
+@kernel(allocates=False)
+def let_nodes_go(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, end: float) -> None:
+    """Let a job have its nodes no more from one time to another."""
+    need, first = machine.asked.need[job], machine.asked.first[job]
+    for at in range(first, first + machine.asked.nodes[job]):
+        node = machine.nodes.held[at]
+        let_go(plan.lines, node, begin, end, need, machine.nodes.capacity[node])
+
+
+@kernel(allocates=False)
+def place_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
+    """Reserve nodes for a waiting job from the earliest moment there is."""
+    begin, group = earliest_on_nodes(machine, plan, job, np.inf)
+    if group == NOBODY:
+        fail(machine, NO_NODES, job)  # it does not fit the idle machine, which its workload promised
+    _reserve_nodes(machine, plan, job, begin, group)
+
+
+@kernel(allocates=False)
+def bring_forward_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bool:
+    """Move the reservation of a job, which begins after now, to the earliest moment there is; whether it is earlier.
+
+    If none is, the job keeps its nodes, too.
+    """
+    begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job])
+    if group == NOBODY:
+        return False
+    let_nodes_go(machine, plan, job, plan.begin[job], plan.end[job])
+    _reserve_nodes(machine, plan, job, begin, group)
+    return True
+
+
+@kernel(allocates=False)
+def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: float) -> tuple[float, int]:
+    """Return the earliest time before ``until`` at which enough nodes of a set have room, and that set, or NOBODY.
+
+    If ``until`` is the beginning of its reservation, the job has its own nodes from then on.
+    """
+    sets, place, marks = machine.places.sets, machine.asked.place[job], plan.own
+    marks[-1] += 1
+    if until < np.inf:
+        first = machine.asked.first[job]
+        for at in range(first, first + machine.asked.nodes[job]):
+            marks[machine.nodes.held[at]] = marks[-1]
+    best, found = until, NOBODY
+    for group in range(sets[place], sets[place + 1]):
+        begin = _earliest_in(machine, plan, job, group, best)
+        if begin < best:
+            best, found = begin, group
+    return best, found
+
+
+@kernel(allocates=False)
+def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, until: float) -> float:
+    """Return the earliest time before ``until`` at which enough nodes of a set have room; infinity if there is none."""
+    low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
+    wanted, length, now, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), machine.clock[NOW], plan.when
+    since, is_first = now, True
+    while True:
+        # No node has room from a time on that is earlier than the one that is noted. So before the time that is the
+        # last of as many of these as are wanted, if they are taken by rising times, fewer nodes have room.
+        exact = got = 0
+        for piece in range(ranges[group], ranges[group + 1]):
+            for node in range(low[piece], high[piece]):
+                if is_first or when[node] < since:
+                    when[node] = first_room_of(machine, plan, job, node, length, since, until)
+                if when[node] == since:
+                    exact += 1
+                if when[node] < until and (got < wanted or when[node] < plan.least[0]):
+                    got = _keep_least(plan.least, when[node], got, wanted)
+        if got < wanted:
+            return np.inf
+        if exact >= wanted:
+            return since
+        since, is_first = plan.least[0], False
+
+
+@kernel(allocates=False)
+def first_room_of(
+    machine: NodeMachine, plan: NodesPlan, job: int, node: int, length: float, since: float, until: float
+) -> float:
+    """Return the first time before ``until`` from which on a node has room for a job; infinity if there is none."""
+    need = machine.asked.need[job]
+    if not suffices(machine.nodes.capacity[node], need):
+        return np.inf
+    forget_past(plan.lines, node, machine.clock[NOW])
+    is_own = plan.own[node] == plan.own[-1]
+    own_begin, own_end = (plan.begin[job], plan.end[job]) if is_own else (np.inf, np.inf)
+    return first_room(plan.lines, node, need, length, since, until, own_begin, own_end)
+
+
+@kernel(allocates=False)
+def _keep_least(least: FloatArray, time: float, count: int, most: int) -> int:
+    """Put a time into a heap of the least ones, of which the latest is on top; return how many there are."""
+    if count < most:
+        place = count
+        while place > 0 and least[(place - 1) >> 1] < time:
+            least[place] = least[(place - 1) >> 1]
+            place = (place - 1) >> 1
+        least[place] = time
+        return count + 1
+    place = 0
+    while 2 * place + 1 < count:
+        child = 2 * place + 1
+        if child + 1 < count and least[child + 1] > least[child]:
+            child += 1
+        if least[child] <= time:
+            break
+        least[place] = least[child]
+        place = child
+    least[place] = time
+    return count
+
+
+@kernel(allocates=False)
+def _reserve_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, group: int) -> None:
+    """Reserve nodes of a set for a job that has no place, from a time on at which there are enough."""
+    low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
+    nodes, need, wanted = machine.nodes, machine.asked.need[job], machine.asked.nodes[job]
+    end, is_now, free_now = instant(begin + planned_length(expected_time(machine, job))), begin <= machine.clock[NOW], 0
+    for piece in range(ranges[group], ranges[group + 1]):
+        for node in range(low[piece], high[piece]):
+            forget_past(plan.lines, node, machine.clock[NOW])
+            nodes.was[node] = room_at(plan.lines, node, need, begin, end)
+            free_now += nodes.was[node] != NO_ROOM and suffices(nodes.free[node], need)
+    if is_now and free_now >= wanted:
+        for piece in range(ranges[group], ranges[group + 1]):
+            for node in range(low[piece], high[piece]):
+                if not suffices(nodes.free[node], need):
+                    nodes.was[node] = NO_ROOM
+    how = SPARING_PLANNED if machine.classes.counts[SPARING] > 0 and not is_now else PLANNED_THEN
+    choose_first(machine, group, need, wanted, how, 0.0, nodes.held, machine.asked.first[job])
+    nodes.group[job] = group
+    plan.begin[job], plan.end[job], plan.is_placed[job] = begin, end, True
+    hold_nodes(machine, plan, job, begin, end)
+
+
+@kernel(allocates=False)
+def fits_as_planned(machine: NodeMachine, job: int) -> bool:
+    """Whether a waiting job fits on the nodes that it has reserved: nobody is still there."""
+    nodes, need, first = machine.nodes, machine.asked.need[job], machine.asked.first[job]
+    for at in range(first, first + machine.asked.nodes[job]):
+        if not suffices(nodes.free[nodes.held[at]], need):
+            return False
+    return True
+
+
+@kernel(allocates=False)
+def start_as_planned(machine: NodeMachine, job: int) -> None:
+    """Start a waiting job, which fits there, on the nodes that it has reserved."""
+    if not is_waiting(machine.queue, job):
+        fail(machine, NOT_WAITING, job)
+    put(machine.queue, machine.queue.place[job], np.inf, np.inf)
+    machine.counts[WAITING] -= 1
+    quit_class(machine, job)
+    occupy(machine, job, take_nodes(machine, job), 1.0)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is free of each node over future time, as steps: what reservations on nodes are planned on.
+
+Each node has a list of steps in order of time. From the beginning of a step until that of the next so much is free, in
+a word, and so many hold some of the node; the last step has no end, and nobody is there. Times that are over are
+forgotten when a node is looked at next.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from swftools.kernel import FloatArray, IntArray, ShortArray, kernel
+from swftools.simulator.instants import instant
+from swftools.simulator.nodes.holding import given_back
+from swftools.simulator.nodes.words import suffices, without
+
+USED, SPARE, KNOWS = range(3)
+"""Places in ``Timelines.counts``: steps that were ever used, the first of those that were given back, counted from 1,
+and whether there are timelines yet."""
+
+NO_STEP = NO_ROOM = -1
+
+
+class Timelines(NamedTuple):
+    """The steps of all nodes.
+
+    By step: its ``time`` (s), what is ``free`` from then on, how many ``users`` the node has, and the ``next`` step of
+    the node, or ``NO_STEP``. By node: its ``first`` step.
+    """
+
+    time: FloatArray
+    free: IntArray
+    users: ShortArray
+    next: ShortArray
+    first: ShortArray
+    counts: IntArray
+
+
+def empty_timelines(nodes: int, parts: int) -> Timelines:
+    """Return room for the timelines of so many nodes, of which jobs have so many parts in all; first ``clear`` them.
+
+    It is zeros, which take memory only where they are written to.
+    """
+    steps = nodes + 2 * parts + 2
+    short = (np.broadcast_to(np.int32(0), count) for count in (steps, steps, nodes))
+    return Timelines(np.broadcast_to(0.0, steps), np.broadcast_to(0, steps), *short, np.zeros(KNOWS + 1, np.int64))
+
+
+@kernel(allocates=False)
+def clear(lines: Timelines, capacity: IntArray, now: float) -> None:
+    """Let all nodes be idle from now on."""
+    for node in range(len(capacity)):
+        lines.first[node], lines.next[node] = node, NO_STEP
+        lines.time[node], lines.free[node], lines.users[node] = now, capacity[node], 0
+    lines.counts[USED], lines.counts[SPARE], lines.counts[KNOWS] = len(capacity), 0, 1
+
+
+@kernel(allocates=False)
+def forget_past(lines: Timelines, node: int, now: float) -> None:
+    """Drop the steps of a node that are over by now."""
+    step = lines.first[node]
+    behind = lines.next[step]
+    while behind != NO_STEP and lines.time[behind] <= now:
+        _give_back(lines, step)
+        step, behind = behind, lines.next[behind]
+    lines.first[node] = step
+
+
+@kernel(allocates=False)
+def hold(lines: Timelines, node: int, begin: float, end: float, need: int) -> None:
+    """Let a job have what it needs of a node from one time to another; ``begin`` is not past."""
+    _change(lines, node, begin, end, need, 0)
+
+
+@kernel(allocates=False)
+def let_go(lines: Timelines, node: int, begin: float, end: float, need: int, capacity: int) -> None:
+    """Let a job have a node no more from one time to another; ``begin`` is not past."""
+    _change(lines, node, begin, end, need, capacity)
+
+
+@kernel(allocates=False)
+def _change(lines: Timelines, node: int, begin: float, end: float, need: int, capacity: int) -> None:
+    """Take from a node, or give back where its capacity is told."""
+    if not begin < end:
+        return
+    ahead, step = NO_STEP, lines.first[node]
+    while lines.next[step] != NO_STEP and lines.time[lines.next[step]] <= begin:
+        ahead, step = step, lines.next[step]
+    if lines.time[step] < begin:
+        ahead, step = step, _insert(lines, step, begin)
+    start, before = step, ahead
+    while step != NO_STEP and lines.time[step] < end:
+        behind = lines.next[step]
+        if end < np.inf and (behind == NO_STEP or lines.time[behind] > end):
+            behind = _insert(lines, step, end)
+        if capacity == 0:
+            lines.users[step] += 1
+            lines.free[step] = without(lines.free[step], need)
+        else:
+            lines.users[step] -= 1
+            lines.free[step] = given_back(lines.free[step], capacity, need, lines.users[step])
+        ahead, step = step, behind
+    if step != NO_STEP and _are_alike(lines, ahead, step):
+        lines.next[ahead] = lines.next[step]
+        _give_back(lines, step)
+    if before != NO_STEP and _are_alike(lines, before, start):
+        lines.next[before] = lines.next[start]
+        _give_back(lines, start)
+
+
+@kernel(allocates=False)
+def _are_alike(lines: Timelines, step: int, other: int) -> bool:
+    """Whether as much is free in two steps."""
+    return lines.free[step] == lines.free[other] and lines.users[step] == lines.users[other]
+
+
+@kernel(allocates=False)
+def _insert(lines: Timelines, step: int, time: float) -> int:
+    """Let a step begin at a time within another one; return it."""
+    counts = lines.counts
+    if counts[SPARE] > 0:
+        new = counts[SPARE] - 1
+        counts[SPARE] = lines.next[new]
+    else:
+        new = counts[USED]
+        counts[USED] += 1
+    lines.time[new], lines.free[new], lines.users[new] = time, lines.free[step], lines.users[step]
+    lines.next[new], lines.next[step] = lines.next[step], new
+    return new
+
+
+@kernel(allocates=False)
+def _give_back(lines: Timelines, step: int) -> None:
+    """Let the place of a step be used again."""
+    lines.next[step] = lines.counts[SPARE]
+    lines.counts[SPARE] = step + 1
+
+
+@kernel(allocates=False)
+def room_at(lines: Timelines, node: int, need: int, begin: float, end: float) -> int:
+    """Return what is free of a node at a time that is not past, if a job has room from then until another; else -1."""
+    step = lines.first[node]
+    while lines.next[step] != NO_STEP and lines.time[lines.next[step]] <= begin:
+        step = lines.next[step]
+    free = lines.free[step]
+    while step != NO_STEP and lines.time[step] < end:
+        if not suffices(lines.free[step], need):
+            return NO_ROOM
+        step = lines.next[step]
+    return free
+
+
+@kernel(allocates=False)
+def first_room(
+    lines: Timelines,
+    node: int,
+    need: int,
+    duration: float,
+    since: float,
+    until: float,
+    own_begin: float,
+    own_end: float,
+) -> float:
+    """Return the first time, from ``since`` on, from which a node has room for a duration; infinity if none is earlier
+    than ``until``.
+
+    From ``own_begin`` to ``own_end`` the job has the node itself, so there it has room.
+    """
+    begin = stop = np.inf
+    step = lines.first[node]
+    while step != NO_STEP:
+        time, behind = lines.time[step], lines.next[step]
+        if begin < np.inf and time >= stop:
+            return begin
+        if behind != NO_STEP and lines.time[behind] <= since:
+            step = behind
+            continue
+        if suffices(lines.free[step], need) or own_begin <= time < own_end:
+            if begin == np.inf:
+                if time >= until:
+                    return np.inf
+                begin = max(time, since)
+                stop = instant(begin + duration)
+        else:
+            begin = np.inf
+            if time >= until:
+                return np.inf
+        step = behind
+    return begin
