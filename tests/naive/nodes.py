@@ -319,8 +319,8 @@ def simulate_on_nodes(
     """Simulate jobs, given in order of submission, to the end of the last; fill in when and where each ran.
 
     Jobs enter the queue when they are submitted or, if that is later, ready; of one instant in the order given. A
-    decision is made too when a job is submitted that is not ready, when one should have ended and has not, and when the
-    last decision asked for one.
+    decision is made too when a job is submitted that is not ready, when one should have ended and has not, and at the
+    earliest time at which a decision asked for one.
 
     Jobs of the rows ``gone`` vanish when all that happens until ``gone_after`` (s) has happened: who has not ended by
     then leaves queue and nodes, and if there was one of them another decision is made at the last instant. What is
@@ -349,7 +349,7 @@ def simulate_on_nodes(
             continue
         cluster.now = later
         assert cluster.now < math.inf, "nobody starts"
-        cluster.wake = math.inf
+        cluster.wake = math.inf if cluster.wake <= cluster.now else cluster.wake
         cluster.ended = [job for job in cluster.running if job.end <= cluster.now]
         cluster.running = [job for job in cluster.running if job.end > cluster.now]
         for job in [job for job in coming if job.entry <= cluster.now]:

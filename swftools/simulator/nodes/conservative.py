@@ -14,41 +14,60 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.machine.state import DISTURBED, ENDED, LATE, NOW, RUNNING, SUBMITTED
 from swftools.simulator.machine.verbs import wake_at
-from swftools.simulator.machine.views import first_waiting
+from swftools.simulator.machine.views import expected_time, first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.nodes.classes import any_may_start
 from swftools.simulator.nodes.planned import (
     NodesPlan,
-    bring_forward_on_nodes,
+    earliest_on_nodes,
     empty_nodes_plan,
     end_in_plan,
+    first_room_of,
     fits_as_planned,
     hold_nodes,
     hold_running_on_nodes,
     let_nodes_go,
+    mark_own,
+    move_on_nodes,
     place_on_nodes,
     start_as_planned,
 )
 from swftools.simulator.nodes.state import NodeMachine
 from swftools.simulator.nodes.timelines import KNOWS
 from swftools.simulator.nodes.verbs import next_waiting_on_nodes
+from swftools.simulator.nodes.words import bits_of, suffices
+from swftools.simulator.planning import planned_length
 
-SEEN, DISTURBANCES, MOVED = range(3)
-"""Places in ``KeptNodesPlan.counts``: jobs that had been submitted, disturbances of the queue, jobs moved at last."""
+SEEN, DISTURBANCES, MOVED, NOTED, DROPPED, LISTED, LENGTH = range(7)
+"""Places in ``KeptNodesPlan.counts``: jobs that had been submitted; disturbances of the queue; jobs moved at last. How
+many nodes were noted so far of which more became free; how many of these are not listed any more since there were too
+many, or all jobs know them; how many are listed."""
+
+MOST_LISTED = 4096
+"""So many nodes of which more became free are listed; where there are more, jobs are looked at without that."""
 
 
 class KeptNodesPlan(NamedTuple):
-    """A plan that is kept between decisions, the next time at which a job is due (s), and how far it has followed."""
+    """A plan that is kept between decisions, the next time at which a job is due (s), and how far it has followed.
+
+    ``node`` and ``since`` list nodes of which more became free, from when on (s). By job, ``known`` tells how many had
+    been noted when it was last found to have no earlier place.
+    """
 
     plan: NodesPlan
     due: FloatArray
     counts: IntArray
+    node: IntArray
+    since: FloatArray
+    known: IntArray
 
 
 def plan_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> KeptNodesPlan:  # noqa: ARG001 (as all memories)
     """Return a plan of nobody."""
-    return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), np.zeros(3, np.int64))
+    listed = np.zeros(MOST_LISTED, np.int64), np.zeros(MOST_LISTED)
+    counts = np.zeros(LENGTH, np.int64)
+    return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, np.broadcast_to(0, jobs))
 
 
 def replanned_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> NodesPlan:  # noqa: ARG001 (as all memories)
@@ -66,7 +85,7 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
     compress = compress and machine.counts[ENDED] > 0 and is_gained
     if anew or compress:
         counts[MOVED] = 0
-    wake = np.inf
+    wake, noted = np.inf, counts[NOTED]
     if not anew and not compress and machine.counts[LATE] == 0 and due[0] > present:
         job = _first_of_new(machine, counts[SEEN])
     else:
@@ -76,8 +95,11 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
         behind = next_waiting_on_nodes(machine, job)
         if anew or not plan.is_placed[job]:
             place_on_nodes(machine, plan, job)
+            memory.known[job] = counts[NOTED]
         elif compress and plan.begin[job] > present:
-            counts[MOVED] += bring_forward_on_nodes(machine, plan, job)
+            if _may_begin_earlier(machine, memory, job):
+                counts[MOVED] += _bring_forward(machine, memory, job)
+            memory.known[job] = counts[NOTED]
         if plan.begin[job] <= present and fits_as_planned(machine, job):
             start_as_planned(machine, job)
         else:
@@ -85,6 +107,8 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
             if plan.begin[job] > present:  # one that is due and cannot start keeps no other from being woken for
                 wake = min(wake, plan.begin[job])
         job = behind
+    if anew or compress:
+        _forget_noted(memory, noted)
     counts[SEEN] = machine.counts[SUBMITTED]
     if due[0] > present:
         wake = min(wake, due[0])
@@ -108,8 +132,69 @@ def _follow(machine: NodeMachine, memory: KeptNodesPlan) -> tuple[bool, bool]:
             job = machine.ended[i]
             if present < plan.end[job]:
                 let_nodes_go(machine, plan, job, present, plan.end[job])
+                _note_freed(machine, memory, job, present)
                 is_gained = True
     return anew, is_gained
+
+
+@kernel(allocates=False)
+def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> bool:
+    """Move the reservation of a job to the earliest moment there is; if none is earlier, it keeps its nodes, too."""
+    plan = memory.plan
+    begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job])
+    if group == NOBODY:
+        return False
+    _note_freed(machine, memory, job, plan.begin[job])
+    move_on_nodes(machine, plan, job, begin, group)
+    return True
+
+
+@kernel(allocates=False)
+def _note_freed(machine: NodeMachine, memory: KeptNodesPlan, job: int, since: float) -> None:
+    """List the nodes of a job: from a time on more will be free there."""
+    counts, first, many = memory.counts, machine.asked.first[job], machine.asked.nodes[job]
+    if counts[LISTED] + many > MOST_LISTED:
+        counts[DROPPED], counts[LISTED] = counts[NOTED] + many, 0
+    else:
+        for at in range(first, first + many):
+            memory.node[counts[LISTED]], memory.since[counts[LISTED]] = machine.nodes.held[at], since
+            counts[LISTED] += 1
+    counts[NOTED] += many
+
+
+@kernel(allocates=False)
+def _forget_noted(memory: KeptNodesPlan, noted: int) -> None:
+    """List nodes no more that all jobs know: the first so many that were noted."""
+    counts = memory.counts
+    past = noted - counts[DROPPED]
+    if past <= 0:
+        return
+    for i in range(past, counts[LISTED]):
+        memory.node[i - past], memory.since[i - past] = memory.node[i], memory.since[i]
+    counts[DROPPED], counts[LISTED] = noted, counts[LISTED] - past
+
+
+@kernel(allocates=False)
+def _may_begin_earlier(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> bool:
+    """Whether a node has room for a job before its reservation of those of which more became free meanwhile.
+
+    If none has, there was no earlier place for it when it was looked at last, and there is none now.
+    """
+    counts, places, plan = memory.counts, machine.places, memory.plan
+    if memory.known[job] < counts[DROPPED]:
+        return True
+    inside0, inside1 = bits_of(machine.asked.place[job])
+    need, length = machine.asked.need[job], planned_length(expected_time(machine, job))
+    mark_own(machine, plan, job)
+    for i in range(memory.known[job] - counts[DROPPED], counts[LISTED]):
+        node = memory.node[i]
+        if memory.since[i] >= plan.end[job] or not suffices(machine.nodes.capacity[node], need):
+            continue
+        is_inside = ((places.inside0[node] & inside0) | (places.inside1[node] & inside1)) != 0
+        now, begin = machine.clock[NOW], plan.begin[job]
+        if is_inside and first_room_of(machine, plan, job, node, length, now, begin) < begin:
+            return True
+    return False
 
 
 @kernel(allocates=False)

@@ -111,17 +111,10 @@ def place_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
 
 
 @kernel(allocates=False)
-def bring_forward_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bool:
-    """Move the reservation of a job, which begins after now, to the earliest moment there is; whether it is earlier.
-
-    If none is, the job keeps its nodes, too.
-    """
-    begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job])
-    if group == NOBODY:
-        return False
+def move_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, group: int) -> None:
+    """Move the reservation of a job to another time, at which enough nodes of a set have room."""
     let_nodes_go(machine, plan, job, plan.begin[job], plan.end[job])
     _reserve_nodes(machine, plan, job, begin, group)
-    return True
 
 
 @kernel(allocates=False)
@@ -130,18 +123,26 @@ def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: fl
 
     If ``until`` is the beginning of its reservation, the job has its own nodes from then on.
     """
-    sets, place, marks = machine.places.sets, machine.asked.place[job], plan.own
-    marks[-1] += 1
+    sets, place = machine.places.sets, machine.asked.place[job]
     if until < np.inf:
-        first = machine.asked.first[job]
-        for at in range(first, first + machine.asked.nodes[job]):
-            marks[machine.nodes.held[at]] = marks[-1]
+        mark_own(machine, plan, job)
+    else:
+        plan.own[-1] += 1
     best, found = until, NOBODY
     for group in range(sets[place], sets[place + 1]):
         begin = _earliest_in(machine, plan, job, group, best)
         if begin < best:
             best, found = begin, group
     return best, found
+
+
+@kernel(allocates=False)
+def mark_own(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
+    """Note which nodes a job has reserved itself: a search counts what it has there as free for it."""
+    first = machine.asked.first[job]
+    plan.own[-1] += 1
+    for at in range(first, first + machine.asked.nodes[job]):
+        plan.own[machine.nodes.held[at]] = plan.own[-1]
 
 
 @kernel(allocates=False)
