@@ -185,14 +185,16 @@ def _may_begin_earlier(machine: NodeMachine, memory: KeptNodesPlan, job: int) ->
         return True
     inside0, inside1 = bits_of(machine.asked.place[job])
     need, length = machine.asked.need[job], planned_length(expected_time(machine, job))
-    mark_own(machine, plan, job)
+    now, begin, end, is_marked = machine.clock[NOW], plan.begin[job], plan.end[job], False
     for i in range(memory.known[job] - counts[DROPPED], counts[LISTED]):
         node = memory.node[i]
-        if memory.since[i] >= plan.end[job] or not suffices(machine.nodes.capacity[node], need):
-            continue
         is_inside = ((places.inside0[node] & inside0) | (places.inside1[node] & inside1)) != 0
-        now, begin = machine.clock[NOW], plan.begin[job]
-        if is_inside and first_room_of(machine, plan, job, node, length, now, begin) < begin:
+        if not is_inside or memory.since[i] >= end or not suffices(machine.nodes.capacity[node], need):
+            continue
+        if not is_marked:
+            mark_own(machine, plan, job)
+            is_marked = True
+        if first_room_of(machine, plan, job, node, length, now, begin) < begin:
             return True
     return False
 

@@ -26,15 +26,14 @@ from swftools.simulator.nodes.holding import take_nodes
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.state import SPARING, NodeMachine
 from swftools.simulator.nodes.timelines import (
-    NO_ROOM,
-    Timelines,
+        Timelines,
     clear,
     empty_timelines,
     first_room,
     forget_past,
+    free_at,
     hold,
     let_go,
-    room_at,
 )
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
 from swftools.simulator.nodes.words import suffices
@@ -45,7 +44,8 @@ class NodesPlan(NamedTuple):
     """The timelines of the nodes, and of each job when it begins and ends in them (s), if it has a place.
 
     Of jobs that run, ``end`` is when the plan has them end. Their nodes, and those of reservations, are in
-    ``NodeState.held``. ``when`` is room for a time for each node, ``least`` for some of these. ``own`` has by node in
+    ``NodeState.held``. ``when`` has the time from which on each node has room, as the last search found it, or where not ``is_known``, before
+    which it has none; ``least`` is room for some of these. ``own`` has by node in
     which search it was the job's own, and at its end the number of the last search.
     """
 
@@ -54,6 +54,7 @@ class NodesPlan(NamedTuple):
     end: FloatArray
     is_placed: BoolArray
     when: FloatArray
+    is_known: BoolArray
     least: FloatArray
     own: IntArray
 
@@ -61,9 +62,10 @@ class NodesPlan(NamedTuple):
 def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
     """Return a plan in which none of so many jobs has a place; first of all, hold what runs."""
     times = (np.broadcast_to(0.0, jobs) for _ in range(2))
-    room = (np.zeros(nodes.nodes) for _ in range(2))
+    when, least = np.zeros((2, nodes.nodes))
+    is_known, own = np.zeros(nodes.nodes, np.bool_), np.zeros(nodes.nodes + 1, np.int64)
     lines = empty_timelines(nodes.nodes, nodes.parts)
-    return NodesPlan(lines, *times, np.broadcast_to(np.bool_(False), jobs), *room, np.zeros(nodes.nodes + 1, np.int64))
+    return NodesPlan(lines, *times, np.broadcast_to(np.bool_(False), jobs), when, is_known, least, own)
 
 
 @kernel(allocates=False)
@@ -128,11 +130,14 @@ def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: fl
         mark_own(machine, plan, job)
     else:
         plan.own[-1] += 1
-    best, found = until, NOBODY
-    for group in range(sets[place], sets[place + 1]):
-        begin = _earliest_in(machine, plan, job, group, best)
-        if begin < best:
-            best, found = begin, group
+    best, found, many = until, NOBODY, sets[place + 1] - sets[place]
+    for turn in range(many + (many > 1)):
+        if turn < many:
+            begin = _earliest_in(machine, plan, job, sets[place] + turn, best)
+            if begin < best:
+                best, found = begin, sets[place] + turn
+        elif found != NOBODY:  # what is noted by node is to be of this set
+            _earliest_in(machine, plan, job, found, until)
     return best, found
 
 
@@ -147,24 +152,32 @@ def mark_own(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
 
 @kernel(allocates=False)
 def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, until: float) -> float:
-    """Return the earliest time before ``until`` at which enough nodes of a set have room; infinity if there is none."""
+    """Return the earliest time before ``until`` at which enough nodes of a set have room; infinity if there is none.
+
+    Of the nodes that have room then, that time is noted, and that it is theirs.
+    """
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     wanted, length, now, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), machine.clock[NOW], plan.when
-    since, is_first = now, True
+    since, is_first, many = now, True, 0
+    for piece in range(ranges[group], ranges[group + 1]):
+        many += high[piece] - low[piece]
     while True:
-        # No node has room from a time on that is earlier than the one that is noted. So before the time that is the
-        # last of as many of these as are wanted, if they are taken by rising times, fewer nodes have room.
-        exact = got = 0
+        # No node has room from ``since`` on before the time that is noted. Of these times as many as are wanted, the
+        # least ones, are kept in a heap: before the latest of them too few nodes have room.
+        exact, got, left = 0, 0, many
         for piece in range(ranges[group], ranges[group + 1]):
             for node in range(low[piece], high[piece]):
-                if is_first or when[node] < since:
-                    when[node] = first_room_of(machine, plan, job, node, length, since, until)
-                if when[node] == since:
-                    exact += 1
-                if when[node] < until and (got < wanted or when[node] < plan.least[0]):
+                bound = until if got < wanted else max(plan.least[0], np.nextafter(since, np.inf))
+                if is_first or when[node] <= since:
+                    when[node] = first_room_of(machine, plan, job, node, length, since, bound)
+                    plan.is_known[node] = when[node] < bound
+                    when[node] = min(when[node], bound)
+                exact += plan.is_known[node] and when[node] == since
+                left -= 1
+                if when[node] < bound:
                     got = _keep_least(plan.least, when[node], got, wanted)
-        if got < wanted:
-            return np.inf
+                elif got + left < wanted:
+                    return np.inf
         if exact >= wanted:
             return since
         since, is_first = plan.least[0], False
@@ -215,14 +228,14 @@ def _reserve_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float
     end, is_now, free_now = instant(begin + planned_length(expected_time(machine, job))), begin <= machine.clock[NOW], 0
     for piece in range(ranges[group], ranges[group + 1]):
         for node in range(low[piece], high[piece]):
-            forget_past(plan.lines, node, machine.clock[NOW])
-            nodes.was[node] = room_at(plan.lines, node, need, begin, end)
-            free_now += nodes.was[node] != NO_ROOM and suffices(nodes.free[node], need)
+            has_room = plan.is_known[node] and plan.when[node] == begin
+            nodes.was[node] = free_at(plan.lines, node, begin) if has_room else NOBODY
+            free_now += has_room and suffices(nodes.free[node], need)
     if is_now and free_now >= wanted:
         for piece in range(ranges[group], ranges[group + 1]):
             for node in range(low[piece], high[piece]):
                 if not suffices(nodes.free[node], need):
-                    nodes.was[node] = NO_ROOM
+                    nodes.was[node] = NOBODY
     how = SPARING_PLANNED if machine.classes.counts[SPARING] > 0 and not is_now else PLANNED_THEN
     choose_first(machine, group, need, wanted, how, 0.0, nodes.held, machine.asked.first[job])
     nodes.group[job] = group

@@ -21,7 +21,7 @@ USED, SPARE, KNOWS = range(3)
 """Places in ``Timelines.counts``: steps that were ever used, the first of those that were given back, counted from 1,
 and whether there are timelines yet."""
 
-NO_STEP = NO_ROOM = -1
+NO_STEP = -1
 
 
 class Timelines(NamedTuple):
@@ -140,17 +140,12 @@ def _give_back(lines: Timelines, step: int) -> None:
 
 
 @kernel(allocates=False)
-def room_at(lines: Timelines, node: int, need: int, begin: float, end: float) -> int:
-    """Return what is free of a node at a time that is not past, if a job has room from then until another; else -1."""
+def free_at(lines: Timelines, node: int, time: float) -> int:
+    """Return what is free of a node at a time that is not past."""
     step = lines.first[node]
-    while lines.next[step] != NO_STEP and lines.time[lines.next[step]] <= begin:
+    while lines.next[step] != NO_STEP and lines.time[lines.next[step]] <= time:
         step = lines.next[step]
-    free = lines.free[step]
-    while step != NO_STEP and lines.time[step] < end:
-        if not suffices(lines.free[step], need):
-            return NO_ROOM
-        step = lines.next[step]
-    return free
+    return lines.free[step]
 
 
 @kernel(allocates=False)
