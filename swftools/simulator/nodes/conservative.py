@@ -29,20 +29,23 @@ from swftools.simulator.nodes.planned import (
     hold_running_on_nodes,
     let_nodes_go,
     mark_own,
-    move_on_nodes,
     place_on_nodes,
+    reserve_nodes,
     start_as_planned,
 )
 from swftools.simulator.nodes.state import NodeMachine
-from swftools.simulator.nodes.timelines import KNOWS
+from swftools.simulator.nodes.timelines import KNOWS, gaps_around
 from swftools.simulator.nodes.verbs import next_waiting_on_nodes
-from swftools.simulator.nodes.words import bits_of, suffices
-from swftools.simulator.planning import planned_length
+from swftools.simulator.nodes.words import WHOLE, bits_of, cores_in, suffices
+from swftools.simulator.planning import LEAST_TIME, planned_length
 
 SEEN, DISTURBANCES, MOVED, NOTED, DROPPED, LISTED, LENGTH = range(7)
 """Places in ``KeptNodesPlan.counts``: jobs that had been submitted; disturbances of the queue; jobs moved at last. How
 many nodes were noted so far of which more became free; how many of these are not listed any more since there were too
 many, or all jobs know them; how many are listed."""
+
+GAP = 3
+"""Numbers that tell of gaps."""
 
 MOST_LISTED = 4096
 """So many nodes of which more became free are listed; where there are more, jobs are looked at without that."""
@@ -51,21 +54,22 @@ MOST_LISTED = 4096
 class KeptNodesPlan(NamedTuple):
     """A plan that is kept between decisions, the next time at which a job is due (s), and how far it has followed.
 
-    ``node`` and ``since`` list nodes of which more became free, from when on (s). By job, ``known`` tells how many had
-    been noted when it was last found to have no earlier place.
+    ``node`` lists nodes of which more became free. ``gaps`` tells of the gaps that came of it, in which cores are free,
+    and behind these of those in which nobody is there: when the first begins, when the last ends, and how long the
+    longest is (s). By job, ``known`` tells how many nodes had been noted when it was last found to have no earlier place.
     """
 
     plan: NodesPlan
     due: FloatArray
     counts: IntArray
     node: IntArray
-    since: FloatArray
+    gaps: FloatArray
     known: IntArray
 
 
 def plan_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> KeptNodesPlan:  # noqa: ARG001 (as all memories)
     """Return a plan of nobody."""
-    listed = np.zeros(MOST_LISTED, np.int64), np.zeros(MOST_LISTED)
+    listed = np.zeros(MOST_LISTED, np.int64), np.zeros(2 * GAP * MOST_LISTED)
     counts = np.zeros(LENGTH, np.int64)
     return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, np.broadcast_to(0, jobs))
 
@@ -132,7 +136,7 @@ def _follow(machine: NodeMachine, memory: KeptNodesPlan) -> tuple[bool, bool]:
             job = machine.ended[i]
             if present < plan.end[job]:
                 let_nodes_go(machine, plan, job, present, plan.end[job])
-                _note_freed(machine, memory, job, present)
+                _note_freed(machine, memory, job, present, plan.end[job])
                 is_gained = True
     return anew, is_gained
 
@@ -144,20 +148,26 @@ def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> boo
     begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job])
     if group == NOBODY:
         return False
-    _note_freed(machine, memory, job, plan.begin[job])
-    move_on_nodes(machine, plan, job, begin, group)
+    let_nodes_go(machine, plan, job, plan.begin[job], plan.end[job])
+    _note_freed(machine, memory, job, plan.begin[job], plan.end[job])
+    reserve_nodes(machine, plan, job, begin, group)
     return True
 
 
 @kernel(allocates=False)
-def _note_freed(machine: NodeMachine, memory: KeptNodesPlan, job: int, since: float) -> None:
-    """List the nodes of a job: from a time on more will be free there."""
-    counts, first, many = memory.counts, machine.asked.first[job], machine.asked.nodes[job]
+def _note_freed(machine: NodeMachine, memory: KeptNodesPlan, job: int, begin: float, end: float) -> None:
+    """List the nodes that a job had from one time to another: more is free there now."""
+    counts, first, many, lines = memory.counts, machine.asked.first[job], machine.asked.nodes[job], memory.plan.lines
     if counts[LISTED] + many > MOST_LISTED:
         counts[DROPPED], counts[LISTED] = counts[NOTED] + many, 0
     else:
         for at in range(first, first + many):
-            memory.node[counts[LISTED]], memory.since[counts[LISTED]] = machine.nodes.held[at], since
+            node, i = machine.nodes.held[at], counts[LISTED]
+            memory.node[i] = node
+            for alone in range(2):
+                gap = (2 * i + alone) * GAP
+                first_begin, last_end, longest = gaps_around(lines, node, begin, end, alone == 1)
+                memory.gaps[gap], memory.gaps[gap + 1], memory.gaps[gap + 2] = first_begin, last_end, longest
             counts[LISTED] += 1
     counts[NOTED] += many
 
@@ -170,7 +180,9 @@ def _forget_noted(memory: KeptNodesPlan, noted: int) -> None:
     if past <= 0:
         return
     for i in range(past, counts[LISTED]):
-        memory.node[i - past], memory.since[i - past] = memory.node[i], memory.since[i]
+        memory.node[i - past] = memory.node[i]
+        for k in range(2 * GAP):
+            memory.gaps[(i - past) * 2 * GAP + k] = memory.gaps[i * 2 * GAP + k]
     counts[DROPPED], counts[LISTED] = noted, counts[LISTED] - past
 
 
@@ -185,11 +197,17 @@ def _may_begin_earlier(machine: NodeMachine, memory: KeptNodesPlan, job: int) ->
         return True
     inside0, inside1 = bits_of(machine.asked.place[job])
     need, length = machine.asked.need[job], planned_length(expected_time(machine, job))
-    now, begin, end, is_marked = machine.clock[NOW], plan.begin[job], plan.end[job], False
+    now, begin, is_marked, gaps = machine.clock[NOW], plan.begin[job], False, memory.gaps
+    alone, is_small = (1, False) if need & WHOLE else (0, cores_in(need) == 0)  # which needs no core to be free
     for i in range(memory.known[job] - counts[DROPPED], counts[LISTED]):
+        gap = (2 * i + alone) * GAP
+        # On its own nodes it has room from its reservation on. LEAST_TIME is for rounding.
+        is_long = gaps[gap + 2] >= length - LEAST_TIME or gaps[gap + 1] >= begin
+        if (gaps[gap] >= begin or not is_long) and not is_small:
+            continue
         node = memory.node[i]
         is_inside = ((places.inside0[node] & inside0) | (places.inside1[node] & inside1)) != 0
-        if not is_inside or memory.since[i] >= end or not suffices(machine.nodes.capacity[node], need):
+        if not is_inside or not suffices(machine.nodes.capacity[node], need):
             continue
         if not is_marked:
             mark_own(machine, plan, job)

@@ -109,14 +109,7 @@ def place_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
     begin, group = earliest_on_nodes(machine, plan, job, np.inf)
     if group == NOBODY:
         fail(machine, NO_NODES, job)  # it does not fit the idle machine, which its workload promised
-    _reserve_nodes(machine, plan, job, begin, group)
-
-
-@kernel(allocates=False)
-def move_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, group: int) -> None:
-    """Move the reservation of a job to another time, at which enough nodes of a set have room."""
-    let_nodes_go(machine, plan, job, plan.begin[job], plan.end[job])
-    _reserve_nodes(machine, plan, job, begin, group)
+    reserve_nodes(machine, plan, job, begin, group)
 
 
 @kernel(allocates=False)
@@ -221,7 +214,7 @@ def _keep_least(least: FloatArray, time: float, count: int, most: int) -> int:
 
 
 @kernel(allocates=False)
-def _reserve_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, group: int) -> None:
+def reserve_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, group: int) -> None:
     """Reserve nodes of a set for a job that has no place, from a time on at which there are enough."""
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     nodes, need, wanted = machine.nodes, machine.asked.need[job], machine.asked.nodes[job]

@@ -15,7 +15,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, ShortArray, kernel
 from swftools.simulator.instants import instant
 from swftools.simulator.nodes.holding import given_back
-from swftools.simulator.nodes.words import suffices, without
+from swftools.simulator.nodes.words import cores_in, suffices, without
 
 USED, SPARE, KNOWS = range(3)
 """Places in ``Timelines.counts``: steps that were ever used, the first of those that were given back, counted from 1,
@@ -146,6 +146,28 @@ def free_at(lines: Timelines, node: int, time: float) -> int:
     while lines.next[step] != NO_STEP and lines.time[lines.next[step]] <= time:
         step = lines.next[step]
     return lines.free[step]
+
+
+@kernel(allocates=False)
+def gaps_around(
+    lines: Timelines, node: int, begin: float, end: float, is_alone: bool
+) -> tuple[float, float, float]:
+    """Return of the gaps in which some core of a node is free, or nobody is there, at a time between two others: when
+    the first begins and when the last ends, and how long the longest is.
+    """
+    first, last, longest, since = np.inf, -np.inf, 0.0, np.inf
+    step = lines.first[node]
+    while step != NO_STEP and (lines.time[step] < end or since < np.inf):
+        behind = lines.next[step]
+        until = lines.time[behind] if behind != NO_STEP else np.inf
+        if lines.users[step] == 0 if is_alone else cores_in(lines.free[step]) > 0:
+            since = min(since, lines.time[step])
+            if since < end and until > begin:
+                first, last, longest = min(first, since), until, max(longest, until - since)
+        else:
+            since = np.inf
+        step = behind
+    return first, last, longest
 
 
 @kernel(allocates=False)
