@@ -17,7 +17,6 @@ from swftools.simulator.machine.verbs import wake_at
 from swftools.simulator.machine.views import expected_time, first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.memory_room import NodeRoom
-from swftools.simulator.nodes.classes import any_may_start
 from swftools.simulator.nodes.planned import (
     NodesPlan,
     earliest_on_nodes,
@@ -25,7 +24,6 @@ from swftools.simulator.nodes.planned import (
     end_in_plan,
     first_room_of,
     fits_as_planned,
-    hold_nodes,
     hold_running_on_nodes,
     let_nodes_go,
     mark_own,
@@ -72,11 +70,6 @@ def plan_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> KeptNod
     listed = np.zeros(MOST_LISTED, np.int64), np.zeros(2 * GAP * MOST_LISTED)
     counts = np.zeros(LENGTH, np.int64)
     return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, np.broadcast_to(0, jobs))
-
-
-def replanned_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> NodesPlan:  # noqa: ARG001 (as all memories)
-    """Return a plan of nobody."""
-    return empty_nodes_plan(jobs, nodes)
 
 
 @kernel(allocates=False)
@@ -234,27 +227,3 @@ def _first_of_new(machine: NodeMachine, seen: int) -> int:
         if is_waiting(machine.queue, job):
             return job
     return NOBODY
-
-
-def replanned_on_nodes(machine: NodeMachine, memory: NodesPlan) -> None:
-    """Plan all waiting jobs again at each event, and start those that are planned for now."""
-    replan(machine, memory)
-
-
-@kernel(allocates=False)
-def replan(machine: NodeMachine, plan: NodesPlan) -> None:
-    """Plan all waiting jobs anew, in the order of the queue; start those that are to begin now, and can."""
-    if not any_may_start(machine):
-        return
-    hold_running_on_nodes(machine, plan)
-    job = first_waiting(machine)
-    while job != NOBODY:
-        behind = next_waiting_on_nodes(machine, job)
-        place_on_nodes(machine, plan, job)
-        if plan.begin[job] <= machine.clock[NOW] and fits_as_planned(machine, job):
-            start_as_planned(machine, job)
-            end = end_in_plan(machine, job)
-            if end != plan.end[job]:
-                let_nodes_go(machine, plan, job, machine.clock[NOW], plan.end[job])
-                hold_nodes(machine, plan, job, machine.clock[NOW], end)
-        job = behind

@@ -237,6 +237,23 @@ def reserve_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float,
 
 
 @kernel(allocates=False)
+def has_room_now_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bool:
+    """Whether enough nodes of a set have room for a waiting job from now on, beside all that is planned."""
+    places, place, now = machine.places, machine.asked.place[job], machine.clock[NOW]
+    wanted, length = machine.asked.nodes[job], planned_length(expected_time(machine, job))
+    soon = np.nextafter(now, np.inf)
+    plan.own[-1] += 1
+    for group in range(places.sets[place], places.sets[place + 1]):
+        got = 0
+        for piece in range(places.ranges[group], places.ranges[group + 1]):
+            for node in range(places.low[piece], places.high[piece]):
+                got += first_room_of(machine, plan, job, node, length, now, soon) < soon
+                if got == wanted:
+                    return True
+    return False
+
+
+@kernel(allocates=False)
 def fits_as_planned(machine: NodeMachine, job: int) -> bool:
     """Whether a waiting job fits on the nodes that it has reserved: nobody is still there."""
     nodes, need, first = machine.nodes, machine.asked.need[job], machine.asked.first[job]

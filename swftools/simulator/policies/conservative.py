@@ -78,13 +78,9 @@ from swftools.simulator.machine.views import (
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.memory_transfer import carry_nothing, check_sound, renumber, renumber_count
-from swftools.simulator.nodes.conservative import (
-    decide_by_plan_on_nodes,
-    plan_memory_on_nodes,
-    replanned_memory_on_nodes,
-    replanned_on_nodes,
-)
+from swftools.simulator.nodes.conservative import decide_by_plan_on_nodes, plan_memory_on_nodes
 from swftools.simulator.nodes.exchange import on_nodes
+from swftools.simulator.nodes.replanned import replanned_memory_on_nodes, replanned_on_nodes
 from swftools.simulator.planning import (
     LEAST_TIME,
     Plan,
