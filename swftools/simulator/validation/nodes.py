@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from swftools.kernel import IntArray
 from swftools.machines.asked import Asked
@@ -15,6 +16,7 @@ from swftools.simulator.nodes.usable import has_shape
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_nodes import ask_of_trace
 from swftools.simulator.validation.node_promises import count_unpromised, promises_on_nodes, read_queue, run_of_jobs
+from swftools.simulator.validation.node_reservations import are_exact, find_late_on_nodes
 from swftools.simulator.validation.node_runs import read_node_runs
 from swftools.simulator.validation.on_nodes import (
     NODE_RULES,
@@ -43,6 +45,9 @@ PLACEMENT = "placement not checked: which of the nodes that fit a job has"
 
 OF_FIRST = {"head-reservation", "backfilling"}
 """Promises that give the first waiting job a time."""
+
+OF_ALL = ("reservation", "fixed-reservation", "exact-reservation")
+"""Promises that give every job a time."""
 
 MOST_SETS = 62
 """So many partitions a job may ask for, if promises are to be checked: each is a bit of a number."""
@@ -123,8 +128,16 @@ class OnNodes:
         queue = read_queue(self.jobs, queued, order, run, self.held, self.asked, self.row, self.table, one_head)
         one_decision = SEMANTICS.get(semantics or "") == INSTANT
         checks = promises_on_nodes(queue, self.tolerance, one_decision=one_decision, one_head=one_head)
+        if are_exact(queue.starts, self.tolerance):
+            checks |= dict.fromkeys(OF_ALL, partial(find_late_on_nodes, queue.starts, self.tolerance))
         known = tuple(promise for promise in promises if promise in checks)
-        notes = [f"{promise} not checked: it is not known on nodes" for promise in promises if promise not in checks]
+        notes = [
+            f"{promise} not checked: on nodes it is known only of jobs that end as estimated, and not at once"
+            if promise in OF_ALL
+            else f"{promise} not checked: it is not known on nodes"
+            for promise in promises
+            if promise not in checks
+        ]
         promised, remarks, broken = checked_promises(known, checks, order, self.jobs)
         if OF_FIRST & set(known) and not one_head and (left := count_unpromised(queue, self.tolerance)):
             notes.append(
