@@ -18,6 +18,7 @@ from swftools.simulator.machine.views import expected_time, first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.nodes.planned import (
+    ANY_NODE,
     NodesPlan,
     earliest_on_nodes,
     empty_nodes_plan,
@@ -94,8 +95,9 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
             place_on_nodes(machine, plan, job)
             memory.known[job] = counts[NOTED]
         elif compress and plan.begin[job] > present:
-            if _may_begin_earlier(machine, memory, job):
-                counts[MOVED] += _bring_forward(machine, memory, job)
+            hints = _list_hints(machine, memory, job)
+            if hints != 0:
+                counts[MOVED] += _bring_forward(machine, memory, job, hints)
             memory.known[job] = counts[NOTED]
         if plan.begin[job] <= present and fits_as_planned(machine, job):
             start_as_planned(machine, job)
@@ -135,10 +137,10 @@ def _follow(machine: NodeMachine, memory: KeptNodesPlan) -> tuple[bool, bool]:
 
 
 @kernel(allocates=False)
-def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> bool:
+def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int, hints: int) -> bool:
     """Move the reservation of a job to the earliest moment there is; if none is earlier, it keeps its nodes, too."""
     plan = memory.plan
-    begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job])
+    begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job], hints)
     if group == NOBODY:
         return False
     let_nodes_go(machine, plan, job, plan.begin[job], plan.end[job])
@@ -180,17 +182,19 @@ def _forget_noted(memory: KeptNodesPlan, noted: int) -> None:
 
 
 @kernel(allocates=False)
-def _may_begin_earlier(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> bool:
-    """Whether a node has room for a job before its reservation of those of which more became free meanwhile.
+def _list_hints(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> int:
+    """List nodes that have room for a job before its reservation, and of which more became free; return how many.
 
-    If none has, there was no earlier place for it when it was looked at last, and there is none now.
+    When it was looked at last, there was no earlier place for it. So where one is now, one of these nodes has room.
     """
     counts, places, plan = memory.counts, machine.places, memory.plan
     if memory.known[job] < counts[DROPPED]:
-        return True
+        return ANY_NODE
     inside0, inside1 = bits_of(machine.asked.place[job])
     need, length = machine.asked.need[job], planned_length(expected_time(machine, job))
-    now, begin, is_marked, gaps = machine.clock[NOW], plan.begin[job], False, memory.gaps
+    now, begin, listed, gaps = machine.clock[NOW], plan.begin[job], 0, memory.gaps
+    mark = plan.own[-1] + 1
+    is_marked = False
     alone, is_small = (1, False) if need & WHOLE else (0, cores_in(need) == 0)  # which needs no core to be free
     for i in range(memory.known[job] - counts[DROPPED], counts[LISTED]):
         gap = (2 * i + alone) * GAP
@@ -200,14 +204,16 @@ def _may_begin_earlier(machine: NodeMachine, memory: KeptNodesPlan, job: int) ->
             continue
         node = memory.node[i]
         is_inside = ((places.inside0[node] & inside0) | (places.inside1[node] & inside1)) != 0
-        if not is_inside or not suffices(machine.nodes.capacity[node], need):
+        if not is_inside or plan.hinted[node] == mark or not suffices(machine.nodes.capacity[node], need):
             continue
         if not is_marked:
             mark_own(machine, plan, job)
             is_marked = True
+        plan.hinted[node] = mark
         if first_room_of(machine, plan, job, node, length, now, begin) < begin:
-            return True
-    return False
+            plan.hint[listed] = node
+            listed += 1
+    return listed
 
 
 @kernel(allocates=False)

@@ -40,13 +40,18 @@ from swftools.simulator.nodes.words import suffices
 from swftools.simulator.planning import planned_length
 
 
+ANY_NODE = -1
+"""Stands for a number of hints where nothing is known of which nodes have more room than before."""
+
+
 class NodesPlan(NamedTuple):
     """The timelines of the nodes, and of each job when it begins and ends in them (s), if it has a place.
 
     Of jobs that run, ``end`` is when the plan has them end. Their nodes, and those of reservations, are in
     ``NodeState.held``. ``when`` has the time from which on each node has room, as the last search found it, or where not ``is_known``, before
     which it has none; ``least`` is room for some of these. ``own`` has by node in
-    which search it was the job's own, and at its end the number of the last search.
+    which search it was the job's own, and at its end the number of the last search. ``hint`` lists nodes of which one must
+    have room whenever a job has a place, and ``hinted`` tells by node in which search it was listed.
     """
 
     lines: Timelines
@@ -57,6 +62,8 @@ class NodesPlan(NamedTuple):
     is_known: BoolArray
     least: FloatArray
     own: IntArray
+    hint: IntArray
+    hinted: IntArray
 
 
 def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
@@ -64,8 +71,9 @@ def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
     times = (np.broadcast_to(0.0, jobs) for _ in range(2))
     when, least = np.zeros((2, nodes.nodes))
     is_known, own = np.zeros(nodes.nodes, np.bool_), np.zeros(nodes.nodes + 1, np.int64)
+    hint, hinted = np.zeros((2, nodes.nodes), np.int64)
     lines = empty_timelines(nodes.nodes, nodes.parts)
-    return NodesPlan(lines, *times, np.broadcast_to(np.bool_(False), jobs), when, is_known, least, own)
+    return NodesPlan(lines, *times, np.broadcast_to(np.bool_(False), jobs), when, is_known, least, own, hint, hinted)
 
 
 @kernel(allocates=False)
@@ -106,17 +114,20 @@ def let_nodes_go(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, 
 @kernel(allocates=False)
 def place_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
     """Reserve nodes for a waiting job from the earliest moment there is."""
-    begin, group = earliest_on_nodes(machine, plan, job, np.inf)
+    begin, group = earliest_on_nodes(machine, plan, job, np.inf, ANY_NODE)
     if group == NOBODY:
         fail(machine, NO_NODES, job)  # it does not fit the idle machine, which its workload promised
     reserve_nodes(machine, plan, job, begin, group)
 
 
 @kernel(allocates=False)
-def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: float) -> tuple[float, int]:
+def earliest_on_nodes(
+    machine: NodeMachine, plan: NodesPlan, job: int, until: float, hints: int
+) -> tuple[float, int]:
     """Return the earliest time before ``until`` at which enough nodes of a set have room, and that set, or NOBODY.
 
-    If ``until`` is the beginning of its reservation, the job has its own nodes from then on.
+    If ``until`` is the beginning of its reservation, the job has its own nodes from then on. So many ``hints`` are listed,
+    or ``ANY_NODE``.
     """
     sets, place = machine.places.sets, machine.asked.place[job]
     if until < np.inf:
@@ -126,11 +137,11 @@ def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: fl
     best, found, many = until, NOBODY, sets[place + 1] - sets[place]
     for turn in range(many + (many > 1)):
         if turn < many:
-            begin = _earliest_in(machine, plan, job, sets[place] + turn, best)
+            begin = _earliest_in(machine, plan, job, sets[place] + turn, best, hints)
             if begin < best:
                 best, found = begin, sets[place] + turn
         elif found != NOBODY:  # what is noted by node is to be of this set
-            _earliest_in(machine, plan, job, found, until)
+            _earliest_in(machine, plan, job, found, until, hints)
     return best, found
 
 
@@ -144,7 +155,9 @@ def mark_own(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
 
 
 @kernel(allocates=False)
-def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, until: float) -> float:
+def _earliest_in(
+    machine: NodeMachine, plan: NodesPlan, job: int, group: int, until: float, hints: int
+) -> float:
     """Return the earliest time before ``until`` at which enough nodes of a set have room; infinity if there is none.
 
     Of the nodes that have room then, that time is noted, and that it is theirs.
@@ -155,6 +168,14 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
     for piece in range(ranges[group], ranges[group + 1]):
         many += high[piece] - low[piece]
     while True:
+        if hints != ANY_NODE:
+            soonest = np.inf
+            for i in range(hints):
+                bound = min(soonest, until)
+                soonest = min(soonest, first_room_of(machine, plan, job, plan.hint[i], length, since, bound))
+            if soonest == np.inf:
+                return np.inf
+            since = soonest
         # No node has room from ``since`` on before the time that is noted. Of these times as many as are wanted, the
         # least ones, are kept in a heap: before the latest of them too few nodes have room.
         exact, got, left = 0, 0, many

@@ -46,8 +46,8 @@ PLACEMENT = "placement not checked: which of the nodes that fit a job has"
 OF_FIRST = {"head-reservation", "backfilling"}
 """Promises that give the first waiting job a time."""
 
-OF_ALL = ("reservation", "fixed-reservation", "exact-reservation")
-"""Promises that give every job a time."""
+OF_ALL = ("reservation", "fixed-reservation")
+"""Promises that give every job a time. A plan that is made anew may name other nodes, and so delay a job."""
 
 MOST_SETS = 62
 """So many partitions a job may ask for, if promises are to be checked: each is a bit of a number."""
