@@ -34,6 +34,7 @@ from swftools.simulator.nodes.timelines import (
     free_at,
     hold,
     let_go,
+    may_have_room,
 )
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
 from swftools.simulator.nodes.words import suffices
@@ -205,8 +206,10 @@ def first_room_of(
     need = machine.asked.need[job]
     if not suffices(machine.nodes.capacity[node], need):
         return np.inf
-    forget_past(plan.lines, node, machine.clock[NOW])
     is_own = plan.own[node] == plan.own[-1]
+    if not is_own and not may_have_room(plan.lines, node, need, length, until):
+        return np.inf
+    forget_past(plan.lines, node, machine.clock[NOW])
     own_begin, own_end = (plan.begin[job], plan.end[job]) if is_own else (np.inf, np.inf)
     return first_room(plan.lines, node, need, length, since, until, own_begin, own_end)
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swftools.kernel import FloatArray, IntArray, ShortArray, kernel
+from swftools.kernel import BoolArray, FloatArray, IntArray, ShortArray, kernel
 from swftools.simulator.instants import instant
 from swftools.simulator.nodes.holding import given_back
-from swftools.simulator.nodes.words import cores_in, suffices, without
+from swftools.simulator.nodes.words import WHOLE, cores_in, suffices, without
 
 USED, SPARE, KNOWS = range(3)
 """Places in ``Timelines.counts``: steps that were ever used, the first of those that were given back, counted from 1,
@@ -23,12 +23,17 @@ and whether there are timelines yet."""
 
 NO_STEP = -1
 
+ROUNDING = 1.0
+"""A gap that is longer than this is long, s, by so much is not missed however times were rounded."""
+
 
 class Timelines(NamedTuple):
     """The steps of all nodes.
 
     By step: its ``time`` (s), what is ``free`` from then on, how many ``users`` the node has, and the ``next`` step of
-    the node, or ``NO_STEP``. By node: its ``first`` step.
+    the node, or ``NO_STEP``. By node: its ``first`` step; and, if it ``is_measured``, of its gaps, in which some core is
+    free, and behind these of those in which nobody is there: how long the ``longest`` is that ends, and when the ``last``
+    begins, which does not (s).
     """
 
     time: FloatArray
@@ -36,6 +41,9 @@ class Timelines(NamedTuple):
     users: ShortArray
     next: ShortArray
     first: ShortArray
+    longest: FloatArray
+    last: FloatArray
+    is_measured: BoolArray
     counts: IntArray
 
 
@@ -46,7 +54,8 @@ def empty_timelines(nodes: int, parts: int) -> Timelines:
     """
     steps = nodes + 2 * parts + 2
     short = (np.broadcast_to(np.int32(0), count) for count in (steps, steps, nodes))
-    return Timelines(np.broadcast_to(0.0, steps), np.broadcast_to(0, steps), *short, np.zeros(KNOWS + 1, np.int64))
+    gaps = (*np.zeros((2, 2 * nodes)), np.zeros(nodes, np.bool_))
+    return Timelines(np.broadcast_to(0.0, steps), np.broadcast_to(0, steps), *short, *gaps, np.zeros(KNOWS + 1, np.int64))
 
 
 @kernel(allocates=False)
@@ -55,6 +64,7 @@ def clear(lines: Timelines, capacity: IntArray, now: float) -> None:
     for node in range(len(capacity)):
         lines.first[node], lines.next[node] = node, NO_STEP
         lines.time[node], lines.free[node], lines.users[node] = now, capacity[node], 0
+        lines.is_measured[node] = False
     lines.counts[USED], lines.counts[SPARE], lines.counts[KNOWS] = len(capacity), 0, 1
 
 
@@ -86,6 +96,7 @@ def _change(lines: Timelines, node: int, begin: float, end: float, need: int, ca
     """Take from a node, or give back where its capacity is told."""
     if not begin < end:
         return
+    lines.is_measured[node] = False
     ahead, step = NO_STEP, lines.first[node]
     while lines.next[step] != NO_STEP and lines.time[lines.next[step]] <= begin:
         ahead, step = step, lines.next[step]
@@ -168,6 +179,35 @@ def gaps_around(
             since = np.inf
         step = behind
     return first, last, longest
+
+
+@kernel(allocates=False)
+def may_have_room(lines: Timelines, node: int, need: int, duration: float, until: float) -> bool:
+    """Whether a node has a gap that is long enough for a job to begin in before a time, as far as gaps tell."""
+    alone = 1 if need & WHOLE else 0
+    if alone == 0 and cores_in(need) == 0:
+        return True  # it may be where no core is free
+    if not lines.is_measured[node]:
+        _measure(lines, node)
+    gap = 2 * node + alone
+    return lines.longest[gap] > duration - ROUNDING or lines.last[gap] < until
+
+
+@kernel(allocates=False)
+def _measure(lines: Timelines, node: int) -> None:
+    """Find out how long the gaps of a node are."""
+    for alone in range(2):
+        longest, since = 0.0, np.inf
+        step = lines.first[node]
+        while step != NO_STEP:
+            time = lines.time[step]
+            if lines.users[step] == 0 if alone == 1 else cores_in(lines.free[step]) > 0:
+                since = min(since, time)
+            else:
+                longest, since = max(longest, time - since), np.inf
+            step = lines.next[step]
+        lines.longest[2 * node + alone], lines.last[2 * node + alone] = longest, since
+    lines.is_measured[node] = True
 
 
 @kernel(allocates=False)
