@@ -235,9 +235,7 @@ class Policy:
         more = [name for name, where in self.promises_where.items() if where.items() <= values.items()]
         return (*self.promises, *more)
 
-    def empty_memory(
-        self, jobs: int, processors: int, chosen: Parameters, nodes: NodeRoom | None = None
-    ) -> Memory:
+    def empty_memory(self, jobs: int, processors: int, chosen: Parameters, nodes: NodeRoom | None = None) -> Memory:
         """Return the policy's memory at the beginning; ``nodes`` tells of a machine of nodes."""
         if not self.memory:
             return ()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Conservative backfilling on nodes, the slow obvious way: who holds which node when is counted anew, each time.
 
-Each waiting job has a reservation: when it is to begin, and on which nodes. It is made at the earliest time from which on
-enough nodes of one of its sets have room until it would end, beside who runs and all other reservations.
+Each waiting job has a reservation: when it is to begin, and on which nodes. It is made at the earliest time from which
+on enough nodes of one of its sets have room until it would end, beside who runs and all other reservations.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class KeptNodesPlan(NamedTuple):
 
     ``node`` lists nodes of which more became free. ``gaps`` tells of the gaps that came of it, in which cores are free,
     and behind these of those in which nobody is there: when the first begins, when the last ends, and how long the
-    longest is (s). By job, ``known`` tells how many nodes had been noted when it was last found to have no earlier place.
+    longest is (s). By job, ``known`` tells how many nodes had been noted when it was looked at last.
     """
 
     plan: NodesPlan
@@ -193,8 +193,7 @@ def _list_hints(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> int:
     inside0, inside1 = bits_of(machine.asked.place[job])
     need, length = machine.asked.need[job], planned_length(expected_time(machine, job))
     now, begin, listed, gaps = machine.clock[NOW], plan.begin[job], 0, memory.gaps
-    mark = plan.own[-1] + 1
-    is_marked = False
+    mark, is_marked = plan.own[-1] + 1, False
     alone, is_small = (1, False) if need & WHOLE else (0, cores_in(need) == 0)  # which needs no core to be free
     for i in range(memory.known[job] - counts[DROPPED], counts[LISTED]):
         gap = (2 * i + alone) * GAP

@@ -26,7 +26,7 @@ from swftools.simulator.nodes.holding import take_nodes
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.state import SPARING, NodeMachine
 from swftools.simulator.nodes.timelines import (
-        Timelines,
+    Timelines,
     clear,
     empty_timelines,
     first_room,
@@ -40,7 +40,6 @@ from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
 from swftools.simulator.nodes.words import suffices
 from swftools.simulator.planning import planned_length
 
-
 ANY_NODE = -1
 """Stands for a number of hints where nothing is known of which nodes have more room than before."""
 
@@ -49,10 +48,10 @@ class NodesPlan(NamedTuple):
     """The timelines of the nodes, and of each job when it begins and ends in them (s), if it has a place.
 
     Of jobs that run, ``end`` is when the plan has them end. Their nodes, and those of reservations, are in
-    ``NodeState.held``. ``when`` has the time from which on each node has room, as the last search found it, or where not ``is_known``, before
-    which it has none; ``least`` is room for some of these. ``own`` has by node in
-    which search it was the job's own, and at its end the number of the last search. ``hint`` lists nodes of which one must
-    have room whenever a job has a place, and ``hinted`` tells by node in which search it was listed.
+    ``NodeState.held``. By node, ``when`` has the time from which on there is room, as the last search found it, or
+    where not ``is_known``, before which there is none; ``least`` is room for some of these times. ``own`` tells in
+    which search a node was the job's own, and at its end the number of the last search. ``hint`` lists nodes of which
+    one must have room wherever a job has a place, and ``hinted`` tells by node in which search it was listed.
     """
 
     lines: Timelines
@@ -69,12 +68,15 @@ class NodesPlan(NamedTuple):
 
 def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
     """Return a plan in which none of so many jobs has a place; first of all, hold what runs."""
-    times = (np.broadcast_to(0.0, jobs) for _ in range(2))
-    when, least = np.zeros((2, nodes.nodes))
-    is_known, own = np.zeros(nodes.nodes, np.bool_), np.zeros(nodes.nodes + 1, np.int64)
-    hint, hinted = np.zeros((2, nodes.nodes), np.int64)
-    lines = empty_timelines(nodes.nodes, nodes.parts)
-    return NodesPlan(lines, *times, np.broadcast_to(np.bool_(False), jobs), when, is_known, least, own, hint, hinted)
+    lines, count = empty_timelines(nodes.nodes, nodes.parts), nodes.nodes
+    begin, end, is_placed = (
+        np.broadcast_to(0.0, jobs),
+        np.broadcast_to(0.0, jobs),
+        np.broadcast_to(np.bool_(False), jobs),
+    )
+    when, is_known, least = np.zeros(count), np.zeros(count, np.bool_), np.zeros(count)
+    own, hint, hinted = np.zeros(count + 1, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    return NodesPlan(lines, begin, end, is_placed, when, is_known, least, own, hint, hinted)
 
 
 @kernel(allocates=False)
@@ -122,13 +124,11 @@ def place_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
 
 
 @kernel(allocates=False)
-def earliest_on_nodes(
-    machine: NodeMachine, plan: NodesPlan, job: int, until: float, hints: int
-) -> tuple[float, int]:
+def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: float, hints: int) -> tuple[float, int]:
     """Return the earliest time before ``until`` at which enough nodes of a set have room, and that set, or NOBODY.
 
-    If ``until`` is the beginning of its reservation, the job has its own nodes from then on. So many ``hints`` are listed,
-    or ``ANY_NODE``.
+    If ``until`` is the beginning of its reservation, the job has its own nodes from then on. So many ``hints`` are
+    listed, or ``ANY_NODE``.
     """
     sets, place = machine.places.sets, machine.asked.place[job]
     if until < np.inf:
@@ -156,16 +156,14 @@ def mark_own(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
 
 
 @kernel(allocates=False)
-def _earliest_in(
-    machine: NodeMachine, plan: NodesPlan, job: int, group: int, until: float, hints: int
-) -> float:
+def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, until: float, hints: int) -> float:
     """Return the earliest time before ``until`` at which enough nodes of a set have room; infinity if there is none.
 
     Of the nodes that have room then, that time is noted, and that it is theirs.
     """
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
-    wanted, length, now, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), machine.clock[NOW], plan.when
-    since, is_first, many = now, True, 0
+    wanted, length, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), plan.when
+    since, is_first, many = machine.clock[NOW], True, 0
     for piece in range(ranges[group], ranges[group + 1]):
         many += high[piece] - low[piece]
     while True:
@@ -281,10 +279,10 @@ def has_room_now_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bo
 def fits_as_planned(machine: NodeMachine, job: int) -> bool:
     """Whether a waiting job fits on the nodes that it has reserved: nobody is still there."""
     nodes, need, first = machine.nodes, machine.asked.need[job], machine.asked.first[job]
+    fit = 0
     for at in range(first, first + machine.asked.nodes[job]):
-        if not suffices(nodes.free[nodes.held[at]], need):
-            return False
-    return True
+        fit += suffices(nodes.free[nodes.held[at]], need)
+    return fit == machine.asked.nodes[job]
 
 
 @kernel(allocates=False)

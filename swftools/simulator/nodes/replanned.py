@@ -83,7 +83,7 @@ def _next_with_room_now(machine: NodeMachine, plan: NodesPlan, behind: int) -> i
                     job = classes.behind[job] - 1
                 if job != NOBODY and (found == NOBODY or place[job] < place[found]):
                     found = job
-        # Those that fit beside who runs are known from before, and few; jobs that outlived their estimates only hide room.
+        # Who does not fit beside those that run cannot start, and that is known of many from before.
         if found == NOBODY or (fits_on_nodes(machine, found) and has_room_now_on_nodes(machine, plan, found)):
             return found
         classes.fit_then[classes.slot[classes.class_of[found]] - 1] = 0

@@ -31,9 +31,9 @@ class Timelines(NamedTuple):
     """The steps of all nodes.
 
     By step: its ``time`` (s), what is ``free`` from then on, how many ``users`` the node has, and the ``next`` step of
-    the node, or ``NO_STEP``. By node: its ``first`` step; and, if it ``is_measured``, of its gaps, in which some core is
-    free, and behind these of those in which nobody is there: how long the ``longest`` is that ends, and when the ``last``
-    begins, which does not (s).
+    the node, or ``NO_STEP``. By node: its ``first`` step; and, if it ``is_measured``, of its gaps, in which some core
+    is free, and behind these of those in which nobody is there: how long the ``longest`` is that ends, and when the
+    ``last`` begins, which does not (s).
     """
 
     time: FloatArray
@@ -53,9 +53,12 @@ def empty_timelines(nodes: int, parts: int) -> Timelines:
     It is zeros, which take memory only where they are written to.
     """
     steps = nodes + 2 * parts + 2
-    short = (np.broadcast_to(np.int32(0), count) for count in (steps, steps, nodes))
-    gaps = (*np.zeros((2, 2 * nodes)), np.zeros(nodes, np.bool_))
-    return Timelines(np.broadcast_to(0.0, steps), np.broadcast_to(0, steps), *short, *gaps, np.zeros(KNOWS + 1, np.int64))
+    none = np.int32(0)
+    time, free = np.broadcast_to(0.0, steps), np.broadcast_to(0, steps)
+    users, behind, first = np.broadcast_to(none, steps), np.broadcast_to(none, steps), np.broadcast_to(none, nodes)
+    longest, last, is_measured = np.zeros(2 * nodes), np.zeros(2 * nodes), np.zeros(nodes, np.bool_)
+    counts = np.zeros(KNOWS + 1, np.int64)
+    return Timelines(time, free, users, behind, first, longest, last, is_measured, counts)
 
 
 @kernel(allocates=False)
@@ -160,11 +163,10 @@ def free_at(lines: Timelines, node: int, time: float) -> int:
 
 
 @kernel(allocates=False)
-def gaps_around(
-    lines: Timelines, node: int, begin: float, end: float, is_alone: bool
-) -> tuple[float, float, float]:
-    """Return of the gaps in which some core of a node is free, or nobody is there, at a time between two others: when
-    the first begins and when the last ends, and how long the longest is.
+def gaps_around(lines: Timelines, node: int, begin: float, end: float, is_alone: bool) -> tuple[float, float, float]:
+    """Return when the first of some gaps of a node begins, when the last ends, and how long the longest is.
+
+    They are those that have a time between two others: in which some core is free, or nobody is there.
     """
     first, last, longest, since = np.inf, -np.inf, 0.0, np.inf
     step = lines.first[node]
@@ -221,10 +223,9 @@ def first_room(
     own_begin: float,
     own_end: float,
 ) -> float:
-    """Return the first time, from ``since`` on, from which a node has room for a duration; infinity if none is earlier
-    than ``until``.
+    """Return the first time, from ``since`` on and before ``until``, from which a node has room for a duration.
 
-    From ``own_begin`` to ``own_end`` the job has the node itself, so there it has room.
+    It is infinity if there is none. From ``own_begin`` to ``own_end`` the job has the node itself, so it has room.
     """
     begin = stop = np.inf
     step = lines.first[node]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """When conservative backfilling promised each job a start on nodes, if all jobs end as estimated.
 
-Then nobody's reservation ever moves, and where it was shows in the schedule. So a job was promised the earliest time from
-which on enough nodes of one of its sets have room until it ends, beside the runs of those that were before it in the
-queue. Where jobs end early, reservations move in ways that a schedule does not show. Nothing here is shared with the
-engine.
+Then nobody's reservation ever moves, and where it was shows in the schedule. So a job was promised the earliest time
+from which on enough nodes of one of its sets have room until it ends, beside the runs of those that were before it in
+the queue. Where jobs end early, reservations move in ways that a schedule does not show. Nothing here is shared with
+the engine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.instants import instant
-from swftools.simulator.validation.node_heads import CORES, COLUMNS, EXCLUSIVE, GPUS, MEMORY, USERS, NodeStarts, fits_on
+from swftools.simulator.validation.node_heads import COLUMNS, CORES, EXCLUSIVE, GPUS, MEMORY, USERS, NodeStarts, fits_on
 from swftools.simulator.validation.promises import Broken
 
 MOST_LOOKED_AT = 1000

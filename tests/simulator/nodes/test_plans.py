@@ -47,7 +47,7 @@ CASES = [
         },
     ),
     Case(
-        "whole nodes are no pool: a node that is free first and another one that is free then are no room for a long job",
+        "whole nodes are no pool: a node that is free first and another one that is free then are no room",
         "count cores / 3 1",
         "p:0-2",
         "job submit run nodes / A 0 4 1 / B 0 6 2 / C 1 4 2 / D 2 6 1",
@@ -87,7 +87,10 @@ CASES = [
         "count cores / 1 1",
         "p:0",
         "job submit run request / A 0 3 3 / B 1 0 0 / C 1 2 2",
-        {"conservative | conservative-replanned": "A 0 0 / B 3 0 / C 3 0", "conservative-fixed": "A 0 0 / B 3 0 / C 4 0"},
+        {
+            "conservative | conservative-replanned": "A 0 0 / B 3 0 / C 3 0",
+            "conservative-fixed": "A 0 0 / B 3 0 / C 4 0",
+        },
     ),
 ]
 
