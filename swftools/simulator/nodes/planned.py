@@ -163,10 +163,16 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
     """
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     wanted, length, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), plan.when
-    since, is_first, many = machine.clock[NOW], True, 0
+    since, need, many = machine.clock[NOW], machine.asked.need[job], 0
     for piece in range(ranges[group], ranges[group + 1]):
-        many += high[piece] - low[piece]
-    while True:
+        for node in range(low[piece], high[piece]):
+            is_own = plan.own[node] == plan.own[-1]
+            may = suffices(machine.nodes.capacity[node], need) and (
+                is_own or may_have_room(plan.lines, node, need, length, until)
+            )
+            when[node], plan.is_known[node] = -np.inf if may else np.inf, False
+            many += may
+    while many >= wanted:
         if hints != ANY_NODE:
             soonest = np.inf
             for i in range(hints):
@@ -177,33 +183,36 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
             since = soonest
         # No node has room from ``since`` on before the time that is noted. Of these times as many as are wanted, the
         # least ones, are kept in a heap: before the latest of them too few nodes have room.
-        exact, got, left = 0, 0, many
+        exact, got, left, many = 0, 0, many, 0
         for piece in range(ranges[group], ranges[group + 1]):
             for node in range(low[piece], high[piece]):
+                if when[node] == np.inf:
+                    continue
                 bound = until if got < wanted else max(plan.least[0], np.nextafter(since, np.inf))
-                if is_first or when[node] <= since:
+                if when[node] <= since:
                     when[node] = first_room_of(machine, plan, job, node, length, since, bound)
                     plan.is_known[node] = when[node] < bound
-                    when[node] = min(when[node], bound)
+                    if bound < until:
+                        when[node] = min(when[node], bound)
                 exact += plan.is_known[node] and when[node] == since
                 left -= 1
+                many += when[node] < np.inf
                 if when[node] < bound:
                     got = _keep_least(plan.least, when[node], got, wanted)
                 elif got + left < wanted:
                     return np.inf
         if exact >= wanted:
             return since
-        since, is_first = plan.least[0], False
+        since = plan.least[0]
+    return np.inf
 
 
 @kernel(allocates=False)
 def first_room_of(
     machine: NodeMachine, plan: NodesPlan, job: int, node: int, length: float, since: float, until: float
 ) -> float:
-    """Return the first time before ``until`` from which on a node has room for a job; infinity if there is none."""
+    """Return the first time before ``until`` from which on a node, which is large enough, has room; or infinity."""
     need = machine.asked.need[job]
-    if not suffices(machine.nodes.capacity[node], need):
-        return np.inf
     is_own = plan.own[node] == plan.own[-1]
     if not is_own and not may_have_room(plan.lines, node, need, length, until):
         return np.inf
@@ -269,7 +278,8 @@ def has_room_now_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bo
         got = 0
         for piece in range(places.ranges[group], places.ranges[group + 1]):
             for node in range(places.low[piece], places.high[piece]):
-                got += first_room_of(machine, plan, job, node, length, now, soon) < soon
+                if suffices(machine.nodes.capacity[node], machine.asked.need[job]):
+                    got += first_room_of(machine, plan, job, node, length, now, soon) < soon
                 if got == wanted:
                     return True
     return False
