@@ -40,6 +40,9 @@ from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
 from swftools.simulator.nodes.words import suffices
 from swftools.simulator.planning import planned_length
 
+SOON = 1.0
+"""Whether there is room at a time is looked for until a bit later, s."""
+
 ANY_NODE = -1
 """Stands for a number of hints where nothing is known of which nodes have more room than before."""
 
@@ -188,7 +191,7 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
             for node in range(low[piece], high[piece]):
                 if when[node] == np.inf:
                     continue
-                bound = until if got < wanted else max(plan.least[0], np.nextafter(since, np.inf))
+                bound = until if got < wanted else max(plan.least[0], since + SOON)
                 if when[node] <= since:
                     when[node] = first_room_of(machine, plan, job, node, length, since, bound)
                     plan.is_known[node] = when[node] < bound
@@ -197,7 +200,7 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
                 exact += plan.is_known[node] and when[node] == since
                 left -= 1
                 many += when[node] < np.inf
-                if when[node] < bound:
+                if when[node] < (until if got < wanted else plan.least[0]):
                     got = _keep_least(plan.least, when[node], got, wanted)
                 elif got + left < wanted:
                     return np.inf
@@ -272,14 +275,13 @@ def has_room_now_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bo
     """Whether enough nodes of a set have room for a waiting job from now on, beside all that is planned."""
     places, place, now = machine.places, machine.asked.place[job], machine.clock[NOW]
     wanted, length = machine.asked.nodes[job], planned_length(expected_time(machine, job))
-    soon = np.nextafter(now, np.inf)
     plan.own[-1] += 1
     for group in range(places.sets[place], places.sets[place + 1]):
         got = 0
         for piece in range(places.ranges[group], places.ranges[group + 1]):
             for node in range(places.low[piece], places.high[piece]):
                 if suffices(machine.nodes.capacity[node], machine.asked.need[job]):
-                    got += first_room_of(machine, plan, job, node, length, now, soon) < soon
+                    got += first_room_of(machine, plan, job, node, length, now, now + SOON) == now
                 if got == wanted:
                     return True
     return False

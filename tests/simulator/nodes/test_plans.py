@@ -130,14 +130,13 @@ def test_by_hand(case: Case, run: Run) -> None:
 def test_as_the_naive_twin_interpreted(policy: str, run: Run) -> None:
     """Every start and every node of it is the twin's, under each placement."""
     for place, placement in enumerate(PLACEMENTS):
-        for seed in range(place, 15, 5):
+        for seed in range(place, 10, 5):
             check_by_lot(run, policy, placement, seed, compiled=False)
 
 
-@pytest.mark.parametrize("policy", PLANS)
-def test_long_queues_as_the_naive_twin_interpreted(policy: str, run: Run) -> None:
+def test_long_queues_as_the_naive_twin_interpreted(run: Run) -> None:
     """What need not be looked at again shows where many wait."""
-    check_by_lot(run, policy, "first-fit", 104, is_long=True, compiled=False)
+    check_by_lot(run, "conservative", "first-fit", 104, is_long=True, compiled=False)
 
 
 @pytest.mark.slow
@@ -222,7 +221,7 @@ def report_on(workload: Workload, schedule: Schedule) -> ValidationReport:
 @pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
 def test_first_reservations_are_kept(policy: str, run: Run) -> None:
     """With exact estimates nobody starts later than was promised, which is recomputed from the schedule."""
-    for seed in range(6):
+    for seed in range(4):
         workload = exact_workload(seed)
         for placement in PLACEMENTS[seed % 2 :: 2]:
             schedule = run(workload, policy, placement, "partition", compiled=False)
