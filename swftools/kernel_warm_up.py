@@ -74,7 +74,7 @@ from swftools.trace import Trace
 from swftools.utility.functions import UtilityFunctions
 from swftools.utility.model import generate_utility
 
-_ON_NODES = "fcfs", "easy", "sjf-backfill", "lxf-backfill", "prio-fifo"
+_ON_NODES = "fcfs", "easy", "sjf-backfill", "lxf-backfill", "prio-fifo", "conservative", "conservative-replanned"
 """Policies that users run most on machines of nodes; others are compiled there when they are first used."""
 
 
@@ -200,6 +200,11 @@ def _validate_on_nodes() -> None:
     starts = pd.DataFrame({"job_number": [1, 2, 3], "start_time": [0, 10, 2], "nodes": ["0", "0", "1"]})
     for name in ("fcfs", "easy"):
         validate(starts, trace=_trace(), machine=table, asked=asked, policy=name)
+    one, two = [1] * 3, [2] * 3
+    exact = Trace.from_columns(
+        job_number=[1, 2, 3], submit_time=one, run_time=two, requested_time=two, requested_processors=one
+    )
+    validate(starts, trace=exact, machine=table, asked=asked, policy="conservative")
 
 
 def _look_at_heads() -> None:
