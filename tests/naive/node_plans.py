@@ -59,10 +59,10 @@ def chosen(cluster: Cluster, job: Job, can: list[int], time: float, others: Sequ
 
     fit_now = [node for node in can if cluster.fits_beside(job, node, cluster.here(node))]
     if time == cluster.now:
-        return cluster.in_turn(fit_now if len(fit_now) >= job.nodes else can, held)[: job.nodes]
+        return cluster.chosen(job, [], fit_now if len(fit_now) >= job.nodes else can, held)
     first = [node for node in can if node not in fit_now] if cluster.placement.sparing else []
     rest = [node for node in can if node not in first]
-    return (cluster.in_turn(first, held) + cluster.in_turn(rest, held))[: job.nodes]
+    return cluster.chosen(job, first, rest, held)
 
 
 def start_if_free(cluster: Cluster, job: Job, where: list[int]) -> bool:

@@ -21,6 +21,11 @@ class Placement:
     sparing: bool = True
     must: bool = True
 
+    @property
+    def is_must(self) -> bool:
+        """Whether a job waits for nodes that lie as the placement has it."""
+        return self.rule == "contiguous" and self.must
+
     @staticmethod
     def read(text: str) -> Placement:
         """Return a placement by its text form."""

@@ -25,6 +25,7 @@ from swftools.simulator.nodes.exchange import EXCHANGED
 from swftools.simulator.nodes.placement import Placement, PlacementRule
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.placements.first_fit import choose_first
+from swftools.simulator.nodes.planned import reserve_nodes
 from swftools.simulator.nodes.state import node_machine_at, node_state_at
 from swftools.simulator.nodes.usable import has_shape
 from swftools.simulator.planning import hold_running, planned_end
@@ -73,6 +74,8 @@ def _nodes_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: AR
     }
     twins = Twins(name, {**exchanged, machine_at: node_machine_at})
     refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
+    if rule.has_shape is not has_shape:  # which plans do not ask
+        refused[id(chosen.standing_for(reserve_nodes))] = reserve_nodes.py_func.__name__
     return MachineKind(f"nodes, {rule.name}", node_machine_at, node_state_at, twins, refused)
 
 
@@ -88,6 +91,8 @@ def check_on_nodes(policy: Policy, chosen: Parameters, kind: MachineKind) -> Non
         lacking = kind.lacking(policy.made_for(chosen).on(kind).decide)
         is_ours = policy.module.startswith("swftools.")
         why = "it counts processors" + ("" if is_ours else f", by {', '.join(lacking)}") if lacking else ""
+        if lacking == (reserve_nodes.py_func.__name__,):
+            why = "its plan does not ask whether the nodes of a job lie together, as the placement must"
     if why:
         usual = policy.chosen({}).to_mapping()
         given = {name: value for name, value in chosen.to_mapping().items() if value != usual[name]}

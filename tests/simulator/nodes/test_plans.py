@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from swftools import Schedule, Trace, simulate, validate
+from swftools.errors import ParameterError
 from swftools.simulator.nodes.kind import nodes_with
 from swftools.simulator.registry import find_policy
 from swftools.simulator.validation.report import ValidationReport
@@ -18,13 +19,16 @@ from tests.naive.node_plans import PLANS
 from tests.naive.nodes import Placement, jobs_of, simulate_on_nodes
 from tests.nodes_cases import Case
 from tests.nodes_drawn import Workload, draw_workload, outcome, random_workload, ranges_of
-from tests.simulator.nodes.test_engine import HEADS, PLACEMENTS, Run, log_of, run, starts_and_nodes, with_requests
+from tests.simulator.nodes.test_engine import HEADS, Run, log_of, run, starts_and_nodes, with_requests
+from tests.simulator.nodes.test_engine import PLACEMENTS as ALL_PLACEMENTS
 from tests.simulator.nodes.test_like_a_pool import PROCESSORS, busy, changes_its_mind, one_node
 
 __all__ = ["changes_its_mind", "run"]
 
-BY_NIGHT = 100
-"""Machines by lot of each policy and placement at night; each policy sees 500."""
+PLACEMENTS = [each for each in ALL_PLACEMENTS if not Placement.read(each).is_must]
+
+BY_NIGHT = 40
+"""Machines by lot of each policy and placement at night; each policy sees more than 500."""
 
 ALL = " | ".join(PLANS)
 
@@ -97,10 +101,8 @@ CASES = [
 
 def told_naively(workload: Workload, policy: str, placement: str, heads: str) -> list[tuple[int, float, str]]:
     """Return job, start and nodes of each job of the naive twin."""
-    rule, _, sparing = placement.partition(":")
     jobs = jobs_of(workload.asked, workload.submit, workload.run, workload.request, workload.rank)
-    chosen = Placement(rule, sparing != "sparing=false")
-    simulate_on_nodes(jobs, workload.table, PLANS[policy], placement=chosen, heads=heads)
+    simulate_on_nodes(jobs, workload.table, PLANS[policy], placement=Placement.read(placement), heads=heads)
     return sorted((job.row, float(job.start or 0.0), ranges_of(job.where)) for job in jobs)
 
 
@@ -118,9 +120,8 @@ def test_by_hand(case: Case, run: Run) -> None:
     """Starts and nodes are those that were worked out by hand, of the twin and of the engine."""
     workload = case.workload()
     for policy, placement, heads, rows in case.runs():
-        rule, _, sparing = placement.partition(":")
         jobs = jobs_of(workload.asked, workload.submit, workload.run, workload.request)
-        simulate_on_nodes(jobs, workload.table, PLANS[policy], placement=Placement(rule, not sparing))
+        simulate_on_nodes(jobs, workload.table, PLANS[policy], placement=Placement.read(placement))
         assert outcome(workload, jobs) == rows, (policy, placement)
         want = [(row, float(start), nodes) for row, (_, start, nodes) in enumerate(rows[1:])]
         assert starts_and_nodes(run(workload, policy, placement, heads, compiled=False)) == want, (policy, placement)
@@ -132,6 +133,16 @@ def test_as_the_naive_twin_interpreted(policy: str, run: Run) -> None:
     for place, placement in enumerate(PLACEMENTS):
         for seed in range(place, 10, 5):
             check_by_lot(run, policy, placement, seed, compiled=False)
+
+
+def test_neighbours_that_must_be_are_refused(run: Run) -> None:
+    """A plan does not ask whether nodes lie together; as a wish it need not."""
+    workload = draw_workload("count cores / 3 1", "p:0-2", "job submit run nodes / A 0 10 2 / B 1 10 2")
+    with pytest.raises(
+        ParameterError, match=r"'conservative' does not .* lie together, as the placement must; .*: easy, "
+    ):
+        run(workload, "conservative", "contiguous", "partition", compiled=False)
+    run(workload, "conservative", "contiguous:must=false", "partition", compiled=False)
 
 
 def test_long_queues_as_the_naive_twin_interpreted(run: Run) -> None:

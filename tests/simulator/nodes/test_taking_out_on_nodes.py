@@ -26,12 +26,11 @@ def left_naively(
     workload: Workload, policy: str, placement: str, heads: str, gone: set[int], until: float
 ) -> list[tuple[int, float, str]]:
     """Return job, start and nodes of the jobs that are left, by the naive twin."""
-    rule, _, sparing = placement.partition(":sparing=")
     jobs = simulate_on_nodes(
         jobs_of(workload.asked, workload.submit, workload.run, workload.request, workload.rank),
         workload.table,
         DECISIONS[policy],
-        placement=Placement(rule, sparing != "false"),
+        placement=Placement.read(placement),
         heads=heads,
         gone=gone,
         gone_after=until,
@@ -83,7 +82,7 @@ def test_as_the_naive_twin(policy: str, monkeypatch: pytest.MonkeyPatch) -> None
 def test_one_that_waits(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it had reserved is in nobody's way, though nobody has started or ended since."""
     for seed in range(300, 340):
-        check_by_lot(monkeypatch, policy, PLACEMENTS[seed % 5], "partition", seed, one_that_waits=True)
+        check_by_lot(monkeypatch, policy, PLACEMENTS[seed % len(PLACEMENTS)], "partition", seed, one_that_waits=True)
 
 
 def test_who_is_taken_out_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
