@@ -37,10 +37,12 @@ def trace_of(workload: Workload) -> Trace:
 def simulated(
     workload: Workload, policy: str, placement: str = "first-fit", heads: str = "partition", *, sparing: bool = True
 ) -> Schedule:
-    """Return what the naive twin makes of a workload."""
+    """Return what the naive twin makes of a workload, under a placement's name or text form."""
     jobs = jobs_of(workload.asked, workload.submit, workload.run, workload.request, workload.rank)
-    simulate_on_nodes(jobs, workload.table, DECISIONS[policy], placement=Placement(placement, sparing), heads=heads)
-    return schedule_on_nodes(workload, jobs, policy, heads)
+    chosen = replace(Placement.read(placement), sparing=sparing)
+    simulate_on_nodes(jobs, workload.table, DECISIONS[policy], placement=chosen, heads=heads)
+    schedule = schedule_on_nodes(workload, [job for job in jobs if job.start is not None], policy, heads)
+    return replace(schedule, options={**schedule.options, "placement": placement})
 
 
 def schedule_on_nodes(workload: Workload, jobs: Sequence[Job], policy: str, heads: str) -> Schedule:

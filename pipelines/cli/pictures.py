@@ -220,7 +220,7 @@ def plot(
     Examples: swftools plot my.swf
               swftools plot my.swf --picture arrivals:by=weekday
               swftools plot my.swf --policy easy,fcfs --picture waits -o waits.png
-              swftools plot my.swf --policy easy --machine site.yaml --picture gantt
+              swftools plot my.swf --policy easy --machine m.yaml --picture gantt
               swftools plot COMPARISON --picture differences
               swftools plot --list
     """

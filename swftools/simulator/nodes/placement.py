@@ -74,6 +74,11 @@ class Placement(Parameters):
         """The rule."""
         return PLACEMENTS.find(self.NAME)
 
+    @property
+    def waits_for_shape(self) -> bool:
+        """Whether a job may wait though enough nodes fit it, as they do not lie as the rule has it."""
+        return self.rule.has_shape is not has_shape
+
     def able(self, asked: Asked, table: NodeTable) -> Asked:  # noqa: ARG002 (others look at it)
         """Return what jobs ask for without those that it could not place on the idle machine."""
         return asked

@@ -12,7 +12,6 @@ from swftools.machines.node_table import NodeTable
 from swftools.output.amounts import counted
 from swftools.parameters.choices import INSTANT, MACHINE, PARTITION, SEMANTICS
 from swftools.simulator.nodes.placements import find_placement
-from swftools.simulator.nodes.usable import has_shape
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.foreign_nodes import ask_of_trace
 from swftools.simulator.validation.node_promises import count_unpromised, promises_on_nodes, read_queue, run_of_jobs
@@ -154,7 +153,7 @@ class OnNodes:
             return "the rules above are broken"
         if (self.row < 0).any() or (at(self.asked.code, self.row, 1) != 0).any():
             return "not of all jobs is it known what they ask for"
-        if self.placement.rule.has_shape is not has_shape:
+        if self.placement.waits_for_shape:
             return f"placement={self.placement.to_text()!r} lets jobs wait for nodes that lie together"
         if self.runs.stopped.any() or len(self.runs.job) != len(self.jobs.number):
             return "jobs were stopped"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-import pipelines.cli.schedules
+import pipelines.cli.on_nodes
 from pipelines.cli.main import main
 from pipelines.logs.find import SHIPPED_LOG
 
@@ -96,7 +96,7 @@ def test_what_cannot_be_written_is_found_before_the_simulation(
     for name in ("folder.csv", "locked"):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(os, "access", lambda path, _: not str(path).endswith("locked"))  # root may write anywhere
-    monkeypatch.setattr(pipelines.cli.schedules, "load", lambda *_, **__: pytest.fail("the log was read"))
+    monkeypatch.setattr(pipelines.cli.on_nodes, "load", lambda *_, **__: pytest.fail("the log was read"))
     result = call("simulate", SHIPPED_LOG, "--output", tmp_path / output)
     assert (2, True) == (result.exit_code, said in result.stderr), result.output
 

@@ -60,7 +60,7 @@ def test_what_is_chosen() -> None:
     assert found.description is not None
     assert len(found.description.table()) == 5
     assert found.of_policy == {"reservations": 2}
-    larger = {**TWO, "nodes": [{**TWO["nodes"][0], "count": 5}]}
+    larger = {"nodes": [{**TWO["nodes"][0], "count": 5}]}  # without its name, by which nothing is simulated
     assert found.told == {"machine": larger, "policy_changes": {"reservations": 2}}
     assert found.assumptions == ("the machine is changed: nodes.a.count+=3",)
     assert found.description.simulated().told == (
