@@ -7,7 +7,7 @@ how many of them a job fits. Here each distinct request is judged once.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -82,15 +82,13 @@ def ask_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.bool_] |
     """
     told = told_of(trace, table)
     spots = Spots(trace, table, told)
-    asked = _requests_of(told)
-    names = np.stack([spots.partition, told.words[0], told.features[0], told.gpu_types[0]])
-    first, request = _distinct(
-        [*asked._replace(requested_time=_classes(asked.requested_time, table)), *names, told.is_exclusive]
-    )
-    judge = _Judge(asked.take(first), names[:, first], told.is_exclusive[first])
+    names = [spots.partition, told.words[0], told.features[0], told.gpu_types[0]]
+    first, request = _distinct([*_told_amounts(told, table), *names, told.is_exclusive])
+    asked = _requests_of(told, first, request)
+    judge = _Judge(asked, np.stack([column[first] for column in names]), told.is_exclusive[first])
     judge.judge(spots)
     judged = judge.judged()
-    _tell_shares(told, asked, judged, request)
+    _tell_shares(told, asked, judged, first, request)
     keep = np.ones(len(trace), bool) if cancelled is None else ~np.asarray(cancelled, bool)
     can_run = (judged.code == 0)[request]
     nodes, cores, memory, gpus = (np.where(can_run, column[request], 0) for column in judged.shares[:4])
@@ -203,30 +201,45 @@ class _Judge:
         return self.reasons.index(reason)
 
 
-def _requests_of(told: Told) -> Requests:
-    """Return the requests of jobs in whole numbers."""
-    is_fixed = np.isfinite(told.cores)
-    cores, all_cores = np.nan_to_num(_up(told.cores)), np.nan_to_num(_up(told.all_cores))
-    held = np.where(is_fixed, cores, told.most_cores)  # of each node
+def _told_amounts(told: Told, table: NodeTable) -> list[npt.NDArray[Any]]:
+    """Return what a log says of jobs beside names, as far as it decides what they ask for."""
+    given = [told.given_cores] if told.counts_threads else []
+    time = _classes(told.requested_time, table)
+    amounts = (told.nodes, told.cores, told.all_cores, told.most_cores, told.memory, told.memory_per_core)
+    return [*amounts, told.gpus, told.all_gpus, time, *given]
+
+
+def _requests_of(told: Told, first: IntArray, request: IntArray) -> Requests:
+    """Return the distinct requests in whole numbers, by a row of each and which of them each row has."""
+    told_nodes, told_cores, told_all, most_cores, memory, of_core, gpus, all_gpus, given = (
+        column[first]
+        for column in (
+            *(told.nodes, told.cores, told.all_cores, told.most_cores, told.memory, told.memory_per_core),
+            *(told.gpus, told.all_gpus, told.given_cores),
+        )
+    )
+    is_fixed = np.isfinite(told_cores)
+    cores, all_cores = np.nan_to_num(_up(told_cores)), np.nan_to_num(_up(told_all))
+    held = np.where(is_fixed, cores, most_cores)  # of each node
     with np.errstate(invalid="ignore"):
         least = np.where(held > 0, np.ceil(all_cores / np.where(held > 0, held, 1.0)), 1.0)
-    nodes = np.where(np.isnan(told.nodes), np.maximum(least, 1.0), told.nodes)
+    nodes = np.where(np.isnan(told_nodes), np.maximum(least, 1.0), told_nodes)
     nodes = np.where(~is_fixed & (nodes > 0), np.maximum(nodes, least), nodes)
     # A row that tells nothing is set apart from one of 0 nodes.
-    nodes = np.where(~is_fixed & np.isnan(told.all_cores) & (nodes > 0), -1.0, nodes)
-    has_gpus = np.isnan(told.gpus) & (told.all_gpus > 0)
-    told.assume(WHOLE_CORES, is_fixed & (cores > told.cores))
+    nodes = np.where(~is_fixed & np.isnan(told_all) & (nodes > 0), -1.0, nodes)
+    has_gpus = np.isnan(gpus) & (all_gpus > 0)
+    told.assume(WHOLE_CORES, (is_fixed & (cores > told_cores))[request])
     return Requests(
         nodes=_whole(nodes),
         cores=_whole(cores),
         all_cores=_whole(np.where(is_fixed, 0.0, all_cores)),
-        memory=_whole(np.where(np.isnan(told.memory), -1.0, _up(told.memory))),
-        memory_per_core=np.where(np.isnan(told.memory), told.memory_per_core, 0.0),
-        gpus=_whole(np.where(has_gpus, -1.0, _up(GPU * np.nan_to_num(told.gpus)))),
-        all_gpus=_whole(np.where(has_gpus, _up(GPU * told.all_gpus), 0.0)),
-        requested_time=told.requested_time,
-        given_cores=_whole(np.nan_to_num(np.where(told.is_exclusive, 0.0, told.given_cores)) * told.counts_threads),
-        counts_threads=np.full(len(nodes), told.counts_threads),
+        memory=_whole(np.where(np.isnan(memory), -1.0, _up(memory))),
+        memory_per_core=np.where(np.isnan(memory), of_core, 0.0),
+        gpus=_whole(np.where(has_gpus, -1.0, _up(GPU * np.nan_to_num(gpus)))),
+        all_gpus=_whole(np.where(has_gpus, _up(GPU * all_gpus), 0.0)),
+        requested_time=told.requested_time[first],
+        given_cores=_whole(np.nan_to_num(np.where(told.is_exclusive[first], 0.0, given)) * told.counts_threads),
+        counts_threads=np.full(len(first), told.counts_threads),
     )
 
 
@@ -246,40 +259,46 @@ def _classes(requested_time: npt.NDArray[np.float64], table: NodeTable) -> npt.N
     return np.searchsorted(limits, np.nan_to_num(requested_time)).astype(np.float64)
 
 
-def _distinct(columns: list[npt.NDArray[np.generic]]) -> tuple[IntArray, IntArray]:
+def _distinct(columns: list[npt.NDArray[Any]]) -> tuple[IntArray, IntArray]:
     """Return a row of each distinct combination of values, and which combination each row has."""
     combined: IntArray = np.zeros(len(columns[0]), np.int64)
     for column in columns:
-        if len(column) and (column == column[0]).all():
+        is_one = len(column) and (np.isnan(column) if np.isnan(column[0]) else column == column[0]).all()
+        if is_one:  # as of a column that is missing, whose values are all NaN
             continue
         places, values = pd.factorize(column, use_na_sentinel=False)
         combined = pd.factorize(combined * len(values) + places)[0].astype(np.int64)
     return np.unique(combined, return_index=True)[1].astype(np.int64), combined
 
 
-def _tell_shares(told: Told, asked: Requests, judged: _Judged, request: IntArray) -> None:
+def _tell_shares(told: Told, asked: Requests, judged: _Judged, first: IntArray, request: IntArray) -> None:
     """Say what was assumed of jobs that can run."""
-    can_run = (judged.code == 0)[request]
+    can_run = judged.code == 0
     is_spread = can_run & (asked.cores == 0)
-    lacks = np.isnan(told.nodes)
-    _tell_threads(told, asked, judged.shares, request, can_run)
-    told.assume(FEWEST, is_spread & lacks & np.isnan(told.most_cores))
-    told.assume(MORE_NODES, is_spread & ~lacks & (judged.shares.nodes[request] > asked.nodes))
-    lacks = can_run & (asked.memory < 0) & np.isnan(asked.memory_per_core)
-    has_default = judged.shares.memory[request] > 0
-    told.assume(DEFAULT_MEMORY, lacks & has_default)
-    told.assume(NO_MEMORY, lacks & ~has_default & ~judged.is_exclusive[request])  # who has whole nodes has theirs
+    lacks = np.isnan(told.nodes[first])
+    lacks_memory = can_run & (asked.memory < 0) & np.isnan(asked.memory_per_core)
+    has_default = judged.shares.memory > 0
+    fewest = is_spread & lacks & np.isnan(told.most_cores[first])
+    _tell_threads(told, asked, judged.shares, can_run, request)
+    for words, requests in (
+        (FEWEST, fewest),
+        (MORE_NODES, is_spread & ~lacks & (judged.shares.nodes > asked.nodes)),
+        (DEFAULT_MEMORY, lacks_memory & has_default),
+        (NO_MEMORY, lacks_memory & ~has_default & ~judged.is_exclusive),  # who has whole nodes has theirs
+    ):
+        told.assume(words, requests[request])
 
 
-def _tell_threads(told: Told, asked: Requests, shares: Shares, request: IntArray, can_run: BoolArray) -> None:
+def _tell_threads(told: Told, asked: Requests, shares: Shares, can_run: BoolArray, request: IntArray) -> None:
     """Say of which jobs that can run threads became fewer cores, or the cores that they were given count."""
     if not told.counts_threads:
         return
-    threads, cores = np.maximum(shares.threads[request], 1), shares.cores[request]  # 0 where nothing was judged
-    of_node = np.where(asked.cores > 0, asked.cores, -(-asked.all_cores // np.maximum(shares.nodes[request], 1)))
-    told.assume(THREADS, can_run & (threads > 1) & (cores < of_node))
+    threads = np.maximum(shares.threads, 1)  # 0 where nothing was judged
+    of_node = np.where(asked.cores > 0, asked.cores, -(-asked.all_cores // np.maximum(shares.nodes, 1)))
+    told.assume(THREADS, (can_run & (threads > 1) & (shares.cores < of_node))[request])
     is_given = (asked.given_cores > asked.all_cores) & (asked.given_cores <= threads * asked.all_cores)
-    told.assume(GIVEN_CORES, can_run & is_given & (asked.cores == 0) & (cores > -(-of_node // threads)))
+    fewer = can_run & is_given & (asked.cores == 0) & (shares.cores > -(-of_node // threads))
+    told.assume(GIVEN_CORES, fewer[request])
 
 
 def _told_in_words(told: Told, keep: BoolArray) -> list[str]:
@@ -288,12 +307,12 @@ def _told_in_words(told: Told, keep: BoolArray) -> list[str]:
     return [_counted(words, count) for words, count in counts if count]
 
 
-def _not_followed(spots: Spots, names: IntArray, keep: BoolArray) -> list[str]:
+def _not_followed(spots: Spots, names: list[IntArray], keep: BoolArray) -> list[str]:
     """Return which names are not followed, with the number of jobs that give them."""
     said = []
     for words, keys in spots.not_followed.items():
-        first, group = _distinct(list(names[1:]))
-        is_one = np.array([tuple(names[1:, row].tolist()) in keys for row in first.tolist()], bool)
+        first, group = _distinct(names[1:])
+        is_one = np.array([tuple(int(column[row]) for column in names[1:]) in keys for row in first.tolist()], bool)
         if count := int(np.count_nonzero(is_one[group] & keep)):
             said.append(_counted(words.format(few(list(spots.unknown[words]))), count))
     return said

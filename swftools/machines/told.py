@@ -126,8 +126,7 @@ def told_of(trace: Trace, table: NodeTable) -> Told:
         asked=[read_request(text) for text in words[1]],
         given_cores=columns.numbers("allocated_processors"),
     )
-    exact = columns.numbers("exact_gpus", least=0.0)
-    told.all_gpus = np.where(np.isfinite(exact), exact, told.all_gpus)
+    told.all_gpus = _or_else(columns.numbers("exact_gpus", least=0.0), told.all_gpus)
     _take_words(told)
     _take_given(told, columns, trace)
     _judge_width(told, trace, table)
@@ -145,7 +144,7 @@ class _Columns:
     def numbers(self, name: str, least: float = np.nextafter(0.0, 1.0)) -> FloatArray:
         """Return a column of numbers, NaN for what is missing, infinite, or below what it can be."""
         if name not in self._jobs:
-            return np.full(len(self._jobs), np.nan)
+            return np.broadcast_to(np.float64(np.nan), len(self._jobs))  # one number, however many rows
         values = self._jobs[name].to_numpy(np.float64, na_value=np.nan)
         return np.where(np.isfinite(values) & (values >= least), values, np.nan)
 
@@ -158,9 +157,15 @@ class _Columns:
     def texts(self, name: str) -> tuple[IntArray, list[str]]:
         """Return the places of a column's texts in a list of them, -1 for none, and that list."""
         if name not in self._jobs or not len(self._jobs):
-            return np.full(len(self._jobs), _UNKNOWN, np.int64), []
+            return np.broadcast_to(np.int64(_UNKNOWN), len(self._jobs)), []
         places, texts = pd.factorize(self._jobs[name])
         return places.astype(np.int64), [str(text) for text in texts]
+
+
+def _or_else(values: FloatArray, other: FloatArray) -> FloatArray:
+    """Return values, and others where these are missing."""
+    is_known = np.isfinite(values)
+    return np.where(is_known, values, other) if is_known.any() else other
 
 
 def _take_words(told: Told) -> None:
