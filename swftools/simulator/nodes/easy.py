@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from swftools.kernel import kernel
 from swftools.simulator.instants import instant, time_until
 from swftools.simulator.job_orders import FCFS, Order, simple_order
@@ -160,11 +162,11 @@ def _let_go_ahead(machine: NodeMachine, order: Order, is_one: bool, time: float)
         if classes.fit_now[slot] >= wanted and (
             classes.fit_then[slot] >= wanted or (is_one and classes.times[slot] <= time)
         ):
-            size = _offer(machine, order, classes.slots[slot], size)
+            size = _offer(machine, order, np.int64(classes.slots[slot]), size)
     while size > 0:
-        job = machine.queue.job[pop(classes.keys, classes.turns, size)]
+        job = np.int64(machine.queue.job[pop(classes.keys, classes.turns, size)])
         size -= 1
-        kind = classes.class_of[job]
+        kind = np.int64(classes.class_of[job])
         is_started = _start_ahead(machine, job, time) if is_one else _start_among(machine, job)
         if is_started and classes.first[kind] != 0:
             size = _offer(machine, order, kind, size)
