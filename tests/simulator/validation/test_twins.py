@@ -120,18 +120,14 @@ ALLOWED = {"validation", "schedule", "option_checks", "instants", "requested_tim
 
 
 def test_nothing_of_the_engine_is_imported() -> None:
-    """What checks the engine does not use it, nor its interface, profile or policies; policies and placements are looked up."""
+    """What checks the engine does not use it, nor its interface, profile or policies; names are looked up."""
     folder = Path(promises.__file__).parent
     files = sorted(folder.glob("*.py"))
     assert len(files) > 4
     for path in files:
         used = set(re.findall(r"(?:from|import) swftools\.simulator\.(\w+)", path.read_text(encoding="utf-8")))
-        looked_up = {
-            "report": {"registry", "assumptions"},
-            "promise_checks": {"registry", "assumptions"},
-            "nodes": {"nodes"},
-        }
-        assert used - looked_up.get(path.stem, set()) <= ALLOWED
+        by_name = {"registry", "assumptions"} if path.stem in ("report", "promise_checks") else set()
+        assert used - by_name - ({"nodes"} if path.stem == "nodes" else set()) <= ALLOWED
     text = (folder / "nodes.py").read_text(encoding="utf-8")
     assert re.findall(r"swftools\.simulator\.nodes\S* import .*", text) == [
         "swftools.simulator.nodes.placements import find_placement"
