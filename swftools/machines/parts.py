@@ -109,11 +109,12 @@ Text = Annotated[str, Strict(), StringConstraints(min_length=1)]
 Flag = Annotated[bool, Strict()]
 Positive = Annotated[int, Strict(), Field(ge=1, le=1 << 24)]
 Number = Annotated[int, Strict(), Field(ge=0, le=1 << 31)]
-Megabytes = Annotated[int, BeforeValidator(_memory), Strict(), Field(ge=0, le=MOST_MEMORY)]
+Megabytes = Annotated[Annotated[int, Strict(), Field(ge=0, le=MOST_MEMORY)], BeforeValidator(_memory)]
 Seconds = Annotated[Annotated[float, Field(gt=0, le=1e10)] | None, BeforeValidator(_time)]
 Moment = Annotated[float | str | None, PlainValidator(_when)]
 Watts = Annotated[float, Field(ge=0, le=1e9)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_several)]
+SomeTexts = Annotated[Annotated[tuple[Text, ...], Field(min_length=1)], BeforeValidator(_several)]
 
 
 @dataclass(frozen=True, kw_only=True, config=CLOSED)
@@ -172,7 +173,7 @@ class Partition:
     """Some nodes of a machine, and the limits of jobs there; limits of 0 are none."""
 
     name: Text
-    nodes: Annotated[Texts, Field(min_length=1)] = ("ALL",)
+    nodes: SomeTexts = ("ALL",)
     """ALL, kinds of nodes, or lists of hosts."""
     tier: Number = 1
     """The higher, the earlier its jobs go, as Slurm counts it."""
@@ -197,7 +198,7 @@ class Partition:
 class Outage:
     """Nodes that are away for a while, or kept for somebody: read and kept, and not simulated yet."""
 
-    nodes: Annotated[Texts, Field(min_length=1)]
+    nodes: SomeTexts
     """As of a partition."""
     kind: Literal["down", "drain", "reservation"] = "down"
     begin: Moment = None

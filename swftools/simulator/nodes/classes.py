@@ -133,7 +133,7 @@ def keep_active(machine: NodeMachine) -> None:
         while job != 0:
             classes.class_of[job - 1] = kind
             job = classes.behind[job - 1]
-        at = hash_of(machine, np.int64(classes.like[kind]), classes.time[kind]) & mask
+        at = hash_of(machine, int(np.int64(classes.like[kind])), classes.time[kind]) & mask
         while table[at] != 0:
             at = (at + 1) & mask
         table[at] = kind + 1

@@ -162,11 +162,11 @@ def _let_go_ahead(machine: NodeMachine, order: Order, is_one: bool, time: float)
         if classes.fit_now[slot] >= wanted and (
             classes.fit_then[slot] >= wanted or (is_one and classes.times[slot] <= time)
         ):
-            size = _offer(machine, order, np.int64(classes.slots[slot]), size)
+            size = _offer(machine, order, int(np.int64(classes.slots[slot])), size)
     while size > 0:
-        job = np.int64(machine.queue.job[pop(classes.keys, classes.turns, size)])
+        job = int(np.int64(machine.queue.job[pop(classes.keys, classes.turns, size)]))
         size -= 1
-        kind = np.int64(classes.class_of[job])
+        kind = int(np.int64(classes.class_of[job]))
         is_started = _start_ahead(machine, job, time) if is_one else _start_among(machine, job)
         if is_started and classes.first[kind] != 0:
             size = _offer(machine, order, kind, size)

@@ -50,7 +50,7 @@ def first_in_queue(machine: NodeMachine, order: Order) -> int:
     classes = machine.classes
     best, best_key = NOBODY, np.inf
     for slot in range(classes.counts[ACTIVE]):
-        job = first_of_class(machine, order, np.int64(classes.slots[slot]))
+        job = first_of_class(machine, order, int(np.int64(classes.slots[slot])))
         key = key_on_nodes(machine, order, job)
         if best == NOBODY or comes_before(machine, key, job, best_key, best):
             best, best_key = job, key
@@ -88,7 +88,7 @@ def list_again(machine: NodeMachine, order: Order, at: int) -> None:
 def _list_first(machine: NodeMachine, order: Order, slot: int) -> None:
     """List the first job of a class if it comes before who is listed for its place."""
     plan = machine.plan
-    job = first_of_class(machine, order, np.int64(machine.classes.slots[slot]))
+    job = first_of_class(machine, order, int(np.int64(machine.classes.slots[slot])))
     at, key = machine.asked.place[job], key_on_nodes(machine, order, job)
     if plan.first_job[at] == NOBODY or comes_before(machine, key, job, plan.first_key[at], plan.first_job[at]):
         plan.first_job[at], plan.first_key[at] = job, key
