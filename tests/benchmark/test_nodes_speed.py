@@ -115,6 +115,14 @@ def test_long_queues(
     benchmark.extra_info |= {"waiting": other.waiting, "C quick jobs/s": round(other.rate)}
 
 
+@pytest.mark.parametrize(("jobs", "load"), [(50_000, 2.0), (80_000, 3.0), (200_000, 4.0)])
+def test_overload(benchmark: BenchmarkFixture, yardstick: Yardstick, jobs: int, load: float) -> None:
+    """More work than the machine can do, so that queues grow to the end; how many wait on average is told."""
+    schedule, _ = run(benchmark, yardstick.generate(jobs=jobs, load=load), rounds=1)
+    waits, submits, starts = (schedule.jobs[f"{name}_time"] for name in ("wait", "submit", "start"))
+    benchmark.extra_info["waiting"] = round(waits.sum() / (starts.max() - submits.min()))
+
+
 @pytest.mark.parametrize("heads", ["machine", "partition"])
 def test_validate(benchmark: BenchmarkFixture, yardstick: Yardstick, heads: str) -> None:
     """Microseconds of CPU for a node of a run, with what EASY promises."""
