@@ -18,7 +18,7 @@ from pipelines.papers import find_paper, paper
 from pipelines.tasks.reproduce_paper import ReproducePaper
 from pipelines.tasks.run_experiment import RunExperiment
 from swftools.errors import ParameterError, UnreadableLogError
-from tests.folders import ROOT
+from tests.paper_pages import paper_page
 from tests.pipelines.luigi_runs import SWFTOOLS, run
 
 
@@ -228,6 +228,6 @@ def test_the_page_of_the_documentation_is_what_comes_out(
     assert [find_log(log).name for log in logs.split(",")] == list(find_paper("nurmi2009").logs)
     version = publish(tmp_path, logs=logs).output().path
     made = Path(version, "reproduction.md").read_text(encoding="utf-8").splitlines(keepends=True)
-    page = (ROOT / "docs" / "reproduction" / "nurmi2009.md").read_text(encoding="utf-8")
+    page = paper_page("nurmi2009")
     assert "".join(line for line in made if "nothing to compare with" not in line).strip() in page
     monkeypatch.undo()

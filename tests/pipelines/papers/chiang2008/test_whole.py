@@ -12,7 +12,7 @@ import pytest
 from pipelines.papers import find_paper
 from pipelines.papers.chiang2008.months import LOGS
 from pipelines.tasks.reproduce_paper import ReproducePaper
-from tests.folders import ROOT
+from tests.paper_pages import paper_page
 from tests.remembered import remember
 
 PAPERS = {name: find_paper(name) for name in ("chiang2008", "chiang2008-large")}
@@ -63,5 +63,5 @@ def test_the_page_of_the_documentation_is_what_comes_out(
     logs = ",".join(str(shared / "traces" / f"{log}.swf.gz") for log in LOGS.values())
     root = tmp_path_factory.getbasetemp() / "chiang2008"
     made = publish("chiang2008", root, logs=logs, table=number).joinpath("reproduction.md").read_text(encoding="utf-8")
-    page = (ROOT / "docs" / "reproduction" / "chiang2008.md").read_text(encoding="utf-8")
+    page = paper_page("chiang2008")
     assert f"\n{made[made.index('## ') :].strip()}\n" in page

@@ -14,7 +14,7 @@ from pipelines.papers import find_paper
 from pipelines.papers.yuan2010.populations import LOGS, OTHER_LOGS
 from pipelines.tasks.reproduce_paper import ReproducePaper
 from swftools.errors import ParameterError
-from tests.folders import ROOT
+from tests.paper_pages import paper_page
 from tests.remembered import remember
 
 PAPER = find_paper("yuan2010")
@@ -93,5 +93,5 @@ def test_the_page_of_the_documentation_is_what_comes_out(
     logs = ",".join(str(shared / "traces" / f"{log}.swf.gz") for log in LOGS.values())
     root = tmp_path_factory.getbasetemp() / "yuan2010"
     made = publish(root, logs=logs, table=number).joinpath("reproduction.md").read_text(encoding="utf-8")
-    page = (ROOT / "docs" / "reproduction" / "yuan2010.md").read_text(encoding="utf-8")
+    page = paper_page("yuan2010")
     assert f"\n{made[made.index('## ') :].strip()}\n" in page
