@@ -67,8 +67,11 @@ def serve(replay: str | None, cleaned: bool, rules: str, **options: Any) -> None
         logs[replay] = load(replay, cleaned, rules)
         named = {shown(logs[replay].log.name): settings.clusters["log"]}
 
+    context = click.get_current_context()
+
     def load_it(log: str) -> LoadedLog:
-        return logs.get(log) or load(log, cleaned, rules)
+        with context.scope(cleanup=False):  # the options of the command, in whatever thread this is called
+            return logs.get(log) or load(log, cleaned, rules)
 
     def make() -> Starlette:
         clusters = [cluster_of(name, each, load_it) for name, each in named.items()]

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -125,3 +127,22 @@ def test_what_is_wrong_on_the_command_line_is_named_as_there(words: list[str], t
     ended = CliRunner().invoke(main, words)
     assert ended.exit_code == 2
     assert told in ended.output
+
+
+def test_a_log_that_is_played_is_read_by_the_thread_that_makes_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the options of the command, though it is another thread than the command's."""
+    log = tmp_path / "a.swf"
+    log.write_text("".join(f"{job} {60 * job} 5 60 1 -1 -1 1 90 -1 1 1 1 1 1 1 -1 -1\n" for job in range(1, 30)))
+    made: list[Any] = []
+
+    def run(make: Any, host: str, port: int, told: Any) -> None:
+        thread = Thread(target=lambda: made.append(make()))
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr("pipelines.service.web_server.run", run)
+    words = ["serve", "--replay", str(log), "--format", "swf", "--processors", "4", "--name", "blue", "--speed", "1"]
+    ended = CliRunner().invoke(main, words)
+    assert (ended.exit_code, len(made)) == (0, 1), ended.output
