@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,14 @@ assert sum(swftools.simulator.registry.find_policy("fcfs")._entry.placed.stats.c
 from tests.kernel.test_warm_up import are_kept
 print(json.dumps([count, names, steps, are_kept()]))
 """
+
+
+OF_FEW = re.compile(
+    r"swftools\.simulator\.nodes\."
+    r"((choosing|placements\.(contiguous|dot_product|fewest_switches|gpu_packing|worst_fit))\..*|"
+    r"words\.(memory_in|gpus_in|without_gpus))"
+)
+"""Kernels of placements that few use, made when one is first used: to rehearse EASY under each takes 7 s."""
 
 
 class Warmed(NamedTuple):
@@ -98,7 +107,7 @@ def test_progress(warmed: Warmed) -> None:
 def test_every_kernel_is_compiled(warmed: Warmed) -> None:
     """A kernel that the rehearsal does not call, nor another kernel, stands here by name."""
     assert len(warmed.kept) > 80
-    assert [name for name, is_kept in warmed.kept.items() if not is_kept] == []
+    assert [name for name, is_kept in warmed.kept.items() if not is_kept and not OF_FEW.fullmatch(name)] == []
 
 
 def test_a_second_process_compiles_nothing(warmed: Warmed) -> None:
