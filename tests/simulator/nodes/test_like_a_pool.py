@@ -20,6 +20,16 @@ from swftools.simulator.predictors.registry import predictor
 
 PROCESSORS = 16
 
+TOLD: list[dict[str, Any]] = [
+    {"predictor": "last-model"},
+    {"predictor": "user-average"},
+    {"predictor": "exact"},
+    {"predictor": "changes-its-mind"},
+    {"predictor": "virtual:error=0.5", "overrun": "run-on"},
+    {"requests": "factor:factor=3"},
+]
+"""What policies may be told of run times."""
+
 
 @predictor("changes-its-mind", events=(END,))
 def changes_its_mind(event: int, machine: Machine, job: int) -> None:
@@ -60,18 +70,7 @@ def one_node() -> NodeTable:
 
 
 @pytest.mark.parametrize("policy", ["easy", "sjf-backfill", "lxf-backfill"])
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"predictor": "last-model"},
-        {"predictor": "user-average"},
-        {"predictor": "exact"},
-        {"predictor": "changes-its-mind"},
-        {"predictor": "virtual:error=0.5", "overrun": "run-on"},
-        {"requests": "factor:factor=3"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", TOLD, ids=str)
 def test_one_node_is_a_pool(policy: str, options: dict[str, Any]) -> None:
     """Every start is that of a pool."""
     pool = simulate(busy(), policy, processors=PROCESSORS, compiled=False, **options)

@@ -21,7 +21,7 @@ from tests.nodes_cases import Case
 from tests.nodes_drawn import Workload, draw_workload, outcome, random_workload, ranges_of
 from tests.simulator.nodes.test_engine import HEADS, Run, log_of, run, starts_and_nodes, with_requests
 from tests.simulator.nodes.test_engine import PLACEMENTS as ALL_PLACEMENTS
-from tests.simulator.nodes.test_like_a_pool import PROCESSORS, busy, changes_its_mind, one_node
+from tests.simulator.nodes.test_like_a_pool import PROCESSORS, TOLD, busy, changes_its_mind, one_node
 
 __all__ = ["changes_its_mind", "run"]
 
@@ -95,6 +95,13 @@ CASES = [
             "conservative | conservative-replanned": "A 0 0 / B 3 0 / C 3 0",
             "conservative-fixed": "A 0 0 / B 3 0 / C 4 0",
         },
+    ),
+    Case(
+        "best fit goes by what will be free when a reservation begins, not by what is free now",
+        "count cores / 2 4",
+        "p:0-1",
+        "job submit run nodes cores / A 0 10 1 4 / B 0 100 1 1 / C 0 10 1 2 / D 1 5 1 2",
+        {" | ".join(f"{policy} placement=best-fit" for policy in PLANS): "A 0 0 / B 0 1 / C 0 1 / D 10 1"},
     ),
 ]
 
@@ -176,17 +183,7 @@ def test_compiled_is_interpreted(policy: str, compiled: bool | str, run: Run) ->
 
 
 @pytest.mark.parametrize("policy", PLANS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"predictor": "last-model"},
-        {"predictor": "exact"},
-        {"predictor": "changes-its-mind"},
-        {"predictor": "virtual:error=0.5", "overrun": "run-on"},
-        {"requests": "factor:factor=3"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", TOLD, ids=str)
 def test_one_node_is_a_pool(policy: str, options: dict[str, Any]) -> None:
     """Every start is that of a pool, whatever predictors say of the jobs meanwhile."""
     few = busy().with_jobs(busy().jobs.iloc[:100])
