@@ -83,8 +83,11 @@ def kernels() -> dict[str, Kernel]:
 
 
 def index_of(form: Any) -> dict[Any, str]:
-    """Return what the cache has of a kernel in one form."""
-    index: dict[Any, str] = form._cache._cache_file._load_index()
+    """Return what the cache has of a kernel in one form: nothing if its index names a class that is gone."""
+    try:
+        index: dict[Any, str] = form._cache._cache_file._load_index()
+    except AttributeError:  # kernels begin anew then; this only looks
+        return {}
     return index
 
 

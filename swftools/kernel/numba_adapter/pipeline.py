@@ -155,12 +155,6 @@ def keep(dispatcher: Any, function: Callable[..., Any], keeper: Keeper) -> None:
     dispatcher._cache = _Cache(function, keeper)
 
 
-def kept_forms(dispatcher: Any) -> dict[Any, str]:
-    """Return what is kept of a dispatcher's forms, by key."""
-    found: dict[Any, str] = dispatcher._cache._cache_file._load_index()
-    return found
-
-
 class _Keyed:
     """A place of the cache, of numba's kinds, whose stamp is not that of the function's file."""
 
