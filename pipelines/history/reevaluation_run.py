@@ -39,7 +39,7 @@ from swftools.qbets.evaluation import NEEDED, add_coverage, count_coverage, judg
 from swftools.tables import QUICK_OPTIONS, empty_frame, read_table, to_arrow, to_pandas, write_table
 from swftools.trace import Trace
 
-CODE_VERSION = 3
+CODE_VERSION = 4
 """Raised when what is published of equal files and settings differs."""
 
 ALWAYS = (
