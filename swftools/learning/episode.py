@@ -49,8 +49,8 @@ from swftools.simulator.machine.state import (
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up
+from swftools.simulator.policies.ordered_easy import fill_before
 from swftools.simulator.policy_abi import machine_at
-from swftools.simulator.stepping.actions import fill_before
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -19,6 +19,7 @@ from swftools.parameters import Parameters, refuse_unknown
 from swftools.parameters.registry import Registry
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.memory_room import NodeRoom
+from swftools.simulator.memory_transfer import carry_nothing
 from swftools.simulator.policy_abi import (
     POOL,
     MachineKind,
@@ -196,7 +197,10 @@ class Policy:
         key = self.name, self.decide, kind.name
         if key not in _ON_OTHERS:
             memory = self.memory and kind.of(self.memory)
-            _ON_OTHERS[key] = replace(self, decide=kind.of(self.decide), memory=memory, kind=kind)
+            other = replace(self, decide=kind.of(self.decide), memory=memory, kind=kind)
+            if memory is not self.memory:  # of another form, which these know
+                other = replace(other, carry=_known_on(kind, self.carry), restore=_known_on(kind, self.restore))
+            _ON_OTHERS[key] = other
         return _ON_OTHERS[key]
 
     @cached_property
@@ -246,6 +250,14 @@ class Policy:
                 raise TypeError(f"the memory of policy {self.name!r} on nodes needs to be told of these: give nodes=")
             further["nodes"] = nodes
         return self.memory(jobs, processors, **further)
+
+
+def _known_on(kind: MachineKind, function: Callable[..., None] | None) -> Callable[..., None] | None:
+    """Return what copies a memory on another kind of machine, where it is of another form; None if nothing does."""
+    if function is None or function is carry_nothing:
+        return function
+    other = kind.of(function)
+    return None if other is function else other
 
 
 _ON_OTHERS: dict[tuple[str, Callable[..., None], str], Policy] = {}

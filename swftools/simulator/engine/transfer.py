@@ -37,9 +37,10 @@ def _submitting() -> Iterator[str]:
         yield from each_number(come[source], array, f"requests.{name}[job{{at}}] = {array}[{at}{{at}}]")
 
 
-def _taking_a_job() -> Iterator[str]:
+def taking_a_job(kind: type) -> Iterator[str]:
+    """Yield the lines that copy all that is of one job in states of a kind."""
     yield "row, new_row = coming.row[job], new_coming.row[new]"
-    for path, column in columns_of(ReplayState).items():
+    for path, column in columns_of(kind).items():
         if column.per not in (PER_JOB, PER_ROW) or path == "coming.row" or column.on_fork == RESET:
             continue
         old, new = ("job", "new") if column.per == PER_JOB else ("row", "new_row")
@@ -77,7 +78,7 @@ take_job = written(
     globals(),
     "take_job(coming, machine, replay, job, new_coming, new_machine, new_replay, new)",
     "Copy all that is of one job, whose row is written already; of one that is to come nothing is known in either.",
-    _taking_a_job(),
+    taking_a_job(ReplayState),
 )
 
 take_from_log = written(
@@ -104,6 +105,6 @@ begin_anew = written(
 
 def blank_jobs(state: ReplayState, jobs: int | slice) -> None:
     """Write that nothing is known of jobs that are to come: the room for them may have been others'."""
-    for path, column in columns_of(ReplayState).items():
+    for path, column in columns_of(type(state)).items():
         if column.per == PER_JOB and not column.is_ahead and len(array := array_at(state, path)):
             array[jobs] = column.empty

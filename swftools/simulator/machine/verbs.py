@@ -122,9 +122,7 @@ def hold(machine: Machine, job: int, until: float) -> None:
     if job < counts[SUBMITTED]:  # not being submitted, so it must wait
         if not is_waiting(machine.queue, job):
             fail(machine, NO_TIME, job)
-        put(machine.queue, machine.queue.place[job], np.inf, np.inf)
-        leave(machine.queue, job)
-        counts[WAITING] -= 1
+        go_away(machine, job)
     elif is_held(machine, job):
         fail(machine, NO_TIME, job)
     counts[DISTURBED] += 1

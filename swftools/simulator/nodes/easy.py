@@ -37,6 +37,7 @@ from swftools.simulator.nodes.state import (
     CLOSED0,
     CLOSED1,
     FOUND,
+    HEAD,
     HEAD_OF_PARTITION,
     HEADS,
     IS_FRESH,
@@ -233,6 +234,15 @@ def backfill_in_turn_on_nodes(machine: NodeMachine, head: int) -> None:
 def backfill_among_many_on_nodes(machine: NodeMachine, shelves: Any, order: Order, head: int) -> None:  # noqa: ARG001 (a pool needs them)
     """Let others go ahead in an order."""
     backfill_by_order(machine, order, head)
+
+
+@kernel(allocates=False)
+def fill_before_on_nodes(machine: NodeMachine, head: int) -> None:
+    """Start the jobs that do not delay ``head``, which does not fit, in the order of the queue."""
+    if not any_may_start(machine):
+        return
+    _let_go_ahead(machine, simple_order(FCFS), True, time_until(machine.clock[NOW], reserve(machine, head)))
+    machine.classes.counts[HEAD], machine.classes.counts[IS_FRESH] = NOBODY, 0  # the policy may protect others
 
 
 @kernel(allocates=False)

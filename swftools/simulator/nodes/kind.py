@@ -15,11 +15,12 @@ from swftools.kernel import Kernel, kernel
 from swftools.kernel.twins import Twins
 from swftools.parameters import Parameters
 from swftools.parameters.as_text import write_entry
+from swftools.simulator.engine import transfer
 from swftools.simulator.job_orders import first_in_order
 from swftools.simulator.machine import running_jobs, verbs, views
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.work import stretch_on
-from swftools.simulator.nodes import classes, holding
+from swftools.simulator.nodes import acts, classes, forking, holding
 from swftools.simulator.nodes import verbs as on_nodes
 from swftools.simulator.nodes.exchange import EXCHANGED
 from swftools.simulator.nodes.placement import Placement, PlacementRule
@@ -50,6 +51,10 @@ _VERBS = {
     running_jobs.release: holding.release_nodes,
     running_jobs.expect_end: on_nodes.expect_end_on_nodes,
     stretch_on: own_stretch,
+    acts.could_start: acts.could_start_on_nodes,
+    acts.start_there: acts.start_there_on_nodes,
+    forking.take_places: forking.take_places_on_nodes,
+    transfer.take_job: forking.take_job_on_nodes,
 }
 
 _LACKING = (

@@ -19,11 +19,13 @@ from swftools.kernel.pointers import Lent
 from swftools.simulator.engine.replay import Coming, Replay, ReplayState, with_views
 from swftools.simulator.machine.state import Machine, read_only
 from swftools.simulator.state.columns import (
+    BLANK,
     PER_JOB,
     PER_NODE,
     PER_PART,
     PER_STATE,
     REAL,
+    RESET,
     SHORT,
     WHOLE,
     Per,
@@ -50,7 +52,7 @@ class NodeRequests(NamedTuple):
     need: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_ahead=True)]
     nodes: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_ahead=True)]
     place: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, is_ahead=True)]
-    first: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_ahead=True)]
+    first: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=BLANK, is_ahead=True)]
 
 
 class Places(NamedTuple):
@@ -135,25 +137,25 @@ class WaitingClasses(NamedTuple):
 
     counts: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, times=LENGTH)]
     time_reserved: Annotated[FloatArray, StateColumn(REAL, PER_STATE)]
-    class_of: Annotated[ShortArray, StateColumn(SHORT, PER_JOB)]
-    behind: Annotated[ShortArray, StateColumn(SHORT, PER_JOB)]
-    ahead: Annotated[ShortArray, StateColumn(SHORT, PER_JOB)]
-    first: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, is_rare=True)]
-    last: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, is_rare=True)]
-    time: Annotated[FloatArray, StateColumn(REAL, PER_JOB, times=2, is_rare=True)]
-    like: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, is_rare=True)]
-    slot: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, is_rare=True)]
+    class_of: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, on_fork=RESET)]
+    behind: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, on_fork=RESET)]
+    ahead: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, on_fork=RESET)]
+    first: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, on_fork=RESET, is_rare=True)]
+    last: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, on_fork=RESET, is_rare=True)]
+    time: Annotated[FloatArray, StateColumn(REAL, PER_JOB, times=2, on_fork=RESET, is_rare=True)]
+    like: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, on_fork=RESET, is_rare=True)]
+    slot: Annotated[ShortArray, StateColumn(SHORT, PER_JOB, times=2, on_fork=RESET, is_rare=True)]
     table: Annotated[ShortArray, StateColumn(SHORT, "table", is_rare=True)]
-    slots: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
-    need: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
-    nodes: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
-    inside0: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
-    inside1: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
-    times: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_rare=True)]
-    fit_now: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
-    fit_then: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
-    keys: Annotated[FloatArray, StateColumn(REAL, PER_JOB, is_rare=True)]
-    turns: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, is_rare=True)]
+    slots: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=RESET, is_rare=True)]
+    need: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=RESET, is_rare=True)]
+    nodes: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=RESET, is_rare=True)]
+    inside0: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=RESET, is_rare=True)]
+    inside1: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=RESET, is_rare=True)]
+    times: Annotated[FloatArray, StateColumn(REAL, PER_JOB, on_fork=RESET, is_rare=True)]
+    fit_now: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=RESET, is_rare=True)]
+    fit_then: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=RESET, is_rare=True)]
+    keys: Annotated[FloatArray, StateColumn(REAL, PER_JOB, on_fork=RESET, is_rare=True)]
+    turns: Annotated[IntArray, StateColumn(WHOLE, PER_JOB, on_fork=RESET, is_rare=True)]
 
 
 class NodePlan(NamedTuple):

@@ -23,6 +23,7 @@ from swftools.simulator.nodes.easy import (
     backfill_among_many_on_nodes,
     backfill_in_turn_on_nodes,
     easy_in_order_on_nodes,
+    fill_before_on_nodes,
     start_heads_of_heap_on_nodes,
 )
 from swftools.simulator.nodes.exchange import on_nodes
@@ -98,6 +99,25 @@ def backfill_in_turn(machine: Machine, head: int) -> None:
     shadow, extra = earliest_start(machine, width(machine, head))
     time = time_until(now(machine), shadow)
     job = next_fitting(machine, head, free(machine), time, extra)
+    while job != NOBODY:
+        if expected_time(machine, job) > time:
+            extra -= width(machine, job)
+        start(machine, job)
+        job = next_fitting(machine, job, free(machine), time, extra)
+
+
+@on_nodes(fill_before_on_nodes)
+@kernel(allocates=False)
+def fill_before(machine: Machine, head: int) -> None:
+    """Start the jobs that do not delay ``head``, which does not fit, in the order of the queue: also those before it.
+
+    For who decides from outside whom to protect.
+    """
+    if not can_start_any(machine):
+        return
+    shadow, extra = earliest_start(machine, width(machine, head))
+    time = time_until(now(machine), shadow)
+    job = next_fitting(machine, NOBODY, free(machine), time, extra)
     while job != NOBODY:
         if expected_time(machine, job) > time:
             extra -= width(machine, job)

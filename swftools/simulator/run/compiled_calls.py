@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from swftools.errors import PolicyError
-from swftools.kernel import kernel
+from swftools.kernel import Kernel, kernel
 from swftools.kernel.layout import Layout
 from swftools.kernel.pointers import Lent, place_of
 from swftools.parameters import Parameters
@@ -47,6 +47,11 @@ class Called(NamedTuple):
     def is_compiled(self) -> bool:
         """Whether it is machine code; it is not where numba cannot compile something, or shall not."""
         return isinstance(self.decide, int)
+
+    def taken(self, some: Kernel[..., Any]) -> Callable[..., Any]:
+        """Return a kernel as it is on the machine, compiled where the engine is."""
+        found = self.kind.kernel_of(some)
+        return found.compiled if self.is_compiled else found.py_func
 
     def lay_out(self, value: Any, like: Lent) -> tuple[Any, Layout | None]:
         """Return what the engine is handed for a tuple, and what is to be kept meanwhile; ``like`` takes its kind."""

@@ -17,6 +17,7 @@ from swftools.simulator.machine.state import CAPACITY
 from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.run.compiled_calls import Called
 from swftools.simulator.state.arena import Arena, ArenaPool, ArrayBlock, Lease, block_of, copy_arrays
+from swftools.simulator.state.columns import columns_of
 
 LEAST = 64
 """Jobs that there is room for at least in a fork."""
@@ -156,25 +157,43 @@ class Rooms:
         """Return room for a copy, until the lease is forgotten."""
         return self._pool.take(("copy", seat.arena.sizes), lambda _: ForkMemory(seat, seat.arena.sibling(), self))
 
-    def take(self, seat: Seat, jobs: int, empty: Callable[[int], Memory]) -> Lease:
-        """Return room for a fork of so many jobs and another one; ``empty`` returns a memory for a number of jobs."""
-        size = LEAST
-        while size <= jobs:
-            size *= 2
+    def take(self, seat: Seat, jobs: int, parts: int, empty: Callable[[int, int], Memory]) -> Lease:
+        """Return room for a fork of so many jobs and another one.
+
+        Parameters
+        ----------
+        seat : Seat
+            Of the simulation.
+        jobs, parts : int
+            How many jobs, and how many nodes all of them ask for; 0 of a pool.
+        empty : callable
+            Returns a memory for a number of jobs, and of nodes that they ask for.
+        """
+        size, room = _doubled(LEAST, jobs + 1), _doubled(LEAST, parts) if parts else 0
 
         def make(first: ForkMemory | None) -> ForkMemory:
-            arena = first.seat.arena.sibling() if first else _fork_arena(seat.arena, size)
+            arena = first.seat.arena.sibling() if first else _fork_arena(seat.arena, size, room)
             arena.state.coming.row[:] = np.arange(size)
-            return ForkMemory(seat, arena, self, empty(size) if self.remembers else None)
+            return ForkMemory(seat, arena, self, empty(size, room) if self.remembers else None)
 
-        lease = self._pool.take(size, make)
+        lease = self._pool.take((size, room), make)
         lease.room.forget()
         return lease
 
 
-def _fork_arena(arena: Arena[ReplayState], jobs: int) -> Arena[ReplayState]:
-    """Return room for a fork with so many jobs."""
-    most, sizes = min(jobs, int(arena.state.machine.counts[CAPACITY])) + 1, arena.sizes
+def _doubled(least: int, wanted: int) -> int:
+    """Return a number, doubled as often as it takes to be as many as are wanted."""
+    size = least
+    while size < wanted:
+        size *= 2
+    return size
+
+
+def _fork_arena(arena: Arena[ReplayState], jobs: int, parts: int) -> Arena[ReplayState]:
+    """Return room for a fork with so many jobs, which ask for so many nodes."""
+    sizes = arena.sizes
+    at_once = sizes.running - 1 if parts else int(arena.state.machine.counts[CAPACITY])  # on nodes, jobs without cores
+    most = min(jobs, at_once) + 1
     room = sizes._replace(
         jobs=jobs,
         rows=jobs,
@@ -183,7 +202,10 @@ def _fork_arena(arena: Arena[ReplayState], jobs: int) -> Arena[ReplayState]:
         places=2 * jobs,
         held=4 * jobs,
         ends=4 * most,
+        parts=parts,
+        table=2 * _doubled(2, jobs) if parts else 0,
     )
-    made = Arena(ReplayState, room, {"machine.restart": arena.given["machine.restart"]}, with_views)
+    given = {path: arena.given[path] for path, column in columns_of(arena.kind).items() if column.is_given}
+    made = Arena(arena.kind, room, given, with_views)
     made.is_clean = False
     return made

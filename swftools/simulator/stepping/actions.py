@@ -7,35 +7,30 @@ has changed something, that there is no room for another act in this decision, i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from operator import index
 from typing import Any, Self
 
 from swftools.errors import ParameterError, PolicyError
-from swftools.kernel import IntArray, kernel
-from swftools.simulator.instants import time_until
+from swftools.kernel import kernel
 from swftools.simulator.machine.faults import TOO_MANY, fail
-from swftools.simulator.machine.state import DISTURBED, STARTED, STOPPED, SUSPEND, WAITING, Machine
+from swftools.simulator.machine.state import DISTURBED, STARTED, STOPPED, SUSPEND
 from swftools.simulator.machine.verbs import hold, preempt, resize, start, start_on, wake_at
-from swftools.simulator.machine.views import (
-    can_start_any,
-    earliest_start,
-    expected_time,
-    first_waiting,
-    fits,
-    free,
-    next_fitting,
-    next_waiting,
-    now,
-    width,
-)
+from swftools.simulator.machine.views import fits
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
+from swftools.simulator.nodes.acts import start_there
+from swftools.simulator.policies.ordered_easy import fill_before
 from swftools.simulator.policy_abi import machine_at
+from swftools.simulator.stepping.chosen_nodes import kept_nodes, on_these_nodes
 from swftools.simulator.stepping.views import Views
 
-START, START_ON, PREEMPT, RESIZED, HOLD, FILL, WAKE = range(7)
-"""The acts; ``FILL`` starts a job, or lets others go ahead that do not delay it."""
+START, START_ON, PREEMPT, RESIZED, HOLD, FILL, WAKE, START_THERE = range(8)
+"""The acts; ``FILL`` starts a job, or lets others go ahead that do not delay it; ``START_THERE`` starts one on nodes
+that are written down as its own."""
+
+LACKING_ON_NODES = {START_ON: "start_on()", PREEMPT: "preempt()", RESIZED: "resize()"}
+"""Acts that a machine of nodes lacks: what each is called."""
 
 
 def act(place: Any, what: int, job: int, number: int, time: float) -> None:
@@ -50,7 +45,7 @@ def act(place: Any, what: int, job: int, number: int, time: float) -> None:
     job : int
         The job.
     number : int
-        The processors, or how to preempt.
+        The processors, how to preempt, or the set of the nodes.
     time : float
         Until when to hold, or when to wake, s.
     """
@@ -70,37 +65,13 @@ def act(place: Any, what: int, job: int, number: int, time: float) -> None:
         hold(machine, job, time)
     elif what == WAKE:
         wake_at(machine, time)
+    elif what == START_THERE:
+        start_there(machine, job, number)
     elif 0 <= job < len(machine.allocated) and is_waiting(machine.queue, job) and not fits(machine, job):
         fill_before(machine, job)
     else:
         start(machine, job)
     counts[DISTURBED] += 1  # who decides otherwise did not do it, and may remember the queue as it was
-
-
-@kernel(allocates=False)
-def fill_before(machine: Machine, head: int) -> None:
-    """Reserve for a job that does not fit, as EASY does; start those of the others that do not delay it, in order."""
-    if not can_start_any(machine):
-        return
-    shadow, extra = earliest_start(machine, width(machine, head))
-    time = time_until(now(machine), shadow)
-    job = next_fitting(machine, NOBODY, free(machine), time, extra)
-    while job != NOBODY:
-        if expected_time(machine, job) > time:
-            extra -= width(machine, job)
-        start(machine, job)
-        job = next_fitting(machine, job, free(machine), time, extra)
-
-
-def note_waiting(place: Any, jobs: IntArray) -> int:
-    """Write the waiting jobs into an array, in the order of the queue; return how many: at most as many as it holds."""
-    machine = machine_at(place)
-    count = min(machine.counts[WAITING], len(jobs))
-    job = first_waiting(machine)
-    for i in range(count):
-        jobs[i] = job
-        job = next_waiting(machine, job)
-    return count
 
 
 @cache
@@ -112,22 +83,21 @@ def act_kernel() -> Any:
     return kernel(types.void(*numbers), allocates=False)(act)
 
 
-@cache
-def note_waiting_kernel() -> Any:
-    """Return ``note_waiting`` as a kernel."""
-    from numba import types  # noqa: PLC0415 (as above)
-
-    return kernel(types.int64(types.int64, types.int64[::1]), allocates=False)(note_waiting)
-
-
 class Acts(Views):
     """What a ``Stepper`` can be told at a decision."""
 
     _act: Callable[..., None]
     _acts: int
 
-    def start(self, job: int) -> Self:
+    def start(self, job: int, nodes: Iterable[int] | str | None = None) -> Self:
         """Start a waiting job now, on the processors that it asks for.
+
+        Parameters
+        ----------
+        job : int
+            One of ``waiting``.
+        nodes : iterable of int, or str, optional
+            On a machine of nodes: on which, by number or as a hostlist; without it the placement chooses.
 
         Returns
         -------
@@ -138,8 +108,14 @@ class Acts(Views):
         ------
         PolicyError
             It stands before no decision; or that cannot be. Nothing is changed then, as of all acts.
+        ParameterError
+            There are no such nodes, or these are not what the job asks for.
         """
-        return self._do(START, job)
+        if nodes is None:
+            return self._do(START, job)
+        self._check_acts(job)
+        with on_these_nodes(self._simulation, int(job), nodes) as group:
+            return self._do(START_THERE, job, group)
 
     def start_on(self, job: int, processors: int) -> Self:
         """Start a waiting job now on another number of processors, which its speedup curve must allow."""
@@ -170,17 +146,24 @@ class Acts(Views):
 
     def _do(self, what: int, job: int, number: int = 0, time: float = 0.0) -> Self:
         """Act on the machine; what cannot be is told, and changes nothing."""
-        self._simulation._check_whole()
-        if not self.is_deciding:
-            raise PolicyError("no decision is due now: call advance(), and act while it returns True")
+        self._check_acts(job, number)
+        simulation, driver = self._simulation, self._simulation._driver
+        if simulation.nodes is not None and what in LACKING_ON_NODES:
+            raise PolicyError(f"{LACKING_ON_NODES[what]} is of a pool of processors; on nodes a job runs as it asks to")
         try:
-            whole = index(job), index(number)
-        except TypeError:
-            raise ParameterError(f"job={job!r}, {number!r}: give whole numbers; jobs are those of waiting") from None
-        driver = self._simulation._driver
-        try:
-            self._act(driver.seat.places[1], what, *whole, float(time))
+            with kept_nodes(simulation, int(job)):
+                self._act(driver.seat.places[1], what, index(job), index(number), float(time))
         except ValueError:
             raise PolicyError(f"not done, {driver.acted_wrongly()}") from None
         self._acts += 1
         return self
+
+    def _check_acts(self, job: int, number: int = 0) -> None:
+        """Refuse to act where nothing is to be decided, and what is no number."""
+        self._simulation._check_whole()
+        if not self.is_deciding:
+            raise PolicyError("no decision is due now: call advance(), and act while it returns True")
+        try:
+            index(job), index(number)
+        except TypeError:
+            raise ParameterError(f"job={job!r}, {number!r}: give whole numbers; jobs are those of waiting") from None

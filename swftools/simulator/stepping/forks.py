@@ -43,7 +43,10 @@ from swftools.simulator.machine.state import (
     Machine,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
+from swftools.simulator.memory_room import NodeRoom
+from swftools.simulator.nodes.forking import parts_taken, take_places
 from swftools.simulator.policy_abi import Memory, machine_at, pack
+from swftools.simulator.registry import Policy
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run.fork_arena import ForkMemory, take_draws
 from swftools.simulator.simulation import Simulation
@@ -66,7 +69,8 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
     """
     driver = simulation._driver
     counts, progress, remembers = driver.machine.counts, driver.replay.counts, driver.rooms.remembers
-    _check_forgets(driver)
+    policy = _carried_out(simulation)
+    _check_forgets(driver, policy)
     if progress[DECIDING] and (counts[STARTED] or counts[STOPPED]):
         raise PolicyError("you have already acted in this decision: fork before, or call advance() first")
     submitted = int(counts[SUBMITTED])
@@ -75,28 +79,35 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
         to_come = min(to_come, max(later, 0))
     present = submitted - int(progress[DONE]) + (int(counts[ENDED]) if remembers else 0)
     jobs = present + to_come
-    lease = driver.rooms.take(driver.seat, jobs, partial(_empty_memory, simulation))
+    parts = parts_taken(driver.machine, driver.replay, to_come) if simulation.nodes is not None else 0
+    lease = driver.rooms.take(driver.seat, jobs, parts, partial(_empty_memory, simulation))
     room: ForkMemory = lease.room
-    take = take_along_kernel()
-    take = take.compiled if driver.called.is_compiled else take.py_func
+    take = driver.called.taken(take_along_kernel())
     take(*driver.seat.places, *room.seat.places, room.origin, 1 if remembers else 0, to_come)
     origin, rows = room.origin[:jobs].copy(), room.trace_row
     if len(driver.replay.dependents.pending):
-        follow = take_dependents if driver.called.is_compiled else take_dependents.py_func
+        follow = driver.called.taken(take_dependents)
         follow(driver.replay, room.seat.arena.state.machine, room.seat.arena.state.replay, origin)
     simulation._rows.take(origin, out=rows[:jobs], mode="clip")  # which is the fastest, and never needed
     table = simulation._table.copy()
     theirs = driver.seated(lease, jobs)
     if remembers:
-        if driver.policy.carry:
-            driver.policy.carry(driver.decider.memory, theirs.decider.memory, origin[:present])
+        if policy.carry:
+            policy.carry(driver.decider.memory, theirs.decider.memory, origin[:present])
         take_draws(theirs.decider.rng, driver.decider.rng)
     return simulation._with_driver(theirs, table, rows, origin), origin
 
 
-def _check_forgets(driver: Driver) -> None:
+def _carried_out(simulation: Simulation) -> Policy:
+    """Return the policy as it is carried out on the machine."""
+    driver = simulation._driver
+    if simulation.nodes is None:
+        return driver.policy
+    return driver.policy.made_for(simulation._chosen).on(driver.called.kind)
+
+
+def _check_forgets(driver: Driver, policy: Policy) -> None:
     """Refuse what remembers jobs, and cannot tell them by other numbers."""
-    policy = driver.policy
     refused = {
         f"policy {policy.name!r}": "memory" in driver.rooms.remembers and policy.carry is None,
         f"predictor {driver.predictor.name!r}": driver.predictor.observes,
@@ -108,10 +119,12 @@ def _check_forgets(driver: Driver) -> None:
             raise PolicyError(f"{what} has a memory that a fork cannot copy; use copy()")
 
 
-def _empty_memory(simulation: Simulation, jobs: int) -> Memory:
-    """Return what a policy remembers of so many jobs before the first comes."""
-    driver, size = simulation._driver, simulation.processors
-    return pack((), driver.policy.empty_memory(jobs, size, simulation._chosen), driver.decider.rng).memory
+def _empty_memory(simulation: Simulation, jobs: int, parts: int) -> Memory:
+    """Return what a policy remembers of so many jobs, and of nodes that they ask for, before the first comes."""
+    driver, size, nodes = simulation._driver, simulation.processors, simulation.nodes
+    room = None if nodes is None else NodeRoom(len(nodes), parts)
+    memory = _carried_out(simulation).empty_memory(jobs, size, simulation._chosen, room)
+    return pack((), memory, driver.decider.rng).memory
 
 
 def take_along(
@@ -171,6 +184,7 @@ def take_along(
     for i in range(machine.counts[HELD]):
         ours.held[i], ours.held_until[i] = number_of(origin, present, machine.held[i]), machine.held_until[i]
     take_queue(machine.queue, ours.queue, origin, present)
+    take_places(machine, ours, origin, jobs)
     take_runs(machine, replay.log, ours, again.log, again.ends, origin, present)
 
 

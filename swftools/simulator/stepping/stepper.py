@@ -21,10 +21,11 @@ from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.actions import act_kernel, note_waiting_kernel
+from swftools.simulator.stepping.actions import act_kernel
 from swftools.simulator.stepping.forks import fork
 from swftools.simulator.stepping.from_queue import trace_of_queue
 from swftools.simulator.stepping.live_queue import Follows, without_away
+from swftools.simulator.stepping.noting import note_waiting_kernel
 from swftools.simulator.stepping.serialize import simulation_of, state_of
 from swftools.trace import Trace
 
@@ -60,18 +61,7 @@ class Stepper(Follows):
         self._take_up(Simulation(trace, policy, processors, **options))
 
     def _take_up(self, simulation: Simulation) -> None:
-        """Step a simulation that nothing was done to from outside.
-
-        Raises
-        ------
-        ParameterError
-            Its machine is one of nodes.
-        """
-        if simulation.nodes is not None:
-            raise ParameterError(
-                "a simulation on nodes cannot be decided from outside, forked or saved yet; give processors= in place "
-                "of machine="
-            )
+        """Step a simulation that nothing was done to from outside."""
         self._simulation, self._acts = simulation, 0
         self._room = np.zeros(256, np.int64)
         self._present, self._for_good = -np.inf, np.inf
@@ -149,9 +139,7 @@ class Stepper(Follows):
 
     def _take_kernels(self) -> None:
         """Take what acts and looks, compiled where the engine is."""
-        act, note = act_kernel(), note_waiting_kernel()
-        is_compiled = self._simulation._driver.called.is_compiled
-        self._act, self._note = (act.compiled, note.compiled) if is_compiled else (act.py_func, note.py_func)
+        self._act, self._note = map(self._simulation._driver.called.taken, (act_kernel(), note_waiting_kernel()))
 
     # ------------------------------------------------------------ going on
 

@@ -12,6 +12,8 @@ from swftools.kernel import FloatArray, IntArray
 from swftools.simulator.engine.replay import DECIDING
 from swftools.simulator.machine.state import FREE, RUNNING, WAITING, Machine
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.chosen_nodes import nodes_of
+from swftools.simulator.stepping.noting import note_fitting_kernel
 
 
 class Views:
@@ -54,6 +56,18 @@ class Views:
             self._room = np.zeros(2 * count, np.int64)
         self._note(self._simulation._driver.seat.places[1], self._room)
         return _read_only(self._room[:count])
+
+    @property
+    def fitting(self) -> IntArray:
+        """The waiting jobs that could start now, each by itself, in the order of the queue."""
+        jobs = np.zeros(int(self._machine.counts[WAITING]), np.int64)
+        driver = self._simulation._driver
+        count = driver.called.taken(note_fitting_kernel())(driver.seat.places[1], jobs)
+        return _read_only(jobs[:count])
+
+    def nodes_of(self, job: int) -> IntArray:
+        """Return the numbers of the nodes that a running job has, rising; none of one that does not run."""
+        return nodes_of(self._simulation, job)
 
     @property
     def running(self) -> IntArray:

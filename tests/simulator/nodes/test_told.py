@@ -12,10 +12,8 @@ import pytest
 from swftools import MachineDescription, Schedule, Trace, simulate
 from swftools.errors import ParameterError
 from swftools.learning import EpisodeLog
-from swftools.reservations.simulated import simulate_reservations
 from swftools.simulator.questions.fit_semantics import fit_semantics
 from swftools.simulator.questions.policy_watch import watch_policies
-from swftools.simulator.stepping.stepper import Stepper
 from swftools.simulator.validation.report import validate
 from tests.nodes_drawn import draw_machine
 
@@ -93,17 +91,12 @@ def on_one(trace: Trace, policy: str = "easy") -> Schedule:
     return simulate(trace, policy, machine=ONE)
 
 
-STEPPING = (
-    "a simulation on nodes cannot be decided from outside, forked or saved yet; give processors= in place of machine="
-)
 EPISODES = "episodes on nodes cannot be played yet; give processors= in place of machine="
 
 
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        (lambda trace: Stepper(trace, "easy", machine=ONE), STEPPING),
-        (lambda trace: simulate_reservations(trace, "easy", options={"machine": ONE}), STEPPING),
         (lambda trace: EpisodeLog(trace, machine=ONE), EPISODES),
         (
             lambda trace: fit_semantics(on_one(trace), trace),
