@@ -11,7 +11,6 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
-from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import CQSIM, IGNORE, SEMANTICS
@@ -40,7 +39,7 @@ class Begun(NamedTuple):
     """A simulation before its first event.
 
     ``policy`` is what decides, with the parameters ``chosen``; ``options`` are those of the run, as a schedule tells
-    them. ``machine`` is one of nodes, of which jobs ask what ``asked`` has; a pool has neither.
+    them. ``machine`` is one of nodes.
     """
 
     policy: Policy
@@ -49,7 +48,6 @@ class Begun(NamedTuple):
     driver: Driver
     options: dict[str, Any]
     machine: NodeTable | None = None
-    asked: Asked | None = None
 
 
 def begin(
@@ -137,7 +135,7 @@ def begin(
     )
     unsaid = ON_NODES if table is None else ()
     words = {name: value for name, value in options_in_words(run).items() if name not in unsaid}
-    return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table, asked)
+    return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table)
 
 
 def _size_of_nodes(table: NodeTable) -> int:

@@ -74,7 +74,8 @@ def begin_on_nodes(
     own = _asked_by_job(coming, asked)
     used, own["machine.asked.place"] = _used_places(own["machine.asked.place"])
     places = [asked.places[place] for place in used]
-    given = _places(table, order, places) | {"machine.restart": read_only(restart)}
+    given = {f"machine.places.{name}": column for name, column in places_of(table, order, places).items()}
+    given["machine.restart"] = read_only(restart)
     words = words_of(table.cores[order], table.memory[order], table.gpus[order], np.ones(len(table), np.bool_))
     given["machine.nodes.capacity"] = words
     given["machine.nodes.switch"] = _numbered(table.switch_by_node[order])
@@ -160,8 +161,8 @@ def _used_places(place: npt.NDArray[np.int32]) -> tuple[list[int], npt.NDArray[n
     return used.tolist(), of_job.ravel().astype(np.int32)
 
 
-def _places(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[str, npt.NDArray[Any]]:
-    """Return the sets of nodes, as ``Places`` has them, of nodes in an order."""
+def places_of(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[str, npt.NDArray[Any]]:
+    """Return the sets of nodes by their names in ``Places``, of nodes in an order."""
     at = np.empty(len(table), np.int64)
     at[order] = np.arange(len(table))
     sets, ranges, low, high, partition = [0], [0], [], [], []
@@ -182,7 +183,7 @@ def _places(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[
             ranges.append(len(low))
             partition.append(of_partition)
         sets.append(len(partition))
-    columns = {
+    return {
         "sets": np.array(sets),
         "ranges": np.array(ranges),
         "low": np.array(low, np.int64),
@@ -195,4 +196,3 @@ def _places(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[
         "members0": members[0].copy(),
         "members1": members[1].copy(),
     }
-    return {f"machine.places.{name}": column for name, column in columns.items()}

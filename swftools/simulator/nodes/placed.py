@@ -11,19 +11,17 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.kernel import IntArray, ShortArray, kernel
-from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.nodes.state import NodeMachine
+from swftools.simulator.nodes.words import amounts_of
 
 
 def columns_of_nodes(
     machine: NodeMachine,
     table: NodeTable,
-    asked: Asked,
     placement: Placement,
     job: npt.NDArray[np.int32],
-    row: npt.NDArray[np.int32],
 ) -> dict[str, Any]:
     """Return what runs had of nodes.
 
@@ -31,12 +29,10 @@ def columns_of_nodes(
     ----------
     machine : NodeMachine
         Of the simulation.
-    table, asked, placement
+    table, placement
         What it began with.
     job : numpy.ndarray of int32, shape (runs,)
         The job of each run.
-    row : numpy.ndarray of int32, shape (jobs,)
-        The row of each job in the trace.
     """
     order = placement.rule.order(table).astype(np.int32)
     at, count = machine.asked.first, machine.asked.nodes
@@ -52,13 +48,13 @@ def columns_of_nodes(
     nodes = pa.ListArray.from_arrays(pa.array(offsets), pa.array(ranges))
     names = pa.array([partition.name for partition in table.partitions], pa.large_string())
     partition = machine.places.partition[machine.nodes.group[job]]
-    mine = row[job]
+    cores, memory, gpus, is_whole = amounts_of(machine.asked.need[job])
     return {
         "nodes": pd.array(nodes, dtype=pd.ArrowDtype(pa.list_(pa.int32()))),
-        "cores_per_node": asked.cores[mine],
-        "memory_per_node": asked.memory[mine],
-        "gpus_per_node": asked.gpus[mine] / GPU,
-        "is_exclusive": asked.is_exclusive[mine],
+        "cores_per_node": cores,
+        "memory_per_node": memory,
+        "gpus_per_node": gpus / GPU,
+        "is_exclusive": is_whole,
         "partition": pd.array(names.take(pa.array(partition)), dtype="str"),
     }
 

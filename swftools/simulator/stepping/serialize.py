@@ -246,7 +246,6 @@ def _made(
         policy=policy,
         options={name: value for name, value in options.items() if name not in ON_NODES},
         nodes=None,
-        _asked=None,
         _table=table,
         _own_rows=rows,
         _workload=Workload(coming, known, _excluded_of(head, len(table)), machine.restart, assumed, dependent),
