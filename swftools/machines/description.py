@@ -196,6 +196,42 @@ class MachineDescription(ShowsItself):
             found = MachineDescription.from_mapping(change_mapping(found.to_mapping(), text), f"change {text!r}")
         return found
 
+    def with_outages(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,  # noqa: A002 (what a user would call it)
+        **options: Any,
+    ) -> MachineDescription:
+        """Return the machine with the outages that a file tells beside those that it has; this one stays as it is.
+
+        Parameters
+        ----------
+        path : path
+            What ``sacctmgr -P show event`` prints; samples of ``sinfo`` or ``pbsnodes``, a time before each; or CSV
+            with the columns nodes, begin, end, kind, reason, users. It may be compressed.
+        format : str, optional
+            Name of a format, with options if need be, as in ``sacctmgr:time_zone=Europe/Berlin``; by default it is
+            recognised from the text.
+        **options
+            Options of the format: ``time_zone``, of times that are written without one; ``unknown="skip"`` leaves out
+            outages of nodes that the machine does not have; ``cluster``, of sacctmgr.
+
+        Returns
+        -------
+        MachineDescription
+            Dates are in UTC. Its notes say what was left out or merged.
+
+        Raises
+        ------
+        ParameterError
+            The file cannot be read, a line is not as its format has it, or a node is unknown.
+        """
+        from swftools.machines.events import read_outages  # noqa: PLC0415 (reads dates by compiled kernels)
+
+        found = read_outages(path, self.numbered().names, format, **options)
+        outages = tuple(Outage(**each) for each in found.outages)
+        return replace(self, outages=(*self.outages, *outages), notes=(*self.notes, *found.notes))
+
     def to_mapping(self) -> dict[str, Any]:
         """Return the description as plain values; what is as by default is left out."""
         return mapping_of(self)
