@@ -12,7 +12,7 @@ from swftools.formats.registry import Fit
 from swftools.machines.events.registry import EventFormat, Events, event_format
 from swftools.machines.events.samples import Sample, State, blocks, events_of, stamp_of
 from swftools.machines.events.times import read_stretches
-from swftools.machines.formats.slurm_words import outage_kind
+from swftools.machines.formats.slurm_words import is_known_state, outage_kind
 from swftools.machines.hostlist import expand_hosts
 
 _ROW = re.compile(r"\s*([^\s|]+)\s*(?:\||\s)\s*([A-Za-z_+]+[*~#!%$@^+-]*)\s*(?:(?:\||\s)\s*(.*?))?\s*\|?")
@@ -40,7 +40,7 @@ class SinfoSamples(EventFormat):
 
     def read(self, text: str, name: str) -> Events:
         """Return when nodes were away; one of several partitions may be named several times."""
-        seen: dict[str, tuple[list[str], State]] = {}
+        lines = _Lines()
         samples: list[Sample] = []
         stamps: list[str] = []
         last: list[str] | None = None
@@ -48,37 +48,48 @@ class SinfoSamples(EventFormat):
             if rows == last:  # mostly nothing has changed
                 samples.append(samples[-1]._replace(line=line))
             else:
-                samples.append(Sample(line, _states(rows, seen, name, line)))
+                samples.append(Sample(line, lines.states(rows, name, line)))
             last = rows
             stamps.append(stamp)
-        lines = [sample.line for sample in samples]
-        times, _ = read_stretches(stamps, [None] * len(stamps), lines, name, self.time_zone, self.NAME)
-        return Events(*events_of(samples, times, name))
+        at = [sample.line for sample in samples]
+        times, _ = read_stretches(stamps, [None] * len(stamps), at, name, self.time_zone, self.NAME)
+        found, notes = events_of(samples, times, name)
+        if lines.odd:
+            notes.append(f"taken for there: nodes of states that are not known ({', '.join(lines.odd)[:60]})")
+        return Events(found, notes)
 
 
-def _states(rows: Sequence[str], seen: dict[str, tuple[list[str], State]], name: str, line: int) -> dict[str, State]:
-    """Return the state of each node of a sample; ``seen`` has lines that have been read."""
-    found: dict[str, State] = {}
-    for number, row in enumerate(rows, line + 1):
-        if row not in seen:
-            seen[row] = _row(row, f"{name}, line {number}")
-        nodes, state = seen[row]
-        for node in nodes:
-            if not found.get(node, State("")).kind:
-                found[node] = state
-    return found
+class _Lines:
+    """Lines of samples, of which most come again and again; ``odd`` has the states that nobody knows."""
 
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[list[str], State]] = {}
+        self.odd: dict[str, None] = {}
 
-def _row(row: str, where: str) -> tuple[list[str], State]:
-    """Return the nodes of a line, and their state; none of an empty line."""
-    if not row.strip():
-        return [], State("")
-    found = _ROW.fullmatch(row)
-    if found is None:
-        raise ParameterError(f'{where}: {row[:60]!r} is not what sinfo -h -o "%N|%T|%E" prints of nodes')
-    try:
-        nodes = expand_hosts(found[1])
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from error
-    reason = found[3] or ""
-    return nodes, State(outage_kind(found[2]), "" if reason.lower() in _NO_REASON else reason)
+    def states(self, rows: Sequence[str], name: str, line: int) -> dict[str, State]:
+        """Return the state of each node of a sample."""
+        found: dict[str, State] = {}
+        for number, row in enumerate(rows, line + 1):
+            if row not in self._seen:
+                self._seen[row] = self._row(row, f"{name}, line {number}")
+            nodes, state = self._seen[row]
+            for node in nodes:
+                if not found.get(node, State("")).kind:
+                    found[node] = state
+        return found
+
+    def _row(self, row: str, where: str) -> tuple[list[str], State]:
+        """Return the nodes of a line, and their state; none of an empty line."""
+        if not row.strip():
+            return [], State("")
+        found = _ROW.fullmatch(row)
+        if found is None:
+            raise ParameterError(f'{where}: {row[:60]!r} is not what sinfo -h -o "%N|%T|%E" prints of nodes')
+        try:
+            nodes = expand_hosts(found[1])
+        except ParameterError as error:
+            raise ParameterError(f"{where}: {error}") from error
+        if not is_known_state(found[2]):
+            self.odd[found[2]] = None
+        reason = found[3] or ""
+        return nodes, State(outage_kind(found[2]), "" if reason.lower() in _NO_REASON else reason)

@@ -33,6 +33,12 @@ _AWAY = {
     "reservation": {"MAINT", "RESERVED", "RESV"},
 }
 """What kind of outage states are, also as ``sinfo`` shortens them. On nodes that fail, or are drained, jobs go on."""
+_THERE = {
+    *("IDLE", "ALLOCATED", "ALLOC", "MIXED", "MIX", "COMPLETING", "COMP", "PLANNED", "PLND", "BLOCKED", "BLKD"),
+    *("PERFCTRS", "NPC", "UNKNOWN", "UNK", "NOT_RESPONDING", "CLOUD", "FUTURE", "FUTR", "REBOOT", "REBOOT_REQUESTED"),
+    *("POWER_DOWN", "POWERED_DOWN", "POWERING_DOWN", "POWER_UP", "POWERING_UP", "POW_DN", "POW_UP"),
+}
+"""States of nodes that are there, or that nobody counts on."""
 _FUTURE = "FUTURE"
 
 
@@ -303,6 +309,11 @@ def outage_kind(text: str) -> str:
     states = _states(text)
     found = next((kind for kind, words in _AWAY.items() if states & words), "")
     return found or ("down" if "^" in text else "reservation" if "$" in text else "")
+
+
+def is_known_state(text: str) -> bool:
+    """Return whether every part of a state is one that Slurm is known to have."""
+    return _states(text) <= set().union(_THERE, *_AWAY.values())
 
 
 def _states(text: str) -> set[str]:
