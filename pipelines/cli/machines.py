@@ -120,6 +120,7 @@ def _with_outages(found: MachineDescription) -> MachineDescription:
 
 def _guess(log: str, absence: str) -> MachineDescription:
     """Return a guess of the machine of a log; PBS's hosts are read, which usually nobody needs."""
+    from pipelines.cli.progress import Bar
     from swftools.machines.description import MachineDescription
     from swftools.parameters.durations import seconds_of
 
@@ -135,7 +136,11 @@ def _guess(log: str, absence: str) -> MachineDescription:
         meta["swftools.format"] = _with_hosts(read)
         trace = load(log, cleaned=False, rules="").trace
     name = Path(log).name.partition(".")[0]
-    return MachineDescription.guessed(trace, name=name or None, least_absence=least)
+    bar = Bar("guessing the machine", " steps")
+    try:
+        return MachineDescription.guessed(trace, name=name or None, least_absence=least, progress=bar.show)
+    finally:
+        bar.close()
 
 
 def _lacks_hosts(form: str) -> bool:

@@ -7,7 +7,7 @@ pydantic is imported here: what must start at once imports this where it needs i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,7 +115,14 @@ class MachineDescription(ShowsItself):
         return found
 
     @classmethod
-    def guessed(cls, trace: Trace, *, name: str | None = None, least_absence: float | None = 86400.0) -> Self:
+    def guessed(
+        cls,
+        trace: Trace,
+        *,
+        name: str | None = None,
+        least_absence: float | None = 86400.0,
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> Self:
         """Return a guess of the machine of a log, from the nodes that it names.
 
         Nodes have the most cores, memory and GPUs that were in use at once; partitions have the nodes on which their
@@ -131,6 +138,8 @@ class MachineDescription(ShowsItself):
             Of the machine.
         least_absence : float, optional
             Seconds for which a node is not named until it may be away; None: no outages are looked for.
+        progress : callable, optional
+            Is told how many steps of how many are done, and what is found next; as of ``swftools.progress_bar``.
 
         Raises
         ------
@@ -139,7 +148,7 @@ class MachineDescription(ShowsItself):
         """
         from swftools.machines.guess import guess_mapping  # noqa: PLC0415 (who reads files does without)
 
-        return cls.from_mapping({"name": name, **guess_mapping(trace, least_absence)}, "the guess")
+        return cls.from_mapping({"name": name, **guess_mapping(trace, least_absence, progress)}, "the guess")
 
     def numbered(self) -> Numbered:
         """Return the numbers of nodes, and what is wrong between the parts of the description."""
