@@ -210,6 +210,21 @@ def test_states_of_slurm(tmp_path: Path, state: str, kind: str) -> None:
     assert [each[1] for each in found] == [kind] * bool(kind)
 
 
+@pytest.mark.parametrize("states", [["idle|none", "down|x"], ["down|x", "idle|none"]])
+def test_node_of_two_lines(tmp_path: Path, states: list[str]) -> None:
+    """One of several partitions may be named in each: away counts."""
+    found = outages(write(tmp_path, "1772359200\n" + "".join(f"n01|{state}\n" for state in states)))
+    assert [(each[1], each[4]) for each in found] == [("down", "x")]
+
+
+def test_events_of_no_length(tmp_path: Path) -> None:
+    """As Slurm has them of nodes that answer at once: no error, and told."""
+    path = write(tmp_path, EVENTS + "demo|n20|2026-03-01T10:00:00|2026-03-01T10:00:00|DOWN|x|root(0)\n")
+    found = read_outages(path, NODES, time_zone="UTC")
+    assert len(found.outages) == 2
+    assert found.notes == ["left out: 1 event of a whole cluster", "left out: 1 outage of no length"]
+
+
 def test_states_that_nobody_knows(tmp_path: Path) -> None:
     """Those of a later Slurm: the nodes are there, and it is told."""
     path = write(tmp_path, "1772359200\nn01|idle|x\nn02|sleepy*|x\nn03|IDLE+DOZING|x\nn04|down+powered_down|x\n")
@@ -263,6 +278,13 @@ def test_states_of_pbs(tmp_path: Path, states: str, kind: str) -> None:
     """Several at once: down counts first."""
     found = outages(write(tmp_path, f"1772359200\nn01\n    state = {states}\n    comment = x\n"))
     assert [(each[1], each[4]) for each in found] == [(kind, "x")] * bool(kind)
+
+
+def test_words_of_pbs_and_torque(tmp_path: Path) -> None:
+    """A comment of PBS is over a note of Torque."""
+    text = "1772359200\nn01\n    state = down\n    note = a note\n"
+    assert [each[4] for each in outages(write(tmp_path, text))] == ["a note"]
+    assert [each[4] for each in outages(write(tmp_path, text + "    comment = a comment\n"))] == ["a comment"]
 
 
 def test_table(tmp_path: Path) -> None:
