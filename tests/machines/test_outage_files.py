@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.machines.description import MachineDescription, read_machine
 from swftools.machines.events import read_outages
+from swftools.machines.events.outages import outages_of
 from swftools.machines.events.registry import FORMATS
 from tests.folders import ROOT
 
@@ -71,6 +73,9 @@ n04,-5,50.5,reservation,course,ann bob
 
 n03,2026-03-01 10:00,2026-03-01T11:00:00Z,drain,,
 """
+
+TEXTS = {"sacctmgr": EVENTS, "sinfo": SINFO, "pbsnodes": PBS, "pbsnodes-json": JSON, "csv": CSV}
+"""One of each format."""
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -392,10 +397,30 @@ def test_options_that_are_wrong(tmp_path: Path) -> None:
 
 def test_each_is_recognised_alone() -> None:
     """Every sample looks like one format."""
-    texts = {"sacctmgr": EVENTS, "sinfo": SINFO, "pbsnodes": PBS, "pbsnodes-json": JSON, "csv": CSV}
-    assert set(texts) == set(FORMATS.list())
-    for name, text in texts.items():
+    assert set(TEXTS) == set(FORMATS.list())
+    for name, text in TEXTS.items():
         assert [each for each, form in FORMATS.list().items() if form.recognise(text).fits] == [name]
+
+
+@pytest.mark.parametrize("name", list(TEXTS))
+def test_damage(name: str) -> None:
+    """Whatever happens to a text, it is read, or refused by a sentence with the name of the file."""
+    draw = random.Random(name)
+    read = 0
+    for _ in range(300):
+        letters = list(TEXTS[name])
+        for _ in range(draw.randint(1, 3)):
+            place, length = draw.randrange(len(letters)), draw.randint(1, 12)
+            piece = letters[place : place + length] if draw.random() < 0.3 else [draw.choice('|\n,[]-: 09T=nZ{}"#@*é٣')]
+            letters[place : place + length * draw.randint(0, 1)] = piece * draw.randint(0, 2)
+        try:
+            events = FORMATS.find(name)(time_zone="Europe/Berlin").read("".join(letters), "file").events
+        except ParameterError as error:
+            assert "file" in str(error)
+        else:
+            outages_of(events)
+            read += 1
+    assert 0 < read < 300
 
 
 def test_unknown_nodes_that_are_left_out(tmp_path: Path) -> None:
