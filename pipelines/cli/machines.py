@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.completion import complete_log
-from pipelines.cli.options import load, reads_as, says_its_progress
+from pipelines.cli.options import load, outage_options, reads_as, says_its_progress
 from pipelines.cli.output import PICTURES, check_output, check_picture, json_option, print_json
 from swftools.output.shown_text import WIDTH, shown
 
@@ -24,6 +24,9 @@ _LAST = 11
 """Columns of the last word, which has what is left."""
 
 _INDENT = "  "
+
+_MOST_OUTAGES = 3
+"""That are shown one by one."""
 
 
 @click.command(short_help="Show what a machine of nodes has.")
@@ -49,6 +52,7 @@ _INDENT = "  "
     metavar="CHANGE",
     help="Change it first: nodes.KIND.count+=8, partitions.NAME.max_time=2d; repeatable.",
 )
+@outage_options
 @click.option("--to", "output", metavar="FILE.yaml", help="Write the description into this file.")
 @click.option("--plot", "picture", metavar="FILE", help=f"Draw partitions by kinds of nodes: {', '.join(PICTURES)}.")
 @json_option
@@ -66,10 +70,11 @@ def machine(
     FILE is a description (YAML); what scontrol show node, partition, reservation and config print, one after another,
     or its JSON; slurm.conf; what pbsnodes -av or pbsnodes -a -F json prints; what llstatus -l prints; a platform of
     SimGrid or Batsim (XML); the configuration of a system of RAPS; a topology of OpenDC (JSON); the list of nodes of
-    Alibaba's openb; a file .machines.
+    Alibaba's openb; a file .machines. --outages adds when nodes were away, by what the batch system recorded.
 
     \b
     Examples: swftools machine slurm.conf --to site.yaml
+              swftools machine site.yaml --outages events.txt --to site2.yaml
               swftools machine site.yaml --change nodes.gpu.count+=8
               swftools machine --from sacct.txt --to guess.yaml
     """
@@ -78,7 +83,8 @@ def machine(
         raise click.UsageError(f"give {which} that describes a machine, or --from LOG")
     if absence is not None and log is None:
         raise click.UsageError("--absence says something of logs; give --from LOG too")
-    read = [str(file or log)]
+    outages = click.get_current_context().meta.get("swftools.outages")
+    read = [str(file or log), *([str(outages)] if outages else [])]
     if output:
         check_output(output, (".yaml", ".yml"), read)
     if picture:
@@ -86,6 +92,7 @@ def machine(
     from swftools.machines.description import read_machine
 
     found = read_machine(file) if file is not None else _guess(str(log), absence or "1d")
+    found = _with_outages(found)
     if changes:
         found = found.changed(changes)
     if as_json:
@@ -103,8 +110,17 @@ def machine(
         _draw(found, picture, quiet=as_json)
 
 
+def _with_outages(found: MachineDescription) -> MachineDescription:
+    """Return the machine with the outages of the file that an option names."""
+    outages, form = (click.get_current_context().meta.get(f"swftools.{name}") for name in ("outages", "outages_format"))
+    if outages is None and form is not None:
+        raise click.UsageError("--outages-format says how outages are read; give --outages FILE too")
+    return found if outages is None else found.with_outages(Path(outages).expanduser(), form)
+
+
 def _guess(log: str, absence: str) -> MachineDescription:
     """Return a guess of the machine of a log; PBS's hosts are read, which usually nobody needs."""
+    from pipelines.cli.progress import Bar
     from swftools.machines.description import MachineDescription
     from swftools.parameters.durations import seconds_of
 
@@ -120,7 +136,11 @@ def _guess(log: str, absence: str) -> MachineDescription:
         meta["swftools.format"] = _with_hosts(read)
         trace = load(log, cleaned=False, rules="").trace
     name = Path(log).name.partition(".")[0]
-    return MachineDescription.guessed(trace, name=name or None, least_absence=least)
+    bar = Bar("guessing the machine", " steps")
+    try:
+        return MachineDescription.guessed(trace, name=name or None, least_absence=least, progress=bar.show)
+    finally:
+        bar.close()
 
 
 def _lacks_hosts(form: str) -> bool:
@@ -133,6 +153,8 @@ def _with_hosts(form: str) -> str:
 
 def _facts(found: MachineDescription) -> dict[str, Any]:
     """Return what is printed as JSON."""
+    from swftools.machines.outage_table import largest, outage_rows, outages_by_kind
+
     table, kinds = found.table(), found.kinds()
     parts = found.by_partition()
     sums = parts.groupby("partition", sort=False)[["nodes", "cores", "gpus"]].sum()
@@ -165,6 +187,10 @@ def _facts(found: MachineDescription) -> dict[str, Any]:
             for part in table.partitions
         ],
         "outages": len(found.outages),
+        "outages_by_kind": [each._asdict() for each in outages_by_kind(found)],
+        "largest_outages": [
+            {**row._asdict(), "node_hours": row.node_hours} for row in largest(outage_rows(found), _MOST_OUTAGES)
+        ],
         "not_simulated": found.not_simulated(),
         "notes": found.notes,
     }
@@ -216,6 +242,7 @@ def _lines(found: MachineDescription) -> list[str]:
     ]
     if any(row[0].endswith("*") for row in parts[1:]):
         lines.append(f"{_INDENT}* jobs go there that name no partition")
+    lines += _outage_lines(facts)
     for title, texts in (("not simulated", facts["not_simulated"]), ("notes", facts["notes"])):
         if texts:
             lines += ["", title]
@@ -223,6 +250,37 @@ def _lines(found: MachineDescription) -> list[str]:
                 wrapped = click.wrap_text(shown(text), WIDTH, _INDENT, f"{_INDENT}  ").split("\n")
                 lines += [shortened(line, WIDTH) for line in wrapped]
     return lines
+
+
+def _outage_lines(facts: dict[str, Any]) -> list[str]:
+    """Return what is printed of outages: how many of each kind, and the largest."""
+    from swftools.output.amounts import duration, number
+
+    if not facts["outages"]:
+        return []
+    kinds = [("outages", "number", "nodes", "node-hours", "without end", "")] + [
+        (
+            each["kind"],
+            f"{each['outages']:,}",
+            f"{each['nodes']:,}",
+            number(each["node_hours"]),
+            f"{each['without_end']:,}" if each["without_end"] else "-",
+            "",
+        )
+        for each in facts["outages_by_kind"]
+    ]
+    rows = [("largest", "nodes", "node-hours", "for", "begin", "reason")] + [
+        (
+            each["nodes"],
+            f"{each['node_count']:,}",
+            number(each["node_hours"]),
+            duration(each["seconds"]),
+            each["begin"],
+            each["reason"] or "-",
+        )
+        for each in facts["largest_outages"]
+    ]
+    return ["", *_table(kinds, "<>>>><"), *(["", *_table(rows, "<>>><<")] if len(rows) > 1 else [])]
 
 
 def _between(least: int | None, most: int | None) -> str:

@@ -123,10 +123,50 @@ def _changes_as_json(_: click.Context, __: click.Parameter, given: tuple[str, ..
     return json.dumps(given) if given else None
 
 
+def _with_outages(ctx: click.Context, _: click.Parameter, machine: str | None) -> str | None:
+    """Return the machine with the outages that options name, which are read before it; as JSON where there are any."""
+    outages, form = (ctx.meta.get(f"swftools.{name}") for name in ("outages", "outages_format"))
+    if ctx.resilient_parsing or (outages is None and form is None):
+        return machine
+    if outages is None:
+        raise click.UsageError("--outages-format says how outages are read; give --outages FILE too", ctx)
+    from pipelines.logs.machine import CARD, POOL, machine_with_outages
+
+    if machine in (None, POOL):
+        raise click.UsageError("--outages says when nodes are away; give --machine FILE too", ctx)
+    if machine == CARD:
+        raise click.UsageError("--outages needs the nodes in a file; give --machine FILE in place of card", ctx)
+    return machine_with_outages(machine, outages, form)
+
+
+outage_options = together(
+    click.option(
+        "--outages",
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=_keep,
+        help="When nodes were away: output of sacctmgr show event, samples of sinfo or pbsnodes, CSV.",
+    ),
+    click.option(
+        "--outages-format",
+        metavar="TEXT",
+        is_eager=True,
+        expose_value=False,
+        callback=_keep,
+        help="Its format with options, as sacctmgr:time_zone=Europe/Berlin; default: recognised.",
+    ),
+)
+"""When nodes of a machine were away; they are kept for whoever reads the machine."""
+
 on_nodes = together(
     click.option(
-        "--machine", metavar="FILE", help="Machine of nodes: its description, or card: the log's; see swftools machine."
+        "--machine",
+        metavar="FILE",
+        callback=_with_outages,
+        help="Machine of nodes: its description, or card: the log's; see swftools machine.",
     ),
+    outage_options,
     click.option(
         "--change",
         "changes",

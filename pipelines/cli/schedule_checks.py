@@ -123,7 +123,7 @@ def _check_machine(machine: str | None, heads: str | None, *, fit: bool) -> None
         raise click.UsageError("--processors and --machine are both given: they are two machines; give one")
     from pipelines.logs.machine import CARD, POOL
 
-    if machine not in (None, CARD, POOL) and not Path(machine).exists():
+    if machine not in (None, CARD, POOL) and not machine.startswith("{") and not Path(machine).exists():
         from swftools.errors import UnreadableLogError
 
         raise UnreadableLogError(f"there is no machine {machine}; check the path")

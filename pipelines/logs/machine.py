@@ -102,6 +102,29 @@ def machine_text(value: Any) -> str:
     return canonical_json(replace(found, name=name or None).to_mapping())
 
 
+def machine_with_outages(path: str, outages: str, form: str | None) -> str:
+    """Return a machine as ``machine_text`` does, with the outages of another file.
+
+    Parameters
+    ----------
+    path : str
+        Of the file with the machine.
+    outages : str
+        Path of the file with the outages.
+    form : str, optional
+        Its format, with options; by default it is recognised.
+
+    Raises
+    ------
+    ParameterError
+        One of the files cannot be read, or is not valid.
+    """
+    from swftools.machines.description import MachineDescription  # noqa: PLC0415 (imports pydantic)
+
+    machine = MachineDescription.from_mapping(json.loads(machine_text(path)))
+    return canonical_json(machine.with_outages(Path(outages).expanduser(), form).to_mapping())
+
+
 def changes_text(value: Any) -> str:
     """Return changes as canonical JSON, given as one text, a list of them, or as JSON.
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 
 import numpy as np
 
@@ -35,23 +36,34 @@ class Busy:
 
     def most(self, amount: FloatArray) -> FloatArray:
         """Return the most of an amount that was in use at once on each node; what ends at an instant is free then."""
-        longer = self.end > self.start
         found = np.zeros(self.nodes)
+        if not amount.any():
+            return found
         np.maximum.at(found, self.node, amount)  # a run of no time had it too
+        longer, order, node = self._changes
+        change = np.concatenate((amount[longer], -amount[longer]))[order]
+        np.maximum.at(found, node, np.round(np.cumsum(change), 6))
+        return found
+
+    @cached_property
+    def _changes(self) -> tuple[IntArray, IntArray, IntArray]:
+        """The runs that take time, and the order of their starts and ends by node and time, with the node of each.
+
+        Ends stand behind all starts, and come first at one instant.
+        """
+        longer = np.flatnonzero(self.end > self.start)
         node = np.concatenate((self.node[longer], self.node[longer]))
         time = np.concatenate((self.start[longer], self.end[longer]))
-        change = np.concatenate((amount[longer], -amount[longer]))
-        order = np.lexsort((change > 0, time, node))
-        level = np.cumsum(change[order])
-        np.maximum.at(found, node[order], np.round(level, 6))
-        return found
+        order = np.lexsort((np.arange(len(node)) < len(longer), time, node))
+        return longer, order, node[order]
 
     def idle(self, node: int) -> list[tuple[float, float]]:
         """Return the stretches of the log in which nobody uses a node."""
         at = self._order[self._bounds[node] : self._bounds[node + 1]]
         begins = np.append(self.start[at], self.last)
         ends = np.concatenate(([self.first], np.maximum.accumulate(self.end[at]) if len(at) else []))
-        return [(begin, end) for begin, end in zip(ends.tolist(), begins.tolist(), strict=True) if end > begin]
+        is_idle = begins > ends
+        return list(zip(ends[is_idle].tolist(), begins[is_idle].tolist(), strict=True))
 
 
 def absences(busy: Busy, kind: IntArray, least: float) -> dict[tuple[float, float], list[int]]:

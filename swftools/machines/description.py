@@ -7,7 +7,7 @@ pydantic is imported here: what must start at once imports this where it needs i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,7 +115,14 @@ class MachineDescription(ShowsItself):
         return found
 
     @classmethod
-    def guessed(cls, trace: Trace, *, name: str | None = None, least_absence: float | None = 86400.0) -> Self:
+    def guessed(
+        cls,
+        trace: Trace,
+        *,
+        name: str | None = None,
+        least_absence: float | None = 86400.0,
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> Self:
         """Return a guess of the machine of a log, from the nodes that it names.
 
         Nodes have the most cores, memory and GPUs that were in use at once; partitions have the nodes on which their
@@ -131,6 +138,8 @@ class MachineDescription(ShowsItself):
             Of the machine.
         least_absence : float, optional
             Seconds for which a node is not named until it may be away; None: no outages are looked for.
+        progress : callable, optional
+            Is told how many steps of how many are done, and what is found next; as of ``swftools.progress_bar``.
 
         Raises
         ------
@@ -139,7 +148,7 @@ class MachineDescription(ShowsItself):
         """
         from swftools.machines.guess import guess_mapping  # noqa: PLC0415 (who reads files does without)
 
-        return cls.from_mapping({"name": name, **guess_mapping(trace, least_absence)}, "the guess")
+        return cls.from_mapping({"name": name, **guess_mapping(trace, least_absence, progress)}, "the guess")
 
     def numbered(self) -> Numbered:
         """Return the numbers of nodes, and what is wrong between the parts of the description."""
@@ -195,6 +204,42 @@ class MachineDescription(ShowsItself):
         for text in changes:
             found = MachineDescription.from_mapping(change_mapping(found.to_mapping(), text), f"change {text!r}")
         return found
+
+    def with_outages(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,  # noqa: A002 (what a user would call it)
+        **options: Any,
+    ) -> MachineDescription:
+        """Return the machine with the outages that a file tells beside those that it has; this one stays as it is.
+
+        Parameters
+        ----------
+        path : path
+            What ``sacctmgr -P show event`` prints; samples of ``sinfo`` or ``pbsnodes``, a time before each; or CSV
+            with the columns nodes, begin, end, kind, reason, users. It may be compressed.
+        format : str, optional
+            Name of a format, with options if need be, as in ``sacctmgr:time_zone=Europe/Berlin``; by default it is
+            recognised from the text.
+        **options
+            Options of the format: ``time_zone``, of times that are written without one; ``unknown="skip"`` leaves out
+            outages of nodes that the machine does not have; ``cluster``, of sacctmgr.
+
+        Returns
+        -------
+        MachineDescription
+            Dates are in UTC. Its notes say what was left out or merged.
+
+        Raises
+        ------
+        ParameterError
+            The file cannot be read, a line is not as its format has it, or a node is unknown.
+        """
+        from swftools.machines.events import read_outages  # noqa: PLC0415 (reads dates by compiled kernels)
+
+        found = read_outages(path, self.numbered().names, format, **options)
+        outages = tuple(Outage(**each) for each in found.outages)
+        return replace(self, outages=(*self.outages, *outages), notes=(*self.notes, *found.notes))
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the description as plain values; what is as by default is left out."""

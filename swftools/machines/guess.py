@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import BoolArray, FloatArray
+from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.machines.absence import Busy, absences
 from swftools.machines.as_yaml import GUESSED
 from swftools.machines.hostlist import fold_hosts, in_order
 from swftools.machines.kinds import Node, kinds_of
-from swftools.machines.named_nodes import Part, parts_of
+from swftools.machines.named_nodes import parts_of
 from swftools.machines.parts import MOST_NODES, UNTYPED
 from swftools.machines.request_words import read_request
 from swftools.output.amounts import counted
@@ -34,9 +36,15 @@ _MOST_GROUPS = 1000
 """Of names that are looked at as renamed."""
 _NUMBER = re.compile(r"[0-9]+(?=[^0-9]*$)")
 _MB = 1024
+_STEPS = ("names", "cores", "memory", "GPUs", "outages")
+"""What is found, one after another."""
+
+Progress = Callable[[int, int, str], None]
 
 
-def guess_mapping(trace: Trace, least_absence: float | None = 86400.0) -> dict[str, Any]:
+def guess_mapping(
+    trace: Trace, least_absence: float | None = 86400.0, progress: Progress | None = None
+) -> dict[str, Any]:
     """Return the machine of a log as a description has it.
 
     Parameters
@@ -46,6 +54,8 @@ def guess_mapping(trace: Trace, least_absence: float | None = 86400.0) -> dict[s
         machine, nodes and cores of each.
     least_absence : float, optional
         Seconds for which nobody names a node until it may be an outage; None: no outages.
+    progress : callable, optional
+        Is told how many steps of how many are done, and what is found next.
 
     Raises
     ------
@@ -55,47 +65,55 @@ def guess_mapping(trace: Trace, least_absence: float | None = 86400.0) -> dict[s
     column = next((each for each in _COLUMNS if each in trace.jobs and trace.jobs[each].notna().any()), None)
     if column is None:
         return _without_names(trace)
-    return _Guess(trace, column).content(least_absence)
+    return _Guess(trace, column, progress or (lambda _, __, ___: None)).content(least_absence)
 
 
 class _Guess:
-    """What each node was used for; one entry for each node of each job."""
+    """What each node was used for; one entry for each node of each job.
 
-    def __init__(self, trace: Trace, column: str) -> None:
+    Many jobs have the same nodes: what a text names is found once, and jobs know their text by its number.
+    """
+
+    def __init__(self, trace: Trace, column: str, progress: Progress) -> None:
         jobs = trace.jobs
+        self._steps = iter(range(len(_STEPS)))
+        self._progress = progress
+        self._next()
         self._start = _numbers(trace, "submit_time") + _numbers(trace, "wait_time")
         self._end = self._start + _numbers(trace, "run_time")
-        known: dict[str, list[Part]] = {}
-        self.rows: list[tuple[int, list[Part]]] = []
-        self._texts = jobs[column].tolist()
-        for row, text in enumerate(self._texts):
-            if isinstance(text, str) and self._end[row] >= self._start[row]:
-                if text not in known:
-                    known[text] = parts_of(text)
-                if known[text]:
-                    self.rows.append((row, known[text]))
+        codes, texts = pd.factorize(jobs[column])
+        known = [parts_of(text) if isinstance(text, str) else [] for text in texts.tolist()]
+        count = np.array([*map(len, known), 0], np.int64)  # the last is of jobs without a text
+        self._row = np.flatnonzero((count[codes] > 0) & (self._end >= self._start))
+        self._text = codes[self._row]
         self._width, self._gpus = _numbers(trace, "allocated_processors"), _numbers(trace, "allocated_gpus")
         self._memory = _numbers(trace, "requested_memory") / _MB
         self._of_node = _tell_memory_of_nodes(trace)
-        self._parts = _partitions(trace)
+        self._part, self._part_names = _partitions(trace)
         self.notes = [GUESSED]
-        names = {part.node for parts in known.values() for part in parts}
+        names = {part.node for parts in known for part in parts}
         if not names:
             raise ParameterError(f"the log's {column} names no node that can be read, such as n[01-04]")
         if len(names) > MOST_NODES:
             raise ParameterError(f"the log names {len(names):,} nodes, more than {MOST_NODES:,}")
         self._names = sorted(names, key=in_order)
         number = {name: place for place, name in enumerate(self._names)}
-        self._nodes = {text: np.array([number[part.node] for part in parts]) for text, parts in known.items() if parts}
-        self._own = {
-            text: np.array([[np.nan if each is None else each for each in part[1:]] for part in parts], np.float64)
-            for text, parts in known.items()
-            if parts
-        }
-        self._row = np.array([row for row, _ in self.rows], np.int64)
-        self._many = np.array([len(parts) for _, parts in self.rows], np.int64)
-        self._node = np.concatenate([self._nodes[self._texts[row]] for row in self._row.tolist()] or [self._row])
+        self._nodes = [np.array([number[part.node] for part in parts], np.int64) for parts in known]
+        own = [[np.nan if each is None else each for each in part[1:]] for parts in known for part in parts]
+        self._own = np.array(own, np.float64).reshape(-1, 2)
+        self._many = count[self._text]
+        # Where what the texts name stands one behind another: the places of each entry.
+        first = np.cumsum(count) - count
+        self._place = np.repeat(first[self._text] - np.cumsum(self._many) + self._many, self._many) + np.arange(
+            self._many.sum()
+        )
+        self._node = np.concatenate(self._nodes)[self._place]
         self._renames()
+
+    def _next(self) -> None:
+        """Tell that the next step begins."""
+        done = next(self._steps)
+        self._progress(done, len(_STEPS), _STEPS[done])
 
     def _renames(self) -> None:
         """Give nodes their last names: as many nodes as went were there under other names from then on."""
@@ -124,13 +142,13 @@ class _Guess:
                 )
         left, places = np.unique(called, return_inverse=True)
         self._names = [self._names[place] for place in left.tolist()]
-        self._nodes = {text: places[at] for text, at in self._nodes.items()}
+        self._nodes = [places[at] for at in self._nodes]
         self._node = places[self._node]
 
     def content(self, least_absence: float | None) -> dict[str, Any]:
         """Return it all as a description has it."""
         names = self._names
-        own = np.concatenate([self._own[self._texts[row]] for row in self._row.tolist()])
+        own = self._own[self._place]
         alone = np.repeat(self._many == 1, self._many)
 
         def of_node(each: FloatArray) -> FloatArray:
@@ -144,31 +162,39 @@ class _Guess:
         gpus = np.nan_to_num(np.where(np.isfinite(own[:, 1]), own[:, 1], np.where(alone, given_gpus, 0.0)))
         memory = np.nan_to_num(np.where(is_of_node, asked / _MB, asked * of_all))
         busy = Busy(self._node, of_node(self._start), of_node(self._end), len(names))
-        cores, memory, gpus = (busy.most(each) for each in (cores, memory, gpus))
+        found = []
+        for amount in (cores, memory, gpus):
+            self._next()
+            found.append(busy.most(amount))
+        cores, memory, gpus = found
         self._even(cores, memory, gpus)
         nodes = self._sizes(names, np.maximum(cores, 1.0), memory, gpus)
         kinds = kinds_of(zip(names, nodes, strict=True))
+        self._next()
         outages = []
         if least_absence is not None:
             kind_of = {node: place for place, node in enumerate(dict.fromkeys(nodes))}
             kind = np.array([kind_of[node] for node in nodes])
-            found = absences(busy, kind, least_absence)
+            away = absences(busy, kind, least_absence)
             outages = [
                 {"nodes": fold_hosts(names[node] for node in at), "begin": begin, "end": end, "reason": "not named"}
-                for (begin, end), at in found.items()
+                for (begin, end), at in away.items()
             ]
             if outages:
                 self.notes.append(
                     f"{counted(len(outages), 'outage')}: nodes that nobody names for {least_absence:,.0f} s or more, "
                     "while 8 in 10 of the others of their kind were busy"
                 )
-        unnamed = int((self._width > 0).sum()) - len(self.rows)
+        self._progress(len(_STEPS), len(_STEPS), "")
+        unnamed = int((self._width > 0).sum()) - len(self._row)
         if unnamed > 0:
             self.notes.append(f"{counted(unnamed, 'job')} with processors name no node")
         where: defaultdict[str, set[int]] = defaultdict(set)
-        for part, text in {(self._parts[row], self._texts[row]) for row in self._row.tolist()}:
-            if part:
-                where[part].update(self._nodes[text].tolist())
+        is_named = self._part[self._row] >= 0
+        pairs = np.unique(self._part[self._row][is_named] * len(self._nodes) + self._text[is_named])
+        for part, text in (divmod(pair, len(self._nodes)) for pair in pairs.tolist()):
+            if self._part_names[part]:
+                where[self._part_names[part]].update(self._nodes[text].tolist())
         parts_found = [
             {"name": part, "nodes": fold_hosts(names[place] for place in sorted(at))}
             for part, at in sorted(where.items())
@@ -185,17 +211,27 @@ class _Guess:
         """Raise what nodes have to what each of a job's nodes must have at least, if all of one group are alike."""
         with_gpus = gpus > 0
         group = np.unique([_NUMBER.sub("#", name) for name in self._names], return_inverse=True)[1]
-        for row, parts in self.rows:
-            if len(parts) == 1 or parts[0].cores is not None:
-                continue
-            at = self._nodes[self._texts[row]]
-            if self._gpus[row] > 0:  # those of a mixed job are on the nodes that are known to have some
+        rows = self._row
+        width, asked_gpus, asked = self._width[rows], self._gpus[rows], self._memory[rows]
+        is_counted = (width > 0) & (asked > 0) & ~self._of_node[rows]
+        # Of jobs with the same nodes the one that had most.
+        most_cores, most_gpus, most_memory = (
+            _most(self._text, values, len(self._nodes))
+            for values in (width, asked_gpus, np.where(is_counted, asked * width, 0.0))
+        )
+        spread = np.unique(self._text[(self._many > 1) & np.isnan(self._own[self._place_of_first(), 0])])
+        for text in spread.tolist():
+            at = self._nodes[text]
+            if most_gpus[text] > 0:  # those of a mixed job are on the nodes that are known to have some
                 able = at[with_gpus[at]] if with_gpus[at].any() else at
-                gpus[able] = np.maximum(gpus[able], np.ceil(self._gpus[row] / len(at)))
-            if self._width[row] > 0 and bool((group[at] == group[at[0]]).all()):
-                cores[at] = np.maximum(cores[at], np.ceil(self._width[row] / len(at)))
-                if self._memory[row] > 0 and not self._of_node[row]:
-                    memory[at] = np.maximum(memory[at], self._memory[row] * self._width[row] / len(at))
+                gpus[able] = np.maximum(gpus[able], np.ceil(most_gpus[text] / len(at)))
+            if most_cores[text] > 0 and bool((group[at] == group[at[0]]).all()):
+                cores[at] = np.maximum(cores[at], np.ceil(most_cores[text] / len(at)))
+                memory[at] = np.maximum(memory[at], most_memory[text] / len(at))
+
+    def _place_of_first(self) -> IntArray:
+        """Return where the first node of each job stands among what the texts name."""
+        return self._place[np.cumsum(self._many) - self._many]
 
     def _sizes(self, names: list[str], cores: FloatArray, memory: FloatArray, gpus: FloatArray) -> list[Node]:
         """Return what each node has, by the groups of nodes that are judged together."""
@@ -220,13 +256,21 @@ class _Guess:
         return [found[place] for place in range(len(names))]
 
 
-def _partitions(trace: Trace) -> list[str]:
-    """Return the name of the partition, or queue, of each job; nothing where there is none."""
+def _most(text: IntArray, values: FloatArray, texts: int) -> FloatArray:
+    """Return the most of the values of each text, 0 where there is none."""
+    found = np.zeros(texts)
+    np.maximum.at(found, text, np.nan_to_num(values))
+    return found
+
+
+def _partitions(trace: Trace) -> tuple[IntArray, list[str]]:
+    """Return the partition, or queue, of each job as a number, -1 where there is none; and what each is called."""
     if "queue_name" in trace.jobs:
-        return [each if isinstance(each, str) else "" for each in trace.jobs["queue_name"].tolist()]
+        codes, called = pd.factorize(trace.jobs["queue_name"])
+        return codes, called.tolist()
     names = trace.known_names.get("queue", {})
-    numbers = _numbers(trace, "queue_id")
-    return [str(names.get(int(each), int(each))) if np.isfinite(each) else "" for each in numbers.tolist()]
+    codes, numbers = pd.factorize(_numbers(trace, "queue_id"))
+    return codes, [str(names.get(int(each), int(each))) for each in numbers.tolist()]
 
 
 def _tell_memory_of_nodes(trace: Trace) -> BoolArray:

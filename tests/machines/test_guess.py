@@ -9,11 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from swftools import read_log, read_machine, read_swf, simulate
 from swftools.errors import ParameterError
+from swftools.machines.absence import Busy
 from swftools.machines.description import MachineDescription
 from swftools.machines.hostlist import expand_hosts, fold_hosts
 from swftools.machines.named_nodes import parts_of
@@ -190,6 +194,9 @@ def test_memory_that_is_told_of_nodes() -> None:
     runs = [Run(0, 10, "{7,7,7,7}", 4, memory=3 * 1024)]
     of_node = MachineDescription.guessed(log_of(runs, "node_list", resource_request=["1:ppn=4:cl_zewura#excl"]))
     assert of_node.table().memory.tolist() == [3]
+    several = [Run(0, 10, "n[1-2]", 8, 0, 3 * 1024)]
+    of_each = MachineDescription.guessed(log_of(several, resource_request=["2:ppn=4:cl_zewura#excl"]))
+    assert of_each.table().memory.tolist() == [3, 3]
     assert MachineDescription.guessed(log_of(runs, "node_list")).table().memory.tolist() == [4 * 3 * 1024]
 
 
@@ -263,3 +270,43 @@ def test_own_slurm(shared: Path) -> None:
     given = {part.name: set(part.nodes.tolist()) for part in found.partitions}
     assert all(given[name] <= nodes[name] for name in nodes)
     assert {found.names[node] for node in given["batch"]} == set(expand_hosts("n[01-56]"))
+
+
+def test_steps_are_told() -> None:
+    """What is found next, and at last that all is."""
+    told: list[tuple[int, int, str]] = []
+    MachineDescription.guessed(log_of([Run(0, 10, "n1", 1)]), progress=lambda *step: told.append(step))
+    assert told == [(0, 5, "names"), (1, 5, "cores"), (2, 5, "memory"), (3, 5, "GPUs"), (4, 5, "outages"), (5, 5, "")]
+
+
+def naive_most(runs: list[tuple[int, int, int, float]], node: int) -> float:
+    """Return the most in use at once on a node: at the start of each run, by those that have begun and not ended."""
+    at = [run for run in runs if run[0] == node]
+    longer = [run for run in at if run[2] > run[1]]
+    sums = [sum(run[3] for run in longer if run[1] <= time < run[2]) for _, time, _, _ in longer]
+    return max([*sums, *(run[3] for run in at)], default=0.0)
+
+
+def naive_idle(runs: list[tuple[int, int, int, float]], node: int) -> list[tuple[float, float]]:
+    """Return the stretches in which nobody uses a node, second by second."""
+    first, last = min(run[1] for run in runs), max(run[2] for run in runs)
+    used = [any(run[0] == node and run[1] <= time < run[2] for run in runs) for time in range(first, last)]
+    edges = [False, *(not each for each in used), False]
+    begins = [first + at for at in range(len(edges) - 1) if edges[at + 1] and not edges[at]]
+    ends = [first + at for at in range(len(edges) - 1) if edges[at] and not edges[at + 1]]
+    return list(zip(map(float, begins), map(float, ends), strict=True))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(0, 6), st.integers(0, 4)), min_size=1, max_size=12
+    )
+)
+def test_most_and_idle_as_the_twins(drawn: list[tuple[int, int, int, int]]) -> None:
+    """On whatever runs."""
+    runs = [(node, start, start + length, float(amount)) for node, start, length, amount in drawn]
+    node, start, end, amount = (np.array(column) for column in zip(*runs, strict=True))
+    busy = Busy(node, start.astype(float), end.astype(float), 3)
+    assert busy.most(amount).tolist() == [naive_most(runs, each) for each in range(3)]
+    for each in range(3):
+        assert busy.idle(each) == naive_idle(runs, each)

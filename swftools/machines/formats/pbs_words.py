@@ -14,8 +14,12 @@ from swftools.machines.kinds import Node, kinds_of
 from swftools.machines.parts import UNTYPED
 
 _GIVEN = "resources_available."
-_DOWN = {"down", "state-unknown", "stale", "unresolvable", "sleep", "Down", "provisioning", "wait-provisioning"}
-_DRAIN = {"offline", "maintenance", "offline_by_mom"}
+_AWAY = {
+    "down": {"down", "state-unknown", "stale", "unresolvable", "sleep", "provisioning", "wait-provisioning"},
+    "drain": {"offline", "maintenance", "offline_by_mom"},
+    "reservation": {"resv-exclusive"},
+}
+"""What kind of outage states are, in small letters."""
 _PHYSICAL = re.compile(r"(?:^|,)physmem=([^,]+)")
 _UNFIT = re.compile(r"[\[\],\s]+")
 _TRUE = ("true", "yes")
@@ -46,7 +50,7 @@ class PbsMachine:
         ParameterError
             It is there twice, does not say how many processors it has, or a value is not as PBS writes it.
         """
-        name = _UNFIT.sub("-", called).strip("-")
+        name = node_name(called)
         if name != called:
             self._notes["names with brackets are written with -: n[0] is n-0"] = None
         if name in self._nodes:
@@ -70,9 +74,8 @@ class PbsMachine:
             self._queues.setdefault(queue, []).append(name)
         if not queues:
             self._of_all.append(name)
-        states = {each.strip() for each in words.get("state", "").split(",")}
-        kind = "drain" if states & _DRAIN else "down" if states & _DOWN else ""
-        if kind:
+        kind = outage_kind(words.get("state", ""))
+        if kind and kind != "reservation":  # which nobody says how long it takes
             self._away.setdefault((kind, words.get("comment") or words.get("note") or ""), []).append(name)
 
     def content(self, source: str) -> dict[str, Any]:
@@ -102,6 +105,29 @@ class PbsMachine:
             ],
             "notes": [*self._notes],
         }
+
+
+def node_name(called: str) -> str:
+    """Return the name of a node without brackets, which lists of hosts have for ranges.
+
+    Examples
+    --------
+    >>> node_name("n[0]")
+    'n-0'
+    """
+    return _UNFIT.sub("-", called).strip("-")
+
+
+def outage_kind(text: str) -> str:
+    """Return the kind of outage that states are, such as ``down,offline``; nothing where a node is there.
+
+    Examples
+    --------
+    >>> outage_kind("down,offline"), outage_kind("job-busy")
+    ('down', '')
+    """
+    states = {each.strip().lower() for each in text.split(",")}
+    return next((kind for kind, words in _AWAY.items() if states & words), "")
 
 
 def _memory(words: Mapping[str, str], where: str) -> int | None:

@@ -27,8 +27,18 @@ _GRES = re.compile(r"([0-9]{1,9})([KMGT]?)", re.IGNORECASE)
 _SINCE = re.compile(r"\[[^\]@]*@([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+(?:[+-][0-9:]+)?)\]$")
 _POWERS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 _ENDS = re.compile(r"[*~#!%$@^+-]+$")
-_DOWN = {"DOWN", "FAIL", "FAILING", "ERROR"}
-_DRAIN = {"DRAIN", "DRAINING", "DRAINED"}
+_AWAY = {
+    "down": {"DOWN", "ERROR", "REBOOT_ISSUED"},
+    "drain": {"DRAIN", "DRAINING", "DRAINED", "DRNG", "FAIL", "FAILING", "FAILG", "INVAL"},
+    "reservation": {"MAINT", "RESERVED", "RESV"},
+}
+"""What kind of outage states are, also as ``sinfo`` shortens them. On nodes that fail, or are drained, jobs go on."""
+_THERE = {
+    *("IDLE", "ALLOCATED", "ALLOC", "MIXED", "MIX", "COMPLETING", "COMP", "PLANNED", "PLND", "BLOCKED", "BLKD"),
+    *("PERFCTRS", "NPC", "UNKNOWN", "UNK", "NOT_RESPONDING", "CLOUD", "FUTURE", "FUTR", "REBOOT", "REBOOT_REQUESTED"),
+    *("POWER_DOWN", "POWERED_DOWN", "POWERING_DOWN", "POWER_UP", "POWERING_UP", "POW_DN", "POW_UP"),
+}
+"""States of nodes that are there, or that nobody counts on."""
 _FUTURE = "FUTURE"
 
 
@@ -110,7 +120,7 @@ class SlurmMachine:
     def add_nodes(self, names: Iterable[str], words: Words, where: str) -> None:
         """Take nodes that have the same; those of the future are not there."""
         names = [*names]
-        if _FUTURE in _states(words):
+        if _FUTURE in _states(value_of(words, "state")):
             self.note("nodes of the future are left out", fold_hosts(names))
             return
         twice = next((name for name in names if name in self._nodes), None)
@@ -121,9 +131,8 @@ class SlurmMachine:
 
     def add_away(self, names: Iterable[str], words: Words) -> None:
         """Keep that nodes are down or drained, if their state is such."""
-        states = _states(words)
-        kind = "drain" if states & _DRAIN else "down" if states & _DOWN else ""
-        if kind:
+        kind = outage_kind(value_of(words, "state"))
+        if kind and kind != "reservation":  # which are told by themselves
             reason = value_of(words, "reason")
             since = _SINCE.search(reason)
             told = reason[: since.start()].strip() if since else reason
@@ -286,9 +295,30 @@ class SlurmMachine:
         return found
 
 
-def _states(words: Words) -> set[str]:
+def outage_kind(text: str) -> str:
+    """Return the kind of outage that a state is, such as ``DOWN*+DRAIN``: the first of down, drain, reservation.
+
+    Nothing is returned where nodes are there. Of the marks behind a state two count: ^ is of nodes that are rebooted, $
+    of those within a reservation for maintenance.
+
+    Examples
+    --------
+    >>> outage_kind("DOWN*+DRAIN"), outage_kind("idle$"), outage_kind("mixed")
+    ('down', 'reservation', '')
+    """
+    states = _states(text)
+    found = next((kind for kind, words in _AWAY.items() if states & words), "")
+    return found or ("down" if "^" in text else "reservation" if "$" in text else "")
+
+
+def is_known_state(text: str) -> bool:
+    """Return whether every part of a state is one that Slurm is known to have."""
+    return _states(text) <= set().union(_THERE, *_AWAY.values())
+
+
+def _states(text: str) -> set[str]:
     """Return the states of nodes, without the marks behind them."""
-    return {_ENDS.sub("", each) for each in value_of(words, "state").upper().replace(",", "+").split("+")}
+    return {_ENDS.sub("", each) for each in text.upper().replace(",", "+").split("+")}
 
 
 def _listed(names: list[str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from pipelines.cli import progress
 from pipelines.cli.main import main
 from pipelines.exit_statuses import MISSING_INPUT, WRONG_COMMAND
 from swftools import read_machine
@@ -53,6 +54,9 @@ def test_what_is_printed() -> None:
         "  gpu            7    216    30      2 d        2-3     5\n"
         "  excl           5    152    26      any        any     5  whole nodes\n"
         "  * jobs go there that name no partition\n"
+        "\n"
+        "  outages  number  nodes  node-hours  without end\n"
+        "  down          1      1           0            1\n"
         "\n"
         "not simulated\n"
         "  threads: those that a log counts become cores (30c)\n"
@@ -176,3 +180,22 @@ def test_guess_from_a_log(tmp_path: Path) -> None:
     refused = call("--from", tmp_path / "plain.swf", "-q")
     assert refused.exit_code == WRONG_COMMAND
     assert "the log names no nodes" in refused.stderr
+
+
+def test_guess_tells_its_progress(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As simulations do."""
+    told = []
+
+    class Heard(progress.Bar):
+        def show(self, done: int, total: int | None = None, note: str = "") -> None:
+            told.append((self.what, done, total, note))
+
+    monkeypatch.setattr(progress, "Bar", Heard)
+    log = tmp_path / "sacct.txt"
+    log.write_text(
+        "JobID|User|Partition|Submit|Start|End|NCPUS|State|NodeList\n"
+        "1|u|p|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T11:00:00|4|COMPLETED|n[01-02]\n"
+    )
+    assert call("--from", log, "--format", "slurm:time_zone=UTC").exit_code == 0
+    assert told[0] == ("guessing the machine", 0, 5, "names")
+    assert told[-1][:3] == ("guessing the machine", 5, 5)
