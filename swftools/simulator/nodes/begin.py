@@ -28,10 +28,12 @@ from swftools.simulator.nodes.state import (
     KEPT,
     ONE_HEAD,
     SPARING,
+    NodeMachine,
     NodeReplayState,
 )
 from swftools.simulator.nodes.words import HALF, MOST_CORES, MOST_GPUS, words_of
 from swftools.simulator.state.arena import Arena
+from swftools.simulator.state.columns import StateSizes
 
 
 def begin_on_nodes(
@@ -69,43 +71,80 @@ def begin_on_nodes(
     ParameterError
         A node is larger than can be counted, or there are too many partitions, or kinds of places that jobs ask for.
     """
-    _check_sizes(table)
-    order = placement.rule.order(table)
     own = _asked_by_job(coming, asked)
     used, own["machine.asked.place"] = _used_places(own["machine.asked.place"])
-    places = [asked.places[place] for place in used]
-    given = {f"machine.places.{name}": column for name, column in places_of(table, order, places).items()}
-    given["machine.restart"] = read_only(restart)
-    words = words_of(table.cores[order], table.memory[order], table.gpus[order], np.ones(len(table), np.bool_))
-    given["machine.nodes.capacity"] = words
-    given["machine.nodes.switch"] = _numbered(table.switch_by_node[order])
+    begin = NodeBeginning(table, tuple(asked.places[place] for place in used), placement, heads, reservations)
+    given = begin.given() | {"machine.restart": read_only(restart)}
     jobs, held = len(coming.row), int(own["machine.asked.nodes"].sum(dtype=np.int64))
     sizes = sizes_at_first(coming, jobs if (asked.cores[coming.row] < 1).any() else table.processors, optional)
-    sizes = sizes._replace(
-        nodes=len(table),
-        parts=held,
-        table=1 << max(2 * jobs, 2).bit_length(),
-        partitions=len(table.partitions),
-        asked_places=len(places) + 1,
-        heads=len(table.partitions) * reservations,
-        planned=len(table.partitions) * reservations * len(table),
-    )
     first, by_row = given_columns(coming)
     completed: Any = with_views
     arena: Arena[NodeReplayState] = Arena(
-        NodeReplayState, sizes._replace(**room), given | by_row, completed, first | own
+        NodeReplayState, begin.sizes(sizes, jobs, held)._replace(**room), given | by_row, completed, first | own
     )
     machine = arena.state.machine
-    machine.nodes.free[:] = words
     machine.counts[FREE] = machine.counts[CAPACITY] = table.processors
     arena.state.replay.counts[COMING] = jobs
-    counts = machine.classes.counts
-    counts[HEAD] = NOBODY
-    counts[SPARING] = placement.sparing
-    counts[HEADS] = HEAD_OF_PARTITION if heads == "partition" and len(table.partitions) > 1 else ONE_HEAD
-    has_choice = placement.sparing or any(len(place.nodes) > 1 for place in places)
-    counts[CHOOSES] = BY_AMOUNT if placement.rule.chooses_again else BY_FIT if has_choice else KEPT
+    begin.set_up(machine)
     return arena
+
+
+class NodeBeginning:
+    """A machine of nodes as a state has it before any job runs.
+
+    Parameters
+    ----------
+    table : NodeTable
+        The machine.
+    places : tuple of Place
+        Where jobs may run, by number.
+    placement, heads, reservations
+        As ``begin_on_nodes`` takes them.
+
+    Raises
+    ------
+    ParameterError
+        As ``begin_on_nodes`` does.
+    """
+
+    def __init__(
+        self, table: NodeTable, places: tuple[Place, ...], placement: Placement, heads: str, reservations: int
+    ) -> None:
+        _check_sizes(table)
+        self._table, self._places, self._placement = table, places, placement
+        self._order, self._reservations = placement.rule.order(table), reservations
+        self._heads = HEAD_OF_PARTITION if heads == "partition" and len(table.partitions) > 1 else ONE_HEAD
+
+    def given(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns that are the same throughout, by path."""
+        table, order = self._table, self._order
+        columns = {f"machine.places.{name}": column for name, column in places_of(table, order, self._places).items()}
+        whole = np.ones(len(table), np.bool_)
+        columns["machine.nodes.capacity"] = words_of(table.cores[order], table.memory[order], table.gpus[order], whole)
+        columns["machine.nodes.switch"] = _numbered(table.switch_by_node[order])
+        return columns
+
+    def sizes(self, sizes: StateSizes, jobs: int, parts: int) -> StateSizes:
+        """Return the room of a state, also for so many jobs on nodes, and all nodes that they ask for."""
+        many = len(self._table.partitions) * self._reservations
+        return sizes._replace(
+            nodes=len(self._table),
+            parts=parts,
+            table=1 << max(2 * jobs, 2).bit_length(),
+            partitions=len(self._table.partitions),
+            asked_places=len(self._places) + 1,
+            heads=many,
+            planned=many * len(self._table),
+        )
+
+    def set_up(self, machine: NodeMachine) -> None:
+        """Let nodes be idle, and say how jobs are chosen and placed."""
+        machine.nodes.free[:] = machine.nodes.capacity
+        counts = machine.classes.counts
+        counts[HEAD], counts[HEADS] = NOBODY, self._heads
+        counts[SPARING] = self._placement.sparing
+        has_choice = self._placement.sparing or any(len(place.nodes) > 1 for place in self._places)
+        counts[CHOOSES] = BY_AMOUNT if self._placement.rule.chooses_again else BY_FIT if has_choice else KEPT
 
 
 def _numbered(switch: IntArray) -> IntArray:

@@ -63,7 +63,9 @@ MOST_PROCESSORS = 2**31 - 1
 """Of a machine: jobs' processors are held in 32 bits."""
 
 
-def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, options: EngineOptions) -> None:
+def check_parts(
+    coming: Coming, machine: Machine, replay: Replay, jobs: int, options: EngineOptions, *, on_nodes: bool = False
+) -> None:
     """Refuse parts of a simulation of so many jobs that do not fit together.
 
     Raises
@@ -76,7 +78,7 @@ def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, opt
     _check_coming(coming, machine, replay, jobs)
     _check_requests(coming, machine, replay.requests)
     _check_machine(machine, replay, jobs, len(coming.run_time))
-    _check_queue(machine.queue, machine, replay.requests, jobs)
+    _check_queue(machine.queue, machine, np.ones(len(machine.run)) if on_nodes else replay.requests.processors, jobs)
     _check_log(machine, replay, jobs)
     _check_dependents(machine, replay, jobs)
 
@@ -257,8 +259,8 @@ def _listed(jobs: Array, count: int, submitted: int, *, may_repeat: bool = False
     return some
 
 
-def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests, jobs_known: int) -> None:
-    """Look at the places of the queue; make the tree over them anew."""
+def _check_queue(queue: WaitingQueue, machine: Machine, needs: Array, jobs_known: int) -> None:
+    """Look at the places of the queue, at which stands what jobs need; make the tree over them anew."""
     what, places, counts = "queue", len(queue.job), machine.counts
     _want(places >= _LEAST_PLACES and places & (places - 1) == 0, what, f"{places:,} places")
     _want(len(machine.held) >= counts[HELD], what, "no room for who is held back")
@@ -278,7 +280,7 @@ def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests, jobs
     _want((jobs != NOBODY).all() and len(jobs) == counts[WAITING], what, "other jobs wait than are counted")
     _want(not waits[:first].any(), what, "a job waits before the first one")
     _want((machine.allocated[jobs] == 0).all(), what, "a job waits and runs")
-    _want((leaves[waits, 0] == requests.processors[jobs]).all(), what, "a job waits for other processors than it needs")
+    _want((leaves[waits, 0] == needs[jobs]).all(), what, "a job waits for other processors than it needs")
     _want((leaves[waits, 1] >= 0).all(), what, "a time is before 0")
     held = machine.held[: counts[HELD]]
     _want((queue.place[held] == NOBODY).all(), what, "a job is held back and stands in the queue")

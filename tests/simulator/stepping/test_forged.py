@@ -59,7 +59,11 @@ def state_of(policy: str, kind: int) -> bytes:
 
 def forged(policy: str, draw: random.Random) -> bytes:
     """Return such a state, changed in one place or a few."""
-    state = state_of(policy, draw.randrange(4))
+    return forged_of(state_of(policy, draw.randrange(4)), draw)
+
+
+def forged_of(state: bytes, draw: random.Random) -> bytes:
+    """Return a state, changed in one place or a few."""
     arrays = packed_arrays.unpack(state)
     way = draw.randrange(10)
     if way == 0:
