@@ -17,6 +17,8 @@ from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.engine.replay import COMING, Coming, given_columns, sizes_at_first, with_views
 from swftools.simulator.machine.state import CAPACITY, FREE, read_only
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.away.begin import Away, begin_outages, outages_in, with_outages
+from swftools.simulator.nodes.away.state import AwayReplayState
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.nodes.state import (
     BY_AMOUNT,
@@ -45,8 +47,9 @@ def begin_on_nodes(
     restart: FloatArray,
     optional: Iterable[str] = (),
     reservations: int = 1,
+    away: Away | None = None,
     **room: Any,
-) -> Arena[NodeReplayState]:
+) -> Arena[Any]:
     """Return the beginning of a simulation on nodes.
 
     Parameters
@@ -65,6 +68,8 @@ def begin_on_nodes(
         As ``engine.replay.begin_state`` takes them.
     reservations : int
         How many waiting jobs of each partition may have one at once.
+    away : Away, optional
+        When nodes are away; of a machine with outages.
 
     Raises
     ------
@@ -72,17 +77,27 @@ def begin_on_nodes(
         A node is larger than can be counted, or there are too many partitions, or kinds of places that jobs ask for.
     """
     own = _asked_by_job(coming, asked)
-    used, own["machine.asked.place"] = _used_places(own["machine.asked.place"])
-    begin = NodeBeginning(table, tuple(asked.places[place] for place in used), placement, heads, reservations)
+    group = np.zeros(len(coming.row), np.int64) if away is None else away.group[coming.row]
+    groups = 1 if away is None else len(away.may)
+    used, own["machine.asked.place"] = _used_places(own["machine.asked.place"].astype(np.int64) * groups + group)
+    places = tuple(asked.places[place // groups] for place in used)
+    begin = NodeBeginning(table, places, placement, heads, reservations)
     given = begin.given() | {"machine.restart": read_only(restart)}
     jobs, held = len(coming.row), int(own["machine.asked.nodes"].sum(dtype=np.int64))
     sizes = sizes_at_first(coming, jobs if (asked.cores[coming.row] < 1).any() else table.processors, optional)
     first, by_row = given_columns(coming)
     completed: Any = with_views
-    arena: Arena[NodeReplayState] = Arena(
-        NodeReplayState, begin.sizes(sizes, jobs, held)._replace(**room), given | by_row, completed, first | own
-    )
+    kind: Any = NodeReplayState
+    sizes = begin.sizes(sizes, jobs, held)
+    if away is not None:
+        begins = coming.submit_time[coming.row[0]] if jobs else -np.inf
+        of_outages = outages_in(away, placement.rule.order(table), begins, [place % groups for place in used])
+        kind, given = AwayReplayState, given | of_outages
+        sizes = with_outages(sizes, of_outages)
+    arena: Arena[Any] = Arena(kind, sizes._replace(**room), given | by_row, completed, first | own)
     machine = arena.state.machine
+    if away is not None:
+        begin_outages(machine, away)
     machine.counts[FREE] = machine.counts[CAPACITY] = table.processors
     arena.state.replay.counts[COMING] = jobs
     begin.set_up(machine)
@@ -189,13 +204,13 @@ def _asked_by_job(coming: Coming, asked: Asked) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def _used_places(place: npt.NDArray[np.int32]) -> tuple[list[int], npt.NDArray[np.int32]]:
+def _used_places(place: npt.NDArray[Any]) -> tuple[list[int], npt.NDArray[np.int32]]:
     """Return the places that jobs ask for, and which of these each does."""
     used, of_job = np.unique(place, return_inverse=True)
     if len(used) > 2 * HALF:
         raise ParameterError(
-            f"the jobs ask for {len(used)} different sets of nodes, by partition, features and types of GPUs; "
-            f"simulations know at most {2 * HALF}: leave out features, or simulate a part of the log"
+            f"the jobs ask for {len(used)} different sets of nodes, by partition, features, types of GPUs and "
+            f"reservations; simulations know at most {2 * HALF}: leave out features, or simulate a part of the log"
         )
     return used.tolist(), of_job.ravel().astype(np.int32)
 
