@@ -22,9 +22,12 @@ _AMOUNTS = ("cores", "memory", "gpus", "weight")
 """Whole numbers, one a node."""
 
 
+_FIELDS = tuple(each.name for each in fields(NodeTable) if each.name != "outages")
+
+
 def document_of(table: NodeTable) -> dict[str, Any]:
-    """Return the nodes of a machine in words and numbers."""
-    return {each.name: _plain(getattr(table, each.name)) for each in fields(NodeTable)}
+    """Return the nodes of a machine, which are always there, in words and numbers."""
+    return {name: _plain(getattr(table, name)) for name in _FIELDS}
 
 
 def table_of_document(document: Any) -> NodeTable:
@@ -35,8 +38,7 @@ def table_of_document(document: Any) -> NodeTable:
     ParameterError
         It describes none; says what of it is wrong.
     """
-    names = {each.name for each in fields(NodeTable)}
-    if not isinstance(document, dict) or set(document) != names:
+    if not isinstance(document, dict) or set(document) != set(_FIELDS):
         raise ParameterError("the machine is not described by what machines of nodes have")
     many = len(document["names"])
     kinds, switches = (_texts(document, name) for name in ("kinds", "switches"))

@@ -137,9 +137,15 @@ def begin(
         remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
-    unsaid = ON_NODES if table is None else () if away else ("on_outage",)
-    words = {name: value for name, value in options_in_words(run).items() if name not in unsaid}
+    words = {name: value for name, value in options_in_words(run).items() if name not in not_told(table)}
     return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table)
+
+
+def not_told(table: NodeTable | None) -> tuple[str, ...]:
+    """Return the options that make no difference on a machine, of which schedules tell nothing."""
+    if table is None:
+        return ON_NODES
+    return () if len(table.outages) else ("on_outage",)
 
 
 def _size_of_nodes(table: NodeTable) -> int:

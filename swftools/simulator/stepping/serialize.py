@@ -20,7 +20,7 @@ from swftools.header import HeaderEntry, SwfHeader
 from swftools.output.package import swftools_package
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import SEMANTICS
-from swftools.parameters.run_option_table import ON_NODES, RunOptions
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.dependent import none_wait
 from swftools.simulator.engine.loop import EngineOptions
@@ -40,6 +40,7 @@ from swftools.simulator.registry import POLICIES, Policy, find_policy
 from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
+from swftools.simulator.run_setup import not_told
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.packed_arrays import (
     Arrays,
@@ -87,6 +88,8 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         raise StateError("a simulation with a predictor in Python cannot be saved: the predictor may hold anything")
     if (carried := carried_out(simulation)).memory and simulation.nodes and not carried.carry:
         raise StateError(f"policy {carried.name!r} remembers nodes, which cannot be saved yet; go on from a copy()")
+    if simulation.nodes and len(simulation.nodes.outages):
+        raise StateError("a simulation of a machine with outages cannot be saved yet; go on from a copy()")
     trace, workload, users = simulation.trace, simulation._workload, simulation._users
     jobs, excluded, rows = trace.jobs, workload.excluded, simulation._own_rows
     if is_fork and rows is not None:  # of the rest of the trace nothing is known to it
@@ -262,7 +265,7 @@ def _made(
     sentences_of(assumed, {}, options)  # which says what is assumed in words that there must be
     made.__dict__.update(
         policy=policy,
-        options={name: value for name, value in options.items() if nodes or name not in ON_NODES},
+        options={name: value for name, value in options.items() if name not in not_told(nodes)},
         nodes=nodes,
         _table=table,
         _own_rows=rows,
@@ -336,6 +339,8 @@ def _columns_of_jobs(
     for name, column, kind in (("rows", rows, np.int32), ("cut", cut, np.bool_), ("taken_out", taken_out, np.float64)):
         if column is not None and (column.dtype != kind or column.ndim != 1):
             refuse(name, f"an array of {column.dtype}")
+    if rows is None and jobs != len(coming.row):
+        refuse("rows", "room for jobs of which it tells no rows")
     shown = coming.row if rows is None else rows
     if len(shown) < jobs or (cut is not None and len(cut) < jobs) or 0 < len(taken_out) < jobs:
         refuse("rows", "fewer than there are jobs")

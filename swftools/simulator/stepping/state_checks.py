@@ -17,7 +17,7 @@ from swftools.errors import StateError
 from swftools.models.speedup import DOWNEY, NO_CURVE, SIMPLE
 from swftools.parameters.choices import SEMANTICS
 from swftools.simulator.engine.dependents import COMES
-from swftools.simulator.engine.loop import EngineOptions
+from swftools.simulator.engine.loop import PATIENCE, EngineOptions
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -26,8 +26,10 @@ from swftools.simulator.engine.replay import (
     DECIDED,
     DECIDING,
     DEPENDENT,
+    DEPENDS,
     DONE,
     FULL,
+    IN_VAIN,
     NOT_DECIDING,
     OBSERVED,
     STALE,
@@ -138,6 +140,7 @@ def _check_counts(machine: Machine, replay: Replay, jobs: int, options: EngineOp
     check_between("replay", "jobs that come", progress[COMING], counts[SUBMITTED], jobs)
     check_between("replay", "jobs that are done", progress[DONE], 0, counts[SUBMITTED])
     check_between("replay", "where it stands", progress[[DECIDING, STEPS]], 0, DECIDED)
+    check_between("replay", "decisions in vain", progress[IN_VAIN], 0, PATIENCE)
     check_between("replay", "whether its queue is full", progress[FULL], 0, 1)
     check_between("replay", "the job that is observed", progress[OBSERVED], 0, counts[SUBMITTED])
     _want(not progress[[ASKS, ANSWERED]].any(), "replay", "it asks a predictor in Python")
@@ -317,6 +320,8 @@ def _check_dependents(machine: Machine, replay: Replay, jobs: int) -> None:
     """Look at who waits for whom: edges that end, of jobs that there are, and as many as are counted."""
     what, found, listed = "dependents", replay.dependents, int(replay.counts[DEPENDENT])
     edges, many = int(found.edges[0]), len(found.pending)
+    lengths = {len(getattr(found, name)) for name in DEPENDS}
+    _want(len(lengths) == 1, what, "some of what is told of jobs that wait is missing")
     check_between(what, "how many edges there are", edges, 0, len(found.successor))
     _want(listed == 0 or listed <= many, what, "more jobs wait for others than there are")
     if not many:
