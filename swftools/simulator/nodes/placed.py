@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,44 +14,61 @@ from swftools.kernel import IntArray, ShortArray, kernel
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.nodes.placement import Placement
-from swftools.simulator.nodes.state import NodeMachine
+from swftools.simulator.nodes.placements import find_placement
+
+
+class OnNodes(NamedTuple):
+    """The nodes that jobs had on a machine, and what they asked of them, by row of the trace.
+
+    ``held`` has the nodes of each job, as places in the order of the placement: as many as ``size`` says, from
+    ``first`` on. ``group`` is the group of nodes that each is of, ``partition`` the partition of each group.
+    """
+
+    table: NodeTable
+    asked: Asked
+    held: ShortArray
+    first: IntArray
+    size: ShortArray
+    group: ShortArray
+    partition: IntArray
+
+    @classmethod
+    def of(cls, machine: Any, table: NodeTable, asked: Asked) -> Self:
+        """Return those of a machine, whose arrays they are."""
+        nodes, by_job = machine.nodes, machine.asked
+        return cls(table, asked, nodes.held, by_job.first, by_job.nodes, nodes.group, machine.places.partition)
 
 
 def columns_of_nodes(
-    machine: NodeMachine,
-    table: NodeTable,
-    asked: Asked,
-    placement: Placement,
-    job: npt.NDArray[np.int32],
-    row: npt.NDArray[np.int32],
+    had: OnNodes, placement: str | Placement, job: npt.NDArray[np.int32], row: npt.NDArray[np.int32]
 ) -> dict[str, Any]:
     """Return what runs had of nodes.
 
     Parameters
     ----------
-    machine : NodeMachine
-        Of the simulation.
-    table, asked, placement
-        What it began with.
+    had : OnNodes
+        What jobs had.
+    placement : str or Placement
+        The one that the simulation began with.
     job : numpy.ndarray of int32, shape (runs,)
         The job of each run.
     row : numpy.ndarray of int32, shape (jobs,)
         The row of each job in the trace.
     """
-    order = placement.rule.order(table).astype(np.int32)
-    at, count = machine.asked.first, machine.asked.nodes
-    sizes = count[job].astype(np.int64)
+    table, asked = had.table, had.asked
+    order = find_placement(placement).rule.order(table).astype(np.int32)
     begins = np.zeros(len(job) + 1, np.int64)
-    np.cumsum(sizes, out=begins[1:])
+    np.cumsum(had.size[job], out=begins[1:])
     own = np.empty(int(begins[-1]), np.int32)
     offsets = np.zeros(len(job) + 1, np.int32)
-    _sort_nodes(machine.nodes.held, order, at[job], begins, own, offsets)
+    _sort_nodes(had.held, order, had.first[job], begins, own, offsets)
     np.cumsum(offsets, out=offsets)
     ranges = np.empty(int(offsets[-1]), np.int32)
     _write_ranges(own, begins, ranges)
+    del begins, own
     nodes = pa.ListArray.from_arrays(pa.array(offsets), pa.array(ranges))
     names = pa.array([partition.name for partition in table.partitions], pa.large_string())
-    partition = machine.places.partition[machine.nodes.group[job]]
+    partition = had.partition[had.group[job]].astype(np.int32, copy=False)
     mine = row[job]
     return {
         "nodes": pd.array(nodes, dtype=pd.ArrowDtype(pa.list_(pa.int32()))),
