@@ -91,10 +91,11 @@ def begin(
     if run.semantics != "instant":
         run = replace(run, dependencies=IGNORE)  # as the simulators do that are restated
     chosen = rule.chosen(given)
-    asked, kind, placement = None, POOL, find_placement(run.placement)
+    asked, kind = None, POOL
     if table is not None:
         from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 
+        placement = find_placement(run.placement)
         kind = kind_for(rule, chosen, placement)
         left_out = np.isnan(trace.views.submit_time)
         if run.cancelled == "drop":
@@ -135,8 +136,7 @@ def begin(
         remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
-    unsaid = ON_NODES if table is None else ()
-    words = {name: value for name, value in options_in_words(run).items() if name not in unsaid}
+    words = options_in_words(run, unsaid=ON_NODES if table is None else ())
     return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table, asked)
 
 
