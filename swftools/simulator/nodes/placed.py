@@ -40,9 +40,7 @@ class OnNodes(NamedTuple):
         """Return those of a machine, whose arrays they are."""
         nodes, asked, outages = machine.nodes, machine.asked, getattr(machine, "outages", None)
         kept = np.zeros(0, np.int32) if outages is None else outages.kept[: outages.counts[KEPT]]
-        return cls(
-            table, asked.need, nodes.held, asked.first, asked.nodes, nodes.group, machine.places.partition, kept
-        )
+        return cls(table, asked.need, nodes.held, asked.first, asked.nodes, nodes.group, machine.places.partition, kept)
 
 
 def columns_of_nodes(
