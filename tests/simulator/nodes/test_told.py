@@ -12,10 +12,16 @@ import pytest
 from swftools import MachineDescription, Schedule, Trace, simulate
 from swftools.errors import ParameterError
 from swftools.learning import EpisodeLog
+from swftools.machines import requests
+from swftools.simulator.machine.events import SUBMISSION
+from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.verbs import predict
+from swftools.simulator.predictors.registry import predictor
 from swftools.simulator.questions.fit_semantics import fit_semantics
 from swftools.simulator.questions.policy_watch import watch_policies
 from swftools.simulator.validation.report import validate
-from tests.nodes_drawn import draw_machine
+from tests.nodes_drawn import draw_machine, draw_workload
+from tests.simulator.nodes.test_engine import log_of
 
 ONE = draw_machine("cores / 4", "p:0")
 
@@ -52,6 +58,32 @@ def test_what_is_not_simulated_is_assumed(tmp_path: Path) -> None:
             (tmp_path / "away.yaml").write_text(away.to_yaml())
         with pytest.raises(ParameterError, match="outages are not simulated yet"):
             simulate(log(), "fcfs", machine=away)
+
+
+# ---------------------------------------------------------------- run times that are predicted anew
+
+
+@predictor("shorter-by-and-by", events=(SUBMISSION,))
+def shorter_by_and_by(event: int, machine: Machine, job: int) -> None:
+    """Predict the second job to take a second, as soon as the fourth is there."""
+    if job == 3:
+        predict(machine, 1, 1.0)
+
+
+def test_a_reservation_of_another_length() -> None:
+    """B has the first reservation and is then to end sooner, so that C has the next one too early for D."""
+    jobs = "job submit run cores nodes partition / A 0 10 1 1 p / B 1 5 1 1 p / C 2 5 1 2 q / D 3 10 1 1 q"
+    workload = draw_workload("count / 2", "p:0 q:0-1", jobs)
+    schedules = {}
+    for told in ("request", "shorter-by-and-by"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(requests, "ask_of", lambda trace, table, **others: workload.asked)
+            schedules[told] = (
+                simulate(log_of(workload), "easy", machine=workload.table, predictor=told, compiled=False)
+                .jobs["start_time"]
+                .tolist()
+            )
+    assert schedules == {"request": [0, 10, 15, 3], "shorter-by-and-by": [0, 10, 15, 20]}
 
 
 # ---------------------------------------------------------------- partitions
