@@ -65,14 +65,16 @@ def test_what_is_not_simulated_is_assumed(tmp_path: Path) -> None:
 
 @predictor("shorter-by-and-by", events=(SUBMISSION,))
 def shorter_by_and_by(event: int, machine: Machine, job: int) -> None:
-    """Predict the second job to take a second, as soon as the fourth is there."""
-    if job == 3:
+    """Predict the second job to take a second, as soon as the fifth is there."""
+    if job == 4:
         predict(machine, 1, 1.0)
 
 
 def test_a_reservation_of_another_length() -> None:
-    """B has the first reservation and is then to end sooner, so that C has the next one too early for D."""
-    jobs = "job submit run cores nodes partition / A 0 10 1 1 p / B 1 5 1 1 p / C 2 5 1 2 q / D 3 10 1 1 q"
+    """B, which has a reservation, is then to end sooner, so that the reservation of C is too early for E."""
+    jobs = (
+        "job submit run cores nodes partition / A 0 10 1 1 p / B 1 5 1 1 p / C 2 5 1 2 q / D 2 40 1 1 q / E 3 10 1 1 q"
+    )
     workload = draw_workload("count / 2", "p:0 q:0-1", jobs)
     schedules = {}
     for told in ("request", "shorter-by-and-by"):
@@ -83,7 +85,7 @@ def test_a_reservation_of_another_length() -> None:
                 .jobs["start_time"]
                 .tolist()
             )
-    assert schedules == {"request": [0, 10, 15, 3], "shorter-by-and-by": [0, 10, 15, 20]}
+    assert schedules == {"request": [0, 10, 15, 20, 3], "shorter-by-and-by": [0, 10, 15, 20, 20]}
 
 
 # ---------------------------------------------------------------- partitions
