@@ -162,6 +162,22 @@ def test_whoever_fits(made: Made) -> None:
         }
 
 
+def test_reservations_are_made_anew_when_somebody_starts(made: Made) -> None:
+    """C, started from outside, delays the reservation of B, for whose nodes D is then early enough."""
+    jobs = "job submit run nodes / A 0 10 1 / B 1 5 3 / C 2 30 1 / D 3 20 1"
+    stepper = made(draw_workload("count / 3", "p:0-2 q:2", jobs), heads="partition")
+    with all_interpreted():
+        while stepper.advance() and stepper.now < 3:
+            stepper.decide()
+        assert stepper.waiting.tolist() == [1, 2, 3]
+        assert runs_of(stepper.start(2).finish()) == {
+            0: (0, 10, [0, 0]),
+            2: (3, 33, [1, 1]),
+            3: (3, 23, [2, 2]),
+            1: (33, 38, [0, 2]),
+        }
+
+
 @pytest.mark.parametrize("nodes", [[3], "n3", np.array([3])])
 def test_on_chosen_nodes(made: Made, nodes: Any) -> None:
     """A job may be put on nodes by their numbers, or by their names, where the placement would take others."""
