@@ -9,7 +9,7 @@
 ``partitions.NAME.nodes+=n[05-08]``
     Nodes of a partition: kinds, lists of hosts, ALL.
 ``away: nodes=n[01-04],in=3h,for=2h``
-    Nodes that are away from a time on, for a time; an outage of the description.
+    Nodes that are away from a time on, for a time; an outage of the description, with its keys.
 ``priority.KEY=VALUE``
     A parameter of the policy, and none of the machine: ``split_changes`` returns it apart.
 """
@@ -44,7 +44,7 @@ _LIMITS = ("max_nodes", "max_cores", "max_memory_per_core")
 """Of a partition; 0 is none."""
 _LISTS = ("features", "accounts", "groups", "users", "qos")
 _OF_POLICY = "priority."
-_OF_AWAY = ("nodes", "in", "for", "kind", "users", "accounts", "reason")
+_OF_AWAY = ("nodes", "in", "for", "kind", "known", "users", "accounts", "reason")
 
 
 def split_changes(changes: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
@@ -328,6 +328,9 @@ def _outage(options: str) -> dict[str, Any]:
     for key in ("users", "accounts"):
         if key in given:
             found[key] = given[key]
+    if "known" in given:
+        value = ",".join(given["known"])
+        found["known"] = {"true": True, "false": False}.get(value, value)
     return found | {key: ",".join(given[key]) for key in ("kind", "reason") if key in given}
 
 

@@ -22,6 +22,7 @@ from swftools.machines.formats import read_machine_file
 from swftools.machines.left_out import not_simulated
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.numbering import Numbered, kind_name, node_table, number_nodes
+from swftools.machines.outages import node_outages
 from swftools.machines.parts import UNTYPED, NodeKind, Number, Outage, Partition, Text, Texts
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ROWS, ShowsItself
@@ -166,23 +167,14 @@ class MachineDescription(ShowsItself):
         if numbered.problems:
             where, what = numbered.problems[0]
             raise ParameterError(f"machine: {'.'.join(map(str, where))}: {what}")
-        return replace(node_table(self.nodes, self.partitions, numbered), told=(*self.not_simulated(), *self.notes))
+        return replace(
+            node_table(self.nodes, self.partitions, numbered),
+            outages=node_outages(self.outages, numbered.outages),
+            told=(*self.not_simulated(), *self.notes),
+        )
 
     def simulated(self) -> NodeTable:
-        """Return the nodes for a simulation, of which nothing may lack that would change what comes of it.
-
-        Raises
-        ------
-        ParameterError
-            As ``table``; or nodes go away at a time of the log, as by a change ``away:``. Outages of a date, as Slurm
-            tells those of the moment, are told as not simulated.
-        """
-        for outage in self.outages:
-            if isinstance(outage.begin, float) or isinstance(outage.end, float):
-                raise ParameterError(
-                    f"outages are not simulated yet ({', '.join(outage.nodes)} at a time of the log); take nodes away "
-                    "for all the time, as in nodes.KIND.count-=4, or leave the outage out"
-                )
+        """Return the nodes for a simulation: ``table``."""
         return self.table()
 
     def changed(self, changes: Sequence[str]) -> MachineDescription:

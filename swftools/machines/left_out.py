@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from swftools.machines.numbering import kind_name
+from swftools.machines.outages import is_timed
 from swftools.machines.parts import NodeKind, Outage, Partition
 from swftools.output.amounts import counted
 
@@ -51,8 +52,9 @@ def _of_partitions(partitions: Sequence[Partition]) -> Iterator[str]:
 
 
 def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_buffers: Sequence[str]) -> Iterator[str]:
-    if outages:
-        yield f"{counted(len(outages), 'outage')}: kept, not simulated yet"
+    others = sum(not is_timed(outage) for outage in outages)
+    if others:
+        yield f"{counted(others, 'outage')} at a date, or of the moment: kept, not simulated"
     if licences:
         yield f"licences: not modelled ({_named(f'{name} {count:,}' for name, count in licences.items())})"
     if burst_buffers:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray
+from swftools.machines.outages import NodeOutages
 
 GPU = 1000
 """Thousandths of a GPU, in which GPUs are counted."""
@@ -86,6 +87,8 @@ class NodeTable:
         it is told of none.
     switches : tuple of str
         Names of the switches, in the order of their first nodes.
+    outages : NodeOutages
+        When nodes are away.
     told : tuple of str
         What the description of the machine has that is not simulated, and what its reader assumed, a sentence each.
     """
@@ -104,6 +107,7 @@ class NodeTable:
     threads: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     switch: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     switches: tuple[str, ...] = ()
+    outages: NodeOutages = field(default_factory=NodeOutages)
     told: tuple[str, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:

@@ -71,6 +71,17 @@ def _when(value: Any) -> Any:
     raise ValueError(f"{value!r} is neither a date such as 2026-01-31T08:00 nor a time such as 3600 or 2h")
 
 
+def _known(value: Any) -> float | bool | None:
+    """Return whether, or since which second, something is known; None: as is usual."""
+    if value is None or isinstance(value, bool):
+        return value
+    with suppress(ValueError):
+        since = _when(value)
+        if isinstance(since, float):
+            return since
+    raise ValueError(f"{value!r} is neither true nor false nor a time such as 3600 or 2h")
+
+
 def _hosts(value: str) -> str:
     try:
         count = count_hosts(value)
@@ -112,6 +123,7 @@ Number = Annotated[int, Strict(), Field(ge=0, le=1 << 31)]
 Megabytes = Annotated[Annotated[int, Strict(), Field(ge=0, le=MOST_MEMORY)], BeforeValidator(_memory)]
 Seconds = Annotated[Annotated[float, Field(gt=0, le=1e10)] | None, BeforeValidator(_time)]
 Moment = Annotated[float | str | None, PlainValidator(_when)]
+Knowledge = Annotated[float | bool | None, PlainValidator(_known)]
 Watts = Annotated[float, Field(ge=0, le=1e9)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_several)]
 SomeTexts = Annotated[Annotated[tuple[Text, ...], Field(min_length=1)], BeforeValidator(_several)]
@@ -196,7 +208,7 @@ class Partition:
 
 @dataclass(frozen=True, kw_only=True, config=CLOSED)
 class Outage:
-    """Nodes that are away for a while, or kept for somebody: read and kept, and not simulated yet."""
+    """Nodes that are away for a while, or kept for somebody."""
 
     nodes: SomeTexts
     """As of a partition."""
@@ -206,7 +218,9 @@ class Outage:
     end: Moment = None
     """As begin; None: never."""
     name: Text | None = None
+    known: Knowledge = None
+    """Whether begin and end are known before, or since when, s; None: those of drains and reservations are."""
     users: Texts = ()
-    """Who may use a reservation."""
+    """Who may use a reservation, or whoever is of one of ``accounts``."""
     accounts: Texts = ()
     reason: Text | None = None

@@ -220,6 +220,18 @@ class RunOptions(Parameters):
         on_nodes=True,
         in_old_states="partition",
     )
+    on_outage: Any = run_option(
+        "requeue",
+        help="On a machine whose nodes go down, what becomes of the jobs there: they begin anew, go on from their last "
+        "checkpoints, or are lost",
+        forms=("`requeue`", "`requeue:delay=60`", "`checkpoint`", "`lost`"),
+        annotation="str | OnOutage | Lost",
+        page="machines.md#nodes-that-are-away",
+        column="What becomes of jobs on nodes that go down.",
+        in_key=WHERE_SET,
+        on_nodes=True,
+        in_old_states="requeue",
+    )
     seed: int = run_option(
         whole(0, least=0, most=LARGEST_SEED),
         help="Seed for requests, predictors and policies that draw at random.",

@@ -19,6 +19,7 @@ from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.measures_table import Measures
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.nodes.away.on_outage import Lost, OnOutage
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
@@ -43,6 +44,7 @@ def simulate(  # noqa: PLR0913 (options by name)
     dependencies: str = "follow",
     placement: str | Placement = "first-fit",
     heads: str = "partition",
+    on_outage: str | OnOutage | Lost = "requeue",
     seed: int = 0,
     compiled: bool | str = True,
     machine: str | os.PathLike[str] | NodeTable | Any = None,
@@ -85,6 +87,9 @@ def simulate(  # noqa: PLR0913 (options by name)
     heads : {"partition", "machine"}
         On a machine of nodes, whose first waiting job nobody overtakes, or has a reservation: that of each partition,
         or the first of the machine.
+    on_outage : str, OnOutage or Lost
+        On a machine whose nodes go down, what becomes of the jobs there: they begin anew, go on from their last
+        checkpoints, or are lost: requeue, requeue:delay=60, checkpoint, or lost.
     seed : int
         Seed for requests, predictors and policies that draw at random.
     compiled : bool or "checked"

@@ -8,6 +8,7 @@ from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.nodes.away.on_outage import find_on_outage
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.predictors.registry import find_predictor, text_of
@@ -30,6 +31,7 @@ FIND: dict[str, Callable[[Any], Any]] = {
     "requests": find_requests,
     "restart_overhead": find_restart_overhead,
     "placement": find_placement,
+    "on_outage": find_on_outage,
 }
 """What reads each option that is a text with parameters, or an object of that kind."""
 

@@ -21,6 +21,8 @@ from swftools.simulator.engine.loop import EngineOptions
 from swftools.simulator.engine.replay import DEPENDS, begin_state
 from swftools.simulator.machine.state import PLANS_BY_LIMIT
 from swftools.simulator.memory_room import NodeRoom
+from swftools.simulator.nodes.away.begin import away_of
+from swftools.simulator.nodes.away.on_outage import find_on_outage
 from swftools.simulator.nodes.begin import begin_on_nodes
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.setup import kind_for, nodes_of
@@ -91,11 +93,12 @@ def begin(
     if run.semantics != "instant":
         run = replace(run, dependencies=IGNORE)  # as the simulators do that are restated
     chosen = rule.chosen(given)
-    asked, kind, placement = None, POOL, find_placement(run.placement)
+    asked, away, kind, placement = None, None, POOL, find_placement(run.placement)
     if table is not None:
         from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 
-        kind = kind_for(rule, chosen, placement)
+        away = away_of(trace, table, find_on_outage(run.on_outage))
+        kind = kind_for(rule, chosen, placement, has_outages=away is not None)
         left_out = np.isnan(trace.views.submit_time)
         if run.cancelled == "drop":
             left_out |= np.isnan(trace.views.run_time)
@@ -112,10 +115,11 @@ def begin(
     else:
         arena = begin_on_nodes(
             *(workload.coming, table, asked, placement, run.heads, workload.restart),
+            away=away,
             reservations=min(int(chosen.to_mapping().get("reservations", 1)), max(len(workload.coming.row), 1)),
             **room,
         )
-    workload = workload._replace(coming=arena.state.coming)
+    workload = workload._replace(coming=arena.state.coming, told=(*workload.told, *(away.told if away else ())))
     if len(dependent.pending):
         note_edges(arena.state.replay.dependents, dependent)
     arena.state.machine.counts[PLANS_BY_LIMIT] = order == CQSIM
@@ -135,7 +139,7 @@ def begin(
         remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
-    unsaid = ON_NODES if table is None else ()
+    unsaid = ON_NODES if table is None else () if away else ("on_outage",)
     words = {name: value for name, value in options_in_words(run).items() if name not in unsaid}
     return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table, asked)
 

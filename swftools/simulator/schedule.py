@@ -26,8 +26,8 @@ from swftools.output.shown_html import ROWS, ShowsItself, chief_columns, shorten
 if TYPE_CHECKING:
     from swftools.simulator.measures_table import Measures
 
-ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit")
-"""How a run may end, in words: by the first four the job is not done."""
+ENDS = ("killed", "checkpointed", "suspended", "resized", "completed", "limit", "outage")
+"""How a run may end, in words: by the first four, and by an outage of a node of it, the job is not done."""
 
 WAITS_ON_PROCESSORS = "waits_on_processors"
 """The option of a schedule in which jobs that start early wait on their processors, until they are to run: what a run

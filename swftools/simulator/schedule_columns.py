@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from swftools.kernel import kernel, untouched_zeros
 from swftools.keyed_random import count_occurrences
-from swftools.simulator.engine.replay import COMPLETED, RunLog
+from swftools.simulator.engine.replay import COMPLETED, OUTAGE, RunLog
 from swftools.simulator.machine.state import CHECKPOINT, KILL, RESIZE, SUSPEND, Requests
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.workload import Workload
@@ -32,6 +32,7 @@ ENDED_BY = {
     RESIZE: "resized",
     COMPLETED: "completed",
     LIMIT: "limit",
+    OUTAGE: "outage",
 }
 """How a run may end, in words."""
 
@@ -198,6 +199,9 @@ def _columns(done: Done, is_backfilled: npt.NDArray[np.bool_]) -> tuple[dict[str
         time = np.asarray(np.bincount(job[counts], weights=(end - start)[counts], minlength=jobs), dtype=np.float64)
         is_plain = (first == last) & (processors[last] == done.processors)
         time = np.where(is_plain, done.run_time, time)
+    is_lost = how[last] == OUTAGE  # its last run was stopped, and the job is over
+    if is_lost.any():
+        time = np.where(is_lost, (end - start)[last], time)
     is_end = how == COMPLETED
     work = done.run_time[job]
     if before.any():
@@ -220,30 +224,35 @@ def _columns(done: Done, is_backfilled: npt.NDArray[np.bool_]) -> tuple[dict[str
         "requested_time": done.limit,
         "estimated_time": done.told,
         "is_backfilled": is_backfilled,
-        "preemptions": _whole(_counted(job[stopped & (how != RESIZE)], jobs)),
+        "preemptions": _whole(_counted(job[stopped & (how != RESIZE)], jobs) - is_lost),
     }
     segments = {
         "start_time": start,
         "end_time": end,
         "allocated_processors": _whole(processors),
         "work": work,
-        "lost_work": _lost(job, before, work, jobs) if stopped.any() else untouched_zeros(len(job)),
+        "lost_work": _lost(job, before, work, is_lost) if stopped.any() else untouched_zeros(len(job)),
         "overhead": overhead,
         "ended_by": _words(how),
     }
     return columns, segments
 
 
-def _lost(job: npt.NDArray[np.int32], before: FloatArray, work: FloatArray, jobs: int) -> FloatArray:
-    """Return how much of the work of each run was lost, at its end or later: what was done last is lost first."""
+def _lost(
+    job: npt.NDArray[np.int32], before: FloatArray, work: FloatArray, is_lost: npt.NDArray[np.bool_]
+) -> FloatArray:
+    """Return how much of the work of each run was lost, at its end or later: what was done last is lost first.
+
+    Of a job that was lost, by job in ``is_lost``, all of it.
+    """
     lost = np.empty(len(job))
-    _find_lost(job, before, work, np.full(jobs, np.inf), lost)
+    _find_lost(job, before, work, np.where(is_lost, 0.0, np.inf), lost)
     return lost
 
 
 @kernel(allocates=False)
 def _find_lost(job: Any, before: Any, work: Any, least: Any, lost: Any) -> None:
-    """Fill in ``lost`` by run; ``least`` is, by job, the least that a later run begins with, infinite at first."""
+    """Fill in ``lost`` by run; ``least`` is, by job, the least that a later run begins with, infinite at first, 0 if it is lost."""
     for run in range(len(job) - 1, -1, -1):
         kept = before[run] + work[run] - least[job[run]]
         lost[run] = min(max(kept, 0.0), work[run])

@@ -39,6 +39,7 @@ from swftools.simulator.machine.state import (
     Requests,
 )
 from swftools.simulator.machine.views import waiting_jobs
+from swftools.simulator.nodes.away.on_outage import Lost, OnOutage
 from swftools.simulator.nodes.placed import columns_of_nodes
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.nodes.placements import find_placement
@@ -103,6 +104,7 @@ class Simulation:
         dependencies: str = "follow",
         placement: str | Placement = "first-fit",
         heads: str = "partition",
+        on_outage: str | OnOutage | Lost = "requeue",
         seed: int = 0,
         compiled: bool | str = True,
         machine: str | os.PathLike[str] | NodeTable | Any = None,
@@ -291,7 +293,7 @@ class Simulation:
         job = log.job[:runs]
         machine: Any = self._machine
         placement = find_placement(self.options["placement"])
-        return columns_of_nodes(machine, self.nodes, self._asked, placement, job[is_over[job]], self._rows)
+        return columns_of_nodes(machine, self.nodes, self._asked, placement, job, is_over[job], self._rows)
 
     def without_later_jobs(self) -> Self:
         """Let no more jobs come than were submitted by now; return the simulation itself.

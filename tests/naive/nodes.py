@@ -140,6 +140,16 @@ class Cluster:
         sought = Sought(self.table, job.nodes, asked, lambda node: self.free(node, held(node)))
         return choose(self.placement, sought, first, rest)
 
+    # Who is there, and comes back: in a machine whose nodes go away other ones tell it
+
+    def is_there(self, job: Job, node: int, begin: float, end: float) -> bool:  # noqa: ARG002
+        """Whether a node is there for a job from one time to another, as far as is known now."""
+        return True
+
+    def returns(self) -> set[float]:
+        """Return when nodes are known to come back."""
+        return set()
+
     # Starts
 
     def where_now(self, job: Job, reserved: Sequence[Reservation] = (), closed: Collection[int] = ()) -> list[int]:
@@ -149,6 +159,8 @@ class Cluster:
 
         def can_have(node: int) -> bool:
             if node in barred or not self.fits_beside(job, node, self.here(node)):
+                return False
+            if not self.is_there(job, node, self.now, end):
                 return False
             return all(
                 self.fits_beside(job, node, self.then(node, each.begin, reserved))
@@ -179,9 +191,9 @@ class Cluster:
 
     # Reservations
 
-    def reserve(self, head: Job, reserved: Sequence[Reservation]) -> Reservation:
-        """Return the earliest reservation of a job beside others."""
-        moments = {self.now, *(job.expected_end for job in self.running)}
+    def reserve(self, head: Job, reserved: Sequence[Reservation]) -> Reservation | None:
+        """Return the earliest reservation of a job beside others; None if nodes are not known to come back."""
+        moments = {self.now, *(job.expected_end for job in self.running), *self.returns()}
         moments |= {each.end for each in reserved}
         for time in sorted(moment for moment in moments if moment >= self.now):
             lasting = [each for each in reserved if each.end > time]  # all that ends now counts as ended
@@ -189,11 +201,13 @@ class Cluster:
                 can = [node for node in nodes if self.has_room(head, node, time, lasting)]
                 if where := self.reserved_nodes(head, can, time, lasting):
                     return Reservation(head, time, where)
-        raise AssertionError("a job that fits the idle machine has room when all others have ended")
+        return None
 
     def has_room(self, head: Job, node: int, time: float, reserved: Sequence[Reservation]) -> bool:
         """Whether a job can have a node from a time on as long as it asks for."""
         end = instant(time + head.request)
+        if not self.is_there(head, node, time, end):
+            return False
         moments = [time] + [each.begin for each in reserved if time < each.begin < end]
         return all(self.fits_beside(head, node, self.then(node, moment, reserved)) for moment in moments)
 
@@ -203,7 +217,8 @@ class Cluster:
         def held(node: int) -> Sequence[Job]:
             return self.then(node, time, reserved)
 
-        fit_now = [node for node in can if self.fits_beside(head, node, self.here(node))]
+        here = [node for node in can if self.is_there(head, node, self.now, self.now)]
+        fit_now = [node for node in here if self.fits_beside(head, node, self.here(node))]
         first = [node for node in can if node not in fit_now] if self.placement.sparing else []
         rest = [node for node in can if node not in first]
         return self.chosen(head, first, rest, held)
@@ -247,7 +262,8 @@ def easy(key: Key, backfill_key: Key | None = None, reservations: int = 1) -> De
             if where := cluster.where_now(job, reserved):
                 cluster.start(job, where)
             else:
-                reserved.append(cluster.reserve(job, reserved))
+                reservation = cluster.reserve(job, reserved)
+                reserved += [reservation] if reservation else []
                 heads.append(job)
                 for place in places:
                     number_of_heads[place] = number_of_heads.get(place, 0) + 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The event loop: jobs in, runs out. One source, compiled or interpreted, bit for bit the same.
 
-At one instant all completions come first, then predictions that are outlived, then jobs that were held back, then
-submissions, then wake-ups, then one decision of the policy. A predictor observes each event where it happens. The other
+At one instant all completions come first, then nodes that return or go away, then predictions that are outlived, then
+jobs that were held back, then submissions, then wake-ups, then one decision of the policy. A predictor observes each event where it happens. The other
 semantics restate other simulators: ``pyss`` takes submissions first and decides after every event, and counts the
 processors of jobs that are expected to end now as free already; ``cqsim`` takes completions first and decides after
 every event.
@@ -17,6 +17,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.kernel.pointers import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
+from swftools.simulator.engine.changes import lacks_room, let_change, next_change, why_idle
 from swftools.simulator.engine.dependents import CAME, COMES, GONE
 from swftools.simulator.engine.replay import (
     ANSWERED,
@@ -35,6 +36,7 @@ from swftools.simulator.engine.replay import (
     LEFT,
     NOT_DECIDING,
     OBSERVED,
+    OUTAGE,
     STALE,
     STEPS,
     TO_DECIDE,
@@ -45,7 +47,7 @@ from swftools.simulator.engine.transfer import submit
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
-from swftools.simulator.machine.faults import ENDLESS, HOLDING, IDLE, fail
+from swftools.simulator.machine.faults import ENDLESS, HOLDING, fail
 from swftools.simulator.machine.running_jobs import expect_end, forget_end, release
 from swftools.simulator.machine.state import (
     DISTURBED,
@@ -142,7 +144,7 @@ def simulate_events(place: Any) -> None:
                 progress[STALE] -= 1
             submitted = counts[SUBMITTED]
             submission = coming.submit_time[coming.row[submitted]] if submitted < jobs else np.inf
-            now = min(clock[WAKE], submission)
+            now = min(min(clock[WAKE], submission), next_change(machine))
             if ends.size[0] > 0:
                 now = min(now, ends.times[0])
             if counts[OVER] < counts[RUNNING]:
@@ -152,9 +154,11 @@ def simulate_events(place: Any) -> None:
             if now == np.inf or progress[IN_VAIN] > PATIENCE:
                 if counts[WAITING] == 0 and counts[HELD] > 0:
                     fail(machine, HOLDING, machine.held[0])
-                fail(machine, IDLE if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
+                fail(machine, why_idle(machine) if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
             if now > replay.until[0]:
                 progress[BEYOND] = 1
+                break
+            if lacks_room(machine, now):
                 break
             progress[LEFT] -= 1
             clock[NOW] = now
@@ -185,6 +189,13 @@ def simulate_events(place: Any) -> None:
                     machine.done[job] = coming.run_time[job]
                     progress[OBSERVED] = job + 1
                     call_kernel(given.observe, END, here, job, theirs)
+            for i in range(let_change(machine, replay)):
+                job = log.job[machine.stops.run[i]]
+                if depends and machine.stops.how[i] == OUTAGE and replay.dependents.edge[job] != NOBODY:
+                    call_kernel(given.depend, GONE, here, given.replay, job)
+                if options.observes & 1 << STOP:
+                    progress[OBSERVED] = job + 1
+                    call_kernel(given.observe, STOP, here, job, theirs)
             # Outlived predictions; not of jobs that end now, in turn
             if progress[HAPPENED] == 0 and (ends.size[0] == 0 or ends.times[0] > now):
                 for _ in range(count_outlived(machine)):

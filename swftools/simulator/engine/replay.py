@@ -49,6 +49,9 @@ from swftools.simulator.state.columns import (
 COMPLETED = RESIZE + 1
 """How a run ends that nobody stops, beside ``KILL``, ``CHECKPOINT``, ``SUSPEND`` and ``RESIZE``."""
 
+OUTAGE = COMPLETED + 2
+"""How a run ends whose node goes down; between these two schedules have the runs that were cut at their limits."""
+
 
 class Coming(NamedTuple):
     """The jobs that are to be submitted, in order; the engine alone sees it.
@@ -242,6 +245,9 @@ def with_room(arena: Arena[ReplayState]) -> Arena[ReplayState]:
     places = more.get("places", sizes.places)
     if (held := machine.counts[HELD] + replay.counts[DEPENDENT] + places) >= sizes.held:
         more["held"] = int(2 * max(sizes.held, held - places) + places)
+    outages = getattr(machine, "outages", None)  # of machines whose nodes go away
+    if outages is not None and outages.room[0] > sizes.kept:
+        more["kept"] = 2 * int(outages.room[0])
     if not more:
         return arena
     replay.counts[FULL] = 0

@@ -17,6 +17,8 @@ from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.engine.replay import COMING, Coming, given_columns, sizes_at_first, with_views
 from swftools.simulator.machine.state import CAPACITY, FREE, read_only
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.away.begin import Away, begin_outages, outages_in, with_outages
+from swftools.simulator.nodes.away.state import AwayReplayState
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.nodes.state import (
     BY_AMOUNT,
@@ -43,8 +45,9 @@ def begin_on_nodes(
     restart: FloatArray,
     optional: Iterable[str] = (),
     reservations: int = 1,
+    away: Away | None = None,
     **room: Any,
-) -> Arena[NodeReplayState]:
+) -> Arena[Any]:
     """Return the beginning of a simulation on nodes.
 
     Parameters
@@ -63,6 +66,8 @@ def begin_on_nodes(
         As ``engine.replay.begin_state`` takes them.
     reservations : int
         How many waiting jobs of each partition may have one at once.
+    away : Away, optional
+        When nodes are away; of a machine with outages.
 
     Raises
     ------
@@ -72,8 +77,10 @@ def begin_on_nodes(
     _check_sizes(table)
     order = placement.rule.order(table)
     own = _asked_by_job(coming, asked)
-    used, own["machine.asked.place"] = _used_places(own["machine.asked.place"])
-    places = [asked.places[place] for place in used]
+    group = np.zeros(len(coming.row), np.int64) if away is None else away.group[coming.row]
+    groups = 1 if away is None else len(away.may)
+    used, own["machine.asked.place"] = _used_places(own["machine.asked.place"].astype(np.int64) * groups + group)
+    places = [asked.places[place // groups] for place in used]
     given = _places(table, order, places) | {"machine.restart": read_only(restart)}
     words = words_of(table.cores[order], table.memory[order], table.gpus[order], np.ones(len(table), np.bool_))
     given["machine.nodes.capacity"] = words
@@ -91,10 +98,16 @@ def begin_on_nodes(
     )
     first, by_row = given_columns(coming)
     completed: Any = with_views
-    arena: Arena[NodeReplayState] = Arena(
-        NodeReplayState, sizes._replace(**room), given | by_row, completed, first | own
-    )
+    kind: Any = NodeReplayState
+    if away is not None:
+        begins = coming.submit_time[coming.row[0]] if jobs else -np.inf
+        of_outages = outages_in(away, order, begins, [place % groups for place in used])
+        kind, given = AwayReplayState, given | of_outages
+        sizes = with_outages(sizes, of_outages)
+    arena: Arena[Any] = Arena(kind, sizes._replace(**room), given | by_row, completed, first | own)
     machine = arena.state.machine
+    if away is not None:
+        begin_outages(machine, away)
     machine.nodes.free[:] = words
     machine.counts[FREE] = machine.counts[CAPACITY] = table.processors
     arena.state.replay.counts[COMING] = jobs
@@ -149,12 +162,12 @@ def _asked_by_job(coming: Coming, asked: Asked) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def _used_places(place: npt.NDArray[np.int32]) -> tuple[list[int], npt.NDArray[np.int32]]:
+def _used_places(place: npt.NDArray[Any]) -> tuple[list[int], npt.NDArray[np.int32]]:
     """Return the places that jobs ask for, and which of these each does."""
     used, of_job = np.unique(place, return_inverse=True)
     if len(used) > 2 * HALF:
         raise ParameterError(
-            f"the jobs ask for {len(used)} different sets of nodes, by partition, features and types of GPUs; "
+            f"the jobs ask for {len(used)} different sets of nodes, by partition, features, types of GPUs and reservations; "
             f"simulations know at most {2 * HALF}: leave out features, or simulate a part of the log"
         )
     return used.tolist(), of_job.ravel().astype(np.int32)

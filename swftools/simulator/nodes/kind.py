@@ -22,6 +22,9 @@ from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.nodes import acts, classes, forking, holding
 from swftools.simulator.nodes import verbs as on_nodes
+from swftools.simulator.nodes.away import events, presence, reserving  # noqa: F401 (they say what they stand for)
+from swftools.simulator.nodes.away.exchange import exchanged_for
+from swftools.simulator.nodes.away.state import away_machine_at, away_state_at
 from swftools.simulator.nodes.exchange import EXCHANGED
 from swftools.simulator.nodes.placement import Placement, PlacementRule
 from swftools.simulator.nodes.placements import find_placement
@@ -64,24 +67,43 @@ _LACKING = (
 )
 
 
-def nodes_with(placement: str | Placement) -> MachineKind:
-    """Return a machine of nodes on which a placement chooses."""
-    return _nodes_with(find_placement(placement).rule, len(EXCHANGED))
+AWAY = "nodes that are away"
+"""What plans lack on a machine with outages."""
+
+
+def nodes_with(placement: str | Placement, *, has_outages: bool = False) -> MachineKind:
+    """Return a machine of nodes on which a placement chooses, and whose nodes may be away."""
+    rule = find_placement(placement).rule
+    return _away_with(rule, len(EXCHANGED)) if has_outages else _nodes_with(rule, len(EXCHANGED))
 
 
 @cache
 def _nodes_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: ARG001 (policies of one's own may add some)
     name = f"on_nodes_{_as_word(rule.name)}"
     chosen = Twins(name, {choose_first: rule.choose, has_shape: rule.has_shape})
-    exchanged: dict[Any, Any] = {
-        old: chosen.standing_for(new) if isinstance(new, Kernel) else chosen.of(new)
-        for old, new in {**_VERBS, **EXCHANGED}.items()
-    }
-    twins = Twins(name, {**exchanged, machine_at: node_machine_at})
+    twins = Twins(name, {**_on(chosen), machine_at: node_machine_at})
     refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
     if rule.has_shape is not has_shape:  # which plans do not ask
         refused[id(chosen.standing_for(reserve_nodes))] = reserve_nodes.py_func.__name__
     return MachineKind(f"nodes, {rule.name}", node_machine_at, node_state_at, twins, refused)
+
+
+@cache
+def _away_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: ARG001 (likewise)
+    name = f"on_away_nodes_{_as_word(rule.name)}"
+    *_, (highest, exchanged) = exchanged_for(name, rule)
+    twins = Twins(name, {**exchanged, **_on(highest), machine_at: away_machine_at})
+    refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
+    refused[id(highest.standing_for(reserve_nodes))] = AWAY  # plans do not look at outages
+    return MachineKind(f"nodes, {rule.name}, with outages", away_machine_at, away_state_at, twins, refused)
+
+
+def _on(twins: Twins) -> dict[Any, Any]:
+    """Return what stands in the place of a pool's kernels, as it is among what some twins exchange."""
+    return {
+        old: twins.standing_for(new) if isinstance(new, Kernel) else twins.of(new)
+        for old, new in {**_VERBS, **EXCHANGED}.items()
+    }
 
 
 def _as_word(name: str) -> str:
@@ -96,6 +118,8 @@ def check_on_nodes(policy: Policy, chosen: Parameters, kind: MachineKind) -> Non
         lacking = kind.lacking(policy.made_for(chosen).on(kind).decide)
         is_ours = policy.module.startswith("swftools.")
         why = "it counts processors" + ("" if is_ours else f", by {', '.join(lacking)}") if lacking else ""
+        if lacking == (AWAY,):
+            why = "its plan does not look at when nodes are away"
         if lacking == (reserve_nodes.py_func.__name__,):
             why = "its plan does not ask whether the nodes of a job lie together, as the placement must"
     if why:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from swftools.kernel import IntArray, ShortArray, kernel
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
+from swftools.simulator.nodes.away.state import BESIDE_NODES, KEPT
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.nodes.state import NodeMachine
 
@@ -22,7 +23,8 @@ def columns_of_nodes(
     table: NodeTable,
     asked: Asked,
     placement: Placement,
-    job: npt.NDArray[np.int32],
+    log_job: npt.NDArray[np.int32],
+    is_shown: npt.NDArray[np.bool_],
     row: npt.NDArray[np.int32],
 ) -> dict[str, Any]:
     """Return what runs had of nodes.
@@ -33,25 +35,33 @@ def columns_of_nodes(
         Of the simulation.
     table, asked, placement
         What it began with.
-    job : numpy.ndarray of int32, shape (runs,)
+    log_job : numpy.ndarray of int32, shape (runs,)
         The job of each run.
+    is_shown : numpy.ndarray of bool, shape (runs,)
+        Of which runs.
     row : numpy.ndarray of int32, shape (jobs,)
         The row of each job in the trace.
     """
     order = placement.rule.order(table).astype(np.int32)
-    at, count = machine.asked.first, machine.asked.nodes
-    sizes = count[job].astype(np.int64)
+    first, group, held = machine.asked.first[log_job], machine.nodes.group[log_job], machine.nodes.held
+    outages: Any = getattr(machine, "outages", None)
+    if outages is not None:  # runs that were stopped had other nodes than the last one of the job
+        kept = outages.kept[: outages.counts[KEPT]]
+        _find_kept(kept, len(held), first, group)
+        held = np.concatenate([held, kept])
+    first, group, job = first[is_shown], group[is_shown], log_job[is_shown]
+    sizes = machine.asked.nodes[job].astype(np.int64)
     begins = np.zeros(len(job) + 1, np.int64)
     np.cumsum(sizes, out=begins[1:])
     own = np.empty(int(begins[-1]), np.int32)
     offsets = np.zeros(len(job) + 1, np.int32)
-    _sort_nodes(machine.nodes.held, order, at[job], begins, own, offsets)
+    _sort_nodes(held, order, first, begins, own, offsets)
     np.cumsum(offsets, out=offsets)
     ranges = np.empty(int(offsets[-1]), np.int32)
     _write_ranges(own, begins, ranges)
     nodes = pa.ListArray.from_arrays(pa.array(offsets), pa.array(ranges))
     names = pa.array([partition.name for partition in table.partitions], pa.large_string())
-    partition = machine.places.partition[machine.nodes.group[job]]
+    partition = machine.places.partition[group]
     mine = row[job]
     return {
         "nodes": pd.array(nodes, dtype=pd.ArrowDtype(pa.list_(pa.int32()))),
@@ -61,6 +71,16 @@ def columns_of_nodes(
         "is_exclusive": asked.is_exclusive[mine],
         "partition": pd.array(names.take(pa.array(partition)), dtype="str"),
     }
+
+
+def _find_kept(kept: ShortArray, begin: int, first: IntArray, group: ShortArray) -> None:
+    """Write where the nodes of each run that was stopped begin, of such runs one after the other, and their set."""
+    place = 0
+    while place < len(kept):
+        run, its_group, nodes = kept[place : place + BESIDE_NODES].tolist()
+        place += BESIDE_NODES
+        first[run], group[run] = begin + place, its_group
+        place += nodes
 
 
 @kernel(allocates=False)

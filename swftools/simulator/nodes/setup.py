@@ -9,6 +9,7 @@ from swftools.errors import ParameterError
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import Parameters
 from swftools.parameters.run_option_table import ON_NODES, RunOptions
+from swftools.simulator.nodes.away.on_outage import find_on_outage
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.policy_abi import MachineKind
@@ -30,7 +31,7 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
     Raises
     ------
     ParameterError
-        Both are given, or what does not go with them; or the machine has outages at a time of the log.
+        Both are given, or what does not go with them.
     UnreadableLogError, LogFormatError
         The file cannot be read.
     """
@@ -61,7 +62,9 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
 
 def _on_nodes(run: RunOptions) -> dict[str, str]:
     """Return the options that count on nodes only, in their one form."""
-    return {name: str(getattr(run, name)) for name in ON_NODES} | {"placement": find_placement(run.placement).to_text()}
+    words = {name: str(getattr(run, name)) for name in ON_NODES}
+    read = {"placement": find_placement(run.placement), "on_outage": find_on_outage(run.on_outage)}
+    return words | {name: value.to_text() for name, value in read.items()}
 
 
 def check_semantics_on_nodes(semantics: str) -> None:
@@ -72,10 +75,10 @@ def check_semantics_on_nodes(semantics: str) -> None:
         )
 
 
-def kind_for(policy: Policy, chosen: Parameters, placement: Placement) -> MachineKind:
+def kind_for(policy: Policy, chosen: Parameters, placement: Placement, *, has_outages: bool = False) -> MachineKind:
     """Return the kind of machine on which a placement chooses, for a policy that works there."""
     from swftools.simulator.nodes.kind import check_on_nodes, nodes_with  # noqa: PLC0415 (imports all policies)
 
-    kind = nodes_with(placement)
+    kind = nodes_with(placement, has_outages=has_outages)
     check_on_nodes(policy, chosen, kind)
     return kind

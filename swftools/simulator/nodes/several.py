@@ -18,7 +18,7 @@ from swftools.simulator.nodes.state import FOUND, IS_FRESH, PLAN, PLANNED, SPARI
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED, has_shape
 from swftools.simulator.nodes.words import GUARD, at_most_without, bits_of, suffices, without
 
-_NO_ROOM = -1
+NO_ROOM = -1
 """Of a node in ``was``: it is not available throughout."""
 
 
@@ -74,17 +74,17 @@ def make_reservations(machine: NodeMachine) -> None:
     """Make the reservations of all that were found, and lack them yet."""
     counts = machine.classes.counts
     while counts[PLANNED] < counts[FOUND]:
-        _reserve_next(machine, machine.plan.job[counts[PLANNED]])
+        reserve_next(machine, machine.plan.job[counts[PLANNED]])
 
 
 @kernel(allocates=False)
-def _reserve_next(machine: NodeMachine, head: int) -> None:
+def reserve_next(machine: NodeMachine, head: int) -> None:
     """Reserve nodes for a job at the earliest time that running jobs and reservations leave."""
     counts, plan, wanted = machine.classes.counts, machine.plan, machine.asked.nodes[head]
     now, time, i = machine.clock[NOW], machine.clock[NOW], 0
     length = expected_time(machine, head)
     copy_now_to_then(machine)
-    reserved = _list_reserved(machine, head)
+    reserved = list_reserved(machine, head)
     # Nodes without a reservation are counted as they come free; of the few others a bound is kept, since they come
     # free only by ends of jobs and of reservations.
     fit, most = _count_unreserved(machine, head), reserved
@@ -108,11 +108,11 @@ def _reserve_next(machine: NodeMachine, head: int) -> None:
         if after == np.inf:
             fail(machine, NO_NODES, head)  # it does not fit the idle machine, which its workload promised
         time = after
-    _write_down(machine, head, group, time, instant(time + length))
+    write_down(machine, head, group, time, instant(time + length))
 
 
 @kernel(allocates=False)
-def _list_reserved(machine: NodeMachine, head: int) -> int:
+def list_reserved(machine: NodeMachine, head: int) -> int:
     """List in ``chosen`` the nodes of all sets of a job that have a reservation; return how many they are."""
     places, plan, counts, place = machine.places, machine.plan, machine.classes.counts, machine.asked.place[head]
     head0, head1 = bits_of(place)
@@ -131,7 +131,7 @@ def _count_listed(machine: NodeMachine, head: int, listed: int, begin: float, en
     """Return how many of those that are listed are available from one time to another."""
     need, count = machine.asked.need[head], 0
     for i in range(listed):
-        count += _room_of(machine, machine.nodes.chosen[i], need, begin, end) != _NO_ROOM
+        count += room_of(machine, machine.nodes.chosen[i], need, begin, end) != NO_ROOM
     return count
 
 
@@ -186,13 +186,13 @@ def _set_with_room(machine: NodeMachine, head: int, reserved: int, begin: float,
         for piece in range(places.ranges[group], places.ranges[group + 1]):
             for node in range(np.uint64(places.low[piece]), np.uint64(places.high[piece])):
                 fits = ((then[node] | GUARD) - need) & GUARD == GUARD
-                was[node] = then[node] if fits else _NO_ROOM
+                was[node] = then[node] if fits else NO_ROOM
                 count += fits
         for i in range(reserved):  # the few for which that is not all
             node = nodes.chosen[i]
-            if was[node] != _NO_ROOM and is_in_set(machine, node, group):
-                was[node] = _room_of(machine, node, need, begin, end)
-                count -= was[node] == _NO_ROOM
+            if was[node] != NO_ROOM and is_in_set(machine, node, group):
+                was[node] = room_of(machine, node, need, begin, end)
+                count -= was[node] == NO_ROOM
         if count >= wanted and has_shape(machine, group, need, wanted, PLANNED_THEN, end):
             return group
     return NOBODY
@@ -209,11 +209,11 @@ def is_in_set(machine: NodeMachine, node: int, group: int) -> bool:
 
 
 @kernel(allocates=False)
-def _room_of(machine: NodeMachine, node: int, need: int, begin: float, end: float) -> int:
+def room_of(machine: NodeMachine, node: int, need: int, begin: float, end: float) -> int:
     """Return what is free of a node at a time beside all reservations, if a job that needs so much can stay."""
     plan, free = machine.plan, machine.nodes.then[node]
     if not suffices(free, need):
-        return _NO_ROOM
+        return NO_ROOM
     if plan.stamp[node] != machine.classes.counts[PLAN]:
         return free
     entry = plan.newest[node]
@@ -222,13 +222,13 @@ def _room_of(machine: NodeMachine, node: int, need: int, begin: float, end: floa
         if plan.begin[other] <= begin < plan.end[other]:
             free = at_most_without(free, machine.asked.need[plan.job[other]])
         elif begin < plan.begin[other] and plan.begin[other] < end and not suffices(plan.left[entry], need):
-            return _NO_ROOM
+            return NO_ROOM
         entry = plan.next[entry]
-    return free if suffices(free, need) else _NO_ROOM
+    return free if suffices(free, need) else NO_ROOM
 
 
 @kernel(allocates=False)
-def _write_down(machine: NodeMachine, head: int, group: int, begin: float, end: float) -> None:
+def write_down(machine: NodeMachine, head: int, group: int, begin: float, end: float) -> None:
     """Reserve nodes of a set for a job from one time to another; what is free of them is in ``was``."""
     counts, nodes, plan = machine.classes.counts, machine.nodes, machine.plan
     need, wanted, size = machine.asked.need[head], machine.asked.nodes[head], len(nodes.free)

@@ -36,6 +36,11 @@ Per = Literal[
     "asked_places",
     "sets",
     "ranges",
+    "outages",
+    "changes",
+    "returns",
+    "allowed",
+    "kept",
     "",
 ]
 
@@ -131,6 +136,11 @@ class StateSizes(NamedTuple):
     asked_places: int = 0
     sets: int = 0
     ranges: int = 0
+    outages: int = 0
+    changes: int = 0
+    returns: int = 0
+    allowed: int = 0
+    kept: int = 0
     points: int = 0
     optional: frozenset[str] = frozenset()
 

@@ -24,7 +24,7 @@ _OF_RUNS = ("start_time", "end_time", "allocated_processors", "work", "lost_work
 BLOCK = 1 << 16
 """Runs, or jobs, that are looked at at once."""
 
-KILLED, CHECKPOINTED, SUSPENDED, RESIZED, COMPLETED, LIMIT = range(6)
+KILLED, CHECKPOINTED, SUSPENDED, RESIZED, COMPLETED, LIMIT, OUTAGE = range(7)
 
 
 class SoundRuns(NamedTuple):
@@ -42,7 +42,7 @@ class SoundRuns(NamedTuple):
     @property
     def stopped(self) -> BoolArray:
         """Which runs ended before the job was done."""
-        return self.how < COMPLETED
+        return (self.how < COMPLETED) | (self.how == OUTAGE)
 
 
 class SoundJobs(NamedTuple):

@@ -28,17 +28,17 @@ def choose_first(
 ) -> None:
     """Write down the first nodes of a set that may be taken, where they were not found so already."""
     if how == SPARING_NOW:
-        _sparing_now(machine, group, need, wanted, out, at)
+        choose_sparing_now(machine, group, need, wanted, out, at)
     elif how == SPARING_THEN:
-        _sparing_then(machine, group, need, wanted, out, at)
+        choose_sparing_then(machine, group, need, wanted, out, at)
     elif how in (SPARING_PLANNED, PLANNED_THEN):
-        _planned(machine, group, need, wanted, how, out, at)
+        choose_planned(machine, group, need, wanted, how, out, at)
     elif how in (SPARING_RESPECTING, THEN):
         _first_of_two(machine, group, need, wanted, how, end, out, at)
 
 
 @kernel(allocates=False)
-def _sparing_now(machine: NodeMachine, group: int, need: int, wanted: int, out: ShortArray, at: int) -> None:
+def choose_sparing_now(machine: NodeMachine, group: int, need: int, wanted: int, out: ShortArray, at: int) -> None:
     """Write down nodes that fit now, of which there are enough, those that are reserved first."""
     free, reserved, mark = machine.nodes.free, machine.nodes.reserved, machine.classes.counts[MARK]
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
@@ -55,7 +55,7 @@ def _sparing_now(machine: NodeMachine, group: int, need: int, wanted: int, out: 
 
 
 @kernel(allocates=False)
-def _sparing_then(machine: NodeMachine, group: int, need: int, wanted: int, out: ShortArray, at: int) -> None:
+def choose_sparing_then(machine: NodeMachine, group: int, need: int, wanted: int, out: ShortArray, at: int) -> None:
     """Write down nodes that fit at the reserved time, of which there are enough, those that do not fit now first."""
     free, then = machine.nodes.free, machine.nodes.then
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
@@ -72,7 +72,9 @@ def _sparing_then(machine: NodeMachine, group: int, need: int, wanted: int, out:
 
 
 @kernel(allocates=False)
-def _planned(machine: NodeMachine, group: int, need: int, wanted: int, how: int, out: ShortArray, at: int) -> None:
+def choose_planned(
+    machine: NodeMachine, group: int, need: int, wanted: int, how: int, out: ShortArray, at: int
+) -> None:
     """Write down nodes of which it stands in ``was`` that they may be taken, of which there are enough."""
     free, was = machine.nodes.free, machine.nodes.was
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
