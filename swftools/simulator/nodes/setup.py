@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from swftools.errors import ParameterError
+from swftools.header import SwfHeader
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import Parameters
 from swftools.parameters.run_option_table import ON_NODES, RunOptions
@@ -16,7 +17,9 @@ from swftools.simulator.policy_abi import MachineKind
 from swftools.simulator.registry import Policy
 
 
-def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTable | None:
+def nodes_of(
+    machine: object, processors: int | None, run: RunOptions, header: SwfHeader | None = None
+) -> NodeTable | None:
     """Return the nodes of a machine that is given; None where none is.
 
     Parameters
@@ -27,6 +30,8 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
         A pool that is given, beside which no machine may be.
     run : RunOptions
         Options of which some are of nodes only, and some of pools.
+    header : SwfHeader, optional
+        Of the log, for outages at dates.
 
     Raises
     ------
@@ -51,9 +56,9 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
     if isinstance(machine, str | os.PathLike):
         from swftools.machines.description import read_machine  # noqa: PLC0415 (imports pydantic)
 
-        return read_machine(machine).simulated()
+        return read_machine(machine).simulated(header)
     if hasattr(machine, "simulated"):
-        table: NodeTable = machine.simulated()
+        table: NodeTable = machine.simulated(header)
         return table
     raise ParameterError(
         f"machine of type {type(machine).__name__}: give the path of a file, a MachineDescription, or a NodeTable"
