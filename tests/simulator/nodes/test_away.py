@@ -146,6 +146,35 @@ def test_as_the_naive_twin_interpreted(policy: str, engine: Engine) -> None:
         check_by_lot(engine, policy, placement, heads, 8 * first + turn, compiled=False)
 
 
+COMPILED = ["fcfs", "easy", "lxf-backfill", "easy:reservations=2"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("placement", ["first-fit", "best-fit", "contiguous"])
+@pytest.mark.parametrize("policy", COMPILED)
+def test_as_the_naive_twin_on_many_machines(policy: str, placement: str, engine: Engine) -> None:
+    """So it is compiled, on 540 machines, some of which had jobs stopped."""
+    first = 1000 + 45 * COMPILED.index(policy)
+    assert sum(check_by_lot(engine, policy, placement, HEADS[seed % 2], seed) for seed in range(first, first + 45)) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiled", [True, "checked"])
+@pytest.mark.parametrize("policy", COMPILED)
+def test_compiled_is_interpreted(policy: str, compiled: bool | str, engine: Engine) -> None:
+    """To the last column; no index is outside its array."""
+    for seed in range(50, 65):
+        workload, rule = case_by_lot(seed)
+        try:
+            slowly = engine.schedule(workload, policy, rule, compiled=False)
+        except PolicyError:
+            continue  # nodes that never come back
+        made = engine.schedule(workload, policy, rule, compiled=compiled)
+        pd.testing.assert_frame_equal(made.segments, slowly.segments)
+        pd.testing.assert_frame_equal(made.jobs, slowly.jobs)
+        pd.testing.assert_frame_equal(made.excluded, slowly.excluded)
+
+
 # ---------------------------------------------------------------- by hand
 
 INF = np.inf
@@ -169,7 +198,7 @@ class AwayCase:
     jobs: str
     runs: str
     policy: str = "easy"
-    rule: Rule = Rule()
+    rule: Rule | None = None
 
     def workload(self) -> Workload:
         """Return what is simulated."""
