@@ -101,8 +101,11 @@ def test_what_a_schedule_tells() -> None:
     usual = {name: run_options.options_in_words(RunOptions())[name] for name in NAMES}
     told = {name: usual[name] for name in OF_POOL}
     assert told == {name: value for name, value in Simulation(trace, "easy").options.items() if name in NAMES}
-    on_nodes = Simulation(trace, "easy", machine=MachineDescription.from_mapping(EIGHT)).options
+    machine = MachineDescription.from_mapping(EIGHT)
+    on_nodes = Simulation(trace, "easy", machine=machine.changed(["away: nodes=ALL,in=9,for=1"])).options
     assert usual == {name: value for name, value in on_nodes.items() if name in NAMES}
+    assert {**on_nodes, **Simulation(trace, "easy", machine=machine).options} == on_nodes
+    assert "on_outage" not in Simulation(trace, "easy", machine=machine).options
     usual = told
     changed = {"predictor": "virtual:error=0.5", "restart_overhead": "uniform:seconds=3.0,per_processor=0.0", "seed": 4}
     assert usual | changed == {name: options[name] for name in OF_POOL}

@@ -201,7 +201,7 @@ def _chosen(text: str, changes: Sequence[str]) -> ChosenMachine:
     if not text:
         return ChosenMachine(None, of_policy, tuple(changes))
     found = MachineDescription.from_mapping(json.loads(text)).changed(of_machine)
-    found.simulated()  # which refuses outages: before any run begins
+    found.simulated()  # so that what does not fit together is told before any run begins
     return ChosenMachine(found, of_policy, tuple(changes))
 
 

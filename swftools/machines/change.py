@@ -10,6 +10,8 @@
     Nodes of a partition: kinds, lists of hosts, ALL.
 ``away: nodes=n[01-04],in=3h,for=2h``
     Nodes that are away from a time on, for a time; an outage of the description, with its keys.
+``failures: mtbf=90d,repair=6h,for=30d``
+    Failures by a model, drawn for a time from second 0 on; also ``shape=0.7,spread=1,seed=1``, as ``Weibull`` has them.
 ``priority.KEY=VALUE``
     A parameter of the policy, and none of the machine: ``split_changes`` returns it apart.
 """
@@ -25,6 +27,7 @@ from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.machines.amounts import megabytes_of
+from swftools.machines.failures import outages_by_text
 from swftools.machines.hostlist import expand_hosts, fold_hosts, numbered_on, split_hosts
 from swftools.machines.numbering import ALL, names_of
 from swftools.machines.parts import MOST_NODES, Allowed, NodeKind, Partition, Power
@@ -32,10 +35,14 @@ from swftools.parameters.durations import seconds_of
 from swftools.parameters.spelling import did_you_mean, require_known
 from swftools.parameters.strict_yaml import NotYamlError, read_value
 
-FORMS = "nodes.KIND.KEY=VALUE, partitions.NAME.KEY=VALUE, away: nodes=HOSTS,in=TIME,for=TIME, priority.KEY=VALUE"
+FORMS = (
+    "nodes.KIND.KEY=VALUE, partitions.NAME.KEY=VALUE, away: nodes=HOSTS,in=TIME,for=TIME, "
+    "failures: mtbf=TIME,repair=TIME,for=TIME, priority.KEY=VALUE"
+)
 
 _CHANGE = re.compile(r"([^=]*?)\s*(\+=|-=|=)\s*(.*)", re.DOTALL)
 _AWAY = re.compile(r"away\s*:\s*(.*)", re.DOTALL)
+_FAILURES = re.compile(r"failures\s*:\s*(.*)", re.DOTALL)
 _SECTIONS = {"nodes": ("kind of nodes", "kind", NodeKind), "partitions": ("partition", "name", Partition)}
 _INNER: dict[str, type | None] = {"gpus": None, "power": Power, "allow": Allowed}
 _TIMES = ("max_time", "default_time")
@@ -110,11 +117,15 @@ def _changed_by(found: dict[str, Any], text: str) -> dict[str, Any]:
     if away := _AWAY.fullmatch(text):
         found["outages"] = [*found.get("outages", []), _outage(away[1])]
         return found
+    if failing := _FAILURES.fullmatch(text):
+        names = [name for kind in found["nodes"] for name in names_of(NodeKind(**kind))]
+        found["outages"] = [*found.get("outages", []), *outages_by_text(failing[1], names)]
+        return found
     path, sign, value = _parsed(text)
     section, rest = [*re.split(r"[.:]", path, maxsplit=1), ""][:2]
     if section == _OF_POLICY[:-1]:
         raise ParameterError("is of the policy's parameters, and not of the machine")
-    known = [*_SECTIONS, "priority", "away:"]
+    known = [*_SECTIONS, "priority", "away:", "failures:"]
     section = require_known(f"{section!r} cannot be changed", section, known)
     if section not in _SECTIONS:
         raise ParameterError(f"write it as one of {FORMS}")

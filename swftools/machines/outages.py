@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,9 @@ DOWN, DRAIN, RESERVATION = range(3)
 
 KINDS = ("down", "drain", "reservation")
 """What an outage may be, by number: jobs are stopped; none starts; none starts but those of some users."""
+
+COLUMNS = ("node", "begin", "end", "kind", "known", "who")
+"""The arrays of ``NodeOutages``."""
 
 
 class Holders(NamedTuple):
@@ -72,17 +75,13 @@ class NodeOutages:
 
     def of(self, chosen: npt.NDArray[Any]) -> NodeOutages:
         """Return some of them, by a mask or by places."""
-        columns = (self.node, self.begin, self.end, self.kind, self.known, self.who)
-        return NodeOutages(*(column[chosen] for column in columns), self.holders)
+        return replace(self, **{name: getattr(self, name)[chosen] for name in COLUMNS})
 
     def beside(self, other: NodeOutages) -> NodeOutages:
         """Return these and others."""
-        moved = np.where(other.who >= 0, other.who + len(self.holders), other.who)
-        columns = (
-            np.concatenate([getattr(self, name), moved if name == "who" else getattr(other, name)])
-            for name in ("node", "begin", "end", "kind", "known", "who")
-        )
-        return NodeOutages(*columns, self.holders + other.holders)
+        moved = replace(other, who=np.where(other.who >= 0, other.who + len(self.holders), other.who))
+        both = {name: np.concatenate([getattr(self, name), getattr(moved, name)]) for name in COLUMNS}
+        return NodeOutages(**both, holders=self.holders + other.holders)
 
 
 def node_outages(outages: Sequence[Outage], nodes: Sequence[Sequence[int]]) -> NodeOutages:

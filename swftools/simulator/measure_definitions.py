@@ -127,6 +127,15 @@ NODES = {
         HIGHER,
         "share of the time in which the first waiting job has room in sum and not on nodes: `time_mean`",
     ),
+    "away": Measure(
+        "1",
+        HIGHER,
+        "cores of nodes that are down, drained or reserved for nobody, and that no job holds / cores of all nodes: "
+        "`time_mean`; of machines with outages",
+    ),
+    "available_utilization": Measure(
+        "1", LOWER, "cores that jobs hold / cores of all nodes that are not away, over all of the time: `time_mean`"
+    ),
     "gpu_packing": Measure(
         "1",
         LOWER,

@@ -55,6 +55,8 @@ SUMMARY_OF_NODES = {
     ("memory_utilization", "time_mean"): "memory in use",
     ("gpu_utilization", "time_mean"): "GPUs in use",
     ("fragmentation", "time_mean"): "fragmentation",
+    ("away", "time_mean"): "away",
+    ("available_utilization", "time_mean"): "utilization of what is there",
 }
 """What it shows of a machine of nodes beside."""
 

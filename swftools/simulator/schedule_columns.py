@@ -252,7 +252,10 @@ def _lost(
 
 @kernel(allocates=False)
 def _find_lost(job: Any, before: Any, work: Any, least: Any, lost: Any) -> None:
-    """Fill in ``lost`` by run; ``least`` is, by job, the least that a later run begins with, infinite at first, 0 if it is lost."""
+    """Fill in ``lost`` by run; ``least`` is, by job, the least that a later run begins with.
+
+    At first it is infinite, or 0 of a job that is lost.
+    """
     for run in range(len(job) - 1, -1, -1):
         kept = before[run] + work[run] - least[job[run]]
         lost[run] = min(max(kept, 0.0), work[run])

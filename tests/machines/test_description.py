@@ -119,7 +119,7 @@ def test_what_is_not_simulated_is_told(tmp_path: Path) -> None:
         "power: told, not simulated (fat)",
         "who may use a partition: told, not simulated (short)",
         "times of jobs that request none: told, not simulated (batch)",
-        "2 outages: kept, not simulated yet",
+        "1 outage at a date, or of the moment: kept, not simulated",
         "licences: not modelled (matlab 3)",
         "burst buffers: not modelled (datawarp)",
     )
@@ -133,17 +133,34 @@ def test_outages_are_kept(tmp_path: Path) -> None:
     assert (kept.kind, kept.begin, kept.end, kept.users) == ("reservation", "2026-01-31T08:00", None, ("root",))
 
 
-@pytest.mark.parametrize("when", [{"begin": 3600}, {"end": "2h"}, {"begin": "2026-01-31T08:00", "end": 7200}])
-def test_outages_at_a_time_of_the_log_are_refused(when: dict[str, object]) -> None:
-    """In Python as on the console, however the machine is given; those of a date, or of always, are told."""
+@pytest.mark.parametrize("when", [{}, {"begin": "2026-01-31T08:00"}, {"begin": "2026-01-31T08:00", "end": 7200}])
+def test_outages_at_no_time_of_the_log_are_told(when: dict[str, object]) -> None:
+    """Those of a date, or of the moment at which a batch system told them, are not simulated."""
     nodes = [{"names": "a[1-2]", "cores": 1, "memory": 1}]
-    some = MachineDescription.from_mapping({"nodes": nodes, "outages": [{"nodes": "a1", **when}]})
-    with pytest.raises(ParameterError, match=r"^outages are not simulated yet \(a1 at a time of the log\); take nodes"):
-        some.simulated()
-    assert len(some.table()) == 2
-    for of_date in ({}, {"begin": "2026-01-31T08:00"}):
-        told = MachineDescription.from_mapping({"nodes": nodes, "outages": [{"nodes": "a1", **of_date}]})
-        assert told.simulated().told == ("1 outage: kept, not simulated yet",)
+    table = MachineDescription.from_mapping({"nodes": nodes, "outages": [{"nodes": "a1", **when}]}).simulated()
+    assert table.told == ("1 outage at a date, or of the moment: kept, not simulated",)
+    assert len(table.outages) == 0
+
+
+def test_outages_at_times_of_the_log_as_arrays() -> None:
+    """A row for each node of each; drains and reservations are known before, and what is down is not, unless said."""
+    outages = [
+        {"nodes": "a[1-2]", "begin": 3600},
+        {"nodes": "a2", "begin": 5, "end": 9, "known": True},
+        {"nodes": "a1", "end": "2h", "kind": "drain"},
+        {"nodes": "a1", "begin": 7, "kind": "reservation", "users": ["root", "7"], "known": "1h"},
+        {"nodes": "a2", "begin": 8, "kind": "reservation", "users": ["root", "7"]},
+    ]
+    nodes = [{"names": "a[1-2]", "cores": 1, "memory": 1}]
+    found = MachineDescription.from_mapping({"nodes": nodes, "outages": outages}).table().outages
+    inf = float("inf")
+    assert found.node.tolist() == [0, 1, 1, 0, 0, 1]
+    assert found.begin.tolist() == [3600, 3600, 5, -inf, 7, 8]
+    assert found.end.tolist() == [inf, inf, 9, 7200, inf, inf]
+    assert found.kind.tolist() == [0, 0, 0, 1, 2, 2]
+    assert found.known.tolist() == [inf, inf, -inf, -inf, 3600, -inf]
+    assert found.who.tolist() == [-1, -1, -1, -1, 0, 0]
+    assert [tuple(each) for each in found.holders] == [(("root", "7"), ())]
 
 
 def test_written_and_read_again(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ class Cluster:
 
     # Who is there, and comes back: in a machine whose nodes go away other ones tell it
 
-    def is_there(self, job: Job, node: int, begin: float, end: float) -> bool:  # noqa: ARG002
+    def is_there(self, job: Job, node: int, begin: float, end: float) -> bool:
         """Whether a node is there for a job from one time to another, as far as is known now."""
         return True
 

@@ -2,10 +2,10 @@
 """The event loop: jobs in, runs out. One source, compiled or interpreted, bit for bit the same.
 
 At one instant all completions come first, then nodes that return or go away, then predictions that are outlived, then
-jobs that were held back, then submissions, then wake-ups, then one decision of the policy. A predictor observes each event where it happens. The other
-semantics restate other simulators: ``pyss`` takes submissions first and decides after every event, and counts the
-processors of jobs that are expected to end now as free already; ``cqsim`` takes completions first and decides after
-every event.
+jobs that were held back, then submissions, then wake-ups, then one decision of the policy. A predictor observes each
+event where it happens. The other semantics restate other simulators: ``pyss`` takes submissions first and decides after
+every event, and counts the processors of jobs that are expected to end now as free already; ``cqsim`` takes completions
+first and decides after every event.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def simulate_events(place: Any) -> None:
                 progress[STALE] -= 1
             submitted = counts[SUBMITTED]
             submission = coming.submit_time[coming.row[submitted]] if submitted < jobs else np.inf
-            now = min(min(clock[WAKE], submission), next_change(machine))
+            now = min(clock[WAKE], submission, next_change(machine))
             if ends.size[0] > 0:
                 now = min(now, ends.times[0])
             if counts[OVER] < counts[RUNNING]:

@@ -28,7 +28,7 @@ FAULTS = {
     HOLDING: "holds {held} back on and on, while no job comes or ends; job {job} is one of them",
     IS_AWAY: "preempted or resized job {job}, which stands for processors that are away (is_away)",
     NO_NODES: "started job {job}, which does not fit on nodes now; ask fits before start",
-    NEVER_BACK: "cannot start job {job}, and {waiting} waiting in all, since nodes are away for ever; give their outages "
+    NEVER_BACK: "leaves {waiting} waiting, job {job} first among them, as nodes are away for ever; give their outages "
     "an end, or leave the job out",
     WRONG_COST: "measures job {job} by less than 0 or NaN; costs are 0 or more",
 }

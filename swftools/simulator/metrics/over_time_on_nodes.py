@@ -14,6 +14,7 @@ from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.parameters import did_you_mean
 from swftools.simulator.allocations import knows_memory, machine_of, runs_on_nodes
+from swftools.simulator.metrics.away import core_time_away
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.node_sweep import (
     NOBODY,
@@ -108,6 +109,8 @@ def figures_of_nodes(schedule: Schedule, window: tuple[float, float] | None) -> 
     fragmented = held.is_fragmented.astype(np.float64)
     yield NodeFigures("fragmentation", "time_mean", None if is_empty else mean_of_steps(fragmented, durations))
     begin, end = window or ((float(times[0]), float(times[-1])) if len(times) else (0.0, 0.0))
+    if len(machine.outages):
+        yield from _of_what_is_there(schedule, held, durations, (begin, end))
     time_of_nodes = [np.zeros(len(machine)) for _ in RESOURCES]
     add_time(runs, np.maximum(np.minimum(runs.end, end) - np.maximum(runs.start, begin), 0.0), *time_of_nodes)
     for group, names, members in _groups_of(machine):
@@ -119,6 +122,20 @@ def figures_of_nodes(schedule: Schedule, window: tuple[float, float] | None) -> 
                     is_known = end > begin and not is_empty
                     value = float(spent[nodes].sum() / (capacity * (end - begin))) if is_known else None
                     yield NodeFigures(f"{group}_{name}", of_group, value)
+
+
+def _of_what_is_there(
+    schedule: Schedule, held: HeldOverTime, durations: FloatArray, window: tuple[float, float]
+) -> Iterator[NodeFigures]:
+    """Yield how much of the cores is away, and how much of the rest is held."""
+    machine = machine_of(schedule)
+    capacity = machine.processors * (window[1] - window[0])
+    is_known = capacity > 0 and len(schedule.jobs) > 0
+    away = core_time_away(schedule, machine, window) if is_known else 0.0
+    yield NodeFigures("away", "time_mean", away / capacity if is_known else None)
+    busy = mean_of_steps(held.cores.astype(np.float64), durations) if is_known else None
+    there = machine.processors - away / (window[1] - window[0]) if is_known else 0.0
+    yield NodeFigures("available_utilization", "time_mean", busy / there if busy is not None and there > 0 else None)
 
 
 def runs_in_sweep(schedule: Schedule) -> RunsInSweep:

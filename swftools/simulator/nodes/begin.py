@@ -167,8 +167,8 @@ def _used_places(place: npt.NDArray[Any]) -> tuple[list[int], npt.NDArray[np.int
     used, of_job = np.unique(place, return_inverse=True)
     if len(used) > 2 * HALF:
         raise ParameterError(
-            f"the jobs ask for {len(used)} different sets of nodes, by partition, features, types of GPUs and reservations; "
-            f"simulations know at most {2 * HALF}: leave out features, or simulate a part of the log"
+            f"the jobs ask for {len(used)} different sets of nodes, by partition, features, types of GPUs and "
+            f"reservations; simulations know at most {2 * HALF}: leave out features, or simulate a part of the log"
         )
     return used.tolist(), of_job.ravel().astype(np.int32)
 

@@ -92,7 +92,7 @@ def at_most_without(free: int, need: int) -> int:
 @kernel(allocates=False)
 def bits_of(number: int) -> tuple[int, int]:
     """Return two words in which the bit of a number is set."""
-    one = np.int64(1)  # interpreted, a 1 would be as short as the number
+    one: Any = np.int64(1)  # interpreted, a 1 would be as short as the number
     if number < HALF:
         return one << number, 0
     return 0, one << (number - HALF)

@@ -260,7 +260,8 @@ def test_real_logs_on_their_machines(shared: Path, name: str) -> None:
     [
         (("--machine", "site.yaml", "--processors", 4), "they are two machines; give one"),
         (("--change", "nodes.a.count+=1"), "a pool of processors has no nodes or partitions; give --machine"),
-        (("--machine", "site.yaml", "--change", "away: nodes=a1"), "outages are not simulated yet"),
+        (("--machine", "site.yaml", "--change", "away: nodes=nothere"), "no node 'nothere'"),
+        (("--machine", "site.yaml", "--on-outage", "requeu"), "did you mean requeue"),
         (("--machine", "nothere.yaml"), "nothere.yaml"),
         (("--machine", "card"), "it has no card"),
         (("--machine", "empty.yaml"), "empty.yaml"),

@@ -92,7 +92,7 @@ def test_a_changed_machine_is_checked(check) -> None:  # type: ignore[no-untyped
     assert "of 4 cores of node n02" in check(nodes).output
     for change, said in (
         ("nodes.none.count-=1", "no kind of nodes 'none'"),
-        ("away: nodes=n01", "outages are not simulated yet"),
+        ("away: nodes=n99", "no node 'n99'"),
         ("priority.reservations=2", "give it with --policy"),
     ):
         result = check(nodes, "--change", change)

@@ -88,12 +88,6 @@ def test_what_is_the_same_after_changes_has_one_key() -> None:
             4,
             "change 'nodes.a.count+=1': a pool of processors has no nodes or partitions; give",
         ),
-        (
-            TEXT,
-            '["away: nodes=a1,for=2h"]',
-            None,
-            "outages are not simulated yet (a1 at a time of the log); take",
-        ),
         (TEXT, '["nodes.b.count+=1"]', None, "change 'nodes.b.count+=1': no kind of nodes 'b'"),
         ("card", "[]", None, "--machine card: log a log: it has no card; give the path of a file that does"),
     ],

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from swftools.machines.outages import DOWN, DRAIN, RESERVATION, Holders, NodeOut
 from tests.naive.nodes import DECISIONS, jobs_of
 from tests.naive.nodes_away import CHECKPOINT, LOST, REQUEUE, NeverBackError, Rule, Run, simulate_away
 from tests.naive.placements import Placement
-from tests.nodes_drawn import Workload, random_workload, ranges_of
+from tests.nodes_drawn import Workload, draw_machine, draw_workload, random_workload, ranges_of
 from tests.simulator.nodes.test_engine import HEADS, PLACEMENTS, log_of, with_requests
 
 HOLDERS = (Holders(("1",)), Holders(("1", "2")))
@@ -144,3 +144,255 @@ def test_as_the_naive_twin_interpreted(policy: str, engine: Engine) -> None:
         placement = PLACEMENTS[(8 * first + turn) % len(PLACEMENTS)]
         heads = HEADS[(first + turn) % 2]
         check_by_lot(engine, policy, placement, heads, 8 * first + turn, compiled=False)
+
+
+COMPILED = ["fcfs", "easy", "lxf-backfill", "easy:reservations=2"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("placement", ["first-fit", "best-fit", "contiguous"])
+@pytest.mark.parametrize("policy", COMPILED)
+def test_as_the_naive_twin_on_many_machines(policy: str, placement: str, engine: Engine) -> None:
+    """So it is compiled, on 540 machines, some of which had jobs stopped."""
+    first = 1000 + 45 * COMPILED.index(policy)
+    assert sum(check_by_lot(engine, policy, placement, HEADS[seed % 2], seed) for seed in range(first, first + 45)) > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiled", [True, "checked"])
+@pytest.mark.parametrize("policy", COMPILED)
+def test_compiled_is_interpreted(policy: str, compiled: bool | str, engine: Engine) -> None:
+    """To the last column; no index is outside its array."""
+    for seed in range(50, 65):
+        workload, rule = case_by_lot(seed)
+        try:
+            slowly = engine.schedule(workload, policy, rule, compiled=False)
+        except PolicyError:
+            continue  # nodes that never come back
+        made = engine.schedule(workload, policy, rule, compiled=compiled)
+        pd.testing.assert_frame_equal(made.segments, slowly.segments)
+        pd.testing.assert_frame_equal(made.jobs, slowly.jobs)
+        pd.testing.assert_frame_equal(made.excluded, slowly.excluded)
+
+
+# ---------------------------------------------------------------- by hand
+
+INF = np.inf
+
+ALWAYS, SURPRISE = -INF, INF
+
+TWO = "count cores / 2 1"
+ONE = "cores / 1"
+
+
+@dataclass(frozen=True)
+class AwayCase:
+    """A machine, its outages (node, begin, end, kind, known since, who), its jobs, and their runs, stopped ones with x.
+
+    The user of a job is its row: the first has user 0.
+    """
+
+    name: str
+    nodes: str
+    outages: tuple[tuple[Any, ...], ...]
+    jobs: str
+    runs: str
+    policy: str = "easy"
+    rule: Rule | None = None
+
+    def workload(self) -> Workload:
+        """Return what is simulated."""
+        count = len(draw_machine(self.nodes, "p:0").names)
+        workload = draw_workload(self.nodes, f"p:0-{count - 1}", self.jobs)
+        return replace(workload, table=replace(workload.table, outages=outages_of(*self.outages)))
+
+    def expected(self) -> Runs:
+        """Return its runs."""
+        letters = {name: row for row, name in enumerate(self.workload().names)}
+        found = []
+        for job, start, end, nodes, *stopped in (line.split() for line in self.runs.split("/")):
+            found.append((letters[job], float(start), float(end), nodes, bool(stopped)))
+        return sorted(found)
+
+
+DOWN_AT_5 = ((0, 5, 8, DOWN, SURPRISE, -1),)
+
+BY_HAND = [
+    AwayCase(
+        "a drained node keeps who runs there, and starts nobody",
+        TWO,
+        ((0, 2, 8, DRAIN, ALWAYS, -1),),
+        "job submit run / A 0 5 / B 3 2 / C 3 1 / D 4 3",
+        "A 0 5 0 / B 3 5 1 / C 5 6 1 / D 6 9 1",
+    ),
+    AwayCase(
+        "a node that goes down by surprise: its job begins anew at its old place",
+        TWO,
+        DOWN_AT_5,
+        "job submit run / A 0 10 / B 0 4 / C 5 3",
+        "A 0 5 0 x / B 0 4 1 / A 5 15 1 / C 8 11 0",
+    ),
+    AwayCase(
+        "with a delay it comes again behind all others",
+        TWO,
+        DOWN_AT_5,
+        "job submit run / A 0 10 / B 0 6 / C 5 3 / D 10 2 / E 12 1",
+        "A 0 5 0 x / B 0 6 1 / C 6 9 1 / D 10 12 0 / E 12 13 1 / A 12 22 0",
+        rule=Rule(REQUEUE, 7.0),
+    ),
+    AwayCase(
+        "from its last checkpoint, with the overhead of going on; what was done since is done again",
+        TWO,
+        DOWN_AT_5,
+        "job submit run / A 0 10 / B 0 4",
+        "A 0 5 0 x / B 0 4 1 / A 5 12 1",
+        rule=Rule(CHECKPOINT, 0.0, 2.0, 1.0),
+    ),
+    AwayCase(
+        "a lost job is over",
+        TWO,
+        DOWN_AT_5,
+        "job submit run nodes / A 0 10 1 / B 0 4 1 / C 1 3 2",
+        "A 0 5 0 x / B 0 4 1 / C 8 11 0-1",
+        rule=Rule(LOST),
+    ),
+    AwayCase(
+        "who would run into a node's going down that is known does not start there; who ends just then does",
+        ONE,
+        ((0, 5, 8, DOWN, ALWAYS, -1),),
+        "job submit run / A 0 6 / B 0 5",
+        "B 0 5 0 / A 8 14 0",
+    ),
+    AwayCase(
+        "nobody foresees what is not known",
+        ONE,
+        DOWN_AT_5,
+        "job submit run / A 0 6 / B 0 5",
+        "A 0 5 0 x / A 8 14 0 / B 14 19 0",
+    ),
+    AwayCase(
+        "what becomes known at 3 s is known from then on",
+        ONE,
+        ((0, 8, 9, DOWN, 3, -1),),
+        "job submit run / A 2 7 / B 2 1",
+        "A 2 8 0 x / A 9 16 0 / B 16 17 0",
+    ),
+    AwayCase(
+        "and not before",
+        ONE,
+        ((0, 8, 9, DOWN, 3, -1),),
+        "job submit run / A 3 7 / B 3 1",
+        "B 3 4 0 / A 9 16 0",
+    ),
+    AwayCase(
+        "jobs run into a drain that is known",
+        ONE,
+        ((0, 5, 8, DRAIN, ALWAYS, -1),),
+        "job submit run / A 0 6 / B 1 1",
+        "A 0 6 0 / B 8 9 0",
+    ),
+    AwayCase(
+        "a reserved node serves its users only; others wait for it as if it was away",
+        ONE,
+        ((0, 2, 10, RESERVATION, ALWAYS, 0),),
+        "job submit run / A 0 3 / B 3 4",
+        "B 3 7 0 / A 10 13 0",
+    ),
+    AwayCase(
+        "whoever runs when a reservation begins that nobody foresaw runs on",
+        ONE,
+        ((0, 2, 10, RESERVATION, SURPRISE, 0),),
+        "job submit run / A 0 3 / B 3 4 / C 3 1",
+        "A 0 3 0 / B 3 7 0 / C 10 11 0",
+    ),
+    AwayCase(
+        "two outages of one node, of which one begins in the other",
+        ONE,
+        ((0, 2, 6, DOWN, SURPRISE, -1), (0, 4, 9, DRAIN, ALWAYS, -1)),
+        "job submit run / A 3 1",
+        "A 9 10 0",
+    ),
+    AwayCase(
+        "who ends at the instant at which its node goes down has ended",
+        ONE,
+        ((0, 5, 7, DOWN, SURPRISE, -1),),
+        "job submit run / A 0 5 / B 1 1",
+        "A 0 5 0 / B 7 8 0",
+    ),
+    AwayCase(
+        "all nodes are away, and come back",
+        TWO,
+        ((0, -INF, 100, DOWN, SURPRISE, -1), (1, 0, 90, DOWN, SURPRISE, -1)),
+        "job submit run nodes / A 0 5 2 / B 1 2 1",
+        "B 90 92 1 / A 100 105 0-1",
+    ),
+    AwayCase(
+        "the head is promised nodes that are known to be back",
+        TWO,
+        ((1, 0, 10, DOWN, ALWAYS, -1),),
+        "job submit run nodes / A 0 4 1 / B 1 5 2 / C 3 20 1 / D 3 6 1",
+        "A 0 4 0 / D 4 10 0 / B 10 15 0-1 / C 15 35 0",
+    ),
+    AwayCase(
+        "where they are not known to be back, it is promised nothing",
+        TWO,
+        ((1, 0, 10, DOWN, SURPRISE, -1),),
+        "job submit run nodes / A 0 4 1 / B 1 5 2 / C 3 20 1",
+        "A 0 4 0 / C 4 24 0 / B 24 29 0-1",
+    ),
+    AwayCase(
+        "it is not promised a node that is away before it would end",
+        TWO,
+        ((0, 8, 20, DOWN, ALWAYS, -1),),
+        "job submit run / A 0 4 / C 0 6 / B 1 10 / D 2 3",
+        "A 0 4 0 / C 0 6 1 / D 4 7 0 / B 6 16 1",
+    ),
+    AwayCase(
+        "strict orders wait for nodes too",
+        TWO,
+        ((1, 0, 10, DOWN, ALWAYS, -1),),
+        "job submit run nodes / A 0 4 1 / B 1 5 2 / C 3 6 1",
+        "A 0 4 0 / B 10 15 0-1 / C 15 21 0",
+        policy="fcfs",
+    ),
+    AwayCase(
+        "a sparing reservation takes the node that is away, and leaves the free one to a long job",
+        "count cores / 3 1",
+        ((0, 0, 6, DOWN, ALWAYS, -1),),
+        "job submit run nodes / A 0 6 1 / B 1 5 2 / C 2 20 1",
+        "A 0 6 1 / C 2 22 2 / B 6 11 0-1",
+    ),
+]
+
+
+@pytest.mark.parametrize("heads", HEADS)
+@pytest.mark.parametrize("case", BY_HAND, ids=lambda case: case.name)
+def test_by_hand(case: AwayCase, heads: str, engine: Engine) -> None:
+    """Runs are those that were worked out by hand, of the twin too."""
+    workload = case.workload()
+    assert naive_runs(workload, case.policy, case.rule, heads=heads) == case.expected()
+    assert engine.runs(workload, case.policy, case.rule, heads=heads, compiled=False) == case.expected()
+
+
+def test_nodes_that_never_come_back(engine: Engine) -> None:
+    """Who waits for them is told in one sentence; who does not need them, or is lost with them, runs."""
+    case = replace(BY_HAND[1], outages=((0, 5, INF, DOWN, SURPRISE, -1),))
+    wide = replace(case, jobs="job submit run nodes / A 0 10 1 / B 6 4 2")
+    with pytest.raises(NeverBackError):
+        naive_runs(wide.workload(), "easy")
+    with pytest.raises(PolicyError, match=r"leaves 1 job waiting, job 1 .* as nodes are away for ever; give their out"):
+        engine.runs(wide.workload(), "easy", compiled=False)
+    assert engine.runs(case.workload(), "easy", compiled=False)[0] == (0, 0.0, 5.0, "0", True)
+
+
+def test_what_a_stopped_run_shows(engine: Engine) -> None:
+    """Its work, what of it was lost, and how often a job was stopped; a lost job took as long as it ran."""
+    work = {}
+    for rule, wanted in ((Rule(), (10, 1)), (Rule(CHECKPOINT, 0.0, 2.0), (11, 1)), (Rule(LOST), (5, 0))):
+        schedule = engine.schedule(BY_HAND[1].workload(), "easy", rule, compiled=False)
+        of_first = schedule.segments[schedule.segments["job_number"] == 0]
+        work[rule.on_outage] = of_first[["work", "lost_work"]].to_numpy().tolist()
+        first = schedule.jobs.iloc[0]
+        assert (first["run_time"], first["preemptions"]) == wanted
+        assert schedule.options["on_outage"].startswith(rule.on_outage)
+    assert work == {REQUEUE: [[5, 5], [10, 0]], CHECKPOINT: [[5, 1], [6, 0]], LOST: [[5, 5]]}

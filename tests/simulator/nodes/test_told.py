@@ -47,11 +47,6 @@ def test_what_is_not_simulated_is_assumed(tmp_path: Path) -> None:
             "machine: made up",
         ]
     assert not any(text.startswith("machine") for text in simulate(log(), "fcfs", 4).assumptions)
-    for away in (machine.changed(["away: nodes=n1,in=3h"]), tmp_path / "away.yaml"):
-        if isinstance(away, MachineDescription):
-            (tmp_path / "away.yaml").write_text(away.to_yaml())
-        with pytest.raises(ParameterError, match="outages are not simulated yet"):
-            simulate(log(), "fcfs", machine=away)
 
 
 # ---------------------------------------------------------------- partitions

@@ -99,7 +99,7 @@ def outages_in(away: Away, order: IntArray, begins: float, groups: Sequence[int]
 def with_outages(sizes: StateSizes, columns: Mapping[str, npt.NDArray[Any]]) -> StateSizes:
     """Return sizes of a state that has some columns of outages."""
     of = {"outages": "begin", "changes": "time", "returns": "back", "allowed": "may"}
-    lengths = {size: len(columns[_PATH + name]) for size, name in of.items()}
+    lengths: dict[str, Any] = {size: len(columns[_PATH + name]) for size, name in of.items()}
     return sizes._replace(**lengths, kept=KEPT_AT_FIRST)
 
 

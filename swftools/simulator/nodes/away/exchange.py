@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which kernel stands in the place of which where nodes may be away, as those say that do.
 
-They stand on three floors: those of the first test one node, those of the second look for nodes of a job, and
-reserve them; on the third is the event loop. A kernel may call the one in whose place it stands, as it is a floor below.
+They stand on three floors: those of the first test one node, those of the second look for nodes of a job and reserve
+them; on the third is the event loop. A kernel may call the one in whose place it stands, which is a floor below.
 """
 
 from __future__ import annotations

@@ -22,8 +22,6 @@ from swftools.simulator.nodes.searching import count_then, find_both_in, find_in
 from swftools.simulator.nodes.usable import (
     FIRST,
     NOT,
-    OTHER,
-    PLANNED_THEN,
     SPARING_NOW,
     SPARING_PLANNED,
     SPARING_THEN,
