@@ -20,25 +20,19 @@ from pipelines.cli.on_nodes import check_has_policy, load_on, schedules_on
 from pipelines.cli.options import (
     data_root,
     load,
-    on_nodes,
     reads_a_log,
     says_its_progress,
     takes_a_log,
-    together,
 )
 from pipelines.cli.output import check_output, check_picture
-from pipelines.cli.schedules import option_of, policy_entry
+from pipelines.cli.schedules import policy_entry, where_it_runs
 from pipelines.names import LATEST, MANIFEST
 from swftools.output.shown_text import WIDTH, shown
-from swftools.parameters.run_option_table import ON_NODES
 
 if TYPE_CHECKING:
     from pipelines.reports import Version
     from swftools.simulator.schedule import Schedule
     from swftools.trace import Trace
-
-where_it_runs = together(on_nodes, *map(option_of, ON_NODES))
-"""The options of a schedule on nodes that is only looked at."""
 
 
 @click.command(short_help="Show a log or a published version as one HTML file.")

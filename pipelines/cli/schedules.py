@@ -35,7 +35,7 @@ from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
 from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
-from swftools.parameters.run_option_table import RUN_OPTIONS, RunOption
+from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS, RunOption
 
 if TYPE_CHECKING:
     from pipelines.logs.machine import ChosenMachine
@@ -85,6 +85,10 @@ def option_of(name: str) -> Callable[[Any], Any]:
         shell_complete=_COMPLETED.get(name),
         help=option.sentence(),
     )
+
+
+where_it_runs = together(on_nodes, *map(option_of, ON_NODES))
+"""The options of a machine of nodes where only a schedule, or an answer, is looked at."""
 
 
 simulates = together(

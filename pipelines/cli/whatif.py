@@ -10,41 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.cli.asked_jobs import AskedJob, check_of_a_pool
 from pipelines.cli.durations import Duration
 from pipelines.cli.options import PROCESSORS
 from pipelines.cli.output import json_option, print_json
+from pipelines.cli.schedules import where_it_runs
 from swftools.parameters.durations import clock, seconds_of
+from swftools.parameters.run_option_table import RUN_OPTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from swftools.formats.slurm.queue_snapshot import QueueSnapshot
+    from swftools.machines.node_table import NodeTable
 
 
-class _Job(click.ParamType):  # type: ignore[type-arg]  # as of which version it takes any
-    """A job, as processors=64,time=4h or processors=64,time=4h,priority=7000."""
-
-    name = "job"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float] | Any:
-        """Return its processors, its requested time (s), and its priority if it has one; fail if it is none."""
-        if isinstance(value, dict):
-            return value
-        given = dict(part.partition("=")[::2] for part in str(value).replace(" ", "").split(","))
-        if set(given) - {"priority"} != {"processors", "time"}:
-            self.fail(f"{value!r}: write a job as processors=64,time=4h, or with priority=7000", param, ctx)
-        seconds = seconds_of(given["time"])
-        if not given["processors"].isdecimal() or not seconds:
-            self.fail(f"{value!r}: give whole processors, and a time such as 4h, 30m or 04:00:00", param, ctx)
-        asked = {"processors": int(given["processors"]), "requested_time": seconds}
-        if "priority" not in given:
-            return asked
-        if not given["priority"].isdecimal() or not int(given["priority"]):
-            self.fail(f"{value!r}: give a whole priority above 0, as squeue --format=%Q prints it", param, ctx)
-        return {**asked, "priority": float(given["priority"])}
-
-
-class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
+class _Away(click.ParamType):  # type: ignore[type-arg]  # as of which version it takes any
     """Processors that go away, as processors=32,in=3h,for=2h."""
 
     name = "away"
@@ -65,9 +46,8 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
 
 @click.command(short_help="Simulate when a job would start, from today's queue.", name="whatif")
 @click.option("--running", "path", required=True, type=click.Path(), help="File with the output of squeue or sacct.")
-@click.option("--processors", type=PROCESSORS, help="Processors of the machine.  [required]")
-@click.option("--machine", metavar="FILE", help="Not known here yet: a queue's jobs do not say what they ask of nodes.")
-@click.option("--change", "changes", multiple=True, metavar="TEXT", help="Of a machine of nodes: not known here yet.")
+@click.option("--processors", type=PROCESSORS, help="Processors of the machine; or --machine.")
+@where_it_runs
 @click.option("--less", type=click.IntRange(0), default=0, help="Processors that are out of order.")
 @click.option(
     "--away", type=_Away(), multiple=True, help="Processors to lose: processors=32,in=3h,for=2h; may be repeated."
@@ -75,10 +55,10 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as above
 @click.option(
     "--job",
     "jobs",
-    type=_Job(),
+    type=AskedJob(),
     multiple=True,
     required=True,
-    help="Job to submit: processors=64,time=4h[,priority=7000]; may be repeated.",
+    help="Job to submit: processors=64,time=4h[,priority=7000]; on nodes also nodes=2,cores=16,memory=64G; repeatable.",
 )
 @click.option("--policies", default="easy", help="Policies, separated by commas; default: easy.")
 @click.option("--longest", type=Duration(), help="Time limit of jobs that have none, such as 7d.")
@@ -87,7 +67,9 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
     path: str,
     processors: int | None,
     machine: str | None,
-    changes: tuple[str, ...],
+    changes: str | None,
+    placement: str,
+    heads: str,
     less: int,
     away: tuple[dict[str, float], ...],
     jobs: tuple[dict[str, float], ...],
@@ -100,30 +82,28 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
     Assumes that every job runs as long as it may, and that no other job comes. The queue is the output of squeue or
     sacct, as text or by --json. Jobs wait in the order of their priorities; a job without priority= comes last. Jobs
     that cannot start yet (held, dependent, ...) are left out and counted. No policy knows beforehand that processors go
-    away (--away); jobs on them start over.
+    away (--away); jobs on them start over. With --machine jobs stand on the nodes that the queue names, and start where
+    there is room for what they ask for; squeue --json tells it.
 
     \b
     Example: squeue --array --format="%i|%T|%C|%l|%M|%V|%S|%Q|%r" > now.txt
              swftools whatif --running now.txt --processors 128 \\
                  --job processors=64,time=4h --policies easy,conservative
+             squeue --json > now.json; scontrol show node > nodes.txt
+             swftools whatif --running now.json --machine nodes.txt \\
+                 --job nodes=2,cores=16,memory=64G,time=4h
     """
-    if machine is not None or changes:
-        raise click.UsageError(
-            f"--{'change' if machine is None else 'machine'}: whatif does not know machines of nodes yet; give "
-            "--processors, the cores of the nodes in use"
-        )
-    if processors is None:
-        raise click.UsageError("Missing option '--processors'.")
-    if less >= processors:
-        raise click.UsageError(f"--less {less} leaves nothing of --processors {processors}")
+    on = _machine(machine, changes, processors, less, away, {"placement": placement, "heads": heads}, jobs)
     from swftools.formats.slurm.queue_snapshot import read_squeue
     from swftools.parameters.as_text import read_entries, write_entry
     from swftools.simulator.questions.what_if import free_windows, what_if
 
     queue = read_squeue(path, longest=longest)
     asked = [write_entry(*entry) for entry in read_entries(policies)]
-    found = what_if(queue.running, queue.waiting, jobs, processors - less, asked, away=away)
-    windows = free_windows(queue.running, processors - less)
+    found = what_if(queue.running, queue.waiting, jobs, policies=asked, away=away, **on)
+    table = on.get("machine")
+    size = on["processors"] if table is None else table.processors
+    windows = free_windows(queue.running, size)
     if as_json:
         told = {
             "running": len(queue.running),
@@ -133,34 +113,88 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
             "held": dict(queue.held),
             "later": dict(queue.later),
         }
+        if table is not None:
+            told |= {"never": found.attrs["left_out"], "assumptions": list(table.told)}
         answers = [
             {name: None if value == math.inf else value for name, value in row.items()}
             for row in found.to_dict("records")
         ]
         print_json({**told, "answers": answers, "free": windows.to_dict("records")})
     else:
-        click.echo("\n".join(_lines(queue, found, windows, processors - less)))
+        click.echo("\n".join(_lines(queue, found, windows, size, table)))
 
 
-def _lines(queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, processors: int) -> Iterator[str]:
+def _machine(
+    machine: str | None,
+    changes: str | None,
+    processors: int | None,
+    less: int,
+    away: tuple[dict[str, float], ...],
+    options: dict[str, str],
+    jobs: tuple[dict[str, Any], ...],
+) -> dict[str, Any]:
+    """Return the machine as ``what_if`` takes it: a pool, or nodes and what is of them.
+
+    Raises
+    ------
+    click.UsageError
+        Options are missing, or do not go together.
+    """
+    if machine is None:
+        if changes:
+            raise click.UsageError("--change is of a machine of nodes; give --machine too")
+        for name, text in options.items():
+            if text != RUN_OPTIONS[name].usual:
+                raise click.UsageError(f"--{name} is of a machine of nodes; give --machine too")
+        if processors is None:
+            raise click.UsageError("Missing option '--processors' (or '--machine').")
+        if less >= processors:
+            raise click.UsageError(f"--less {less} leaves nothing of --processors {processors}")
+        check_of_a_pool(jobs)
+        return {"processors": processors - less}
+    for name, given in (("processors", processors), ("less", less), ("away", away)):
+        if given:
+            instead = "give one" if name == "processors" else "give --change 'away: nodes=n[01-04],in=3h,for=2h'"
+            raise click.UsageError(f"--{name} counts processors of a pool, and --machine names nodes; {instead}")
+    from pipelines.logs.machine import changed_machine
+
+    return {"machine": changed_machine(machine, changes or "").simulated(), **options}
+
+
+def _lines(
+    queue: QueueSnapshot, found: pd.DataFrame, windows: pd.DataFrame, processors: int, table: NodeTable | None
+) -> Iterator[str]:
     """Yield what is printed."""
-    free = f"{windows['free'].iloc[0]:,} of {processors:,} processors are free"
+    what = "processors" if table is None else "cores"
+    free = f"{windows['free'].iloc[0]:,} of {processors:,} {what} are free"
     run, wait = (
         f"{len(jobs):,} {one if len(jobs) == 1 else several}"
         for jobs, one, several in ((queue.running, "job runs", "jobs run"), (queue.waiting, "waits", "wait"))
     )
     yield f"{run} and {wait}; {free}"
     yield from _left_out(queue)
+    if table is not None:
+        yield from _told_of_nodes(found, table)
     yield ""
-    yield f"{'policy':<24} {'processors':>10} {'for':>12} {'starts in':>12}  behind"
+    where = "" if table is None else f" {'nodes':>6}"
+    yield f"{'policy':<24} {'processors':>10}{where} {'for':>12} {'starts in':>12}  behind"
     columns = (found[name] for name in ("policy", "processors", "requested_time", "wait", "behind"))
-    for policy, width, time, wait, behind in zip(*columns, strict=True):
+    nodes = [""] * len(found) if table is None else [f" {many:>6,}" for many in found["nodes"]]
+    for policy, width, time, wait, behind, on in zip(*columns, nodes, strict=True):
         begin = "at once" if wait == 0 else "never" if wait == math.inf else clock(wait)
-        yield f"{policy[:24]:<24} {width:>10,} {clock(time):>12} {begin:>12}  {behind:,}"
+        yield f"{policy[:24]:<24} {width:>10,}{on} {clock(time):>12} {begin:>12}  {behind:,}"
     yield ""
-    yield "free processors, if running jobs end as requested and no job starts:"
+    yield f"free {what}, if running jobs end as requested and no job starts:"
     for time, free_then in windows.head(8).itertuples(index=False, name=None):
         yield f"  {'now' if time == 0 else f'in {clock(time)}':<16} {free_then:>10,}"
+
+
+def _told_of_nodes(found: pd.DataFrame, table: NodeTable) -> Iterator[str]:
+    """Yield who could never run on the machine, and what of it is not simulated."""
+    for reason, count in found.attrs["left_out"].items():
+        yield from textwrap.wrap(f"left out, could never run here: {count:,}: {reason}", 80, subsequent_indent="  ")
+    for text in table.told:
+        yield from textwrap.wrap(f"machine: {text}", 80, subsequent_indent="  ")
 
 
 def _left_out(queue: QueueSnapshot) -> Iterator[str]:

@@ -176,6 +176,22 @@ def chosen_machine(log: Log, machine: str, changes: str, processors: int | None 
     return _chosen(text, tuple(json.loads(changes or "[]")))
 
 
+def changed_machine(machine: str, changes: str) -> MachineDescription:
+    """Return the machine of a file with changes, which are as ``changes_text`` takes them; of no log.
+
+    Raises
+    ------
+    ParameterError
+        A change is of a policy, or cannot be made.
+    """
+    if not (text := machine_text(machine)) or text == CARD:
+        raise ParameterError(f"--machine {machine}: give the path of a file that describes nodes")
+    chosen = _chosen(text, tuple(json.loads(changes_text(changes))))
+    if chosen.of_policy or chosen.description is None:
+        raise ParameterError(f"change {chosen.changes[0]!r} is of the policy; give it with the policy, as easy:...")
+    return chosen.description
+
+
 def _of_card(log: Log) -> str:
     """Return the machine of a log's card."""
     described = log.card.machine.described() if log.card else None

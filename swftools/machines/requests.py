@@ -17,6 +17,7 @@ from swftools.kernel import BoolArray, IntArray
 from swftools.machines.asked import Asked, Place
 from swftools.machines.fitting import FITS, REASONS, Requests, Shares
 from swftools.machines.node_table import GPU, NodeTable
+from swftools.machines.running import RUNS_ON, as_they_run
 from swftools.machines.told import Told, told_of
 from swftools.machines.where_to_run import Candidate, Names, Spot, Spots, few, place_of
 from swftools.trace import Trace
@@ -92,7 +93,7 @@ def ask_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.bool_] |
     keep = np.ones(len(trace), bool) if cancelled is None else ~np.asarray(cancelled, bool)
     can_run = (judged.code == 0)[request]
     nodes, cores, memory, gpus = (np.where(can_run, column[request], 0) for column in judged.shares[:4])
-    return Asked(
+    asked_for = Asked(
         nodes=nodes,
         cores=cores,
         memory=memory,
@@ -105,6 +106,7 @@ def ask_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.bool_] |
         ready_time=told.ready_time,
         assumed=(*_told_in_words(told, keep), *_not_followed(spots, names, keep)),
     )
+    return as_they_run(asked_for, trace, table) if RUNS_ON in trace.jobs else asked_for
 
 
 class _Judge:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swftools.errors import ParameterError
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.keyed_random import count_occurrences, uniforms
 from swftools.qbets.log_columns import group_labels
@@ -99,6 +100,8 @@ class VarqRun:
     ) -> None:
         check_told(options.get("predictor", "request"))
         self.varq, self.seed, self.waits = varq, seed, waits
+        if options.get("machine") is not None:
+            raise ParameterError("reservations are of a pool of processors; give processors= in place of machine=")
         self.stepper = Stepper(trace, policy, processors, seed=seed, **options)
         simulation = self.stepper._simulation
         check_widths(simulation.policy, simulation._chosen)

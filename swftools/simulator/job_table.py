@@ -61,7 +61,7 @@ class JobTable:
     def next_number(self) -> int:
         """A number that no job has: above all of them."""
         if self._next_number is None:
-            numbers = self.trace().jobs["job_number"]
+            numbers = self.trace().jobs["job_number"].dropna()
             self._next_number = int(numbers.max()) + 1 if len(numbers) else 1
         return self._next_number
 
@@ -84,6 +84,14 @@ class JobTable:
     def of_one(self, job: Mapping[str, Any]) -> Trace:
         """Return a trace of one job, which is none of them, as it would be one of them."""
         return self._trace.with_jobs(self._frame([job]))
+
+    def widen(self, columns: Mapping[str, str]) -> None:
+        """Let jobs have further columns, of which nothing is known; these are given with their types."""
+        trace = self.trace()
+        jobs = trace.jobs
+        new = {name: pd.Series([None] * len(jobs), dtype=kind).array for name, kind in columns.items()}
+        self._trace = trace.with_jobs(jobs.assign(**new))
+        self.__dict__.pop("columns", None)
 
     def _frame(self, jobs: list[Mapping[str, Any]]) -> pd.DataFrame:
         """Return jobs as a table with the columns of all, missing where they are not said."""

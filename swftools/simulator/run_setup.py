@@ -11,7 +11,6 @@ import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.keyed_random import generator
-from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import CQSIM, IGNORE, SEMANTICS
@@ -42,7 +41,7 @@ class Begun(NamedTuple):
     """A simulation before its first event.
 
     ``policy`` is what decides, with the parameters ``chosen``; ``options`` are those of the run, as a schedule tells
-    them. ``machine`` is one of nodes, of which jobs ask what ``asked`` has; a pool has neither.
+    them. ``machine`` is one of nodes.
     """
 
     policy: Policy
@@ -51,7 +50,6 @@ class Begun(NamedTuple):
     driver: Driver
     options: dict[str, Any]
     machine: NodeTable | None = None
-    asked: Asked | None = None
 
 
 def begin(
@@ -139,9 +137,15 @@ def begin(
         remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
-    unsaid = ON_NODES if table is None else () if away else ("on_outage",)
-    words = {name: value for name, value in options_in_words(run).items() if name not in unsaid}
-    return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table, asked)
+    words = {name: value for name, value in options_in_words(run).items() if name not in not_told(table)}
+    return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table)
+
+
+def not_told(table: NodeTable | None) -> tuple[str, ...]:
+    """Return the options that make no difference on a machine, of which schedules tell nothing."""
+    if table is None:
+        return ON_NODES
+    return () if len(table.outages) else ("on_outage",)
 
 
 def _size_of_nodes(table: NodeTable) -> int:

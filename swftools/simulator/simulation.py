@@ -21,7 +21,6 @@ from swftools.formats.as_trace import as_trace
 from swftools.header import local_start_of
 from swftools.kernel import IntArray
 from swftools.keyed_random import count_occurrences
-from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
@@ -87,8 +86,6 @@ class Simulation:
     nodes: NodeTable | None = None
     """The nodes of the machine; None of a pool, as of one that was made from a saved state."""
 
-    _asked: Asked | None = None
-
     def __init__(  # noqa: PLR0913 (options by name)
         self,
         trace: Trace | str | os.PathLike[str],
@@ -122,7 +119,7 @@ class Simulation:
             parameters=parameters,
             number_of=self._numbers(),
         )
-        self.policy, self._chosen, self._workload, self._driver, self.options, self.nodes, self._asked = begun
+        self.policy, self._chosen, self._workload, self._driver, self.options, self.nodes = begun
         self._table = JobTable(source)
         cut = self._workload.is_cut
         self._is_cut = cut if cut.any() else None  # by job; None: nobody is stopped at its limit
@@ -287,13 +284,13 @@ class Simulation:
 
     def _nodes_of_runs(self, is_over: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Return what the runs of jobs that are over had of nodes; nothing of a pool."""
-        if self.nodes is None or self._asked is None:
+        if self.nodes is None:
             return {}
         log, runs = self._replay.log, int(self._replay.log.size[0])
         job = log.job[:runs]
         machine: Any = self._machine
         placement = find_placement(self.options["placement"])
-        return columns_of_nodes(machine, self.nodes, self._asked, placement, job, is_over[job], self._rows)
+        return columns_of_nodes(machine, self.nodes, placement, job, is_over[job])
 
     def without_later_jobs(self) -> Self:
         """Let no more jobs come than were submitted by now; return the simulation itself.

@@ -18,12 +18,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from swftools.errors import UnknownLogError, UnreadableLogError
 from swftools.formats.slurm.queue_document import rows_of_document
+from swftools.formats.slurm.queue_requests import CELLS, COLUMNS, QueueRequest, request_of
 from swftools.formats.slurm.queue_states import (
     ENDING,
     HELD,
@@ -51,12 +52,14 @@ class QueueSnapshot:
     ----------
     running : pandas.DataFrame
         One row for each job that holds processors: name, processors, requested_time and elapsed (s). A job that is
-        about to give them back (COMPLETING) has the requested_time that it has run.
+        about to give them back (COMPLETING) has the requested_time that it has run. Where the text tells what jobs
+        ask of nodes, as ``squeue --json`` does, also the columns of ``queue_requests.COLUMNS``: nodes, for one, are the
+        list of those on which a job runs.
     waiting : pandas.DataFrame
         One row for each job that waits for processors and nothing else, in the order of the queue: by priority, the
         highest first, equal ones by submission; where the text has no priorities, by submission. name, processors,
         requested_time, waited (s; 0 if the text does not say; no more than that of a job before it, because policies
-        take those first that waited longer), and priority (NaN if the text does not say).
+        take those first that waited longer), priority (NaN if the text does not say), and what it asks of nodes.
     others : int
         Lines of jobs in other states, such as those that have just ended, and of steps.
     suspended : int
@@ -89,6 +92,7 @@ class _Job(NamedTuple):
     submitted: float
     started: float
     priority: float
+    request: QueueRequest = QueueRequest()
 
 
 def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnapshot:
@@ -156,14 +160,26 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
     )
     waited = (present - waits["submitted"]).fillna(0.0).cummin()
     return QueueSnapshot(
-        ran[["name", "processors", "requested_time", "elapsed"]],
-        waits[["name", "processors", "requested_time"]].assign(waited=waited, priority=waits["priority"]),
+        _with_requests(ran[["name", "processors", "requested_time", "elapsed"]], ran["request"]),
+        _with_requests(
+            waits[["name", "processors", "requested_time"]].assign(waited=waited, priority=waits["priority"]),
+            waits["request"],
+        ),
         others,
         suspended,
         dict(held),
         dict(later),
         present or None,
     )
+
+
+def _with_requests(jobs: pd.DataFrame, requests: pd.Series[Any]) -> pd.DataFrame:
+    """Return jobs with what they ask of nodes, in the columns that say anything of any of them."""
+    found = pd.DataFrame(requests.tolist(), index=jobs.index, columns=COLUMNS)
+    texts = ["partition", "nodes", "gpu_types", "constraints"]
+    found[texts] = found[texts].where(found[texts] != "", None)
+    told = [name for name in COLUMNS if found[name].notna().any() and not (found[name] == False).all()]  # noqa: E712
+    return jobs.assign(**{name: found[name] for name in told})
 
 
 def _read(job: dict[str, str], place: str, longest: float | None) -> _Job:
@@ -179,7 +195,8 @@ def _read(job: dict[str, str], place: str, longest: float | None) -> _Job:
         limit = longest
     submitted, started = (_date(job.get(name, ""), name, place) for name in ("SUBMIT_TIME", "START_TIME"))
     elapsed = _seconds(job.get("TIME", "")) or 0.0
-    return _Job(job["JOBID"], int(job["CPUS"]), limit, elapsed, submitted, started, math.nan)
+    request = request_of(job) if CELLS & job.keys() else QueueRequest()
+    return _Job(job["JOBID"], int(job["CPUS"]), limit, elapsed, submitted, started, math.nan, request)
 
 
 def _why(reason: str, state: str, priority: float) -> str:

@@ -30,10 +30,12 @@ from swftools.simulator.nodes.state import (
     KEPT,
     ONE_HEAD,
     SPARING,
+    NodeMachine,
     NodeReplayState,
 )
 from swftools.simulator.nodes.words import HALF, MOST_CORES, MOST_GPUS, words_of
 from swftools.simulator.state.arena import Arena
+from swftools.simulator.state.columns import StateSizes
 
 
 def begin_on_nodes(
@@ -74,50 +76,90 @@ def begin_on_nodes(
     ParameterError
         A node is larger than can be counted, or there are too many partitions, or kinds of places that jobs ask for.
     """
-    _check_sizes(table)
-    order = placement.rule.order(table)
     own = _asked_by_job(coming, asked)
     group = np.zeros(len(coming.row), np.int64) if away is None else away.group[coming.row]
     groups = 1 if away is None else len(away.may)
     used, own["machine.asked.place"] = _used_places(own["machine.asked.place"].astype(np.int64) * groups + group)
-    places = [asked.places[place // groups] for place in used]
-    given = _places(table, order, places) | {"machine.restart": read_only(restart)}
-    words = words_of(table.cores[order], table.memory[order], table.gpus[order], np.ones(len(table), np.bool_))
-    given["machine.nodes.capacity"] = words
-    given["machine.nodes.switch"] = _numbered(table.switch_by_node[order])
+    places = tuple(asked.places[place // groups] for place in used)
+    begin = NodeBeginning(table, places, placement, heads, reservations)
+    given = begin.given() | {"machine.restart": read_only(restart)}
     jobs, held = len(coming.row), int(own["machine.asked.nodes"].sum(dtype=np.int64))
     sizes = sizes_at_first(coming, jobs if (asked.cores[coming.row] < 1).any() else table.processors, optional)
-    sizes = sizes._replace(
-        nodes=len(table),
-        parts=held,
-        table=1 << max(2 * jobs, 2).bit_length(),
-        partitions=len(table.partitions),
-        asked_places=len(places) + 1,
-        heads=len(table.partitions) * reservations,
-        planned=len(table.partitions) * reservations * len(table),
-    )
     first, by_row = given_columns(coming)
     completed: Any = with_views
     kind: Any = NodeReplayState
+    sizes = begin.sizes(sizes, jobs, held)
     if away is not None:
         begins = coming.submit_time[coming.row[0]] if jobs else -np.inf
-        of_outages = outages_in(away, order, begins, [place % groups for place in used])
+        of_outages = outages_in(away, placement.rule.order(table), begins, [place % groups for place in used])
         kind, given = AwayReplayState, given | of_outages
         sizes = with_outages(sizes, of_outages)
     arena: Arena[Any] = Arena(kind, sizes._replace(**room), given | by_row, completed, first | own)
     machine = arena.state.machine
     if away is not None:
         begin_outages(machine, away)
-    machine.nodes.free[:] = words
     machine.counts[FREE] = machine.counts[CAPACITY] = table.processors
     arena.state.replay.counts[COMING] = jobs
-    counts = machine.classes.counts
-    counts[HEAD] = NOBODY
-    counts[SPARING] = placement.sparing
-    counts[HEADS] = HEAD_OF_PARTITION if heads == "partition" and len(table.partitions) > 1 else ONE_HEAD
-    has_choice = placement.sparing or any(len(place.nodes) > 1 for place in places)
-    counts[CHOOSES] = BY_AMOUNT if placement.rule.chooses_again else BY_FIT if has_choice else KEPT
+    begin.set_up(machine)
     return arena
+
+
+class NodeBeginning:
+    """A machine of nodes as a state has it before any job runs.
+
+    Parameters
+    ----------
+    table : NodeTable
+        The machine.
+    places : tuple of Place
+        Where jobs may run, by number.
+    placement, heads, reservations
+        As ``begin_on_nodes`` takes them.
+
+    Raises
+    ------
+    ParameterError
+        As ``begin_on_nodes`` does.
+    """
+
+    def __init__(
+        self, table: NodeTable, places: tuple[Place, ...], placement: Placement, heads: str, reservations: int
+    ) -> None:
+        _check_sizes(table)
+        self._table, self._places, self._placement = table, places, placement
+        self._order, self._reservations = placement.rule.order(table), reservations
+        self._heads = HEAD_OF_PARTITION if heads == "partition" and len(table.partitions) > 1 else ONE_HEAD
+
+    def given(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns that are the same throughout, by path."""
+        table, order = self._table, self._order
+        columns = {f"machine.places.{name}": column for name, column in places_of(table, order, self._places).items()}
+        whole = np.ones(len(table), np.bool_)
+        columns["machine.nodes.capacity"] = words_of(table.cores[order], table.memory[order], table.gpus[order], whole)
+        columns["machine.nodes.switch"] = _numbered(table.switch_by_node[order])
+        return columns
+
+    def sizes(self, sizes: StateSizes, jobs: int, parts: int) -> StateSizes:
+        """Return the room of a state, also for so many jobs on nodes, and all nodes that they ask for."""
+        many = len(self._table.partitions) * self._reservations
+        return sizes._replace(
+            nodes=len(self._table),
+            parts=parts,
+            table=1 << max(2 * jobs, 2).bit_length(),
+            partitions=len(self._table.partitions),
+            asked_places=len(self._places) + 1,
+            heads=many,
+            planned=many * len(self._table),
+        )
+
+    def set_up(self, machine: NodeMachine) -> None:
+        """Let nodes be idle, and say how jobs are chosen and placed."""
+        machine.nodes.free[:] = machine.nodes.capacity
+        counts = machine.classes.counts
+        counts[HEAD], counts[HEADS] = NOBODY, self._heads
+        counts[SPARING] = self._placement.sparing
+        has_choice = self._placement.sparing or any(len(place.nodes) > 1 for place in self._places)
+        counts[CHOOSES] = BY_AMOUNT if self._placement.rule.chooses_again else BY_FIT if has_choice else KEPT
 
 
 def _numbered(switch: IntArray) -> IntArray:
@@ -173,8 +215,8 @@ def _used_places(place: npt.NDArray[Any]) -> tuple[list[int], npt.NDArray[np.int
     return used.tolist(), of_job.ravel().astype(np.int32)
 
 
-def _places(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[str, npt.NDArray[Any]]:
-    """Return the sets of nodes, as ``Places`` has them, of nodes in an order."""
+def places_of(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[str, npt.NDArray[Any]]:
+    """Return the sets of nodes by their names in ``Places``, of nodes in an order."""
     at = np.empty(len(table), np.int64)
     at[order] = np.arange(len(table))
     sets, ranges, low, high, partition = [0], [0], [], [], []
@@ -195,7 +237,7 @@ def _places(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[
             ranges.append(len(low))
             partition.append(of_partition)
         sets.append(len(partition))
-    columns = {
+    return {
         "sets": np.array(sets),
         "ranges": np.array(ranges),
         "low": np.array(low, np.int64),
@@ -208,4 +250,3 @@ def _places(table: NodeTable, order: IntArray, places: Sequence[Place]) -> dict[
         "members0": members[0].copy(),
         "members1": members[1].copy(),
     }
-    return {f"machine.places.{name}": column for name, column in columns.items()}

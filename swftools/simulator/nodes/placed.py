@@ -11,21 +11,19 @@ import pandas as pd
 import pyarrow as pa
 
 from swftools.kernel import IntArray, ShortArray, kernel
-from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.nodes.away.state import BESIDE_NODES, KEPT
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.nodes.state import NodeMachine
+from swftools.simulator.nodes.words import amounts_of
 
 
 def columns_of_nodes(
     machine: NodeMachine,
     table: NodeTable,
-    asked: Asked,
     placement: Placement,
     log_job: npt.NDArray[np.int32],
     is_shown: npt.NDArray[np.bool_],
-    row: npt.NDArray[np.int32],
 ) -> dict[str, Any]:
     """Return what runs had of nodes.
 
@@ -33,14 +31,12 @@ def columns_of_nodes(
     ----------
     machine : NodeMachine
         Of the simulation.
-    table, asked, placement
+    table, placement
         What it began with.
     log_job : numpy.ndarray of int32, shape (runs,)
         The job of each run.
     is_shown : numpy.ndarray of bool, shape (runs,)
         Of which runs.
-    row : numpy.ndarray of int32, shape (jobs,)
-        The row of each job in the trace.
     """
     order = placement.rule.order(table).astype(np.int32)
     first, group, held = machine.asked.first[log_job], machine.nodes.group[log_job], machine.nodes.held
@@ -62,13 +58,13 @@ def columns_of_nodes(
     nodes = pa.ListArray.from_arrays(pa.array(offsets), pa.array(ranges))
     names = pa.array([partition.name for partition in table.partitions], pa.large_string())
     partition = machine.places.partition[group]
-    mine = row[job]
+    cores, memory, gpus, is_whole = amounts_of(machine.asked.need[job])
     return {
         "nodes": pd.array(nodes, dtype=pd.ArrowDtype(pa.list_(pa.int32()))),
-        "cores_per_node": asked.cores[mine],
-        "memory_per_node": asked.memory[mine],
-        "gpus_per_node": asked.gpus[mine] / GPU,
-        "is_exclusive": asked.is_exclusive[mine],
+        "cores_per_node": cores,
+        "memory_per_node": memory,
+        "gpus_per_node": gpus / GPU,
+        "is_exclusive": is_whole,
         "partition": pd.array(names.take(pa.array(partition)), dtype="str"),
     }
 

@@ -51,6 +51,11 @@ def nodes_of(
             "processors= (--processors) and machine= (--machine) are both given: they are two machines; give one"
         )
     check_semantics_on_nodes(run.semantics)
+    return table_of(machine)
+
+
+def table_of(machine: object) -> NodeTable:
+    """Return the nodes of a machine that is given as ``nodes_of`` takes it, with its errors."""
     if isinstance(machine, NodeTable):
         return machine
     if isinstance(machine, str | os.PathLike):

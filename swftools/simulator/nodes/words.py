@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from swftools.kernel import IntArray, kernel
+from swftools.kernel import BoolArray, IntArray, kernel
 from swftools.machines.amounts import MOST_MEMORY
 
 MEMORY_BITS, CORE_BITS, GPU_BITS = MOST_MEMORY.bit_length(), 14, 16
@@ -40,6 +40,12 @@ def words_of(cores: Any, memory: Any, gpus: Any, is_whole: Any) -> IntArray:
     """Return words of amounts, which must not be more than the most that a word can have."""
     words: IntArray = np.asarray(memory, np.int64) | np.asarray(cores, np.int64) << CORE
     return words | np.asarray(gpus, np.int64) << _GPU | np.where(is_whole, WHOLE, 0)
+
+
+def amounts_of(words: IntArray) -> tuple[IntArray, IntArray, IntArray, BoolArray]:
+    """Return what ``words_of`` made words of: cores, memory, GPUs, and whether whole nodes."""
+    memory, cores, gpus = words & MOST_MEMORY, (words >> CORE) & MOST_CORES, (words >> _GPU) & MOST_GPUS
+    return cores, memory, gpus, words & WHOLE != 0
 
 
 @kernel(allocates=False)

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.machines.node_table import NodeTable
 from swftools.parameters import is_whole
+from swftools.simulator.questions.asked_job import check_time_and_priority, with_job
+from swftools.simulator.questions.what_if_on_nodes import what_if_on_nodes
 from swftools.simulator.stepping.from_queue import check_queue, time_left
 from swftools.simulator.stepping.stepper import Stepper
 
@@ -17,11 +22,13 @@ from swftools.simulator.stepping.stepper import Stepper
 def what_if(
     running: pd.DataFrame,
     waiting: pd.DataFrame,
-    jobs: Iterable[Mapping[str, float]],
-    processors: int,
+    jobs: Iterable[Mapping[str, Any]],
+    processors: int | None = None,
     policies: Iterable[str] = ("easy",),
     *,
     away: Iterable[Mapping[str, float]] = (),
+    machine: str | os.PathLike[str] | NodeTable | Any = None,
+    **options: Any,
 ) -> pd.DataFrame:
     """Say when jobs would start if they were submitted now, after those that wait, or among them by priority.
 
@@ -36,20 +43,29 @@ def what_if(
     jobs : iterable of mapping
         The jobs to ask about, with ``processors``, ``requested_time`` (s) and perhaps ``priority``; each by itself, as
         if the others were not submitted. A job with a priority takes its place before those whose priority is lower or
-        unknown, and counts as submitted when the next of them was; without one it is the last.
+        unknown, and counts as submitted when the next of them was; without one it is the last. On a machine of nodes
+        also what it asks of them, in columns of the table ``jobs``: ``requested_nodes``, ``requested_cores_per_node``
+        (then without ``processors``), ``requested_memory_per_node`` (MB), ``requested_gpus_per_node``, ``constraints``,
+        ``is_exclusive``, and ``partition`` by name.
     processors : int
-        Size of the machine.
+        Size of the machine; or ``machine``.
     policies : iterable of str
         As for ``simulate``.
     away : iterable of mapping
         Processors that fail, with ``processors``, ``after`` (s from now) and perhaps ``time`` (s), after which they
-        come back; without it they do not. ``Stepper.take_away`` says what happens to the jobs there.
+        come back; without it they do not. ``Stepper.take_away`` says what happens to the jobs there. Of a pool only.
+    machine : path, MachineDescription or NodeTable, optional
+        A machine of nodes; the frames then tell what jobs ask of nodes, and on which they run
+        (``Stepper.from_queue``).
+    **options
+        ``placement`` and ``heads``, as for ``simulate``, on a machine of nodes.
 
     Returns
     -------
     pandas.DataFrame
         One row for each policy and job: policy, processors, requested_time, wait (s; infinity if it needs processors
-        that do not come back), behind (number of jobs that wait now and start before it).
+        that do not come back), behind (number of jobs that wait now and start before it); on nodes also nodes, how
+        many the job has.
 
     Raises
     ------
@@ -67,6 +83,16 @@ def what_if(
     >>> what_if(running, waiting, asked, 4, ["fcfs", "easy"])[["policy", "wait", "behind"]].values.tolist()
     [['fcfs', 640.0, 1], ['fcfs', 640.0, 1], ['easy', 0.0, 0], ['easy', 640.0, 1]]
     """
+    if machine is not None:
+        if processors is not None:
+            raise ParameterError("processors= and machine= are both given: they are two machines; give one")
+        if list(away):
+            raise ParameterError("away= counts processors of a pool; change the machine: 'away: nodes=n[1-4],for=2h'")
+        return what_if_on_nodes(running, waiting, jobs, policies, machine, options)
+    if processors is None:
+        raise ParameterError("give processors=, the size of the machine, or machine=, its nodes")
+    if options:
+        raise ParameterError(f"{min(options)}= is of a machine of nodes; give machine= too")
     check_queue(running, waiting, processors)
     asked, outages = [dict(job) for job in jobs], sorted((dict(each) for each in away), key=lambda each: each["after"])
     for job in asked:
@@ -121,22 +147,7 @@ def _check(job: dict[str, float], waiting: pd.DataFrame, processors: int) -> Non
         raise ParameterError(f"job {job}: give processors and requested_time, as processors=64,time=4h")
     if not is_whole(job["processors"], 1, processors):
         raise ParameterError(f"job {job}: processors is not a whole number from 1 to {processors:,}, which there are")
-    if not 0 < job["requested_time"] < np.inf:
-        raise ParameterError(f"job {job}: requested_time is not above 0")
-    if "priority" not in job:
-        return
-    if not 0 < job["priority"] < np.inf:
-        raise ParameterError(f"job {job}: priority is not above 0")
-    if len(waiting) and ("priority" not in waiting or waiting["priority"].isna().all()):
-        raise ParameterError(
-            f"job {job}: the jobs that wait have no priorities, so it has no place among them; leave its priority out, "
-            "or give a queue that has them (squeue: %Q)"
-        )
-    if len(waiting) and waiting["priority"].max() < 1.0 <= job["priority"]:
-        raise ParameterError(
-            f"job {job}: the priorities of the jobs that wait are all below 1, as squeue's %p has them; give a queue "
-            "with those of %Q"
-        )
+    check_time_and_priority(job, waiting)
 
 
 def _check_outage(outage: dict[str, float], processors: int) -> None:
@@ -155,16 +166,13 @@ def _among_those_that_wait(
     running: pd.DataFrame, waiting: pd.DataFrame, processors: int, policy: str, job: Mapping[str, float]
 ) -> tuple[Stepper, int]:
     """Return a queue with a job at the place of its priority, and the job."""
-    ahead = int((waiting["priority"] >= job["priority"]).sum()) if len(waiting) else 0
-    waited = float(waiting["waited"].iloc[ahead]) if ahead < len(waiting) else 0.0
-    mine = {"processors": [int(job["processors"])], "requested_time": [float(job["requested_time"])]}
-    parts = [waiting.iloc[:ahead], pd.DataFrame({**mine, "waited": [waited]}), waiting.iloc[ahead:]]
-    queue = pd.concat([part for part in parts if len(part)], ignore_index=True)
+    mine = {"processors": int(job["processors"]), "requested_time": float(job["requested_time"])}
+    queue, place = with_job(waiting, mine, job.get("priority"))
     known = [name for name in ("job_number",) if name in queue or name in running]  # rows keep the order of the queue
     stepper = Stepper.from_queue(
         running.drop(columns=known, errors="ignore"), queue.drop(columns=known, errors="ignore"), processors, policy
     )
-    number = len(running) + ahead + 1
+    number = len(running) + place + 1
     return stepper, next(other for other in stepper.waiting.tolist() if stepper.job_number(other) == number)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from swftools.errors import ParameterError
-from swftools.kernel import IntArray
+from swftools.kernel import IntArray, ShortArray
 from swftools.machines.hostlist import expand_hosts
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import is_whole
@@ -29,7 +29,7 @@ def nodes_of(simulation: Simulation, job: int) -> IntArray:
     machine: Any = simulation._machine
     if machine.allocated[job] == 0 and machine.run[job] < 0:
         return np.zeros(0, np.int64)
-    return np.sort(order_of(simulation)[machine.nodes.held[_own(machine, job)]])
+    return np.sort(order_of(simulation)[own_nodes(machine, job)])
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def kept_nodes(simulation: Simulation, job: int) -> Iterator[None]:
     if simulation.nodes is None or not 0 <= job < simulation._driver.jobs:
         yield
         return
-    held = machine.nodes.held[_own(machine, job)]
+    held = own_nodes(machine, job)
     before = held.copy()
     try:
         yield
@@ -74,7 +74,7 @@ def on_these_nodes(simulation: Simulation, job: int, nodes: Iterable[int] | str)
         low, high = places.low[pieces], places.high[pieces]
         piece = np.searchsorted(low, here, side="right") - 1
         if ((piece >= 0) & (here < high[piece])).all():
-            held = given.nodes.held[_own(given, job)]
+            held = own_nodes(given, job)
             before = held.copy()
             held[:] = here
             try:
@@ -86,10 +86,11 @@ def on_these_nodes(simulation: Simulation, job: int, nodes: Iterable[int] | str)
     raise ParameterError(f"nodes={nodes!r}: job {job} may not run there, by its partition or the features it asks for")
 
 
-def _own(machine: Any, job: int) -> slice:
-    """Return where the nodes of a job are written down."""
+def own_nodes(machine: Any, job: int) -> ShortArray:
+    """Return where the nodes of a job are written down, in the order in which the machine has nodes."""
     first = int(machine.asked.first[job])
-    return slice(first, first + int(machine.asked.nodes[job]))
+    held: ShortArray = machine.nodes.held[first : first + int(machine.asked.nodes[job])]
+    return held
 
 
 def _nodes(simulation: Simulation) -> NodeTable:
@@ -102,7 +103,7 @@ def _nodes(simulation: Simulation) -> NodeTable:
 def _numbers(table: NodeTable, nodes: Iterable[int] | str) -> IntArray:
     """Return numbers of nodes that are given so, or by their names."""
     if not isinstance(nodes, str):
-        numbers = [int(each) if isinstance(each, np.integer) else each for each in nodes]
+        numbers = list(np.asarray(nodes).tolist())
         for number in numbers:
             if not is_whole(number, 0, len(table) - 1):
                 raise ParameterError(f"node {number!r} is not a whole number from 0 to {len(table) - 1}")

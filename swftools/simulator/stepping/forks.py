@@ -43,13 +43,13 @@ from swftools.simulator.machine.state import (
     Machine,
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, WaitingQueue, index
-from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.nodes.forking import parts_taken, take_places
 from swftools.simulator.policy_abi import Memory, machine_at, pack
 from swftools.simulator.registry import Policy
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run.fork_arena import ForkMemory, take_draws
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.policy_memory import carried_out, empty_memory
 
 
 def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArray]:
@@ -69,7 +69,7 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
     """
     driver = simulation._driver
     counts, progress, remembers = driver.machine.counts, driver.replay.counts, driver.rooms.remembers
-    policy = _carried_out(simulation)
+    policy = carried_out(simulation)
     _check_forgets(driver, policy)
     if progress[DECIDING] and (counts[STARTED] or counts[STOPPED]):
         raise PolicyError("you have already acted in this decision: fork before, or call advance() first")
@@ -98,14 +98,6 @@ def fork(simulation: Simulation, later: int | None) -> tuple[Simulation, IntArra
     return simulation._with_driver(theirs, table, rows, origin), origin
 
 
-def _carried_out(simulation: Simulation) -> Policy:
-    """Return the policy as it is carried out on the machine."""
-    driver = simulation._driver
-    if simulation.nodes is None:
-        return driver.policy
-    return driver.policy.made_for(simulation._chosen).on(driver.called.kind)
-
-
 def _check_forgets(driver: Driver, policy: Policy) -> None:
     """Refuse what remembers jobs, and cannot tell them by other numbers."""
     refused = {
@@ -120,11 +112,8 @@ def _check_forgets(driver: Driver, policy: Policy) -> None:
 
 
 def _empty_memory(simulation: Simulation, jobs: int, parts: int) -> Memory:
-    """Return what a policy remembers of so many jobs, and of nodes that they ask for, before the first comes."""
-    driver, size, nodes = simulation._driver, simulation.processors, simulation.nodes
-    room = None if nodes is None else NodeRoom(len(nodes), parts)
-    memory = _carried_out(simulation).empty_memory(jobs, size, simulation._chosen, room)
-    return pack((), memory, driver.decider.rng).memory
+    """Return what the policy remembers before the first job comes, in the form of the engine."""
+    return pack((), empty_memory(simulation, jobs, parts), simulation._driver.decider.rng).memory
 
 
 def take_along(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,24 @@ import pandas as pd
 
 from swftools.errors import ParameterError
 from swftools.fields.dictionary import SWF_NAMES
+from swftools.formats.slurm.queue_requests import COLUMNS
 from swftools.kernel import FloatArray
 from swftools.parameters import is_whole
 from swftools.simulator.instants import LATEST
 from swftools.simulator.workload import IN_SECONDS
-from swftools.trace import Trace
+from swftools.trace import Trace, integer_series
 
 LEAST = 1.0
 """What a running job beyond its request is taken to run on, s."""
 
-_DESCRIBED = {"processors", "requested_time", "elapsed", "waited", "name", "priority"}
+_DESCRIBED = frozenset(
+    {"processors", "requested_time", "elapsed", "waited", "name", "priority", "partition", "nodes", "node_cores"}
+)
 
 
-def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -> None:
-    """Raise ParameterError where running and waiting jobs cannot be on a machine of so many processors."""
-    if not is_whole(processors, 1, 2**31 - 1):
+def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int | None) -> None:
+    """Raise ParameterError where these are no jobs, or cannot be on a machine of so many processors; None: of nodes."""
+    if processors is not None and not is_whole(processors, 1, 2**31 - 1):
         raise ParameterError(f"processors={processors!r} is not a whole number from 1 on")
     for what, jobs, name in (("running", running, "elapsed"), ("waiting", waiting, "waited")):
         for column in ("processors", "requested_time", name):
@@ -47,6 +51,8 @@ def check_queue(running: pd.DataFrame, waiting: pd.DataFrame, processors: int) -
             f"running job {wrong[0] + 1} of {len(running)}: run_time is {job['run_time']}, and it has run for "
             f"{job['elapsed']} s already: give the time from its start to its end, or -1 where it is not known"
         )
+    if processors is None:
+        return
     held = int(running["processors"].sum())
     if held > processors:
         raise ParameterError(
@@ -72,7 +78,7 @@ def time_left(running: pd.DataFrame) -> FloatArray:
 
 
 def trace_of_queue(
-    running: pd.DataFrame, waiting: pd.DataFrame, processors: int, now: float | None
+    running: pd.DataFrame, waiting: pd.DataFrame, processors: int, now: float | None, *, on_nodes: bool = False
 ) -> tuple[Trace, float, FloatArray]:
     """Return jobs that run and wait as a trace, what time it is, and when those that run started.
 
@@ -84,6 +90,8 @@ def trace_of_queue(
         Size of the machine.
     now : float, optional
         What time it is, s; without it the least at which nobody began before 0.
+    on_nodes : bool
+        Whether what jobs ask of nodes counts.
 
     Returns
     -------
@@ -99,7 +107,7 @@ def trace_of_queue(
     ParameterError
         There cannot be such a queue.
     """
-    check_queue(running, waiting, processors)
+    check_queue(running, waiting, None if on_nodes else processors)
     elapsed, waited = (
         jobs[name].to_numpy(dtype=np.float64) for jobs, name in ((running, "elapsed"), (waiting, "waited"))
     )
@@ -121,5 +129,17 @@ def trace_of_queue(
         "requested_processors": both["processors"].to_numpy(dtype=np.int64),
     }
     trace = Trace.from_columns(machine_processors=processors, **columns)
-    others = {str(name): both[name].array for name in both if name not in _DESCRIBED and name not in SWF_NAMES}
-    return (trace.with_jobs(trace.jobs.assign(**others)) if others else trace), present, start
+    skipped = _DESCRIBED if on_nodes else _DESCRIBED.union(COLUMNS)
+    others = {str(name): both[name].array for name in both if name not in skipped and name not in SWF_NAMES}
+    trace = trace.with_jobs(trace.jobs.assign(**others)) if others else trace
+    return (_on_nodes(trace, both) if on_nodes else trace), present, start
+
+
+def _on_nodes(trace: Trace, jobs: pd.DataFrame) -> Trace:
+    """Return a trace whose jobs have the partitions that a table names, and count processors as Slurm does: threads."""
+    trace = replace(trace, provenance={**trace.provenance, "format": "slurm"})
+    if "partition" not in jobs or jobs["partition"].isna().all():
+        return trace
+    numbers, names = pd.factorize(jobs["partition"])
+    known = pd.DataFrame({"kind": "partition", "number": np.arange(len(names)), "name": [str(name) for name in names]})
+    return replace(trace.with_jobs(trace.jobs.assign(partition_id=integer_series(numbers).array)), names=known)

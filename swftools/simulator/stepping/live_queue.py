@@ -67,7 +67,7 @@ class Follows(Acts):
 
     def submit(
         self,
-        processors: int,
+        processors: int | None = None,
         requested_time: float | None = None,
         run_time: float | None = None,
         *,
@@ -84,7 +84,7 @@ class Follows(Acts):
         Parameters
         ----------
         processors : int
-            That it asks for.
+            That it asks for. On a machine of nodes, where ``requested_nodes`` or others say it, not needed.
         requested_time : float, optional
             How long it may run, s.
         run_time : float, optional
@@ -97,7 +97,10 @@ class Follows(Acts):
             Their numbers.
         **columns
             Others that the trace's jobs have, such as ``priority_rank``. With ``preceding_job_number`` it waits for the
-            end of that job, and for ``think_time`` (s) more, where the run follows dependencies.
+            end of that job, and for ``think_time`` (s) more, where the run follows dependencies. On a machine of nodes
+            also what it asks of them, whether the trace has it or not: ``requested_nodes``,
+            ``requested_cores_per_node``, ``requested_memory_per_node`` (MB), ``requested_gpus_per_node``,
+            ``constraints``, ``is_exclusive``.
 
         Returns
         -------
@@ -208,6 +211,7 @@ class Follows(Acts):
             Something was done in this decision already.
         """
         present = self.present
+        self._check_pool("take_away()", "describe outages of nodes")
         back = present + FOR_GOOD if until is None else float(until)
         capacity = int(self._machine.counts[CAPACITY])
         held = sum(int(self._machine.allocated[job]) for job in self._away)
@@ -254,6 +258,7 @@ class Follows(Acts):
         PolicyError
             Nobody waits.
         """
+        self._check_pool("shadow()", "ask a fork, or would_start()")
         waiting = self.waiting
         if job is None and not len(waiting):
             raise PolicyError("no job waits: there is no shadow time")
@@ -277,6 +282,11 @@ class Follows(Acts):
         """Note that it went on to a time, also if nothing happened then."""
         if time is not None and np.isfinite(time):
             self._present = max(self._present, time)
+
+    def _check_pool(self, what: str, instead: str) -> None:
+        """Refuse on nodes what counts processors."""
+        if self._simulation.nodes is not None:
+            raise PolicyError(f"{what} counts processors of a pool, and this is a machine of nodes; {instead}")
 
     def _check_untouched(self) -> None:
         """Refuse what would change the machine below what was done in this decision."""

@@ -206,7 +206,7 @@ STATE = "state."
 def arrays_of(state: ReplayState) -> Iterator[tuple[str, npt.NDArray[Any]]]:
     """Yield the arrays of a state, zero where nothing was written yet, so that equal states are equal bytes."""
     used = {PER_RUN: int(state.replay.log.size[0]), PER_END: int(state.replay.ends.size[0])}
-    for path, column in columns_of(ReplayState).items():
+    for path, column in columns_of(ReplayState).items():  # of nodes others are saved
         array = array_at(state, path)
         if not len(array) and (column.is_optional or column.per == PER_EDGE):
             continue

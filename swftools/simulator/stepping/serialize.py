@@ -20,7 +20,7 @@ from swftools.header import HeaderEntry, SwfHeader
 from swftools.output.package import swftools_package
 from swftools.parameters import Parameters, is_whole
 from swftools.parameters.choices import SEMANTICS
-from swftools.parameters.run_option_table import ON_NODES, RunOptions
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import Assumed, sentences_of
 from swftools.simulator.dependent import none_wait
 from swftools.simulator.engine.loop import EngineOptions
@@ -28,8 +28,11 @@ from swftools.simulator.engine.replay import Coming
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import CAPACITY, Machine
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.memory_transfer import carry_nothing, restore_by
-from swftools.simulator.policy_abi import Own
+from swftools.simulator.nodes.placements import find_placement
+from swftools.simulator.nodes.setup import kind_for
+from swftools.simulator.policy_abi import POOL, Own
 from swftools.simulator.policy_abi import pack as own_of
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.predictors.registry import find_predictor, registered_predictor
@@ -37,6 +40,7 @@ from swftools.simulator.registry import POLICIES, Policy, find_policy
 from swftools.simulator.run.compiled_calls import called_for, remembered_by
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.run_options import check_options
+from swftools.simulator.run_setup import not_told
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.packed_arrays import (
     Arrays,
@@ -49,6 +53,8 @@ from swftools.simulator.stepping.packed_arrays import (
     table_of_bytes,
     unpack,
 )
+from swftools.simulator.stepping.policy_memory import carried_out
+from swftools.simulator.stepping.saved_nodes import machine_of, node_arrays_of, on_nodes, told_in
 from swftools.simulator.stepping.state_checks import (
     check_between,
     check_parts,
@@ -74,11 +80,16 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
     Raises
     ------
     StateError
-        A predictor in Python goes with it, or policy or predictor were never registered under a name.
+        A predictor in Python goes with it, policy or predictor were never registered under a name, or what the policy
+        remembers cannot be saved.
     """
     driver = simulation._driver
     if driver.asked:
         raise StateError("a simulation with a predictor in Python cannot be saved: the predictor may hold anything")
+    if (carried := carried_out(simulation)).memory and simulation.nodes and not carried.carry:
+        raise StateError(f"policy {carried.name!r} remembers nodes, which cannot be saved yet; go on from a copy()")
+    if simulation.nodes and len(simulation.nodes.outages):
+        raise StateError("a simulation of a machine with outages cannot be saved yet; go on from a copy()")
     trace, workload, users = simulation.trace, simulation._workload, simulation._users
     jobs, excluded, rows = trace.jobs, workload.excluded, simulation._own_rows
     if is_fork and rows is not None:  # of the rest of the trace nothing is known to it
@@ -103,6 +114,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "assumed": [count for place, count in enumerate(workload.assumed) if count or place < ALWAYS_COUNTED],
         "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
+        "machine": machine_of(simulation),
         "draws": [_draws(driver.observer.rng), _draws(driver.decider.rng)],
     }
     parts = {
@@ -114,6 +126,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
     }
     arrays = dict(arrays_of(driver.seat.arena.state))
     arrays |= {f"{name}.{i}": each for name, part in parts.items() for i, each in enumerate(_leaves(part))}
+    arrays |= dict(node_arrays_of(simulation))
     arrays["trace"] = np.frombuffer(table_as_bytes(jobs), np.uint8)
     arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
     return pack(arrays)
@@ -215,8 +228,16 @@ def _made(
         raise StateError(f"the state has {jobs!r:.20} jobs")
     state = state_in(arrays, head["version"])
     coming, machine, replay = state
-    check_parts(coming, machine, replay, jobs, engine)
-    owns = _owns(head, arrays, (predictor, policy), chosen, machine)
+    described = head.get("machine")  # which older states do not tell
+    check_parts(coming, machine, replay, jobs, engine, on_nodes=described is not None)
+    kind, nodes = POOL, None
+    arena: Any = None
+    if described is not None:
+        placement = find_placement(options["placement"])
+        kind = kind_for(policy, chosen, placement)
+        nodes, arena = on_nodes(state, arrays, jobs, described, placement, options["heads"], chosen)
+    carried = policy.made_for(chosen).on(kind) if nodes else policy
+    owns = _owns(head, arrays, (predictor, carried), chosen, arena.state.machine if arena else machine)
     check_users(coming, owns[0].memory, jobs)
     table = _table_of(head, arrays)
     rows, cut, taken_out = _columns_of_jobs(head, arrays, coming, jobs, len(table))
@@ -225,9 +246,9 @@ def _made(
     driver = Driver(
         policy=policy,
         predictor=predictor,
-        called=called_for(policy, chosen, predictor, compiled=True),
+        called=called_for(policy, chosen, predictor, compiled=True, kind=kind),
         options=engine,
-        arena=arena_of(state),
+        arena=arena or arena_of(state),
         observer=owns[0],
         decider=owns[1],
         asked=None,
@@ -244,12 +265,14 @@ def _made(
     sentences_of(assumed, {}, options)  # which says what is assumed in words that there must be
     made.__dict__.update(
         policy=policy,
-        options={name: value for name, value in options.items() if name not in ON_NODES},
-        nodes=None,
-        _asked=None,
+        options={name: value for name, value in options.items() if name not in not_told(nodes)},
+        nodes=nodes,
         _table=table,
         _own_rows=rows,
-        _workload=Workload(coming, known, _excluded_of(head, len(table)), machine.restart, assumed, dependent),
+        _workload=Workload(
+            *(coming, known, _excluded_of(head, len(table)), machine.restart, assumed, dependent),
+            told=told_in(described),
+        ),
         _is_cut=cut,
         _users=_users_of(head),
         _taken_out=taken_out,
@@ -269,7 +292,9 @@ def _owns(
     """Return what predictor and policy have of their own: parameters, memory and draws."""
     predictor, policy = both
     room, processors = len(machine.run), int(machine.counts[CAPACITY])
-    memories = predictor.empty_memory(room, processors), policy.empty_memory(room, processors, chosen)
+    asked: Any = machine
+    on = NodeRoom(len(asked.nodes.free), len(asked.nodes.held)) if hasattr(machine, "nodes") else None
+    memories = predictor.empty_memory(room, processors), policy.empty_memory(room, processors, chosen, on)
     values = predictor.given.values(), chosen.values()
     owns = []
     for name, memory, given, draws in zip(("observer", "decider"), memories, values, head["draws"], strict=True):
@@ -314,6 +339,8 @@ def _columns_of_jobs(
     for name, column, kind in (("rows", rows, np.int32), ("cut", cut, np.bool_), ("taken_out", taken_out, np.float64)):
         if column is not None and (column.dtype != kind or column.ndim != 1):
             refuse(name, f"an array of {column.dtype}")
+    if rows is None and jobs != len(coming.row):
+        refuse("rows", "room for jobs of which it tells no rows")
     shown = coming.row if rows is None else rows
     if len(shown) < jobs or (cut is not None and len(cut) < jobs) or 0 < len(taken_out) < jobs:
         refuse("rows", "fewer than there are jobs")

@@ -17,7 +17,7 @@ from swftools.errors import StateError
 from swftools.models.speedup import DOWNEY, NO_CURVE, SIMPLE
 from swftools.parameters.choices import SEMANTICS
 from swftools.simulator.engine.dependents import COMES
-from swftools.simulator.engine.loop import EngineOptions
+from swftools.simulator.engine.loop import PATIENCE, EngineOptions
 from swftools.simulator.engine.replay import (
     ANSWERED,
     ASKS,
@@ -26,8 +26,10 @@ from swftools.simulator.engine.replay import (
     DECIDED,
     DECIDING,
     DEPENDENT,
+    DEPENDS,
     DONE,
     FULL,
+    IN_VAIN,
     NOT_DECIDING,
     OBSERVED,
     STALE,
@@ -63,7 +65,9 @@ MOST_PROCESSORS = 2**31 - 1
 """Of a machine: jobs' processors are held in 32 bits."""
 
 
-def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, options: EngineOptions) -> None:
+def check_parts(
+    coming: Coming, machine: Machine, replay: Replay, jobs: int, options: EngineOptions, *, on_nodes: bool = False
+) -> None:
     """Refuse parts of a simulation of so many jobs that do not fit together.
 
     Raises
@@ -76,7 +80,7 @@ def check_parts(coming: Coming, machine: Machine, replay: Replay, jobs: int, opt
     _check_coming(coming, machine, replay, jobs)
     _check_requests(coming, machine, replay.requests)
     _check_machine(machine, replay, jobs, len(coming.run_time))
-    _check_queue(machine.queue, machine, replay.requests, jobs)
+    _check_queue(machine.queue, machine, np.ones(len(machine.run)) if on_nodes else replay.requests.processors, jobs)
     _check_log(machine, replay, jobs)
     _check_dependents(machine, replay, jobs)
 
@@ -136,6 +140,7 @@ def _check_counts(machine: Machine, replay: Replay, jobs: int, options: EngineOp
     check_between("replay", "jobs that come", progress[COMING], counts[SUBMITTED], jobs)
     check_between("replay", "jobs that are done", progress[DONE], 0, counts[SUBMITTED])
     check_between("replay", "where it stands", progress[[DECIDING, STEPS]], 0, DECIDED)
+    check_between("replay", "decisions in vain", progress[IN_VAIN], 0, PATIENCE)
     check_between("replay", "whether its queue is full", progress[FULL], 0, 1)
     check_between("replay", "the job that is observed", progress[OBSERVED], 0, counts[SUBMITTED])
     _want(not progress[[ASKS, ANSWERED]].any(), "replay", "it asks a predictor in Python")
@@ -257,8 +262,8 @@ def _listed(jobs: Array, count: int, submitted: int, *, may_repeat: bool = False
     return some
 
 
-def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests, jobs_known: int) -> None:
-    """Look at the places of the queue; make the tree over them anew."""
+def _check_queue(queue: WaitingQueue, machine: Machine, needs: Array, jobs_known: int) -> None:
+    """Look at the places of the queue, at which stands what jobs need; make the tree over them anew."""
     what, places, counts = "queue", len(queue.job), machine.counts
     _want(places >= _LEAST_PLACES and places & (places - 1) == 0, what, f"{places:,} places")
     _want(len(machine.held) >= counts[HELD], what, "no room for who is held back")
@@ -278,7 +283,7 @@ def _check_queue(queue: WaitingQueue, machine: Machine, requests: Requests, jobs
     _want((jobs != NOBODY).all() and len(jobs) == counts[WAITING], what, "other jobs wait than are counted")
     _want(not waits[:first].any(), what, "a job waits before the first one")
     _want((machine.allocated[jobs] == 0).all(), what, "a job waits and runs")
-    _want((leaves[waits, 0] == requests.processors[jobs]).all(), what, "a job waits for other processors than it needs")
+    _want((leaves[waits, 0] == needs[jobs]).all(), what, "a job waits for other processors than it needs")
     _want((leaves[waits, 1] >= 0).all(), what, "a time is before 0")
     held = machine.held[: counts[HELD]]
     _want((queue.place[held] == NOBODY).all(), what, "a job is held back and stands in the queue")
@@ -315,6 +320,8 @@ def _check_dependents(machine: Machine, replay: Replay, jobs: int) -> None:
     """Look at who waits for whom: edges that end, of jobs that there are, and as many as are counted."""
     what, found, listed = "dependents", replay.dependents, int(replay.counts[DEPENDENT])
     edges, many = int(found.edges[0]), len(found.pending)
+    lengths = {len(getattr(found, name)) for name in DEPENDS}
+    _want(len(lengths) == 1, what, "some of what is told of jobs that wait is missing")
     check_between(what, "how many edges there are", edges, 0, len(found.successor))
     _want(listed == 0 or listed <= many, what, "more jobs wait for others than there are")
     if not many:

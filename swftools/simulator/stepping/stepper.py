@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -14,18 +15,22 @@ import pandas as pd
 
 from swftools.errors import DecisionWarning, ParameterError, PolicyError
 from swftools.kernel import IntArray
+from swftools.machines.node_table import NodeTable
+from swftools.machines.running import RUNS_ON
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
 from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
 from swftools.simulator.memory_transfer import renumber
+from swftools.simulator.nodes.setup import table_of
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.actions import act_kernel
+from swftools.simulator.stepping.actions import START_THERE, act_kernel
 from swftools.simulator.stepping.forks import fork
 from swftools.simulator.stepping.from_queue import trace_of_queue
 from swftools.simulator.stepping.live_queue import Follows, without_away
 from swftools.simulator.stepping.noting import note_waiting_kernel
+from swftools.simulator.stepping.running_on_nodes import check_all_run, spread, where_it_runs
 from swftools.simulator.stepping.serialize import simulation_of, state_of
 from swftools.trace import Trace
 
@@ -77,10 +82,11 @@ class Stepper(Follows):
         cls,
         running: pd.DataFrame,
         waiting: pd.DataFrame,
-        processors: int,
+        processors: int | None = None,
         policy: str = "easy",
         *,
         now: float | None = None,
+        machine: str | os.PathLike[str] | NodeTable | Any = None,
         **options: Any,
     ) -> Stepper:
         """Begin with a queue as it is at a moment; it stands before a decision, if any job waits or runs.
@@ -100,9 +106,12 @@ class Stepper(Follows):
             run), which policies do not know. A job runs as long as it may where that is not known (NaN, or not above
             0), and never longer.
         processors : int
-            Size of the machine.
-        policy, **options
-            As for ``Simulation``.
+            Size of the machine; or ``machine``.
+        policy, machine, **options
+            As for ``Simulation``. On a machine of nodes both frames may have columns of what jobs ask of nodes, as
+            ``read_squeue`` returns them: ``partition`` by name; running jobs ``nodes``, the list of those on which they
+            run. Where that is not told, the placement chooses. A job that has more of some of its nodes than of others
+            counts as several jobs.
         now : float, optional
             What time it is, s, such as seconds since 1970; without it the longest time that a job has run or waited.
 
@@ -122,15 +131,26 @@ class Stepper(Follows):
         >>> twin.would_start(1, 500.0), twin.would_start(1, 900.0)
         (60.0, 700.0)
         """
-        trace, present, start = trace_of_queue(running, waiting, processors, now)
-        stepper = cls(trace, policy, processors, **options)
+        table = None if machine is None else table_of(machine)
+        size = processors if table is None else table.processors
+        if size is None:
+            raise ParameterError("give processors=, the size of the machine, or machine=, its nodes")
+        running = running if table is None else spread(running, table)
+        trace, present, start = trace_of_queue(running, waiting, size, now, on_nodes=table is not None)
+        stepper = cls(trace, policy, processors, machine=table, **options)
+        check_all_run(stepper._simulation, running)
+        lists = running[RUNS_ON].tolist() if RUNS_ON in running else [None] * len(running)
         rows = stepper._simulation._rows
         times, begun = np.unique(trace.views.submit_time), set(start.tolist())
         for _ in times:  # what was decided before now is known: of these jobs some run, the others wait
             stepper.advance(to="event", until=present)
             for job in stepper.waiting.tolist() if stepper.now in begun else ():
                 if rows[job] < len(start) and start[rows[job]] == stepper.now:
-                    stepper.start(job)
+                    nodes = lists[rows[job]]
+                    if isinstance(nodes, str):
+                        stepper._do(START_THERE, job, where_it_runs(stepper._simulation, job, nodes))
+                    else:
+                        stepper.start(job)
         if len(times):
             stepper._machine.clock[WAKE] = present
             stepper.advance(to="event", until=present)

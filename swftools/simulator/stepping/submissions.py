@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from swftools.errors import ParameterError, PolicyError
+from swftools.machines.asked import Asked
 from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, FOLLOW, IGNORE, PYSS, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.engine.dependents import put_among, take_edge
-from swftools.simulator.engine.replay import COMING, COMPLETED, DEPENDS, Coming, ReplayState
+from swftools.simulator.engine.replay import COMING, COMPLETED, DEPENDS, Coming
 from swftools.simulator.engine.transfer import blank_jobs
 from swftools.simulator.instants import LATEST, instant
 from swftools.simulator.machine.state import CAPACITY, SUBMITTED
@@ -26,6 +27,14 @@ from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.state.columns import PER_JOB, PER_ROW, StateSizes, array_at, columns_of, empty, names_per
+from swftools.simulator.stepping.policy_memory import empty_memory
+from swftools.simulator.stepping.submitted_on_nodes import (
+    asked_by,
+    class_again,
+    lacking,
+    parts_used,
+    write_request,
+)
 from swftools.simulator.workload import IN_SECONDS, prepare
 
 LEAST = 256
@@ -48,10 +57,13 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
         It is no job that could be simulated.
     """
     driver = simulation._driver
-    one, is_cut = _described(simulation, job)
+    one, is_cut, asked = _described(simulation, job)
     before, think_time = named_by(simulation, job)
-    if driver.jobs >= len(driver.coming.run_time) or simulation._own_rows is None or _lacks(driver.coming, one):
-        make_room(simulation, 2 * (driver.jobs + 1), one)
+    used = 0 if asked is None else parts_used(driver.machine, driver.jobs)
+    parts = used if asked is None else used + int(asked.nodes[0])
+    has_room = driver.jobs < len(driver.coming.run_time) and parts <= driver.seat.arena.sizes.parts
+    if not has_room or simulation._own_rows is None or _lacks(driver.coming, one):
+        make_room(simulation, 2 * (driver.jobs + 1), one, 2 * parts)
     coming, counts, new = driver.coming, driver.replay.counts, driver.jobs
     row = simulation._table.add(job)
     last = int(counts[COMING])
@@ -64,7 +76,7 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
     if len(simulation._taken_out):
         simulation._taken_out = _longer(simulation._taken_out, coming, np.nan)
     state, of_jobs = driver.seat.arena.state, names_per(Coming, PER_JOB)
-    ahead = [array_at(state, path) for path in names_per(ReplayState, PER_JOB, ahead=True)]
+    ahead = [array_at(state, path) for path in names_per(type(state), PER_JOB, ahead=True)]
     for column in (*ahead, rows, simulation._is_cut, simulation._taken_out):
         if column is not None and len(column):
             column[place + 1 : new + 1] = column[place:new].copy()
@@ -84,6 +96,9 @@ def add_job(simulation: Simulation, job: Mapping[str, Any]) -> int:
         simulation._taken_out[place] = np.nan
     blank_jobs(state, new)
     put_among(state.replay.dependents, place)
+    if asked is not None:
+        write_request(simulation, place, asked, used)
+    counts = driver.replay.counts
     driver.jobs, counts[COMING] = new + 1, last + 1
     if before is not None:
         let_wait(simulation, place, before + (before >= place), think_time)
@@ -96,8 +111,8 @@ def _longer(column: Any, coming: Coming, fill: float = 0) -> Any:
     return np.concatenate([column, np.full(lacking, fill, column.dtype)]) if lacking > 0 else column
 
 
-def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, bool]:
-    """Return a job as the only one that is to come, and whether it is stopped at its limit."""
+def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, bool, Asked | None]:
+    """Return a job as the only one that is to come, whether it is stopped at its limit, and what it asks of nodes."""
     options, driver = simulation.options, simulation._driver
     size, predictor = int(driver.machine.counts[CAPACITY]), driver.predictor
     for what, it in {
@@ -108,9 +123,9 @@ def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, 
         if it:
             raise PolicyError(f"with {what} no job can be submitted while it runs")
     width, run, request = job["requested_processors"], job.get("run_time"), job.get("requested_time")
-    if not is_whole(width, 1):
+    if not is_whole(width, 1) and (width is not None or simulation.nodes is None):
         raise ParameterError(f"processors={width!r} is not a whole number from 1 on")
-    if width > size:
+    if simulation.nodes is None and width > size:
         raise ParameterError(f"a job of {width:,} processors is wider than the machine of {size:,}")
     for name, value in (("run_time", run), ("requested_time", request)):
         if value is not None and not 0 <= float(value) < np.inf:
@@ -122,10 +137,12 @@ def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, 
         raise ParameterError("a job without run_time needs requested_time (s), for as long as it is taken to run")
     semantics = SEMANTICS[options["semantics"]]
     least = 1.0 if semantics == PYSS else 0.0
+    if new := lacking(simulation, job):
+        simulation._table.widen(new)
     if unknown := [name for name in job if name not in simulation._table.columns]:
         raise ParameterError(f"the jobs of this simulation have no column {', '.join(unknown)}")
     is_plain = simulation._table.is_plain and "keyed" not in predictor.foretells_with and semantics != CQSIM
-    if not is_plain:
+    if not is_plain or simulation.nodes is not None:
         return _of_table(simulation, job)
     run_time = max(float(request if run is None else run), least)  # type: ignore[arg-type]
     limit, is_cut = float(request or run_time), False
@@ -147,21 +164,24 @@ def _described(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, 
         "queue_id": np.array([-1 if queue is None else int(queue)]),
     }
     one: Coming = empty(Coming, StateSizes(jobs=1, rows=1))
-    return one._replace(**columns), is_cut
+    return one._replace(**columns), is_cut, None
 
 
-def _of_table(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, bool]:
-    """Return the same of a job with other columns, as one of a trace is read."""
+def _of_table(simulation: Simulation, job: Mapping[str, Any]) -> tuple[Coming, bool, Asked | None]:
+    """Return the same of a job with other columns, or on nodes, as one of a trace is read."""
     options, driver = simulation.options, simulation._driver
-    table = simulation._table.of_one({**job, "run_time": job.get("run_time") or job.get("requested_time")})
+    run_time = job.get("run_time")
+    table = simulation._table.of_one({**job, "run_time": job.get("requested_time") if run_time is None else run_time})
     run = RunOptions.among(options)  # of a pool no others are told
     needs = ("utility",) if driver.coming.utility.shape[1] else ()
     size = int(driver.machine.counts[CAPACITY])
-    workload = prepare(table, size, replace(run, dependencies=IGNORE), predictor=driver.predictor, needs=needs)
+    asked = None if simulation.nodes is None else asked_by(simulation, table)
+    run = replace(run, dependencies=IGNORE)
+    workload = prepare(table, size, run, predictor=driver.predictor, needs=needs, asked=asked)
     if not len(workload.coming.row):
         raise ParameterError(f"no such job can be simulated: {workload.excluded['reason'].iloc[0]}")
     user = _number_of_user(simulation, job.get("user_id"))
-    return workload.coming._replace(user_id=np.array([user], np.int32)), bool(workload.is_cut[0])
+    return workload.coming._replace(user_id=np.array([user], np.int32)), bool(workload.is_cut[0]), asked
 
 
 def _number_of_user(simulation: Simulation, user: Any) -> int:
@@ -195,9 +215,12 @@ def _place(simulation: Simulation, submit_time: float, number: int, last: int) -
     return place
 
 
-def make_room(simulation: Simulation, jobs: int, like: Coming) -> None:
-    """Make a simulation one with room for so many jobs; ``like`` has the columns that jobs may have."""
-    driver, room = simulation._driver, LEAST
+def make_room(simulation: Simulation, jobs: int, like: Coming, parts: int = 0) -> None:
+    """Make a simulation one with room for so many jobs, and the nodes that they ask for.
+
+    ``like`` has the columns that jobs may have.
+    """
+    driver, room, nodes = simulation._driver, LEAST, simulation.nodes
     while room < jobs:
         room *= 2
     coming, arena, known = driver.coming, driver.seat.arena, driver.jobs
@@ -207,11 +230,13 @@ def make_room(simulation: Simulation, jobs: int, like: Coming) -> None:
         sizes._replace(
             jobs=room,
             rows=room,
-            running=max(sizes.running, min(room, size) + 1),
+            running=max(sizes.running, min(room, size) + 1 if nodes is None else room + 1),
+            parts=max(sizes.parts, parts),
+            table=4 * room if nodes is not None else 0,
             points=max(sizes.points, like.utility.shape[1]),
             optional=sizes.optional | optional,
         ),
-        {_RESTART: arena.given[_RESTART]},
+        {path: array for path, array in arena.given.items() if columns_of(arena.kind)[path].is_given},
     )
     for name in names_per(Coming, PER_ROW):
         if len(column := getattr(coming, name)):
@@ -225,13 +250,12 @@ def make_room(simulation: Simulation, jobs: int, like: Coming) -> None:
     driver.move(
         larger,
         _with_memory(driver.observer, driver.predictor.empty_memory(room, size)),
-        _with_memory(driver.decider, driver.policy.empty_memory(room, size, simulation._chosen)),
+        _with_memory(driver.decider, empty_memory(simulation, room, larger.sizes.parts)),
     )
+    if nodes is not None:
+        class_again(simulation)
     driver.rooms, driver.lease = driver.rooms.anew(), None
     simulation._own_rows = rows
-
-
-_RESTART = "machine.restart"
 
 
 def _with_memory(own: Own, empty: Memory) -> Own:

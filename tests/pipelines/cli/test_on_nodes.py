@@ -281,10 +281,6 @@ def test_mistakes(files: Path, command: str, flags: tuple[object, ...], message:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            ("whatif", "--running", "q", "--job", "processors=1,time=1h", "--machine", "x"),
-            "does not know machines of nodes",
-        ),
         (("whatif", "--running", "q", "--job", "processors=1,time=1h"), "Missing option '--processors'"),
         (("reservations", "small.swf", "--machine", "site.yaml"), "not simulated on machines of nodes yet"),
         (("reservations", "small.swf", "--change", "nodes.a.count+=1"), "not simulated on machines of nodes yet"),

@@ -107,12 +107,6 @@ def test_the_machine_of_a_card_is_checked(check) -> None:  # type: ignore[no-unt
     assert "--machine card: log log: it has no card; give the path of a file that does" in result.output
 
 
-def test_whatif_refuses_changes() -> None:
-    """As it refuses machines."""
-    words = ["whatif", "--running", "now.txt", "--job", "processors=1,time=1h", "--change", "nodes.a.count+=1"]
-    assert "--change: whatif does not know machines of nodes yet" in CliRunner().invoke(main, words).output
-
-
 def test_promises_are_those_of_the_nodes(check) -> None:  # type: ignore[no-untyped-def]
     """The first waiting job was to start when the first two nodes are free."""
     result = check(["n[01-02]", "n03", "n[01-03]"], "--heads", "machine", "--json", third=11)

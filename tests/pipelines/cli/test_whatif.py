@@ -129,8 +129,8 @@ def test_json_and_processors_that_are_out_of_order(now: str) -> None:
         (["--job", "procs=64"], "'procs=64': write a job as processors=64,time=4h"),
         (["--job", "processors=1,time=4h,priority=high"], "give a whole priority above 0, as squeue --format=%Q"),
         (["--job", "processors=1,time=4h,priority=0"], "give a whole priority above 0, as squeue --format=%Q"),
-        (["--job", "processors=1.5,time=4h"], "give whole processors, and a time such as 4h"),
-        (["--job", "processors=1,time=soon"], "give whole processors, and a time such as 4h"),
+        (["--job", "processors=1.5,time=4h"], "processors is not a whole number from 1 on"),
+        (["--job", "processors=1,time=soon"], "time is not a time such as 4h, 30m or 04:00:00"),
         (["--away", "nodes=3"], "'nodes=3': write it as processors=32,in=3h,for=2h"),
         (["--away", "processors=3,in=noon"], "give whole processors, and times such as 4h"),
         (["--away", "processors=3,for=0"], "give whole processors, and times such as 4h"),
@@ -142,3 +142,116 @@ def test_slips_are_told_before_anything_is_read(flags: list[str], message: str) 
     done = CliRunner().invoke(whatif, ["--running", "nowhere.txt", *ASKED, *flags])
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
+
+
+# ---------------------------------------------------------------- on nodes
+
+ON_NODES = """JOBID|STATE|CPUS|TIME_LIMIT|TIME|SUBMIT_TIME|PARTITION|NODES|NODELIST
+11|RUNNING|16|4:00:00|1:00:00|2026-11-24T08:00:00|batch|2|n[01-02]
+12|RUNNING|4|1-00:00:00|30:00|2026-11-24T09:00:00|batch|1|n03
+13|PENDING|16|2:00:00|0:00|2026-11-24T09:30:00|batch|2|
+14|PENDING|900|2:00:00|0:00|2026-11-24T09:30:00|batch|2|
+"""
+
+SITE = """
+nodes:
+  - {kind: thin, names: "n[01-03]", cores: 8}
+  - {kind: fat, names: "m1", cores: 16}
+partitions:
+  - {name: batch, nodes: "n[01-03]", default: true}
+  - {name: big, nodes: "m1"}
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A queue and a machine, in the current folder."""
+    (tmp_path / "now.txt").write_text(ON_NODES, encoding="utf-8")
+    (tmp_path / "site.yaml").write_text(SITE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+NODES = ["--running", "now.txt", "--machine", "site.yaml"]
+
+
+def test_on_nodes(files: Path) -> None:
+    """Enough is free in sum, and not where the job may run; who can never run is told."""
+    jobs = [
+        "--job",
+        "nodes=1,cores=6,time=1h",
+        "--job",
+        "nodes=1,cores=16,time=1h,partition=big",
+        "--job",
+        "processors=4,time=1h",
+    ]
+    done = CliRunner().invoke(whatif, [*NODES, *jobs])
+    assert (done.exit_code, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "2 jobs run and 2 wait; 20 of 40 cores are free"
+    assert any(line.startswith("left out, could never run here: 1: asks for") for line in lines)
+    head = next(place for place, line in enumerate(lines) if line.startswith("policy"))
+    assert lines[head].split() == ["policy", "processors", "nodes", "for", "starts", "in", "behind"]
+    assert [line.split()[1:] for line in lines[head + 1 : head + 4]] == [
+        ["6", "1", "01:00:00", "05:00:00", "1"],
+        ["16", "1", "01:00:00", "at", "once", "0"],
+        ["4", "1", "01:00:00", "at", "once", "0"],
+    ]
+    assert max(map(len, lines)) <= 80
+
+
+def test_on_nodes_changed(files: Path) -> None:
+    """On larger nodes it would start at once; where its partition allows less time, never."""
+    ask = [*NODES, "--job", "nodes=1,cores=6,time=1h", "--json"]
+    larger = CliRunner().invoke(whatif, [*ask, "--change", "nodes.thin.cores=16", "--policies", "fcfs,easy"])
+    assert [answer["wait"] for answer in json.loads(larger.stdout)["answers"]] == [0.0, 0.0]
+    slower = json.loads(CliRunner().invoke(whatif, [*ask, "--placement", "best-fit", "--heads", "machine"]).stdout)
+    assert [answer["wait"] for answer in slower["answers"]] == [18000.0]
+    assert slower["never"]
+    shorter = CliRunner().invoke(whatif, [*ask, "--change", "partitions.batch.max_time=30m"])
+    assert "requests more time than its partition allows" in str(shorter.exception or shorter.output)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            [*NODES, "--processors", "4"],
+            "--processors counts processors of a pool, and --machine names nodes; give one",
+        ),
+        ([*NODES, "--less", "4"], "--less counts processors of a pool"),
+        ([*NODES, "--away", "processors=4"], "--away counts processors of a pool"),
+        (
+            ["--running", "now.txt", "--processors", "40", "--placement", "best-fit"],
+            "--placement is of a machine of nodes",
+        ),
+        (["--running", "now.txt", "--processors", "40", "--change", "nodes.thin.count+=1"], "--change is of a machine"),
+        (["--running", "now.txt", "--machine", "card"], "give the path of a file that describes nodes"),
+        (["--running", "now.txt", "--machine", "none.yaml"], "none.yaml"),
+    ],
+)
+def test_options_of_two_machines(files: Path, words: list[str], said: str) -> None:
+    """One sentence each."""
+    done = CliRunner().invoke(whatif, [*words, "--job", "processors=4,time=1h"])
+    assert done.exit_code != 0
+    assert said in done.output + str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        ("nodes=1,time=1h", "--job nodes=: a pool of processors has none"),
+        ("processors=1,memory=4G,time=1h", "--job memory=: a pool of processors has none"),
+        ("gpus=2,time=1h", "a pool of processors has none"),
+        ("processors=1,memory=4GB,time=1h", "memory '4GB' is no amount of memory"),
+        ("processors=1,cores=0,time=1h", "cores is not a whole number from 1 on"),
+        ("processors=1,exclusive=1,time=1h", "exclusive is neither yes nor no"),
+        ("processors=1,processors=1,time=1h", "processors is given twice"),
+        ("nodes=1", "of nodes also as nodes=2,cores=16,memory=64G,gpus=1,partition=gpu,time=4h"),
+        ("proc=1,time=1h", "write a job as processors=64,time=4h"),
+    ],
+)
+def test_wrong_jobs(files: Path, job: str, said: str) -> None:
+    """What is wrong with a job is told by its word."""
+    done = CliRunner().invoke(whatif, ["--running", "now.txt", "--processors", "1000", "--job", job])
+    assert (done.exit_code, said in done.output) == (2, True), done.output

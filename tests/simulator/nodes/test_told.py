@@ -12,6 +12,7 @@ import pytest
 from swftools import MachineDescription, Schedule, Trace, simulate
 from swftools.errors import ParameterError
 from swftools.learning import EpisodeLog
+from swftools.reservations import simulate_reservations
 from swftools.simulator.questions.fit_semantics import fit_semantics
 from swftools.simulator.questions.policy_watch import watch_policies
 from swftools.simulator.validation.report import validate
@@ -92,6 +93,10 @@ EPISODES = "episodes on nodes cannot be played yet; give processors= in place of
 @pytest.mark.parametrize(
     ("what", "said"),
     [
+        (
+            lambda trace: simulate_reservations(trace, "easy", options={"machine": ONE}),
+            "reservations are of a pool of processors; give processors= in place of machine=",
+        ),
         (lambda trace: EpisodeLog(trace, machine=ONE), EPISODES),
         (
             lambda trace: fit_semantics(on_one(trace), trace),

@@ -21,7 +21,7 @@ import pytest
 from swftools import Trace
 from swftools.errors import PolicyError, StateError
 from swftools.simulator import CHECKPOINT, Stepper
-from swftools.simulator.engine.replay import DECIDING, STALE
+from swftools.simulator.engine.replay import DECIDING, IN_VAIN, STALE
 from swftools.simulator.machine.state import CAPACITY, RUNNING, STOPPED, SUBMITTED
 from swftools.simulator.policies.class_line import SEEN, empty_line, restore_line
 from swftools.simulator.policies.scojo_p import ScojoParameters, restore_scojo, scojo_memory
@@ -59,7 +59,11 @@ def state_of(policy: str, kind: int) -> bytes:
 
 def forged(policy: str, draw: random.Random) -> bytes:
     """Return such a state, changed in one place or a few."""
-    state = state_of(policy, draw.randrange(4))
+    return forged_of(state_of(policy, draw.randrange(4)), draw)
+
+
+def forged_of(state: bytes, draw: random.Random) -> bytes:
+    """Return a state, changed in one place or a few."""
     arrays = packed_arrays.unpack(state)
     way = draw.randrange(10)
     if way == 0:
@@ -183,6 +187,7 @@ def stopping() -> dict[str, np.ndarray[Any, Any]]:
         ("machine.stops.run", lambda run: [run[1], run[0], *run[2:]], "a run that was stopped is another job's"),
         ("replay.counts", lambda counts: [*counts[:STALE], 2, *counts[STALE + 1 :]], "ends of runs that were stopped"),
         ("replay.counts", lambda counts: [*counts[:DECIDING], 0, *counts[DECIDING + 1 :]], "other runs were stopped"),
+        ("replay.counts", lambda counts: [*counts[:IN_VAIN], 2**20, *counts[IN_VAIN + 1 :]], "decisions in vain"),
     ],
 )
 def test_what_contradicts_the_runs_so_far(name: str, change: Callable[[Any], list[Any]], said: str) -> None:
@@ -193,6 +198,21 @@ def test_what_contradicts_the_runs_so_far(name: str, change: Callable[[Any], lis
     forged = {**arrays, f"state.{name}": np.array(change(array.tolist()), array.dtype)}
     with pytest.raises(StateError, match=said):
         Stepper.from_bytes(packed_arrays.pack(forged))
+
+
+def test_what_is_missing() -> None:
+    """Columns of jobs that wait for others, of which there are all or none; and rows, where there is room for more."""
+    trace = crowded_trace(8, seed=1)
+    waits = trace.with_jobs(trace.jobs.assign(preceding_job_number=trace.jobs["job_number"].shift(1)))
+    arrays = packed_arrays.unpack(Stepper(waits, "easy").to_bytes())
+    del arrays["state.replay.dependents.ready"]
+    with pytest.raises(StateError, match="some of what is told of jobs that wait is missing"):
+        Stepper.from_bytes(packed_arrays.pack(arrays))
+    arrays = packed_arrays.unpack(state_of("easy", 2))
+    head = json.loads(arrays["head"].tobytes())
+    arrays["head"] = np.frombuffer(json.dumps(head | {"has_rows": False}).encode(), np.uint8)
+    with pytest.raises(StateError, match="room for jobs of which it tells no rows"):
+        Stepper.from_bytes(packed_arrays.pack(arrays))
 
 
 def test_another_predictor_among_the_options() -> None:
