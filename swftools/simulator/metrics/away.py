@@ -55,7 +55,7 @@ def core_time_away(schedule: Schedule, machine: NodeTable, window: tuple[float, 
     is_away = np.isin(held.node, absences.nodes)
     node, cores, start, end = (values[is_away] for values in (held.node, held.cores, held.start, held.end))
     order = np.argsort(node, kind="stable")
-    bounds = np.searchsorted(node[order], absences.nodes, side="left").tolist() + [len(node)]
+    bounds = [*np.searchsorted(node[order], absences.nodes, side="left").tolist(), len(node)]
     whole = np.array(window[:1]), np.array(window[1:])
     for place, each in enumerate(absences.nodes.tolist()):
         own = order[bounds[place] : bounds[place + 1]]

@@ -24,6 +24,7 @@ from swftools.simulator.validation.on_nodes import (
     excluded_in_vain,
     ready_times_of,
 )
+from swftools.simulator.validation.outages import OUTAGE_RULES, check_outages
 from swftools.simulator.validation.promise_checks import checked_promises, say_none
 from swftools.simulator.validation.runs import (
     FoundViolations,
@@ -81,6 +82,7 @@ class OnNodes:
             self.notes = ("nodes not checked: the rules above are broken",)
             return
         self.checked = tuple(rule for rule in NODE_RULES if self.asked is not None or rule not in OF_TRACE)
+        self.checked += tuple(OUTAGE_RULES) if len(table.outages) else ()
         assumed = () if self.asked is None else self.asked.assumed
         self.notes = (PLACEMENT, *(f"assumed: {what}" for what in assumed))
         for check in self._checks(trace, row_of_rest):
@@ -88,6 +90,10 @@ class OnNodes:
 
     def _checks(self, trace: Trace | None, row_of_rest: IntArray) -> Iterator[Iterator[FoundViolations]]:
         yield check_nodes(self.schedule, self.jobs, self.runs, self.held, self.table, self.tolerance)
+        if len(self.table.outages):
+            yield check_outages(
+                self.schedule, self.jobs, self.runs, self.held, self.table, trace, self.row, self.tolerance
+            )
         if self.asked is None or trace is None:
             return
         yield check_asked(self.jobs, self.runs, self.held, self.table, self.asked, self.row, self.tolerance)
@@ -155,6 +161,8 @@ class OnNodes:
             return "not of all jobs is it known what they ask for"
         if self.placement.waits_for_shape:
             return f"placement={self.placement.to_text()!r} lets jobs wait for nodes that lie together"
+        if len(self.table.outages):
+            return "nodes were away"
         if self.runs.stopped.any() or len(self.runs.job) != len(self.jobs.number):
             return "jobs were stopped"
         if max((len(where.nodes) for where in self.asked.places), default=0) > MOST_SETS:

@@ -237,7 +237,7 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
     row, row_of_rest, differing = of_trace if trace is None else check_jobs(given, jobs, trace)
     for check in (
         check_once(given, jobs, runs, history),
-        check_runs(jobs, runs, history, size, tolerance),
+        check_runs(jobs, runs, history, size, tolerance, on_nodes=given.machine is not None),
         check_work(jobs, runs, history, tolerance, is_fixed=not given.options.get(WAITS_ON_PROCESSORS)),
         check_overhead(given, jobs, runs, history, trace, row, tolerance),
         check_capacity(jobs, runs, size, tolerance),

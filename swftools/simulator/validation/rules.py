@@ -81,9 +81,12 @@ def check_once(schedule: Schedule, jobs: SoundJobs, runs: SoundRuns, history: Ru
 
 
 def check_runs(
-    jobs: SoundJobs, runs: SoundRuns, history: RunHistory, processors: int, tolerance: float
+    jobs: SoundJobs, runs: SoundRuns, history: RunHistory, processors: int, tolerance: float, *, on_nodes: bool = False
 ) -> Iterator[FoundViolations]:
-    """Check each run by itself, and against the run of the same job before."""
+    """Check each run by itself, and against the run of the same job before.
+
+    ``on_nodes``: runs of one job may have nodes of different sizes, each of which another rule looks at.
+    """
 
     def number(run: int) -> int:
         return int(jobs.number[runs.job[run]])
@@ -124,7 +127,9 @@ def check_runs(
     def has_wrong_width(part: slice) -> BoolArray:
         """Whether a machine, or a job that must have its own width, has not these processors."""
         job, width = runs.job[part], runs.processors[part]
-        wrong = (width != at(jobs.processors, job, 0)) & (is_last[part] | ~at(jobs.is_moldable, job, False))
+        wrong = (width != at(jobs.processors, job, 0)) & (
+            is_last[part] | ~(at(jobs.is_moldable, job, False) | on_nodes)
+        )
         wrong |= (width < 1) | (width > processors)
         return wrong & at(jobs.sound, job, False)
 

@@ -42,7 +42,7 @@ class SoundRuns(NamedTuple):
     @property
     def stopped(self) -> BoolArray:
         """Which runs ended before the job was done."""
-        return (self.how < COMPLETED) | (self.how == OUTAGE)
+        return self.how < COMPLETED
 
 
 class SoundJobs(NamedTuple):
@@ -124,6 +124,13 @@ def rows_of_runs(jobs: pd.DataFrame, runs: pd.DataFrame) -> IntArray:
     return row[code_of_run]
 
 
+def _as_kept(how: TinyArray, schedule: Schedule) -> TinyArray:
+    """Return ends of which those by an outage are by what is kept of the work, unless the job is over then."""
+    rule = str(schedule.options.get("on_outage", "requeue")).partition(":")[0]
+    kept = {"requeue": KILLED, "checkpoint": CHECKPOINTED}.get(rule, OUTAGE)
+    return how if kept == OUTAGE else np.where(how == OUTAGE, kept, how).astype(np.int8)
+
+
 def read_runs(schedule: Schedule) -> tuple[SoundJobs, SoundRuns, list[FoundViolations]]:
     """Return the jobs and sound runs of a schedule, and its values that are not sound."""
     table, segments = schedule.jobs, schedule.segments
@@ -163,7 +170,7 @@ def read_runs(schedule: Schedule) -> tuple[SoundJobs, SoundRuns, list[FoundViola
         sound,
     )
     columns = {name: contiguous(segments, name) for name in _OF_RUNS}
-    how = ends_of(segments)
+    how = _as_kept(ends_of(segments), schedule)
     wrong_run = np.zeros(len(segments), np.bool_)
     for values in columns.values():
         wrong_run |= ~((values >= 0) & (values < np.inf))

@@ -2,7 +2,8 @@
 """The work of jobs that were stopped: what each end of a run keeps, and whether a schedule's runs tell the same.
 
 Work is counted in seconds on the job's own width. A killed job loses all that it has done, one that is checkpointed
-what it did since its last checkpoint, one that is suspended or resized nothing. What was done last is lost first.
+what it did since its last checkpoint, one that is suspended or resized nothing. What was done last is lost first. A job
+that is lost by an outage loses all.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation.runs import (
     CHECKPOINTED,
     KILLED,
+    OUTAGE,
     BoolArray,
     FoundViolations,
     SoundJobs,
@@ -37,7 +39,7 @@ class RunHistory(NamedTuple):
     Of each run: ``before``, the work that was done before it and kept, and ``lost``, what was lost of its own, at its
     end or later. Of each job: ``first``, the last run that began it from nothing; ``last``, its last run to its end
     (both -1: it has none); ``is_closed``, whether no other does, and none follows; and ``work``, what it had done then,
-    else NaN.
+    else NaN, also of a job that was lost.
     """
 
     order: IntArray | None
@@ -52,7 +54,8 @@ class RunHistory(NamedTuple):
 def read_history(jobs: SoundJobs, runs: SoundRuns) -> RunHistory:
     """Return what became of the work of jobs, by their runs."""
     count, known = len(jobs.number), runs.job >= 0
-    if known.all() and not runs.stopped.any() and np.bincount(runs.job, minlength=1).max() <= 1:
+    is_whole = not runs.stopped.any() and not (runs.how == OUTAGE).any()
+    if known.all() and is_whole and np.bincount(runs.job, minlength=1).max() <= 1:
         return _of_whole_runs(count, runs)
     order = np.lexsort((runs.end, runs.start, runs.job))
     before, lost = np.zeros(len(order)), np.zeros(len(order))
@@ -67,7 +70,7 @@ def read_history(jobs: SoundJobs, runs: SoundRuns) -> RunHistory:
     first[runs.job[begins]] = begins
     ends = np.bincount(runs.job[known & ~runs.stopped], minlength=count)
     is_closed = (ends == 1) & (final == last)
-    done = np.append(before + runs.work, np.nan)[last]
+    done = np.append(np.where(runs.how == OUTAGE, np.nan, before + runs.work), np.nan)[last]
     return RunHistory(order, before, lost, first, last, is_closed, np.where(is_closed, done, np.nan))
 
 
@@ -110,7 +113,7 @@ def _follow_work(
     for i in range(runs - 1, -1, -1):
         run = order[i]
         if i == runs - 1 or job[order[i + 1]] != job[run]:
-            least = np.inf
+            least = 0.0 if how[run] == OUTAGE else np.inf
         lost[run] = min(max(before[run] + work[run] - least, 0.0), work[run])
         least = min(least, before[run])
 
@@ -122,7 +125,7 @@ def check_work(
 
     ``is_fixed``: a job takes as long whenever it starts, so no run did more work than the job has.
     """
-    if not (runs.stopped.any() or runs.lost.any()):
+    if history.order is None and not runs.lost.any():
         return
     margin = tolerance + 4 * np.spacing(np.abs(runs.end))
     is_closed = np.append(history.is_closed, False)[runs.job]

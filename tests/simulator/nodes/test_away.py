@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swftools import Schedule, simulate
+from swftools import Schedule, Trace, simulate
 from swftools.errors import PolicyError
 from swftools.machines import requests
 from swftools.machines.outages import DOWN, DRAIN, RESERVATION, Holders, NodeOutages
@@ -56,24 +56,32 @@ def users_of(workload: Workload) -> list[int]:
     return [row % 4 for row in range(len(workload.submit))]
 
 
+def trace_of(workload: Workload, rule: Rule) -> Trace:
+    """Return the jobs of a workload, with their users, and checkpoints where there are some."""
+    trace = log_of(workload)
+    columns: dict[str, Any] = {"user_id": pd.array(users_of(workload), dtype="Int64")}
+    if np.isfinite(rule.interval):
+        columns["checkpoint_interval"] = rule.interval
+    return trace.with_jobs(trace.jobs.assign(**columns))
+
+
 class Engine:
     """Simulates what jobs ask for as it stands there, and not as a log would tell it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
 
+    def asks(self, workload: Workload) -> None:
+        """Let jobs ask for what a workload has."""
+        self._monkeypatch.setattr(requests, "ask_of", lambda trace, table, **others: workload.asked)
+
     def schedule(self, workload: Workload, policy: str, rule: Rule | None = None, **options: Any) -> Schedule:
         """Return the schedule."""
         rule = rule or Rule()
-        self._monkeypatch.setattr(requests, "ask_of", lambda trace, table, **others: workload.asked)
-        trace = log_of(workload)
-        columns: dict[str, Any] = {"user_id": pd.array(users_of(workload), dtype="Int64")}
-        if np.isfinite(rule.interval):
-            columns["checkpoint_interval"] = rule.interval
-        trace = trace.with_jobs(trace.jobs.assign(**columns))
+        self.asks(workload)
         on_outage = rule.on_outage + (f":delay={rule.delay:g}" if rule.delay else "")
         options = {"overrun": "run-on", "restart_overhead": rule.overhead, **options}
-        return simulate(trace, policy, machine=workload.table, on_outage=on_outage, **options)
+        return simulate(trace_of(workload, rule), policy, machine=workload.table, on_outage=on_outage, **options)
 
     def runs(self, *given: Any, **options: Any) -> Runs:
         """Return what ran when and where."""
