@@ -51,10 +51,10 @@ def nodes_of(
             "processors= (--processors) and machine= (--machine) are both given: they are two machines; give one"
         )
     check_semantics_on_nodes(run.semantics)
-    return table_of(machine)
+    return table_of(machine, header)
 
 
-def table_of(machine: object) -> NodeTable:
+def table_of(machine: object, header: SwfHeader | None = None) -> NodeTable:
     """Return the nodes of a machine that is given as ``nodes_of`` takes it, with its errors."""
     if isinstance(machine, NodeTable):
         return machine
