@@ -48,9 +48,9 @@ _LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 
 
 LONG = {
-    *("add_a_cleaning_rule", "add_a_policy", "console", "data_sets", "drift", "energy", "experiments", "goal_search"),
-    *("histories", "learning", "machines", "pictures", "predict", "predictors", "pv_easy", "qbets", "reservations"),
-    *("stepping", "utility", "validation", "wait_predictors", "workload_models"),
+    *("add_a_cleaning_rule", "add_a_policy", "checkpoints_under_failures", "console", "data_sets", "drift", "energy"),
+    *("experiments", "goal_search", "histories", "learning", "machines", "pictures", "predict", "predictors"),
+    *("pv_easy", "qbets", "reservations", "stepping", "utility", "validation", "wait_predictors", "workload_models"),
 }
 """Pages whose blocks run for a second or more: by day these are compiled, and import what there is."""
 

@@ -59,7 +59,7 @@ def schedules_on(
     """
     from swftools.simulator.entry_points import simulate
 
-    table = nodes.description.simulated() if nodes.description else None
+    table = nodes.description.simulated(loaded.trace.header) if nodes.description else None
     made = (
         simulate(loaded.trace, name, **options, **parameters, **nodes.of_policy, machine=table)
         for name, parameters in entries

@@ -20,7 +20,7 @@ from swftools.parameters.choices import DEPENDENCIES, HEADS, OVERRUN, SEMANTICS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pipelines.logs.find import Log
+    from pipelines.logs.load import LoadedLog
     from swftools.machines.node_table import NodeTable
     from swftools.simulator.validation.report import ValidationReport
     from swftools.trace import Trace
@@ -94,7 +94,7 @@ def check_schedule(
     _check_machine(machine, options["heads"], fit=fit)
     loaded = load(log, cleaned, rules)
     trace: Trace = loaded.trace
-    nodes = _nodes_of(loaded.log, machine, changes)
+    nodes = _nodes_of(loaded, machine, changes)
     report = validate(schedule, trace=trace, policy=policy, machine=nodes, **options)
     fitted = None
     if fit:
@@ -129,16 +129,16 @@ def _check_machine(machine: str | None, heads: str | None, *, fit: bool) -> None
         raise UnreadableLogError(f"there is no machine {machine}; check the path")
 
 
-def _nodes_of(log: Log, machine: str | None, changes: str | None) -> NodeTable | None:
+def _nodes_of(loaded: LoadedLog, machine: str | None, changes: str | None) -> NodeTable | None:
     """Return the nodes of the machine that is asked for; None of a pool."""
     from pipelines.logs.machine import changes_text, chosen_machine, machine_text
 
-    chosen = chosen_machine(log, machine_text(machine), changes_text(changes or ""))
+    chosen = chosen_machine(loaded.log, machine_text(machine), changes_text(changes or ""))
     if chosen.of_policy:
         raise click.UsageError(
             "--change priority...: that is of the policy, and no machine; give it with --policy, as easy:reservations=2"
         )
-    return chosen.description.simulated() if chosen.description else None
+    return chosen.description.simulated(loaded.trace.header) if chosen.description else None
 
 
 def report_as_mapping(report: ValidationReport) -> dict[str, Any]:

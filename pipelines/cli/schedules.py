@@ -230,7 +230,7 @@ def begin_simulation(
     offered_load, machine, changes = (options.pop(name) for name in ("load", "machine", "changes"))
     check_options(**options)
     loaded, nodes = load_on(log, cleaned, rules, machine, changes)
-    trace, table = loaded.trace, nodes.description.simulated() if nodes.description else None
+    trace, table = loaded.trace, nodes.description.simulated(loaded.trace.header) if nodes.description else None
     if offered_load is not None:
         trace = scale_to_load(trace, offered_load, table.processors if table else None)
     parameters = {name: value for name, value in entry.items() if name != "policy"} | nodes.of_policy

@@ -22,6 +22,7 @@ from swftools.machines.formats import read_machine_file
 from swftools.machines.left_out import not_simulated
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.numbering import Numbered, kind_name, node_table, number_nodes
+from swftools.machines.outage_dates import in_log_time
 from swftools.machines.outages import node_outages
 from swftools.machines.parts import UNTYPED, NodeKind, Number, Outage, Partition, Text, Texts
 from swftools.output.amounts import counted
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from swftools.header import SwfHeader
     from swftools.trace import Trace
 
 
@@ -173,9 +175,18 @@ class MachineDescription(ShowsItself):
             told=(*self.not_simulated(), *self.notes),
         )
 
-    def simulated(self) -> NodeTable:
-        """Return the nodes for a simulation: ``table``."""
-        return self.table()
+    def simulated(self, header: SwfHeader | None = None) -> NodeTable:
+        """Return the nodes for a simulation: ``table``, with outages at dates as seconds of a log.
+
+        Parameters
+        ----------
+        header : SwfHeader, optional
+            Of the log. Without it, or if it does not say when the log began, outages at dates are not simulated, which
+            is told.
+        """
+        if header is None or not self.outages:
+            return self.table()
+        return replace(self, outages=in_log_time(self.outages, header)).table()
 
     def changed(self, changes: Sequence[str]) -> MachineDescription:
         """Return the machine with changes, each a text such as ``nodes.gpu.count+=8``; this one stays as it is.

@@ -52,9 +52,12 @@ def _of_partitions(partitions: Sequence[Partition]) -> Iterator[str]:
 
 
 def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_buffers: Sequence[str]) -> Iterator[str]:
-    others = sum(not is_timed(outage) for outage in outages)
+    dated = sum(isinstance(outage.begin, str) or isinstance(outage.end, str) for outage in outages)
+    if dated:
+        yield f"{counted(dated, 'outage')} at dates: simulated for a log that says when it began (UnixStartTime)"
+    others = sum(not is_timed(outage) for outage in outages) - dated
     if others:
-        yield f"{counted(others, 'outage')} at a date, or of the moment: kept, not simulated"
+        yield f"{counted(others, 'outage')} of the moment: kept, not simulated"
     if licences:
         yield f"licences: not modelled ({_named(f'{name} {count:,}' for name, count in licences.items())})"
     if burst_buffers:

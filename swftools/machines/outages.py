@@ -87,7 +87,7 @@ class NodeOutages:
 def node_outages(outages: Sequence[Outage], nodes: Sequence[Sequence[int]]) -> NodeOutages:
     """Return the outages of a description that are at times of the log; ``nodes`` are the numbers of each one's.
 
-    Those of a date, or of the moment, are left out: see ``is_timed``.
+    Those of a date (``outage_dates`` makes seconds of them), or of the moment, are left out: see ``is_timed``.
     """
     of = [Holders(each.users, each.accounts) if each.kind == KINDS[RESERVATION] else Holders() for each in outages]
     holders = tuple(dict.fromkeys(each for each in of if each != Holders()))

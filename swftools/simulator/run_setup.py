@@ -80,7 +80,7 @@ def begin(
     found = find_predictor(run.predictor)
     learner = found.in_python if isinstance(found, Predictor) else found
     told = found if isinstance(found, Predictor) and not learner else list_predictors()["request"]
-    table = nodes_of(machine, processors, run)
+    table = nodes_of(machine, processors, run, trace.header)
     size = _size_of(trace, processors) if table is None else _size_of_nodes(table)
     if not isinstance(compiled, bool) and compiled != CHECKED:
         raise ParameterError(f"compiled={compiled!r} is not one of: True, False, {CHECKED!r}")

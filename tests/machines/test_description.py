@@ -119,7 +119,7 @@ def test_what_is_not_simulated_is_told(tmp_path: Path) -> None:
         "power: told, not simulated (fat)",
         "who may use a partition: told, not simulated (short)",
         "times of jobs that request none: told, not simulated (batch)",
-        "1 outage at a date, or of the moment: kept, not simulated",
+        "1 outage at dates: simulated for a log that says when it began (UnixStartTime)",
         "licences: not modelled (matlab 3)",
         "burst buffers: not modelled (datawarp)",
     )
@@ -133,12 +133,22 @@ def test_outages_are_kept(tmp_path: Path) -> None:
     assert (kept.kind, kept.begin, kept.end, kept.users) == ("reservation", "2026-01-31T08:00", None, ("root",))
 
 
-@pytest.mark.parametrize("when", [{}, {"begin": "2026-01-31T08:00"}, {"begin": "2026-01-31T08:00", "end": 7200}])
-def test_outages_at_no_time_of_the_log_are_told(when: dict[str, object]) -> None:
-    """Those of a date, or of the moment at which a batch system told them, are not simulated."""
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [
+        ({}, "of the moment: kept, not simulated"),
+        ({"begin": "2026-01-31T08:00"}, "at dates: simulated for a log that says when it began (UnixStartTime)"),
+        (
+            {"begin": "2026-01-31T08:00", "end": 7200},
+            "at dates: simulated for a log that says when it began (UnixStartTime)",
+        ),
+    ],
+)
+def test_outages_at_no_time_of_the_log_are_told(when: dict[str, object], told: str) -> None:
+    """Those of a date need the log's; those of the moment at which a batch system told them are not simulated."""
     nodes = [{"names": "a[1-2]", "cores": 1, "memory": 1}]
     table = MachineDescription.from_mapping({"nodes": nodes, "outages": [{"nodes": "a1", **when}]}).simulated()
-    assert table.told == ("1 outage at a date, or of the moment: kept, not simulated",)
+    assert table.told == (f"1 outage {told}",)
     assert len(table.outages) == 0
 
 

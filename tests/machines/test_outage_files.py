@@ -307,6 +307,28 @@ def test_table(tmp_path: Path) -> None:
     assert outages(write(tmp_path, short)) == [("n01", "down", 5.0, 6.0, None)]
 
 
+def test_what_is_known_before(tmp_path: Path) -> None:
+    """Of drains that a batch system recorded nobody says that they were planned; of a table the column says it."""
+    recorded = [(EVENTS, "UTC"), (SINFO, None), (PBS.replace("n[0]", "n02"), None)]
+    for text, zone in recorded:
+        found = read_outages(write(tmp_path, text), NODES, time_zone=zone).outages
+        assert {each["kind"]: each.get("known") for each in found} | {"reservation": None} == {
+            "down": None,
+            "drain": False,
+            "reservation": None,
+        }
+    text = "nodes,begin,kind,known\nn01,1,down,true\nn02,1,drain,No\nn03,1,down,1h\nn04,1,down,\nn05,1,down,1\n"
+    found = read_outages(write(tmp_path, text), NODES).outages
+    assert {each["nodes"]: each.get("known") for each in found} == {
+        "n01": True,
+        "n02": False,
+        "n03": 3600.0,
+        "n04": None,
+        "n05": 1.0,
+    }
+    assert next(each["known"] for each in found if each["nodes"] == "n01") is True
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -346,6 +368,7 @@ def test_table(tmp_path: Path) -> None:
         (CSV + "n01,10,11,gone\n", "line 7: no kind 'gone' of outages; there are: down, drain, reservation"),
         (CSV + "n01,10,11,down,x,ann\n", "line 7: users are of a reservation, and this is down"),
         (CSV + "n01,1,2,down,a,b,c\n", "line 7: has 7 cells for 6 columns"),
+        ("nodes,begin,known\nn01,1,perhaps\n", "line 2: known is 'perhaps', and not true, false or a time of the log"),
         (CSV + "n01,soon,\n", "line 7: 'soon' is no date and time"),
         (CSV + "n9[,1,2\n", "line 7: 'n9.' is no list of hosts"),
         ("nodes,begin,ende\nn01,1,2\n", "line 1: no column 'ende'; there are: .*did you mean end"),

@@ -17,8 +17,8 @@ from swftools.parameters.spelling import did_you_mean
 
 _NAMED = 5
 
-_Key = tuple[bool, float, float, str, str, tuple[str, ...]]
-"""What nodes have in common that make one outage: no dates, begin, end or infinity, kind, reason, users."""
+_Key = tuple[bool, float, float, str, str, tuple[str, ...], str]
+"""What nodes have in common that make one outage: no dates, begin, end or infinity, kind, reason, users, known."""
 
 
 def known_nodes(
@@ -77,7 +77,7 @@ def outages_of(events: Iterable[Event]) -> tuple[list[dict[str, Any]], list[str]
         if not is_empty:
             kept.append(event)
     notes = [f"left out: {counted(empty, 'outage')} of no length"] if empty else []
-    kept.sort(key=lambda event: (event.node, event.kind, event.users, event.is_dated, event.begin, event.line))
+    kept.sort(key=lambda event: (*_series(event), event.begin, event.line))
     merged: list[Event] = []
     overlaps: list[str] = []
     for _, group in groupby(kept, key=_series):
@@ -99,13 +99,15 @@ def outages_of(events: Iterable[Event]) -> tuple[list[dict[str, Any]], list[str]
     together: defaultdict[_Key, list[str]] = defaultdict(list)
     for event in merged:
         end = float("inf") if event.end is None else event.end
-        together[not event.is_dated, event.begin, end, event.kind, event.reason, event.users].append(event.node)
-    return [_outage(key, nodes) for key, nodes in sorted(together.items())], notes
+        known = repr(event.known)
+        together[not event.is_dated, event.begin, end, event.kind, event.reason, event.users, known].append(event.node)
+    knowledge = {repr(event.known): event.known for event in merged}
+    return [_outage(key, nodes) | _known(knowledge[key[-1]]) for key, nodes in sorted(together.items())], notes
 
 
 def _series(event: Event) -> tuple[Any, ...]:
     """Return what outages have in common that may become one."""
-    return event.node, event.kind, event.users, event.is_dated
+    return event.node, event.kind, event.users, event.is_dated, repr(event.known)
 
 
 def _belongs(event: Event, last: Event) -> bool:
@@ -117,12 +119,17 @@ def _belongs(event: Event, last: Event) -> bool:
 
 def _outage(key: _Key, nodes: list[str]) -> dict[str, Any]:
     """Return an outage of nodes as a description has it."""
-    is_undated, begin, end, kind, reason, users = key
+    is_undated, begin, end, kind, reason, users, _ = key
     found: dict[str, Any] = {"nodes": fold_hosts(sorted(nodes, key=in_order)), "kind": kind}
     found["begin"] = begin if is_undated else date_of(begin)
     if end != float("inf"):
         found["end"] = end if is_undated else date_of(end)
     return found | ({"reason": reason} if reason else {}) | ({"users": list(users)} if users else {})
+
+
+def _known(known: bool | float | None) -> dict[str, Any]:
+    """Return what a description has of what is known before."""
+    return {} if known is None else {"known": known}
 
 
 def date_of(seconds: float) -> str:

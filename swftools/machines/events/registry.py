@@ -39,6 +39,8 @@ class Event(NamedTuple):
         Whether times count from 1970 (UTC); else from second 0 of the log.
     users : tuple of str
         Who may use a reservation.
+    known : bool, float or None
+        Whether it is known before, or since when, s; None: as descriptions have it by default.
     """
 
     node: str
@@ -49,6 +51,16 @@ class Event(NamedTuple):
     line: int
     is_dated: bool = True
     users: tuple[str, ...] = ()
+    known: bool | float | None = None
+
+
+def known_of(kind: str) -> bool | None:
+    """Return what was known before of an outage that a batch system recorded: of a drain it does not say.
+
+    A description takes drains for planned, those that go down for surprises, and reservations for known; so only drains
+    have to be said to be none.
+    """
+    return False if kind == DRAIN else None
 
 
 class Events(NamedTuple):

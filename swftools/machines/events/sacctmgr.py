@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
-from swftools.machines.events.registry import DOWN, Event, EventFormat, Events, event_format
+from swftools.machines.events.registry import DOWN, Event, EventFormat, Events, event_format, known_of
 from swftools.machines.events.times import read_stretches
 from swftools.machines.formats.slurm_words import outage_kind
 from swftools.machines.hostlist import expand_hosts
@@ -92,7 +92,7 @@ class SacctmgrEvents(EventFormat):
             self.NAME,
         )
         found = [
-            Event(node, begin, end, kind, row.get("reason", ""), line)
+            Event(node, begin, end, kind, row.get("reason", ""), line, known=known_of(kind))
             for begin, end, kind, (line, row) in zip(begins, ends, kinds, of_nodes, strict=True)
             if kind
             for node in _nodes(row["nodename"], f"{name}, line {line}")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from swftools.errors import ParameterError
-from swftools.machines.events.registry import Event
+from swftools.machines.events.registry import Event, known_of
 from swftools.output.amounts import counted
 
 _STAMP = re.compile(
@@ -112,6 +112,7 @@ def events_of(samples: Sequence[Sample], times: Sequence[float], name: str) -> t
             if last is not None and last.kind != state.kind:
                 found.append(away.pop(node)._replace(end=time))
             if state.kind and node not in away:
-                away[node] = Event(node, time, None, state.kind, state.reason, sample.line)
+                known = known_of(state.kind)
+                away[node] = Event(node, time, None, state.kind, state.reason, sample.line, known=known)
     notes = [f"{counted(empty, 'sample')} without any node: taken for no news"] if empty else []
     return [*found, *away.values()], notes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A table of outages as people write it: CSV with the columns nodes, begin, end, kind, reason and users."""
+"""A table of outages as people write it: CSV with the columns nodes, begin, end, kind, reason, users and known."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from swftools.parameters.durations import seconds_of
 from swftools.parameters.spelling import require_known
 
 _CALLED = {"node": "nodes", "host": "nodes", "hosts": "nodes", "start": "begin"}
-_COLUMNS = ("nodes", "begin", "end", "kind", "reason", "users")
+_COLUMNS = ("nodes", "begin", "end", "kind", "reason", "users", "known")
 _KINDS = (DOWN, DRAIN, RESERVATION)
 _NEVER = ("", "unknown", "never")
+_TRUTH = {"": None, "true": True, "yes": True, "false": False, "no": False}
 
 
 class _Row(dict[str, str]):
@@ -35,7 +36,7 @@ class TableOfOutages(EventFormat):
     """Outages in CSV, with dates or with seconds of the log."""
 
     NAME = "csv"
-    TITLE = "a table (CSV) with the columns nodes, begin, end, kind, reason, users"
+    TITLE = "a table (CSV) with the columns nodes, begin, end, kind, reason, users, known"
 
     @classmethod
     def recognise(cls, text: str) -> Fit:
@@ -70,7 +71,10 @@ class TableOfOutages(EventFormat):
                 nodes = expand_hosts(row["nodes"])
             except ParameterError as error:
                 raise ParameterError(f"{where}: {error}") from error
-            found += [Event(node, begin, end, kind, row["reason"], row.line, span is None, users) for node in nodes]
+            known = _known(row["known"], where)
+            found += [
+                Event(node, begin, end, kind, row["reason"], row.line, span is None, users, known) for node in nodes
+            ]
         return Events(found, [])
 
 
@@ -120,6 +124,16 @@ def _span(row: _Row, where: str) -> tuple[float, float | None] | None:
     if end < begin:
         raise ParameterError(f"{where}: ends at {row['end']}, before it begins at {row['begin']}; correct the line")
     return begin, end
+
+
+def _known(text: str, where: str) -> bool | float | None:
+    """Return whether an outage is known before, or since which second of the log; None where the cell is empty."""
+    if text.lower() in _TRUTH:
+        return _TRUTH[text.lower()]
+    found = _seconds(text)
+    if found is None:
+        raise ParameterError(f"{where}: known is {text[:40]!r}, and not true, false or a time of the log such as 2h")
+    return found
 
 
 def _seconds(text: str) -> float | None:

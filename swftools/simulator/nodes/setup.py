@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from swftools.errors import ParameterError
+from swftools.header import SwfHeader
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import Parameters
 from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS, RunOptions
@@ -16,7 +17,9 @@ from swftools.simulator.policy_abi import MachineKind
 from swftools.simulator.registry import Policy
 
 
-def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTable | None:
+def nodes_of(
+    machine: object, processors: int | None, run: RunOptions, header: SwfHeader | None = None
+) -> NodeTable | None:
     """Return the nodes of a machine that is given; None where none is.
 
     Parameters
@@ -27,6 +30,8 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
         A pool that is given, beside which no machine may be.
     run : RunOptions
         Options of which some are of nodes only, and some of pools.
+    header : SwfHeader, optional
+        Of the log, for outages at dates.
 
     Raises
     ------
@@ -48,19 +53,19 @@ def nodes_of(machine: object, processors: int | None, run: RunOptions) -> NodeTa
             "processors= (--processors) and machine= (--machine) are both given: they are two machines; give one"
         )
     check_semantics_on_nodes(run.semantics)
-    return table_of(machine)
+    return table_of(machine, header)
 
 
-def table_of(machine: object) -> NodeTable:
+def table_of(machine: object, header: SwfHeader | None = None) -> NodeTable:
     """Return the nodes of a machine that is given as ``nodes_of`` takes it, with its errors."""
     if isinstance(machine, NodeTable):
         return machine
     if isinstance(machine, str | os.PathLike):
         from swftools.machines.description import read_machine  # noqa: PLC0415 (imports pydantic)
 
-        return read_machine(machine).simulated()
+        return read_machine(machine).simulated(header)
     if hasattr(machine, "simulated"):
-        table: NodeTable = machine.simulated()
+        table: NodeTable = machine.simulated(header)
         return table
     raise ParameterError(
         f"machine of type {type(machine).__name__}: give the path of a file, a MachineDescription, or a NodeTable"

@@ -62,7 +62,7 @@ def test_what_is_printed() -> None:
         "  threads: those that a log counts become cores (30c)\n"
         "  GPUs of several types on a node are counted together (30c)\n"
         "  who may use a partition: told, not simulated (gpu, excl)\n"
-        "  1 outage at a date, or of the moment: kept, not simulated\n"
+        "  1 outage of the moment: kept, not simulated\n"
         "  licences: not modelled (matlab 10, ansys 2)\n"
         "\n"
         "notes\n"

@@ -68,7 +68,6 @@ def test_what_is_printed(site: Path, table: Path) -> None:
         "\n"
         "not simulated\n"
         "  memory is not known, and never lacks (thin)\n"
-        "  3 outages: kept, not simulated yet\n"
     )
 
 
@@ -168,3 +167,19 @@ def test_outages_that_cannot_be_read(tmp_path: Path, site: Path) -> None:
     done = call("machine", site, "--outages", path)
     assert done.exit_code == WRONG_COMMAND
     assert f"{path}, line 2: the machine has no node 'n65'" in done.stderr.replace("\n", " ")
+
+
+def test_simulated(tmp_path: Path) -> None:
+    """A drain that a table tells keeps a job from starting, at a second of the log or at a date."""
+    (tmp_path / "small.yaml").write_text("nodes: [{kind: n, count: 2, cores: 1}]\n")
+    rows = "1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n2 1 -1 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n"
+    (tmp_path / "log.swf").write_text(f"; UnixStartTime: 1772359200\n{rows}")
+    (tmp_path / "seconds.csv").write_text("nodes,begin,end,kind,known\nn2,1,60,drain,no\n")
+    (tmp_path / "dates.csv").write_text("nodes,begin,end,kind,known\nn2,2026-03-01T10:00:01Z,,drain,no\n")
+    words = ("simulate", tmp_path / "log.swf", "--policy", "fcfs", "--machine", tmp_path / "small.yaml", "--json")
+    wait = {}
+    for name in ("seconds", "dates", ""):
+        done = call(*words, *(("--outages", tmp_path / f"{name}.csv") if name else ()))
+        rows_found = json.loads(done.stdout)["measures"]
+        (wait[name],) = (row["value"] for row in rows_found if (row["measure"], row["statistic"]) == ("wait", "max"))
+    assert wait == {"seconds": 9, "dates": 9, "": 0}
