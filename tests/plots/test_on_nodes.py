@@ -164,6 +164,38 @@ def test_fragmentation_by_hand() -> None:
     assert plot(schedule, "fragmentation").texts[0].get_text() == "mean 40 %"
 
 
+def test_wait_reasons_by_hand() -> None:
+    """C waits for cores until B ends, then for room on one node more; D, behind it, for its turn from 6 s on."""
+    machine = draw_machine("kind count cores / thin 2 4 / fat 1 8")
+    table = "job submit start run nodes cores / A 0 0 10 0-1 3 / B 0 0 4 2 8 / C 1 10 5 0-1 2 / D 6 10 1 2 1"
+    schedule = draw_on_nodes(table, machine)
+    steps = data(schedule, "wait-reasons")
+    assert steps[["reason", "begin", "end", "jobs"]].to_numpy().tolist() == [
+        *(["cores", *each] for each in ([0, 1, 0], [1, 4, 1], [4, 6, 0], [6, 10, 0], [10, 11, 0], [11, 15, 0])),
+        *(["fragmented", *each] for each in ([0, 1, 0], [1, 4, 0], [4, 6, 1], [6, 10, 1], [10, 11, 0], [11, 15, 0])),
+        *(["order", *each] for each in ([0, 1, 0], [1, 4, 0], [4, 6, 0], [6, 10, 1], [10, 11, 0], [11, 15, 0])),
+    ]
+    told = (
+        f"fragmented {percent(6 / 13, digits=1)}, order {percent(4 / 13, digits=1)}, cores {percent(3 / 13, digits=1)}"
+    )
+    assert caption(schedule, "wait-reasons") == (
+        f"What jobs wait for: of {13 / 3600:.3g} job-hours waited in 15 s: {told}"
+    )
+    axes = plot(schedule, "wait-reasons")
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cores", "fragmented", "order"]  # type: ignore[union-attr]
+    edges = axes.patches[2].get_data()  # type: ignore[attr-defined]
+    assert (edges.values.tolist(), edges.baseline.tolist()) == ([0, 1, 1, 2, 0, 0], [0, 1, 1, 1, 0, 0])
+
+
+def test_nobody_waited() -> None:
+    """The picture says so, or that there are no nodes."""
+    schedule = draw_on_nodes("job submit start run nodes cores / A 0 0 10 0 1", MACHINE)
+    assert caption(schedule, "wait-reasons").endswith(": no job waited")
+    assert "no run on nodes" in caption(replace(schedule, machine=None), "wait-reasons")
+    empty = replace(schedule, jobs=schedule.jobs[:0], segments=schedule.segments[:0])
+    assert caption(empty, "wait-reasons").endswith(": no job waited")
+
+
 def test_many_steps_are_shown_in_bins() -> None:
     """Their means stay."""
     schedule = random_on_nodes(5, jobs=40)
