@@ -157,7 +157,7 @@ def _by_partition(schedule: Schedule, name: str) -> ReportTable:
         if (each.name, "wait", "mean") in found.index:
             value = found.loc[each.name]["value"]
             waits = [_figure(float(value["wait", statistic]), "s") for statistic in ("mean", "p50", "p98")]
-            jobs_of = int(found.loc[(each.name, "wait", "mean"), "jobs"])
+            jobs_of = int(found["jobs"][each.name, "wait", "mean"])
             rows.append([each.name, jobs_of, *waits, float(value["bounded_slowdown", "mean"])])
     heading = ["partition", "jobs", "mean wait", "median wait", "98 % wait no longer", "mean bounded slowdown"]
     return ReportTable(heading, rows, caption=f"Waits by partition: {name}")

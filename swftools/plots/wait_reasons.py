@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -79,7 +79,11 @@ class WaitReasons(Picture):
             edges = times_of(np.append(of_one["begin"], of_one["end"].iloc[-1]), start)
             jobs = of_one["jobs"].to_numpy(dtype=np.float64)
             below = np.zeros(len(jobs)) if below is None else below
-            look = {"color": _LOOKS[str(reason)], "linewidth": 0, "label": str(reason).replace("_", " ")}
+            look: dict[str, Any] = {
+                "color": _LOOKS[str(reason)],
+                "linewidth": 0,
+                "label": str(reason).replace("_", " "),
+            }
             axes.stairs(below + jobs, edges, baseline=below, fill=True, **look)
             below = below + jobs
             axes.set_xlim(edges[0], edges[-1])

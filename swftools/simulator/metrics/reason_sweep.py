@@ -67,8 +67,8 @@ class ShapesInSweep(NamedTuple):
 
     ``fits``: on how many it fits; ``enough`` (shape, 3): how many have enough cores, memory, GPUs free; ``free``
     (shape, 3): what is free on them in sum; ``waiting``: jobs. ``active`` lists shapes that wait, those of partition p
-    from ``room[p]`` on, ``many[p]`` of them; ``place`` is where a shape stands there. ``touched`` lists those to look at
-    again, whose ``is_touched``.
+    from ``room[p]`` on, ``many[p]`` of them; ``place`` is where a shape stands there. ``touched`` lists those that are
+    to be looked at again.
     """
 
     waiting: IntArray
@@ -93,10 +93,20 @@ class GroupsInSweep(NamedTuple):
     clock: FloatArray
 
 
+class Found(NamedTuple):
+    """What is found: ``seconds`` (job, reason), and ``waiting`` (instant, reason), jobs that wait from then on.
+
+    ``times`` rise and have all starts, ends and entries among them; ``counted`` are the same by the clock that counts.
+    """
+
+    times: FloatArray
+    counted: FloatArray
+    seconds: FloatArray
+    waiting: IntArray
+
+
 @kernel(allocates=False)
 def sweep_reasons(
-    times: FloatArray,
-    counted: FloatArray,
     runs: RunsInSweep,
     waiters: Waiters,
     partitions: Partitions,
@@ -104,21 +114,20 @@ def sweep_reasons(
     nodes: FreeNodes,
     kept: ShapesInSweep,
     groups: GroupsInSweep,
-    seconds: FloatArray,
-    waiting: IntArray,
+    found: Found,
 ) -> None:
-    """Fill ``seconds`` (job, reason), and ``waiting`` (instant, reason) with jobs that wait from each instant on.
+    """Fill ``seconds`` and ``waiting``.
 
-    ``times`` rise and have all starts, ends and entries among them; ``counted`` are the same by the clock that counts.
-    The caller guarantees that all nodes are free, that nobody waits, and that ``seconds`` and ``waiting`` are 0.
+    The caller guarantees that all nodes are free, that nobody waits, and that both are 0. Each waiter starts later than
+    it enters.
     """
     started = ended = entered = left = 0
-    for instant in range(len(times)):
-        now, clock = times[instant], counted[instant]
+    for instant in range(len(found.times)):
+        now = found.times[instant]
         touched = 0
         if instant > 0:
-            for reason in range(waiting.shape[1]):
-                waiting[instant, reason] = waiting[instant - 1, reason]
+            for reason in range(found.waiting.shape[1]):
+                found.waiting[instant, reason] = found.waiting[instant - 1, reason]
         while started < len(runs.by_start) and runs.start[runs.by_start[started]] == now:
             touched = _move(runs, runs.by_start[started], 1, partitions, shapes, nodes, kept, touched)
             started += 1
@@ -126,46 +135,72 @@ def sweep_reasons(
             touched = _move(runs, runs.by_end[ended], -1, partitions, shapes, nodes, kept, touched)
             ended += 1
         while left < len(waiters.by_start) and waiters.start[waiters.by_start[left]] == now:
-            job = waiters.by_start[left]
-            group = waiters.group[job]
-            _advance(groups, group, clock)
-            for reason in range(seconds.shape[1]):
-                seconds[job, reason] += groups.clock[group, reason]
-            waiting[instant, groups.reason[group]] -= 1
-            groups.waiting[group] -= 1
-            _leave(shapes, kept, _shape_of(shapes, group))
+            _leave(waiters, shapes, kept, groups, found, waiters.by_start[left], instant)
             left += 1
         while entered < len(waiters.by_entry) and waiters.entry[waiters.by_entry[entered]] == now:
             job = waiters.by_entry[entered]
-            group = waiters.group[job]
-            shape = _shape_of(shapes, group)
-            if groups.waiting[group] == 0:
-                groups.reason[group] = NO_REASON
-                groups.since[group] = clock
-            _advance(groups, group, clock)
-            for reason in range(seconds.shape[1]):
-                seconds[job, reason] = -groups.clock[group, reason]
+            shape = _shape_of(shapes, waiters.group[job])
             if kept.waiting[shape] == 0:
                 _look_at(runs, partitions, shapes, nodes, kept, shape)
-            if groups.reason[group] == NO_REASON:
-                touched = _touch(kept, shape, touched)
-            else:
-                waiting[instant, groups.reason[group]] += 1
-            groups.waiting[group] += 1
             kept.waiting[shape] += 1
+            _enter(waiters, groups, found, job, instant)
+            if groups.reason[waiters.group[job]] == NO_REASON:
+                touched = _touch(kept, shape, touched)
             entered += 1
         for place in range(touched):
-            shape = kept.touched[place]
-            kept.is_touched[shape] = 0
-            for group in range(shapes.groups[shape], shapes.groups[shape + 1]):
-                if groups.waiting[group] > 0:
-                    reason, before = _reason(shapes, kept, shape, groups.nodes[group]), groups.reason[group]
-                    if reason != before:
-                        _advance(groups, group, clock)
-                        groups.reason[group] = reason
-                        if before != NO_REASON:
-                            waiting[instant, before] -= groups.waiting[group]
-                        waiting[instant, reason] += groups.waiting[group]
+            _look_again(shapes, kept, groups, found, kept.touched[place], instant)
+
+
+@kernel(allocates=False)
+def _enter(waiters: Waiters, groups: GroupsInSweep, found: Found, job: int, instant: int) -> None:
+    """Let a job wait: note the clock of its group, which has no reason yet if nobody else waits in it."""
+    group = waiters.group[job]
+    if groups.waiting[group] == 0:
+        groups.reason[group] = NO_REASON
+    _advance(groups, group, found.counted[instant])
+    for reason in range(found.seconds.shape[1]):
+        found.seconds[job, reason] = -groups.clock[group, reason]
+    groups.waiting[group] += 1
+    if groups.reason[group] != NO_REASON:
+        found.waiting[instant, groups.reason[group]] += 1
+
+
+@kernel(allocates=False)
+def _leave(
+    waiters: Waiters, shapes: Shapes, kept: ShapesInSweep, groups: GroupsInSweep, found: Found, job: int, instant: int
+) -> None:
+    """Let a job wait no more; if it was the last of its shape, the shape is no longer kept."""
+    group = waiters.group[job]
+    _advance(groups, group, found.counted[instant])
+    for reason in range(found.seconds.shape[1]):
+        found.seconds[job, reason] += groups.clock[group, reason]
+    found.waiting[instant, groups.reason[group]] -= 1
+    groups.waiting[group] -= 1
+    shape = _shape_of(shapes, group)
+    kept.waiting[shape] -= 1
+    if kept.waiting[shape] == 0:
+        partition = shapes.partition[shape]
+        kept.many[partition] -= 1
+        last = kept.active[kept.room[partition] + kept.many[partition]]
+        kept.active[kept.place[shape]] = last
+        kept.place[last] = kept.place[shape]
+
+
+@kernel(allocates=False)
+def _look_again(
+    shapes: Shapes, kept: ShapesInSweep, groups: GroupsInSweep, found: Found, shape: int, instant: int
+) -> None:
+    """Find the reason of each group of a shape that waits; where it is another one, its clock begins to go."""
+    kept.is_touched[shape] = 0
+    for group in range(shapes.groups[shape], shapes.groups[shape + 1]):
+        if groups.waiting[group] > 0:
+            reason, before = _reason(shapes, kept, shape, groups.nodes[group]), groups.reason[group]
+            if reason != before:
+                _advance(groups, group, found.counted[instant])
+                groups.reason[group] = reason
+                found.waiting[instant, reason] += groups.waiting[group]
+                if before != NO_REASON:
+                    found.waiting[instant, before] -= groups.waiting[group]
 
 
 @kernel(allocates=False)
@@ -197,18 +232,6 @@ def _touch(kept: ShapesInSweep, shape: int, touched: int) -> int:
     kept.is_touched[shape] = 1
     kept.touched[touched] = shape
     return touched + 1
-
-
-@kernel(allocates=False)
-def _leave(shapes: Shapes, kept: ShapesInSweep, shape: int) -> None:
-    """Let a job of a shape wait no more; if it was the last, the shape is no longer kept."""
-    kept.waiting[shape] -= 1
-    if kept.waiting[shape] == 0:
-        partition = shapes.partition[shape]
-        kept.many[partition] -= 1
-        last = kept.active[kept.room[partition] + kept.many[partition]]
-        kept.active[kept.place[shape]] = last
-        kept.place[last] = kept.place[shape]
 
 
 @kernel(allocates=False)

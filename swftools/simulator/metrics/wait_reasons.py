@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray, IntArray
+from swftools.kernel import FloatArray, IntArray, ShortArray
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import is_number
 from swftools.simulator.allocations import machine_of
@@ -17,6 +17,7 @@ from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.over_time_on_nodes import runs_in_sweep
 from swftools.simulator.metrics.reason_sweep import (
     NO_REASON,
+    Found,
     FreeNodes,
     GroupsInSweep,
     Partitions,
@@ -78,27 +79,28 @@ def wait_reasons(schedule: Schedule, window: tuple[float, float] | None = None) 
     Raises
     ------
     ParameterError
-        The machine is a pool, the segments lack a column, a submission, start or end is missing, or the window is none.
+        The machine is a pool, the segments lack a column or a run, a submission, start or end is missing, or the window
+        is none.
 
     Notes
     -----
     At each instant, after all that happens then, each waiting job has one reason. Its nodes are those of the partition
-    in which it ran later that have, while idle, what it asks for on a node. The first of these that holds is the reason:
+    in which it ran later that have, while idle, what it asks for on a node. The first of these that holds is it:
 
     * held: it was submitted, and not eligible before ``ready_time`` (a begin time or a dependency).
-    * order: it fits on as many of its nodes as it asks for. Others go first by the policy's order or by a reservation. So do
-      rules that a schedule does not show: features, neighbouring nodes, limits.
-    * gpus, cores, memory: its nodes have less of it free in sum than the job asks for. Of several that lack, the one of
-      which the fewest nodes have enough; of equal ones the first in this order.
+    * order: it fits on as many of its nodes as it asks for. Others go first, by the policy's order or by a
+      reservation; or it is held up by what a schedule does not show: features, neighbouring nodes, limits.
+    * gpus, cores, memory: its nodes have less of it free in sum than the job asks for. Of several that lack, it is the
+      one of which the fewest nodes have enough; of equal ones the first in this order.
     * whole_nodes: there is enough in sum. The job wants its nodes alone, and too few are idle.
     * fragmented: there is enough in sum, and not on as many nodes as it asks for.
 
-    Of a node that another job has alone, nothing is free. A job that was stopped does not count as waiting again. What a
-    job asks for are ``cores_per_node``, ``memory_per_node`` and ``gpus_per_node`` on as many nodes as it had, also if it
-    has them alone; ``fragmentation`` of ``nodes_over_time`` counts the whole nodes that such a job had.
+    Of a node that another job has alone, nothing is free. A job that was stopped does not count as waiting again. What
+    a job asks for are ``cores_per_node``, ``memory_per_node`` and ``gpus_per_node`` on as many nodes as it had, also if
+    it has them alone; ``fragmentation`` of ``nodes_over_time`` counts the whole nodes that such a job had.
 
-    Lowering one reason need not lower the wait: the reason is what stands in the way at that instant, and not what would
-    help. To know that, simulate a changed machine.
+    The reason is what stands in the way at that instant, and not what would help: more of it need not shorten the wait.
+    To know that, simulate a changed machine.
 
     Cost: for each node that a run takes or gives back, the different requests (nodes not counted) that wait for its
     partitions then.
@@ -139,10 +141,10 @@ def sum_wait_reasons(schedule: Schedule, window: tuple[float, float] | None = No
     Returns
     -------
     pandas.DataFrame
-        A row for all jobs, for each partition of the machine in its order, and for each of ``REQUESTS``. Columns: by ("all",
-        "partition" or "request"), name (of the partition or request, "all"), jobs, waited (job-hours in all), and the
-        job-hours of each of ``REASONS``. Who has no job has 0. Jobs whose partition is not known are in no row of a
-        partition.
+        A row for all jobs, for each partition of the machine in its order, and for each of ``REQUESTS``. Columns: by
+        ("all", "partition" or "request"), name (of the partition or request, "all"), jobs, waited (job-hours in all),
+        and the job-hours of each of ``REASONS``. Who has no job has 0. Jobs whose partition is not known are in no row
+        of a partition.
 
     Raises
     ------
@@ -188,9 +190,9 @@ def wait_reasons_over_time(schedule: Schedule) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row for each instant at which a job is submitted or becomes eligible, or a run starts or ends, rising: time, s,
-        and for each of ``REASONS`` the number of jobs that wait for it from then up to the next row's time. A schedule
-        without jobs has no rows.
+        One row for each instant at which a job is submitted or becomes eligible, or a run starts or ends, rising: time,
+        s, and for each of ``REASONS`` the number of jobs that wait for it from then up to the next row's time. A
+        schedule without jobs has no rows.
 
     Raises
     ------
@@ -246,7 +248,8 @@ def _find(schedule: Schedule, window: tuple[float, float] | None) -> _Waits:
         runs.whole_cores.copy(), runs.whole_memory.copy(), runs.whole_gpus.copy(), np.zeros(len(machine), np.int32)
     )
     kept = _room_for(shapes, len(machine.partitions))
-    sweep_reasons(times, counted, runs, waiters, _partitions_of(machine), shapes, free, kept, groups, of_swept, by_time)
+    found = Found(times, counted, of_swept, by_time)
+    sweep_reasons(runs, waiters, _partitions_of(machine), shapes, free, kept, groups, found)
     seconds[swept, :_SWEPT], waiting[:, :_SWEPT] = of_swept, by_time
     is_unknown = (entry < start) & (partition < 0)
     for place, (low, high, of_jobs) in {
@@ -258,7 +261,7 @@ def _find(schedule: Schedule, window: tuple[float, float] | None) -> _Waits:
     return _Waits(seconds, partition, request, times, waiting)
 
 
-def _in_ranges(begins: IntArray, first: IntArray, last: IntArray) -> IntArray:
+def _in_ranges(begins: IntArray, first: ShortArray, last: ShortArray) -> IntArray:
     """Return how many nodes each run has."""
     below = np.concatenate(([0], np.cumsum(last.astype(np.int64) - first + 1)))
     return below[begins[1:]] - below[begins[:-1]]
@@ -286,7 +289,14 @@ def _groups_of(asked: IntArray, nodes: IntArray) -> tuple[Shapes, GroupsInSweep,
     group[order] = of_group
     begins = [each[is_new[0]] for each in sorted_[:-1]]
     count = int(is_new[1].sum())
-    shapes = Shapes(*begins[:4], begins[4].astype(np.int8), np.append(of_group[is_new[0]], count).astype(np.int64))
+    shapes = Shapes(
+        partition=begins[0],
+        cores=begins[1],
+        memory=begins[2],
+        gpus=begins[3],
+        is_exclusive=begins[4].astype(np.int8),
+        groups=np.append(of_group[is_new[0]], count).astype(np.int64),
+    )
     return (
         shapes,
         GroupsInSweep(

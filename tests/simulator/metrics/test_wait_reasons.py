@@ -37,13 +37,13 @@ def reasons_of(table: str, **options: object) -> dict[int, dict[str, float]]:
 
 
 def test_cores_then_nodes_then_others() -> None:
-    """D waits for cores until B ends; then it has room on node 1, where C takes some: with 2 there is none left for D."""
+    """D waits for cores until B ends; then node 1 has room for it. Where C takes 2 of its cores then, no node has 3."""
     table = """
         job submit start run nodes cores partition
         A   0      0     6   0     3   thin
         B   0      0     4   1     3   thin
-        D   4      4     9   1     1   thin
-        C   1      8     5   0     3   thin
+        C   4      4     9   1     1   thin
+        D   1      8     5   0     3   thin
     """
     assert reasons_of(table) == {4: {"cores": 3, "order": 4}}
     assert reasons_of(table.replace("4      4     9   1     1 ", "4      4     9   1     2 ")) == {
