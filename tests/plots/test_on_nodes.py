@@ -97,6 +97,20 @@ def test_neighbours_are_one_block_on_a_large_machine() -> None:
     assert {label.get_text() for label in labels} & set(schedule.machine.names) == set()
 
 
+def test_bands_of_kinds_on_a_large_machine() -> None:
+    """A block ends where the kind does; a line lies there, and the names stand in the middle, of those with room."""
+    machine = draw_machine("kind count cores / thin 20 4 / odd 1 4 / fat 19 8")
+    schedule = draw_on_nodes("job submit start run nodes cores exclusive / A 0 0 5 18-29 1 yes", machine)
+    blocks = data(schedule, "gantt")[["first_node", "nodes", "kind", "kind_low", "kind_high"]]
+    assert blocks.to_numpy().tolist() == [[18, 2, "thin", 0, 20], [20, 1, "odd", 20, 21], [21, 9, "fat", 21, 40]]
+    axes = plot(schedule, "gantt")
+    assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [("thin", 10), ("fat", 30.5)]
+    assert [line.get_ydata()[0] for line in axes.lines] == [0, 20, 21]  # type: ignore[index]
+    assert not plot(schedule, "gantt", kind="fat").texts
+    some = data(schedule, "gantt", nodes=25)
+    assert some["kind_high"].tolist() == [20, 21, 25]
+
+
 @pytest.mark.parametrize("seed", by_day(range(60), 15))
 def test_blocks_are_what_runs_hold(seed: int) -> None:
     """On each node a block is as high as the share of the cores, within its row, and no two lie on each other."""
