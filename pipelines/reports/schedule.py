@@ -15,7 +15,6 @@ from pipelines.reports.report import (
     ReportTable,
     Section,
     Version,
-    begun,
     reports_on,
     sentence,
 )
@@ -124,11 +123,12 @@ def _use_of_nodes(machine: NodeTable, measures: Measures, name: str) -> ReportTa
 
 def _waits_on_nodes(schedules: dict[str, Schedule]) -> Iterator[Section]:
     """Yield what jobs waited for, and how long by partition; nothing of pools alone."""
-    tables = []
+    tables, known = [], set[str]()
     for name, schedule in schedules.items():
         if schedule.machine is not None:
             sums = sum_wait_reasons(schedule)
             shown = [reason for reason in REASONS if sums[reason].any()]
+            known.update(shown)
             rows = [
                 [of if by == "all" else f"{by} {of}", jobs, *amounts]
                 for by, of, jobs, *amounts in sums[["by", "name", "jobs", "waited", *shown]].itertuples(index=False)
@@ -136,15 +136,20 @@ def _waits_on_nodes(schedules: dict[str, Schedule]) -> Iterator[Section]:
             ]
             tables += [
                 ReportTable(
-                    ["", "jobs", "job-hours waited", *(reason.replace("_", " ") for reason in shown)],
+                    ["", "jobs", "job-hours waited", *map(_reason_in_words, shown)],
                     rows,
                     caption=f"Job-hours waited, by what jobs waited for: {name}",
                 ),
                 _by_partition(schedule, name),
             ]
     if tables:
-        words = [f"{reason.replace('_', ' ')}: {meaning}" for reason, meaning in REASONS.items() if reason != "unknown"]
-        yield Section(REASONS_OF_WAITS, [f"{'; '.join(map(begun, words))}."], tables)
+        words = [f"{_reason_in_words(each)}: {meaning}" for each, meaning in REASONS.items() if each in known]
+        yield Section(REASONS_OF_WAITS, [sentence(each) for each in words], tables)
+
+
+def _reason_in_words(reason: str) -> str:
+    """Return what a reason for which jobs wait is called."""
+    return reason.replace("_", " ").replace("gpus", "GPUs")
 
 
 def _by_partition(schedule: Schedule, name: str) -> ReportTable:

@@ -86,7 +86,7 @@ def test_what_jobs_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     hours, waits = report(monkeypatch, ON_NODES)[REASONS_OF_WAITS].tables
     with all_interpreted():
         of_jobs = wait_reasons(ON_NODES)
-    reasons = [name.replace(" ", "_") for name in hours.columns[3:]]
+    reasons = [name.replace(" ", "_").lower() for name in hours.columns[3:]]
     assert reasons == [name for name in REASONS if of_jobs[name].any()]
     assert len(reasons) >= 3
     odd = of_jobs["partition"] == "odd"
