@@ -110,7 +110,7 @@ class Gantt(Picture):
         else:
             blocks = blocks_on_nodes(replace(subject, segments=subject.segments.iloc[of_segments]), shown)
             run = blocks["run"].to_numpy()
-            lies = {name: blocks[name].array for name in blocks if name != "run"}
+            lies = {str(name): blocks[name].array for name in blocks if name != "run"}
             cores = subject.machine.cores[shown.nodes].sum() if subject.machine is not None else 0
             size = {"machine": len(shown.nodes), "machine_cores": int(cores), "others": shown.others}
         columns = runs[["job_number", "job_occurrence", "start", "end", "wait"]].iloc[run].reset_index(drop=True)
