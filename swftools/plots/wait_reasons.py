@@ -24,7 +24,7 @@ from swftools.simulator.schedule import Schedule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LOOKS = dict(zip(REASONS, (*COLORS, "#999999"), strict=True))
+_LOOKS = dict(zip(REASONS, (*COLORS, "#666666", "#BBBBBB"), strict=True))
 
 
 @dataclass(frozen=True)

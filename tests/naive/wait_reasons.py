@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from swftools.machines.outages import NodeOutages
 from swftools.simulator.schedule import Schedule
 from tests.naive.nodes_over_time import naive_node, naive_runs
 
@@ -29,8 +30,12 @@ def naive_reason(schedule: Schedule, runs: list[dict[str, Any]], job: dict[str, 
         and not (job["exclusive"] and users[node])
         and not any(run["exclusive"] for run in users[node])
     ]
-    if len(fitting) >= many:
+    out = machine.outages
+    away = {int(node) for node, begin, end in zip(out.node, out.begin, out.end, strict=True) if begin <= time < end}
+    if len(set(fitting) - away) >= many:
         return "order"
+    if len(fitting) >= many:
+        return "away"
     lacking = {
         name: sum(free[node][name] >= asked[name] for node in free)
         for name in RESOURCES
@@ -52,6 +57,10 @@ def naive_wait_reasons(schedule: Schedule) -> tuple[list[dict[str, float]], list
             for time in (submits[run["row"]], min(run["entry"], run["start"]), run["start"], run["end"])
         }
     )
+    first, last = times[0], times[-1]
+    outages = schedule.machine.outages if schedule.machine is not None else NodeOutages()
+    bounds = [min(max(each, first), last) for each in (*outages.begin, *outages.end)]
+    times = sorted({*times, *map(float, bounds)})
     of_jobs: list[dict[str, float]] = [{} for _ in runs]
     over_time: list[dict[str, int]] = []
     for time, following in zip(times, [*times[1:], times[-1]], strict=True):

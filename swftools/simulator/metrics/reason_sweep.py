@@ -14,7 +14,7 @@ from typing import NamedTuple
 from swftools.kernel import FloatArray, IntArray, ShortArray, TinyArray, kernel
 from swftools.simulator.metrics.node_sweep import RunsInSweep
 
-CORES, MEMORY, GPUS, FRAGMENTED, WHOLE_NODES, ORDER = range(6)
+CORES, MEMORY, GPUS, FRAGMENTED, WHOLE_NODES, ORDER, AWAY = range(7)
 """Columns of reasons."""
 
 NO_REASON = -1
@@ -54,25 +54,37 @@ class Partitions(NamedTuple):
 
 
 class FreeNodes(NamedTuple):
-    """Of each node what is free, and how many runs it has."""
+    """Of each node what is free, how many runs it has, and how many outages."""
 
     cores: IntArray
     memory: IntArray
     gpus: IntArray
     users: ShortArray
+    away: ShortArray
+
+
+class Outages(NamedTuple):
+    """Outages of nodes, and their places by begin and by end; times, s, all of them instants of the sweep."""
+
+    node: IntArray
+    begin: FloatArray
+    end: FloatArray
+    by_begin: IntArray
+    by_end: IntArray
 
 
 class ShapesInSweep(NamedTuple):
     """What is kept of each shape that waits, over the nodes of its partition that are large enough.
 
-    ``fits``: on how many it fits; ``enough`` (shape, 3): how many have enough cores, memory, GPUs free; ``free``
-    (shape, 3): what is free on them in sum; ``waiting``: jobs. ``active`` lists shapes that wait, those of partition p
-    from ``room[p]`` on, ``many[p]`` of them; ``place`` is where a shape stands there. ``touched`` lists those that are
-    to be looked at again.
+    ``fits``: on how many it fits, ``is_there``: on how many that are not away; ``enough`` (shape, 3): how many have
+    enough cores, memory, GPUs free; ``free`` (shape, 3): what is free on them in sum; ``waiting``: jobs. ``active``
+    lists shapes that wait, those of partition p from ``room[p]`` on, ``many[p]`` of them; ``place`` is where a shape
+    stands there. ``touched`` lists those that are to be looked at again.
     """
 
     waiting: IntArray
     fits: IntArray
+    is_there: IntArray
     enough: IntArray
     free: IntArray
     room: IntArray
@@ -108,6 +120,7 @@ class Found(NamedTuple):
 @kernel(allocates=False)
 def sweep_reasons(
     runs: RunsInSweep,
+    outages: Outages,
     waiters: Waiters,
     partitions: Partitions,
     shapes: Shapes,
@@ -121,7 +134,7 @@ def sweep_reasons(
     The caller guarantees that all nodes are free, that nobody waits, and that both are 0. Each waiter starts later than
     it enters.
     """
-    started = ended = entered = left = 0
+    started = ended = entered = left = went = came = 0
     for instant in range(len(found.times)):
         now = found.times[instant]
         touched = 0
@@ -134,6 +147,18 @@ def sweep_reasons(
         while ended < len(runs.by_end) and runs.end[runs.by_end[ended]] == now:
             touched = _move(runs, runs.by_end[ended], -1, partitions, shapes, nodes, kept, touched)
             ended += 1
+        while went < len(outages.by_begin) and outages.begin[outages.by_begin[went]] == now:
+            node = outages.node[outages.by_begin[went]]
+            touched = _recount(runs, node, -1, partitions, shapes, nodes, kept, touched)
+            nodes.away[node] += 1
+            touched = _recount(runs, node, 1, partitions, shapes, nodes, kept, touched)
+            went += 1
+        while came < len(outages.by_end) and outages.end[outages.by_end[came]] == now:
+            node = outages.node[outages.by_end[came]]
+            touched = _recount(runs, node, -1, partitions, shapes, nodes, kept, touched)
+            nodes.away[node] -= 1
+            touched = _recount(runs, node, 1, partitions, shapes, nodes, kept, touched)
+            came += 1
         while left < len(waiters.by_start) and waiters.start[waiters.by_start[left]] == now:
             _leave(waiters, shapes, kept, groups, found, waiters.by_start[left], instant)
             left += 1
@@ -243,7 +268,7 @@ def _look_at(
     kept.place[shape] = kept.room[partition] + kept.many[partition]
     kept.active[kept.place[shape]] = shape
     kept.many[partition] += 1
-    kept.fits[shape] = 0
+    kept.fits[shape] = kept.is_there[shape] = 0
     for resource in range(3):
         kept.enough[shape, resource] = kept.free[shape, resource] = 0
     for place in range(partitions.begins[partition], partitions.begins[partition + 1]):
@@ -276,6 +301,7 @@ def _count(shapes: Shapes, nodes: FreeNodes, kept: ShapesInSweep, shape: int, no
     kept.free[shape, GPUS] += sign * nodes.gpus[node]
     if cores + memory + gpus == 3 and not (shapes.is_exclusive[shape] and nodes.users[node] > 0):
         kept.fits[shape] += sign
+        kept.is_there[shape] += sign * int(nodes.away[node] == 0)
 
 
 @kernel(allocates=False)
@@ -332,7 +358,7 @@ def _recount(
 def _reason(shapes: Shapes, kept: ShapesInSweep, shape: int, many: int) -> int:
     """Return what holds up a job of a shape that asks for so many nodes."""
     if kept.fits[shape] >= many:
-        return ORDER
+        return ORDER if kept.is_there[shape] >= many else AWAY
     scarcest = NO_REASON
     if kept.free[shape, GPUS] < many * shapes.gpus[shape]:
         scarcest = GPUS

@@ -20,6 +20,7 @@ from swftools.simulator.metrics.reason_sweep import (
     Found,
     FreeNodes,
     GroupsInSweep,
+    Outages,
     Partitions,
     Shapes,
     ShapesInSweep,
@@ -36,6 +37,7 @@ REASONS = {
     "fragmented": "enough in sum, but not on enough nodes",
     "whole_nodes": "enough in sum, but too few idle nodes for a job that wants its nodes alone",
     "order": "it fits; others go first",
+    "away": "it would fit, but for nodes that are away",
     "held": "it was not eligible yet",
     "unknown": "its partition is not known",
 }
@@ -44,7 +46,7 @@ REASONS = {
 REQUESTS = ("GPUs", "whole nodes", "several nodes", "part of a node")
 """Kinds of requests; the first that holds of a job counts."""
 
-_SWEPT = 6  # reasons that the kernel finds
+_SWEPT = 7  # reasons that the kernel finds
 
 
 class _Waits(NamedTuple):
@@ -88,8 +90,10 @@ def wait_reasons(schedule: Schedule, window: tuple[float, float] | None = None) 
     in which it ran later that have, while idle, what it asks for on a node. The first of these that holds is it:
 
     * held: it was submitted, and not eligible before ``ready_time`` (a begin time or a dependency).
-    * order: it fits on as many of its nodes as it asks for. Others go first, by the policy's order or by a
-      reservation; or it is held up by what a schedule does not show: features, neighbouring nodes, limits.
+    * order: it fits on as many of its nodes as it asks for, and these are there. Others go first, by the policy's order
+      or by a reservation; or it is held up by what a schedule does not show: features, neighbouring nodes, limits.
+    * away: it would fit, if the nodes were there that are down, drained or reserved then (``NodeTable.outages``). A
+      reservation counts for all jobs, also for those of its users.
     * gpus, cores, memory: its nodes have less of it free in sum than the job asks for. Of several that lack, it is the
       one of which the fewest nodes have enough; of equal ones the first in this order.
     * whole_nodes: there is enough in sum. The job wants its nodes alone, and too few are idle.
@@ -190,9 +194,9 @@ def wait_reasons_over_time(schedule: Schedule) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row for each instant at which a job is submitted or becomes eligible, or a run starts or ends, rising: time,
-        s, and for each of ``REASONS`` the number of jobs that wait for it from then up to the next row's time. A
-        schedule without jobs has no rows.
+        One row for each instant at which a job is submitted or becomes eligible, or a run or an outage begins or ends,
+        rising: time, s, and for each of ``REASONS`` the number of jobs that wait for it from then up to the next row's
+        time. A schedule without jobs has no rows.
 
     Raises
     ------
@@ -220,7 +224,9 @@ def _find(schedule: Schedule, window: tuple[float, float] | None) -> _Waits:
     start = runs.start[first_run]
     entry = np.fmax(submit, column_of(jobs, "ready_time")) if "ready_time" in jobs else submit
     entry = np.minimum(entry, np.maximum(start, submit))
-    times = instants_of(*(changes_at(each).at for each in (submit, entry, runs.start, runs.end)))
+    outages = _outages_of(machine, submit, runs.end)
+    moments = (submit, entry, runs.start, runs.end, outages.begin, outages.end)
+    times = instants_of(*(changes_at(each).at for each in moments))
     begin, end = window or (-np.inf, np.inf)
     counted = np.clip(times, begin, end)
 
@@ -245,20 +251,34 @@ def _find(schedule: Schedule, window: tuple[float, float] | None) -> _Waits:
         start[swept],
     )
     free = FreeNodes(
-        runs.whole_cores.copy(), runs.whole_memory.copy(), runs.whole_gpus.copy(), np.zeros(len(machine), np.int32)
+        runs.whole_cores.copy(),
+        runs.whole_memory.copy(),
+        runs.whole_gpus.copy(),
+        users=np.zeros(len(machine), np.int32),
+        away=np.zeros(len(machine), np.int32),
     )
     kept = _room_for(shapes, len(machine.partitions))
     found = Found(times, counted, of_swept, by_time)
-    sweep_reasons(runs, waiters, _partitions_of(machine), shapes, free, kept, groups, found)
+    sweep_reasons(runs, outages, waiters, _partitions_of(machine), shapes, free, kept, groups, found)
     seconds[swept, :_SWEPT], waiting[:, :_SWEPT] = of_swept, by_time
     is_unknown = (entry < start) & (partition < 0)
     for place, (low, high, of_jobs) in {
-        6: (submit, entry, entry > submit),
-        7: (entry, start, is_unknown),
+        _SWEPT: (submit, entry, entry > submit),
+        _SWEPT + 1: (entry, start, is_unknown),
     }.items():
         seconds[of_jobs, place] = (np.clip(high, begin, end) - np.clip(low, begin, end))[of_jobs]
         waiting[:, place] = _many(times, low[of_jobs], high[of_jobs])
     return _Waits(seconds, partition, request, times, waiting)
+
+
+def _outages_of(machine: NodeTable, submit: FloatArray, end: FloatArray) -> Outages:
+    """Return when nodes are away between the first submission and the last end."""
+    first, last = submit.min(initial=np.inf), end.max(initial=-np.inf)
+    all_of = machine.outages
+    some = np.flatnonzero((all_of.begin < np.minimum(all_of.end, last)) & (all_of.end > first))
+    begins, ends = np.maximum(all_of.begin[some], first), np.minimum(all_of.end[some], last)
+    by_begin, by_end = (np.argsort(each, kind="stable") for each in (begins, ends))
+    return Outages(all_of.node[some].astype(np.int64), begins, ends, by_begin, by_end)
 
 
 def _in_ranges(begins: IntArray, first: ShortArray, last: ShortArray) -> IntArray:
@@ -328,6 +348,7 @@ def _room_for(shapes: Shapes, partitions: int) -> ShapesInSweep:
     return ShapesInSweep(
         waiting=np.zeros(count, np.int64),
         fits=np.zeros(count, np.int64),
+        is_there=np.zeros(count, np.int64),
         enough=np.zeros((count, 3), np.int64),
         free=np.zeros((count, 3), np.int64),
         room=np.concatenate(([0], np.cumsum(many))).astype(np.int64),

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from swftools.errors import ParameterError
+from swftools.machines.outages import NodeOutages
 from swftools.simulator import sum_wait_reasons, wait_reasons, wait_reasons_over_time
 from swftools.simulator.metrics.wait_reasons import REASONS, REQUESTS
 from swftools.simulator.schedule import Schedule
@@ -113,6 +114,33 @@ def test_only_nodes_that_are_large_enough_count() -> None:
     assert reasons_of(table) == {2: {"cores": 3}}
 
 
+def test_nodes_that_are_away() -> None:
+    """B fits on node 1, which is down until 3 s; the fat node is drained from 5 s on, when C waits for its turn."""
+    table = "job submit start run nodes cores partition / A 0 0 9 0 4 thin / B 1 6 1 1 4 thin / C 1 8 2 2 8 fat"
+    schedule = draw_on_nodes(table, MACHINE)
+    away = outages([1, 2, 0], [-np.inf, 5, 20], [3, np.inf, 30])
+    waits = wait_reasons(replace(schedule, machine=replace(MACHINE, outages=away)))
+    assert waits[["away", "order"]].to_numpy().tolist() == [[0, 0], [2, 3], [3, 4]]
+    steps = wait_reasons_over_time(replace(schedule, machine=replace(MACHINE, outages=away)))
+    assert steps["time"].tolist() == [0, 1, 3, 5, 6, 7, 8, 9, 10]
+    assert steps["away"].tolist() == [0, 1, 0, 1, 1, 1, 0, 0, 0]
+
+
+def outages(nodes: list[int], begin: list[float], end: list[float]) -> NodeOutages:
+    """Return outages that are known when they begin."""
+    none = np.full(len(nodes), -1)
+    return NodeOutages(np.array(nodes), np.array(begin), np.array(end), np.zeros(len(nodes), int), none + np.inf, none)
+
+
+def with_outages(schedule: Schedule, seed: int) -> Schedule:
+    """Return a schedule on whose machine nodes are away now and then, whatever runs there."""
+    draw = np.random.default_rng(seed)
+    begin = draw.integers(-3, 15, 4).astype(float)
+    away = outages(draw.integers(0, 5, 4).tolist(), begin.tolist(), (begin + draw.integers(1, 9, 4)).tolist())
+    assert schedule.machine is not None
+    return replace(schedule, machine=replace(schedule.machine, outages=away))
+
+
 def test_a_partition_that_is_not_known() -> None:
     """So nobody can say what there is room for."""
     schedule = draw_on_nodes("job submit start run nodes cores / A 0 0 4 0 4 / B 1 4 1 0 4", MACHINE)
@@ -161,6 +189,7 @@ def test_twin(seed: int) -> None:
     """Of each job, and at each instant; the wait is the sum."""
     schedule = random_on_nodes(seed, jobs=14)
     schedule = with_ready(schedule, seed) if seed % 2 else schedule
+    schedule = with_outages(schedule, seed) if seed % 3 else schedule
     of_jobs, over_time, times = naive_wait_reasons(schedule)
     waits, steps = wait_reasons(schedule), wait_reasons_over_time(schedule)
     assert steps["time"].tolist() == times
