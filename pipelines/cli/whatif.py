@@ -147,7 +147,7 @@ def _machine(
             if text != RUN_OPTIONS[name].usual:
                 raise click.UsageError(f"--{name} is of a machine of nodes; give --machine too")
         if processors is None:
-            raise click.UsageError("Missing option '--processors' (or '--machine').")
+            raise click.UsageError("the size of the machine is not known; give --processors or --machine")
         if less >= processors:
             raise click.UsageError(f"--less {less} leaves nothing of --processors {processors}")
         check_of_a_pool(jobs)

@@ -22,7 +22,7 @@ from swftools.machines.formats import read_machine_file
 from swftools.machines.left_out import not_simulated
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.numbering import Numbered, kind_name, node_table, number_nodes
-from swftools.machines.outage_dates import in_log_time
+from swftools.machines.outage_dates import from_now_on, in_log_time
 from swftools.machines.outages import node_outages
 from swftools.machines.parts import UNTYPED, NodeKind, Number, Outage, Partition, Text, Texts
 from swftools.output.amounts import counted
@@ -187,6 +187,20 @@ class MachineDescription(ShowsItself):
         if header is None or not self.outages:
             return self.table()
         return replace(self, outages=in_log_time(self.outages, header)).table()
+
+    def simulated_from_now_on(self, present: float, now: float | None = None) -> NodeTable:
+        """Return the nodes for a simulation of a queue at a moment: outages of the moment count, and last.
+
+        Seconds of outages are from the moment on. Dates count where ``now`` says what time it is.
+
+        Parameters
+        ----------
+        present : float
+            What time it is in the simulation, s.
+        now : float, optional
+            The same in seconds since 1970.
+        """
+        return replace(self, outages=from_now_on(self.outages, present, now)).table()
 
     def changed(self, changes: Sequence[str]) -> MachineDescription:
         """Return the machine with changes, each a text such as ``nodes.gpu.count+=8``; this one stays as it is.

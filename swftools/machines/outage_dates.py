@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 from swftools.header import SwfHeader, zone_of
 from swftools.machines.parts import Moment, Outage
@@ -34,6 +34,40 @@ def in_log_time(outages: Sequence[Outage], header: SwfHeader) -> tuple[Outage, .
         else outage
         for outage in outages
     )
+
+
+BEFORE = -1.0
+"""When an outage began that lasts already, s: before anything that is simulated, so that it stops nobody who runs."""
+
+
+def from_now_on(outages: Sequence[Outage], present: float, now: float | None) -> tuple[Outage, ...]:
+    """Return outages as they are for a queue at a moment: what has begun lasts, and what is over is left out.
+
+    Parameters
+    ----------
+    outages : sequence of Outage
+        With dates, or seconds from the moment on; or neither: of the moment.
+    present : float
+        What time it is in the simulation, s.
+    now : float, optional
+        The same in seconds since 1970; without it outages at dates stay as they are.
+    """
+    found = []
+    for outage in outages:
+        begin, end = (_from_now(moment, now) for moment in (outage.begin, outage.end))
+        if isinstance(begin, str) or isinstance(end, str):
+            found.append(outage)
+        elif end is None or end > 0.0:
+            since = BEFORE if begin is None or begin <= 0.0 else present + begin
+            known = outage.known if not isinstance(outage.known, float) else present + outage.known
+            found.append(replace(outage, begin=since, end=None if end is None else present + end, known=known))
+    return tuple(found)
+
+
+def _from_now(moment: Moment, now: float | None) -> Moment:
+    """Return a date as seconds from now on, where it is known what time it is."""
+    seconds = _seconds(moment, 0, UTC) if now is not None else moment
+    return seconds - now if isinstance(moment, str) and isinstance(seconds, float) and now is not None else moment
 
 
 def _seconds(moment: Moment, start: int, zone: tzinfo) -> Moment:

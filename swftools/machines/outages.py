@@ -77,6 +77,12 @@ class NodeOutages:
         """Return some of them, by a mask or by places."""
         return replace(self, **{name: getattr(self, name)[chosen] for name in COLUMNS})
 
+    def from_now_on(self, present: float) -> NodeOutages:
+        """Return those that are not over, counted from a moment, as for a queue: those that have begun stop nobody."""
+        lasting = self.of(self.end > 0.0)
+        begin = np.where(lasting.begin > 0.0, lasting.begin + present, -1.0)
+        return replace(lasting, begin=begin, end=lasting.end + present, known=lasting.known + present)
+
     def beside(self, other: NodeOutages) -> NodeOutages:
         """Return these and others."""
         moved = replace(other, who=np.where(other.who >= 0, other.who + len(self.holders), other.who))

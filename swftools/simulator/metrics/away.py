@@ -53,7 +53,8 @@ def core_time_away(schedule: Schedule, machine: NodeTable, window: tuple[float, 
     absences = Absences(machine, window)
     held, total = allocations_of(schedule), 0.0
     is_away = np.isin(held.node, absences.nodes)
-    node, cores, start, end = (values[is_away] for values in (held.node, held.cores, held.start, held.end))
+    node, cores = held.node[is_away], held.cores[is_away]
+    start, end = held.start[is_away], held.end[is_away]
     order = np.argsort(node, kind="stable")
     bounds = [*np.searchsorted(node[order], absences.nodes, side="left").tolist(), len(node)]
     whole = np.array(window[:1]), np.array(window[1:])

@@ -57,8 +57,26 @@ def start_there(machine: Machine, job: int, group: int) -> None:  # noqa: ARG001
 
 
 @kernel(allocates=False)
+def run_there(machine: Machine, job: int, group: int) -> None:
+    """Let a job that runs already go on on nodes; as ``start_there``."""
+    start_there(machine, job, group)
+
+
+@kernel(allocates=False)
+def run_there_on_nodes(machine: NodeMachine, job: int, group: int) -> None:
+    """Let a job that runs already go on on the nodes that are written down as its own, also where these are away."""
+    begin_there(machine, job, group)
+
+
+@kernel(allocates=False)
 def start_there_on_nodes(machine: NodeMachine, job: int, group: int) -> None:
     """Start a waiting job on the nodes of a set that are written down as its own, if it fits there."""
+    begin_there(machine, job, group)
+
+
+@kernel(allocates=False)
+def begin_there(machine: NodeMachine, job: int, group: int) -> None:
+    """Do so, whether the nodes are there or not."""
     if not fits_as_planned(machine, job):
         fail(machine, NO_NODES, job)
     machine.nodes.group[job] = group

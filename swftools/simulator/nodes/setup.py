@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 from swftools.errors import ParameterError
 from swftools.header import SwfHeader
@@ -70,6 +71,19 @@ def table_of(machine: object, header: SwfHeader | None = None) -> NodeTable:
     raise ParameterError(
         f"machine of type {type(machine).__name__}: give the path of a file, a MachineDescription, or a NodeTable"
     )
+
+
+def table_at(machine: object, present: float, now: float | None) -> NodeTable:
+    """Return the nodes of a machine for a queue at a moment: see ``MachineDescription.simulated_from_now_on``."""
+    if isinstance(machine, str | os.PathLike):
+        from swftools.machines.description import read_machine  # noqa: PLC0415 (imports pydantic)
+
+        machine = read_machine(machine)
+    if hasattr(machine, "simulated_from_now_on"):
+        table: NodeTable = machine.simulated_from_now_on(present, now)
+        return table
+    found = table_of(machine)
+    return replace(found, outages=found.outages.from_now_on(present)) if len(found.outages) else found
 
 
 def _on_nodes(run: RunOptions) -> dict[str, str]:

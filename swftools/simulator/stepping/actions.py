@@ -19,15 +19,15 @@ from swftools.simulator.machine.state import DISTURBED, STARTED, STOPPED, SUSPEN
 from swftools.simulator.machine.verbs import hold, preempt, resize, start, start_on, wake_at
 from swftools.simulator.machine.views import fits
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
-from swftools.simulator.nodes.acts import start_there
+from swftools.simulator.nodes.acts import run_there, start_there
 from swftools.simulator.policies.ordered_easy import fill_before
 from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.stepping.chosen_nodes import kept_nodes, on_these_nodes
 from swftools.simulator.stepping.views import Views
 
-START, START_ON, PREEMPT, RESIZED, HOLD, FILL, WAKE, START_THERE = range(8)
+START, START_ON, PREEMPT, RESIZED, HOLD, FILL, WAKE, START_THERE, RUN_THERE = range(9)
 """The acts; ``FILL`` starts a job, or lets others go ahead that do not delay it; ``START_THERE`` starts one on nodes
-that are written down as its own."""
+that are written down as its own; ``RUN_THERE`` likewise one that ran there before the simulation began."""
 
 LACKING_ON_NODES = {START_ON: "start_on()", PREEMPT: "preempt()", RESIZED: "resize()"}
 """Acts that a machine of nodes lacks: what each is called."""
@@ -67,6 +67,8 @@ def act(place: Any, what: int, job: int, number: int, time: float) -> None:
         wake_at(machine, time)
     elif what == START_THERE:
         start_there(machine, job, number)
+    elif what == RUN_THERE:
+        run_there(machine, job, number)
     elif 0 <= job < len(machine.allocated) and is_waiting(machine.queue, job) and not fits(machine, job):
         fill_before(machine, job)
     else:

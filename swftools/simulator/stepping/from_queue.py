@@ -72,6 +72,17 @@ def _told_run_times(jobs: pd.DataFrame) -> FloatArray:
     return np.where(told > 0.0, told, np.nan)
 
 
+def moment(running: pd.DataFrame, waiting: pd.DataFrame, now: float | None) -> float:
+    """Return what time it is, s; errors are those of ``trace_of_queue``."""
+    check_queue(running, waiting, None)
+    ago = [jobs[name].to_numpy(dtype=np.float64) for jobs, name in ((running, "elapsed"), (waiting, "waited"))]
+    earliest = max(each.max(initial=0.0) for each in ago)
+    present = float(earliest) if now is None else float(now)
+    if not earliest <= present < np.inf:
+        raise ParameterError(f"now={now!r}: a job began {earliest:.10g} s ago, which would be before 0")
+    return present
+
+
 def time_left(running: pd.DataFrame) -> FloatArray:
     """Return how long running jobs are taken to run on, s."""
     return np.maximum((running["requested_time"] - running["elapsed"]).to_numpy(dtype=np.float64), LEAST)
@@ -108,13 +119,10 @@ def trace_of_queue(
         There cannot be such a queue.
     """
     check_queue(running, waiting, None if on_nodes else processors)
+    present = moment(running, waiting, now)
     elapsed, waited = (
         jobs[name].to_numpy(dtype=np.float64) for jobs, name in ((running, "elapsed"), (waiting, "waited"))
     )
-    earliest = max(elapsed.max(initial=0.0), waited.max(initial=0.0))
-    present = earliest if now is None else float(now)
-    if not earliest <= present < np.inf:
-        raise ParameterError(f"now={now!r}: a job began {earliest:.10g} s ago, which would be before 0")
     count = len(running) + len(waiting)
     start = present - elapsed
     limit = np.concatenate([elapsed + time_left(running), waiting["requested_time"].to_numpy(dtype=np.float64)])

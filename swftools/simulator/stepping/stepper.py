@@ -20,14 +20,14 @@ from swftools.machines.running import RUNS_ON
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
 from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
 from swftools.simulator.memory_transfer import renumber
-from swftools.simulator.nodes.setup import table_of
+from swftools.simulator.nodes.setup import table_at
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.simulation import Simulation
-from swftools.simulator.stepping.actions import START_THERE, act_kernel
+from swftools.simulator.stepping.actions import RUN_THERE, act_kernel
 from swftools.simulator.stepping.forks import fork
-from swftools.simulator.stepping.from_queue import trace_of_queue
+from swftools.simulator.stepping.from_queue import moment, trace_of_queue
 from swftools.simulator.stepping.live_queue import Follows, without_away
 from swftools.simulator.stepping.noting import note_waiting_kernel
 from swftools.simulator.stepping.running_on_nodes import check_all_run, spread, where_it_runs
@@ -111,7 +111,8 @@ class Stepper(Follows):
             As for ``Simulation``. On a machine of nodes both frames may have columns of what jobs ask of nodes, as
             ``read_squeue`` returns them: ``partition`` by name; running jobs ``nodes``, the list of those on which they
             run. Where that is not told, the placement chooses. A job that has more of some of its nodes than of others
-            counts as several jobs.
+            counts as several jobs. Seconds of a description's outages are from the moment on, dates count if ``now``
+            is in seconds since 1970, and outages of the moment last.
         now : float, optional
             What time it is, s, such as seconds since 1970; without it the longest time that a job has run or waited.
 
@@ -131,7 +132,7 @@ class Stepper(Follows):
         >>> twin.would_start(1, 500.0), twin.would_start(1, 900.0)
         (60.0, 700.0)
         """
-        table = None if machine is None else table_of(machine)
+        table = None if machine is None else table_at(machine, moment(running, waiting, now), now)
         size = processors if table is None else table.processors
         if size is None:
             raise ParameterError("give processors=, the size of the machine, or machine=, its nodes")
@@ -148,7 +149,7 @@ class Stepper(Follows):
                 if rows[job] < len(start) and start[rows[job]] == stepper.now:
                     nodes = lists[rows[job]]
                     if isinstance(nodes, str):
-                        stepper._do(START_THERE, job, where_it_runs(stepper._simulation, job, nodes))
+                        stepper._do(RUN_THERE, job, where_it_runs(stepper._simulation, job, nodes))
                     else:
                         stepper.start(job)
         if len(times):

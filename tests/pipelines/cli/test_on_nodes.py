@@ -281,7 +281,7 @@ def test_mistakes(files: Path, command: str, flags: tuple[object, ...], message:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("whatif", "--running", "q", "--job", "processors=1,time=1h"), "Missing option '--processors'"),
+        (("whatif", "--running", "q", "--job", "processors=1,time=1h"), "give --processors or --machine"),
         (("reservations", "small.swf", "--machine", "site.yaml"), "not simulated on machines of nodes yet"),
         (("reservations", "small.swf", "--change", "nodes.a.count+=1"), "not simulated on machines of nodes yet"),
     ],
