@@ -59,6 +59,7 @@ from swftools.simulator.machine.views import capacity, next_waiting, now, waitin
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.machine.work import work_done
 from swftools.simulator.metrics.measures import measure
+from swftools.simulator.metrics.wait_reasons import wait_reasons
 from swftools.simulator.nodes.kind import nodes_with
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.policies.pv_easy import by_key
@@ -224,7 +225,9 @@ def _simulate_on_nodes(policy: str, placement: str = "first-fit") -> None:
 
 
 def _look_at_nodes() -> None:
-    measure(simulate(_trace(), "fcfs", machine=_node()))
+    schedule = simulate(_trace(), "fcfs", machine=_node())
+    measure(schedule)
+    wait_reasons(schedule)
     simulation = Simulation(_trace(), "fcfs", machine=_node()).run(until=1)
     simulation.without(simulation.running)
 

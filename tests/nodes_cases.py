@@ -581,4 +581,26 @@ CASES = [
             "easy heads=machine": "A 0 0 / B 0 1 / C 0 1 / D 10 0 / E 2 1",
         },
     ),
+    Case(
+        "what is known of K stays its own when A, which fits fewer nodes, starts and is known no more",
+        "count cores / 6 2",
+        "p:0,4 q:0,2-3,5 r:0-1 x:1 y:2 z:3 u:4 v:5",
+        """job submit run request nodes cores partition
+           P 0 100 100 1 2 x / Q 0 300 300 1 1 y / R 0 300 300 1 1 z / S 0 50 300 1 2 u / T 0 60 300 1 2 v
+           H 1 5 5 2 2 r / A 2 300 300 1 2 p / K 3 300 300 3 1 q""",
+        {EVERY_EASY: "P 0 1 / Q 0 2 / R 0 3 / S 0 4 / T 0 5 / H 100 0-1 / A 50 4 / K 60 2-3,5"},
+    ),
+    Case(
+        "a node that comes free early is reserved in place of the last, and a long job may not have it",
+        "count / 5",
+        "p:0-3 q:4",
+        """job submit run request nodes partition
+           A 0 4 50 1 p / B 0 10 10 1 p / C 0 10 10 1 p / D 0 10 10 1 p / E 1 5 5 2 p / F 1 9 9 1 q / G 5 60 60 1 p""",
+        {
+            "easy placement=first-fit:sparing=false heads=machine": (
+                "A 0 0 / B 0 1 / C 0 2 / D 0 3 / E 10 0-1 / F 1 4 / G 10 2"
+            ),
+            "easy heads=machine": "A 0 0 / B 0 1 / C 0 2 / D 0 3 / E 10 1-2 / F 1 4 / G 5 0",
+        },
+    ),
 ]

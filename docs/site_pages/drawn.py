@@ -118,7 +118,7 @@ TABLES: dict[str, tuple[str, Callable[[Excerpt], Any]]] = {
 }
 """Of each picture of a table: from which, in words or as a call, and how the excerpt gives it."""
 
-OF_NODES = ("resources", "fragmentation")
+OF_NODES = ("resources", "fragmentation", "wait-reasons")
 """Pictures that only schedules on machines of nodes have."""
 
 SUBJECTS: dict[type, Callable[[Excerpt, str], Any]] = {

@@ -29,6 +29,10 @@ from swftools.output.shown_text import shown
 @click.option("--busy-power", type=float, help="Watts of a busy processor, for jobs without logged power.")
 @click.option("--idle-power", type=float, default=0.0, show_default=True, help="Watts of an idle processor.")
 @click.option("--static-power", type=float, default=0.0, show_default=True, help="Watts of all that is always on.")
+@click.option("--off-after", type=float, help="On nodes: seconds without a job after which a node is switched off.")
+@click.option("--off-power", type=float, default=0.0, show_default=True, help="Watts of a node that is off.")
+@click.option("--boot-time", type=float, default=0.0, show_default=True, help="Seconds that a node takes to come on.")
+@click.option("--boot-power", type=float, help="Watts of a node while it boots; default: as while it is idle.")
 @click.option("--price", metavar="FILE", help="Prices over time: .csv or .parquet.")
 @click.option("--intensity", metavar="FILE", help="Carbon intensities over time, gCO2/kWh: .csv or .parquet.")
 @click.option("--time-zone", help="Zone of times without one in these files: UTC, Europe/Paris.")
@@ -60,6 +64,10 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
     busy_power: float | None,
     idle_power: float,
     static_power: float,
+    off_after: float | None,
+    off_power: float,
+    boot_time: float,
+    boot_power: float | None,
     price: str | None,
     intensity: str | None,
     time_zone: str | None,
@@ -86,7 +94,15 @@ def measure_log_energy(  # noqa: PLR0913, PLR0917 (options by name)
     from swftools.energy import EnergyParameters, measure_energy, powers_of, read_rates
     from swftools.output.whole_files import create_file
 
-    parameters = EnergyParameters(busy_power=busy_power, idle_power=idle_power, static_power=static_power)
+    parameters = EnergyParameters(
+        busy_power=busy_power,
+        idle_power=idle_power,
+        static_power=static_power,
+        off_after=off_after,
+        off_power=off_power,
+        boot_time=boot_time,
+        boot_power=boot_power,
+    )
     rates: dict[str, Any] = {
         name: read_rates(path, time_zone=time_zone, per=per, gaps=gaps)
         for name, path, per in (("price", price, price_per), ("intensity", intensity, "kWh"))

@@ -4,19 +4,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from pipelines.logs.machine import CHANGED
-from pipelines.reports.report import NumberCell, ReportPicture, ReportTable, Section, Version, reports_on, sentence
+from pipelines.reports.report import (
+    NumberCell,
+    ReportPicture,
+    ReportTable,
+    Section,
+    Version,
+    reports_on,
+    sentence,
+)
 from pipelines.store.schedules import schedule_of
 from swftools.machines.node_table import NodeTable
 from swftools.output.amounts import counted, duration
 from swftools.simulator.measures_table import Measures
 from swftools.simulator.metrics.measures import measure
+from swftools.simulator.metrics.wait_reasons import REASONS, sum_wait_reasons, wait_reasons
 from swftools.simulator.schedule import Schedule
 
-NODES, MACHINE = "Its nodes over time", "The machine"
+NODES, MACHINE, REASONS_OF_WAITS = "Its nodes over time", "The machine", "What jobs waited for"
 
 _RESOURCES = {
     "utilization": "cores in use, %",
@@ -27,7 +37,7 @@ _HEADS = {"partition": "that of each partition", "machine": "that of the machine
 
 PICTURES = {
     "The machine over time": (("utilization", {"bins": 2000}), ("queue", {"bins": 2000}), ("gantt", {})),
-    NODES: (("resources", {"bins": 2000}), ("fragmentation", {"bins": 2000})),
+    NODES: (("resources", {"bins": 2000}), ("fragmentation", {"bins": 2000}), ("wait-reasons", {"bins": 2000})),
     "How long jobs waited": (("waits", {}), ("slowdowns", {}), ("wait-by-size", {}), ("backfilled", {})),
 }
 """Headings, and the pictures below each; fine steps of time, since a reader may look closer. What is below ``NODES`` is
@@ -55,6 +65,7 @@ def parts_of_schedules(schedules: dict[str, Schedule], assumptions: Iterable[str
         Section("What was assumed", [sentence(text) for text in assumptions]),
         *_machines(schedules, measured),
         _figures(measured),
+        *_waits_on_nodes(schedules),
         *_pictures(schedules),
     ]
 
@@ -108,6 +119,53 @@ def _use_of_nodes(machine: NodeTable, measures: Measures, name: str) -> ReportTa
         for each, nodes in zip(of_group, counts, strict=True)
     ]
     return ReportTable(["", "nodes", *_RESOURCES.values()], rows, caption=f"Use of nodes: {name}")
+
+
+def _waits_on_nodes(schedules: dict[str, Schedule]) -> Iterator[Section]:
+    """Yield what jobs waited for, and how long by partition; nothing of pools alone."""
+    tables, known = [], set[str]()
+    for name, schedule in schedules.items():
+        if schedule.machine is not None:
+            sums = sum_wait_reasons(schedule)
+            shown = [reason for reason in REASONS if sums[reason].any()]
+            known.update(shown)
+            rows = [
+                [of if by == "all" else f"{by} {of}", jobs, *amounts]
+                for by, of, jobs, *amounts in sums[["by", "name", "jobs", "waited", *shown]].itertuples(index=False)
+                if jobs
+            ]
+            tables += [
+                ReportTable(
+                    ["", "jobs", "job-hours waited", *map(_reason_in_words, shown)],
+                    rows,
+                    caption=f"Job-hours waited, by what jobs waited for: {name}",
+                ),
+                _by_partition(schedule, name),
+            ]
+    if tables:
+        words = [f"{_reason_in_words(each)}: {meaning}" for each, meaning in REASONS.items() if each in known]
+        yield Section(REASONS_OF_WAITS, [sentence(each) for each in words], tables)
+
+
+def _reason_in_words(reason: str) -> str:
+    """Return what a reason for which jobs wait is called."""
+    return reason.replace("_", " ").replace("gpus", "GPUs")
+
+
+def _by_partition(schedule: Schedule, name: str) -> ReportTable:
+    """Return how long jobs waited by the partition in which they ran, in the order of the machine."""
+    column = "partition_of_machine"
+    jobs = schedule.jobs.assign(**{column: wait_reasons(schedule)["partition"].array})
+    found = measure(replace(schedule, jobs=jobs), by=column).set_index(["job_class", "measure", "statistic"])
+    rows = []
+    for each in schedule.machine.partitions if schedule.machine else ():
+        if (each.name, "wait", "mean") in found.index:
+            value = found.loc[each.name]["value"]
+            waits = [_figure(float(value["wait", statistic]), "s") for statistic in ("mean", "p50", "p98")]
+            jobs_of = int(found["jobs"][each.name, "wait", "mean"])
+            rows.append([each.name, jobs_of, *waits, float(value["bounded_slowdown", "mean"])])
+    heading = ["partition", "jobs", "mean wait", "median wait", "98 % wait no longer", "mean bounded slowdown"]
+    return ReportTable(heading, rows, caption=f"Waits by partition: {name}")
 
 
 def _figures(measured: dict[str, Measures]) -> Section:

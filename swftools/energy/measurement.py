@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.energy.node_power import NodePower
-from swftools.energy.power import EnergyParameters, RunPower, chosen_parameters, power_of_runs, steps_of
+from swftools.energy.power import EnergyParameters, RunPower, chosen_parameters, find_off, power_of_runs, steps_of
 from swftools.energy.rates import PER, Rates
 from swftools.errors import ParameterError
 from swftools.simulator.measures_table import Measures
@@ -33,6 +33,7 @@ class _Over(NamedTuple):
     durations: FloatArray
     power: FloatArray
     of_jobs: FloatArray
+    saved: FloatArray | None
 
 
 def measure_energy(
@@ -81,12 +82,15 @@ def measure_energy(
         ================ ============= ======== ================================================================
         energy           total         J        integral of P over time
         energy           of_jobs       J        the part of processors that ran a job
+        energy           saved_off     J        what nodes take less as they are off (``off_after``)
         energy_delay     by_makespan   J s      energy, total, times the length of the window
         energy_delay     by_turnaround J s      sum over jobs of the energy of their runs times their turnaround
         power            time_mean     W        energy, total, over the length of the window
         power            max           W        the largest
         power            p50 ...       W        the least that is not exceeded for so many percent of the time
         assumed_power    count         jobs     jobs whose power is that of busy processors, since the log has none
+        switched_on      count         nodes    how often a node comes on again (``off_after``)
+        off_nodes        time_mean     nodes    nodes that are off (``off_after``)
         cost             total         currency integral of P times the price
         price            by_energy     cur./kWh cost over energy: what was paid on average
         price            time_mean     cur./kWh mean over the window: what an even power would have paid
@@ -105,6 +109,10 @@ def measure_energy(
 
     Notes
     -----
+    With ``off_after`` the schedule stays as it is: a node boots so early that it is on when its next run starts, and is
+    not switched off if there is no time for that. So this is what a site saves that knows the next start so long
+    before. One that does not makes jobs wait for the boot, which changes the schedule; that is not simulated.
+
     The energy-delay product is that of Gonzalez and Horowitz 1996, with the makespan as the delay. Compare the energy
     of schedules over the same window: a policy that ends earlier idles less, and what else would have run then is
     unknown.
@@ -117,6 +125,8 @@ def measure_energy(
     power = power_of_runs(schedule, chosen, powers)
     over = _over(schedule, power, chosen)
     rows = [*_of_power(schedule, power, over, chosen.percentiles)]
+    if chosen.off_after is not None:
+        rows += _of_off(schedule, chosen, over)
     for name, rates in (("cost", price), ("carbon", intensity)):
         if rates is not None:
             rows += _of_rates(name, rates, over, _origin(schedule, origin))
@@ -140,7 +150,10 @@ def _over(schedule: Schedule, power: RunPower, parameters: EnergyParameters) -> 
     of_jobs = np.concatenate(([0.0], column_of(steps, "job_power")))
     durations = np.diff(edges)
     held = durations > 0
-    return _Over(begin, end, edges[:-1][held], durations[held], values[held], of_jobs[held])
+    saved = None
+    if "saved_power" in steps:
+        saved = np.concatenate(([0.0], column_of(steps, "saved_power")))[held]
+    return _Over(begin, end, edges[:-1][held], durations[held], values[held], of_jobs[held], saved)
 
 
 def _of_power(
@@ -151,6 +164,8 @@ def _of_power(
     total = float((over.power * over.durations).sum()) if length > 0 else np.nan
     yield "energy", "total", "J", total
     yield "energy", "of_jobs", "J", float((over.of_jobs * over.durations).sum()) if length > 0 else np.nan
+    if over.saved is not None:
+        yield "energy", "saved_off", "J", float((over.saved * over.durations).sum()) if length > 0 else np.nan
     yield "energy_delay", "by_makespan", "J s", total * length
     yield "energy_delay", "by_turnaround", "J s", _by_turnaround(schedule, power)
     yield "power", "time_mean", "W", total / length if length > 0 else np.nan
@@ -164,6 +179,15 @@ def _of_power(
         yield "power", f"p{point:.15g}", "W", value
     yield "power", "max", "W", float(over.power.max()) if length > 0 else np.nan
     yield "assumed_power", "count", "jobs", float(power.is_assumed.sum())
+
+
+def _of_off(schedule: Schedule, parameters: EnergyParameters, over: _Over) -> Iterator[tuple[str, str, str, float]]:
+    """Yield how often nodes are switched on again, and how many are off on average; those that boot are not."""
+    found, length = find_off(schedule, parameters), over.end - over.begin
+    is_there = (found.on > over.begin) & (found.on <= over.end)
+    spent = np.clip(found.boot, over.begin, over.end) - np.clip(found.off, over.begin, over.end)
+    yield "switched_on", "count", "nodes", float(is_there.sum())
+    yield "off_nodes", "time_mean", "nodes", float(spent.sum()) / length if length > 0 else np.nan
 
 
 def _by_turnaround(schedule: Schedule, power: RunPower) -> float:

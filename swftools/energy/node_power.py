@@ -40,13 +40,14 @@ def powers_of(machine: MachineDescription) -> dict[str, NodePower]:
 class OnNodes(NamedTuple):
     """Power of a schedule on nodes, W: of each run if it is not logged, NaN where nothing says; of its cores if idle.
 
-    ``idle_of_machine`` is what all cores take if they are idle, ``static`` what the rest of all nodes takes.
+    ``busy_core``, ``idle_core`` and ``rest`` are of each node: a busy core, an idle one, and what is always on.
     """
 
     busy: FloatArray
     idle: FloatArray
-    idle_of_machine: float
-    static: float
+    busy_core: FloatArray
+    idle_core: FloatArray
+    rest: FloatArray
 
 
 def power_on_nodes(
@@ -92,6 +93,7 @@ def power_on_nodes(
     return OnNodes(
         np.bincount(held.run, held.cores * busy[held.node], minlength=count).astype(np.float64),
         np.bincount(held.run, held.cores * idle[held.node], minlength=count).astype(np.float64),
-        float((machine.cores * idle).sum()),
-        float(static.sum()),
+        busy,
+        idle,
+        static,
     )

@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from swftools.energy.node_power import NodePower, power_on_nodes
+from swftools.energy.node_power import NodePower, OnNodes, power_on_nodes
+from swftools.energy.switched_off import SwitchedOff, find_switched_off
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, is_number, number, truth
+from swftools.simulator.allocations import machine_of
 from swftools.simulator.metrics.columns import column_of, rows_of
-from swftools.simulator.metrics.step_functions import add_changes, changes_at, instants_of
+from swftools.simulator.metrics.step_functions import Changes, add_changes, changes_at, instants_of
 from swftools.simulator.schedule import Schedule
 
 FloatArray = npt.NDArray[np.float64]
@@ -40,6 +42,15 @@ class EnergyParameters(Parameters):
         Percentiles of the power over time, from 0 to 100.
     window : (float, float), optional
         Begin and end of the time that counts, s; by default the first submission and the last end.
+    off_after : float, optional
+        On a machine of nodes: a node on which nothing has run for so long is switched off until its next run, s. By
+        default nodes are always on.
+    off_power : float
+        Power of a node that is off, W.
+    boot_time : float
+        How long a node takes to come on, s.
+    boot_power : float, optional
+        Power of a node while it boots, W; by default what it takes while it is idle.
 
     Raises
     ------
@@ -55,6 +66,10 @@ class EnergyParameters(Parameters):
     static_power: float = number(0.0, least=0, unit="W")
     percentiles: Sequence[float] = (50, 95, 99)
     window: tuple[float, float] | None = None
+    off_after: float | None = number(None, least=0, unit="s", optional=True)
+    off_power: float = number(0.0, least=0, unit="W")
+    boot_time: float = number(0.0, least=0, unit="s")
+    boot_power: float | None = number(None, least=0, unit="W", optional=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,7 +86,8 @@ class RunPower(NamedTuple):
     """Power of a schedule, W: of each run, by the rows of its segments, and of the machine while nothing runs.
 
     ``idle`` is what the processors of each run take while they are idle, where that is said by kinds of nodes; None
-    where all processors are alike. ``is_assumed``: of which jobs the power is not logged.
+    where all processors are alike. ``is_assumed``: of which jobs the power is not logged. ``nodes``: the power of the
+    nodes, where it is said by their kinds.
     """
 
     watts: FloatArray
@@ -79,12 +95,13 @@ class RunPower(NamedTuple):
     is_assumed: npt.NDArray[np.bool_]
     idle_of_machine: float
     always_on: float
+    nodes: OnNodes | None = None
 
 
 def power_of_runs(
     schedule: Schedule, parameters: EnergyParameters, powers: Mapping[str, NodePower] | None = None
 ) -> RunPower:
-    """Return the power of each run, and of the machine while nothing runs; by kinds of nodes if ``powers`` are given.
+    """Return the power of each run, and of the machine while nothing runs; by nodes if ``powers`` or a time-out ask it.
 
     Raises
     ------
@@ -96,22 +113,23 @@ def power_of_runs(
     of_jobs = _logged_power(schedule) if parameters.logged else np.full(len(jobs), np.nan)
     is_assumed = np.isnan(of_jobs)
     logged = of_jobs[row] if schedule.machine is not None else of_jobs[row] * width
-    if powers is None:
+    if powers is None and parameters.off_after is None:
         if is_assumed.any() and parameters.busy_power is None:
             raise ParameterError(f"{_unlogged(is_assumed)}; give the power of a busy processor by busy_power= (W)")
         busy = np.nan if parameters.busy_power is None else parameters.busy_power
         watts = np.where(is_assumed[row], busy * width, logged)
         idle_of_machine = schedule.processors * parameters.idle_power
         return RunPower(watts, None, is_assumed, idle_of_machine, parameters.static_power)
-    on_nodes = power_on_nodes(schedule, powers, parameters.busy_power, parameters.idle_power)
+    on_nodes = power_on_nodes(schedule, powers or {}, parameters.busy_power, parameters.idle_power)
     of_runs = np.where(is_assumed[row], on_nodes.busy, logged)
     if np.isnan(of_runs).any():
         raise ParameterError(
             f"{_unlogged(is_assumed)}, and kinds of nodes that they had no power of a busy core; give it in powers=, "
             "or for all by busy_power= (W)"
         )
-    always_on = on_nodes.static + parameters.static_power
-    return RunPower(of_runs, on_nodes.idle, is_assumed, on_nodes.idle_of_machine, always_on)
+    always_on = float(on_nodes.rest.sum()) + parameters.static_power
+    idle_of_machine = float((machine_of(schedule).cores * on_nodes.idle_core).sum())
+    return RunPower(of_runs, on_nodes.idle, is_assumed, idle_of_machine, always_on, on_nodes)
 
 
 def _logged_power(schedule: Schedule) -> FloatArray:
@@ -157,13 +175,15 @@ def power_over_time(
     Returns
     -------
     pandas.DataFrame
-        One row for each instant at which a run starts or ends or a job is submitted, with rising times; values hold to
-        the next one's, and of the last row for ever.
+        One row for each instant at which a run starts or ends, a job is submitted, or a node goes off, boots or comes
+        on, with rising times; values hold to the next one's, and of the last row for ever.
 
         * time: s.
         * job_power: W of all busy processors, also during overhead and for work that is lost later.
         * idle_power: W of all idle processors.
-        * power: W of both and of everything that is always on.
+        * saved_power, with ``off_after``: W that nodes take less as they are off; negative while one boots that takes
+          more then than while it is idle.
+        * power: W of busy and idle processors and of everything that is always on, without what is saved.
 
     Raises
     ------
@@ -193,7 +213,8 @@ def steps_of(schedule: Schedule, power: RunPower, parameters: EnergyParameters) 
     width = column_of(runs, "allocated_processors")
     starts, ends = (changes_at(column_of(runs, name)) for name in ("start_time", "end_time"))
     submits = changes_at(column_of(schedule.jobs, "submit_time"))
-    times = instants_of(submits.at, starts.at, ends.at)
+    switched = switched_off(schedule, power, parameters)
+    times = instants_of(submits.at, starts.at, ends.at, *(each.at for each, _ in switched))
 
     def running(amount: FloatArray) -> FloatArray:
         total = np.zeros(len(times))
@@ -209,4 +230,48 @@ def steps_of(schedule: Schedule, power: RunPower, parameters: EnergyParameters) 
     else:
         idle = np.maximum(power.idle_of_machine - running(power.idle), 0.0)
     columns = {"time": times, "job_power": of_jobs, "idle_power": idle}
-    return pd.DataFrame({**columns, "power": of_jobs + idle + power.always_on})
+    whole = of_jobs + idle + power.always_on
+    if parameters.off_after is not None:
+        saved = sum_of(times, [(at, -watts) for at, watts in switched])
+        columns |= {"saved_power": saved}
+        whole = np.maximum(whole - saved, 0.0)
+    return pd.DataFrame({**columns, "power": whole})
+
+
+def sum_of(times: FloatArray, changes: Sequence[tuple[Changes, FloatArray]]) -> FloatArray:
+    """Return the sum of all that has changed up to each instant; amounts are in the rows of their changes."""
+    total = np.zeros(len(times))
+    for change, amount in changes:
+        add_changes(times, change.at, change.of(amount), 1.0, total)
+    return np.cumsum(total, out=total)
+
+
+def switched_off(
+    schedule: Schedule, power: RunPower, parameters: EnergyParameters, of_nodes: npt.NDArray[np.bool_] | None = None
+) -> list[tuple[Changes, FloatArray]]:
+    """Return when nodes go off, boot and are on again, and by how many W the power of the machine changes then.
+
+    Without a time-out nothing does. ``of_nodes``: only of these nodes.
+    """
+    if parameters.off_after is None or power.nodes is None:
+        return []
+    found = find_off(schedule, parameters)
+    if of_nodes is not None:
+        found = SwitchedOff._make(each[of_nodes[found.node]] for each in found)
+    idle = (machine_of(schedule).cores * power.nodes.idle_core + power.nodes.rest)[found.node]
+    off = np.full(len(idle), float(parameters.off_power))
+    boot = idle if parameters.boot_power is None else np.full(len(idle), float(parameters.boot_power))
+    again = np.isfinite(found.on)
+    return [
+        (changes_at(found.off), off - idle),
+        (changes_at(found.boot[again]), (boot - off)[again]),
+        (changes_at(found.on[again]), (idle - boot)[again]),
+    ]
+
+
+def find_off(schedule: Schedule, parameters: EnergyParameters) -> SwitchedOff:
+    """Return when nodes are off by the time-out; of a schedule without jobs, and without a window, never."""
+    first = float(column_of(schedule.jobs, "submit_time").min(initial=np.inf))
+    since = first if parameters.window is None else min(first, float(parameters.window[0]))
+    off_after = np.inf if parameters.off_after is None else float(parameters.off_after)
+    return find_switched_off(schedule, off_after, float(parameters.boot_time), since)

@@ -65,7 +65,8 @@ class Gantt(Picture):
     """Every run in a window, as wide as it has processors, by the colour of its user, queue, width or wait.
 
     On a machine of nodes each node is a row, and a run lies on the nodes that it had; on shared nodes it is as wide as
-    its share of their cores, and where in the row it lies is made up. On a pool a schedule does not tell which
+    its share of their cores, and where in the row it lies is made up. Where nodes are too many for their names, those
+    of their kinds stand beside them, and a line between. On a pool a schedule does not tell which
     processors a job had. It is made up: a job gets the lowest neighbours that are free, or, where there are none, the
     lowest that are. Runs that took no time are not seen.
     """
@@ -86,8 +87,9 @@ class Gantt(Picture):
         s, missing where it is not known, and ``log_zone``, the name of its zone.
 
         Of a machine of nodes ``first_node`` and ``nodes`` (rows and parts of rows), ``cores`` (of the block), and
-        ``node`` (the name of the first) stand in the place of processors, ``machine`` is how many nodes are shown,
-        ``machine_cores`` how many cores these have, and ``others`` how many nodes are not shown.
+        ``node`` (the name of the first) stand in the place of processors, ``kind`` is the kind of these nodes,
+        ``kind_low`` and ``kind_high`` the rows from which and up to which nodes have it, ``machine`` is how many nodes
+        are shown, ``machine_cores`` how many cores these have, and ``others`` how many nodes are not shown.
         """
         shown = _shown_nodes(subject, chosen)
         runs = _runs_of(subject)
@@ -108,7 +110,7 @@ class Gantt(Picture):
         else:
             blocks = blocks_on_nodes(replace(subject, segments=subject.segments.iloc[of_segments]), shown)
             run = blocks["run"].to_numpy()
-            lies = {name: blocks[name].array for name in ("first_node", "nodes", "cores", "node")}
+            lies = {str(name): blocks[name].array for name in blocks if name != "run"}
             cores = subject.machine.cores[shown.nodes].sum() if subject.machine is not None else 0
             size = {"machine": len(shown.nodes), "machine_cores": int(cores), "others": shown.others}
         columns = runs[["job_number", "job_occurrence", "start", "end", "wait"]].iloc[run].reset_index(drop=True)
@@ -169,6 +171,8 @@ class Gantt(Picture):
         if on_nodes and machine <= FEW:
             named = table.assign(row=np.floor(low)).drop_duplicates("row")
             axes.set_yticks(named["row"] + 0.5, [name_of(name) for name in named["node"]])
+        elif on_nodes:
+            _draw_kinds(axes, table, machine)
         handles = [Patch(color=color) for color in colors]
         letters = float(rcParams["legend.fontsize"]) * 0.5
         columns = int(np.clip(points[0] / (letters * (kinds["label"].str.len().max() + 5)), 1, 5))
@@ -195,6 +199,18 @@ class Gantt(Picture):
             f"start of the log; {percent(used, digits=1)} of the {what}"
             + "".join(f"; {told}" for told in _left_out(table, "which ones a job had"))
         )
+
+
+def _draw_kinds(axes: Axes, table: pd.DataFrame, machine: int) -> None:
+    """Draw a line where the kind of nodes changes, and beside the picture the names of the kinds that have room."""
+    bands = table[["kind", "kind_low", "kind_high"]].drop_duplicates().sort_values("kind_low")
+    if len(bands) < 2:
+        return
+    for kind, low, high in bands.itertuples(index=False, name=None):
+        axes.axhline(low, color="black", linewidth=0.6)
+        if high - low >= 0.04 * machine:
+            beside = axes.get_yaxis_transform()
+            axes.text(1.01, (low + high) / 2, name_of(kind), transform=beside, va="center", fontsize="small")
 
 
 def _shown_nodes(schedule: Schedule, chosen: GanttParameters) -> ShownNodes | None:

@@ -55,16 +55,22 @@ def blocks_on_nodes(schedule: Schedule, shown: ShownNodes) -> pd.DataFrame:
     ``first_node`` is the row of the node, from 0 on, and of a shared node also the share of its cores that lies below;
     ``nodes`` is how many rows it is high: a share of one, or several neighbours that the run has whole; ``cores`` how
     many cores that are; and ``node`` the name of its first node. Where few nodes are shown, each has a block by itself.
+    ``kind`` is the kind of its nodes, ``kind_low`` and ``kind_high`` are the rows from which and up to which neighbours
+    have that kind.
     """
     machine, held = machine_of(schedule), allocations_of(schedule)
     is_shown = shown.row[held.node] >= 0
     held = Allocations._make(each[is_shown] for each in held)
     row, size = shown.row[held.node], machine.cores[held.node]
     is_whole = held.cores >= size
+    kind = machine.kind[shown.nodes]
+    band = np.concatenate(([0], np.flatnonzero(np.diff(kind)) + 1, [len(kind)]))  # the rows at which the kind changes
+    of_row = np.repeat(np.arange(len(band) - 1), np.diff(band))
     of_run, low = held.run[is_whole], row[is_whole].astype(np.float64)
     begins = np.ones(len(of_run), np.bool_)
     if len(shown.nodes) > FEW:  # else neighbours that a run has whole are one block
-        begins[1:] = (of_run[1:] != of_run[:-1]) | (low[1:] != low[:-1] + 1.0)
+        band_of = of_row[low.astype(np.int64)]
+        begins[1:] = (of_run[1:] != of_run[:-1]) | (low[1:] != low[:-1] + 1.0) | (band_of[1:] != band_of[:-1])
     ends = np.append(begins[1:], True)[: len(begins)]
     parts = [(of_run[begins], low[begins], low[ends] + 1.0)]
     parts += _shared(held, row, size, np.flatnonzero(~is_whole))
@@ -75,7 +81,10 @@ def blocks_on_nodes(schedule: Schedule, shown: ShownNodes) -> pd.DataFrame:
     below = np.concatenate(([0], np.cumsum(machine.cores[shown.nodes])))  # cores of the rows below each row
     cores = np.interp(high, np.arange(len(below)), below) - np.interp(low, np.arange(len(below)), below)
     lies = {"run": run, "first_node": low, "nodes": high - low, "cores": cores}
-    return pd.DataFrame({**lies, "node": pd.array(names, dtype="str")})
+    at = of_row[low.astype(np.int64)]
+    kinds = pd.array([machine.kinds[each] for each in kind[band[at]].tolist()], dtype="str")
+    bands = {"kind": kinds, "kind_low": band[at], "kind_high": band[at + 1]}
+    return pd.DataFrame({**lies, "node": pd.array(names, dtype="str"), **bands})
 
 
 def _shared(

@@ -36,6 +36,7 @@ from swftools.simulator.metrics.over_time import max_over_time, mean_over_time, 
 from swftools.simulator.metrics.over_time_on_nodes import nodes_over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
+from swftools.simulator.metrics.wait_reasons import sum_wait_reasons, wait_reasons, wait_reasons_over_time
 from swftools.simulator.policies.easy import start_heads
 from swftools.simulator.policies.ordered_easy import backfill_in_turn
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
@@ -140,8 +141,11 @@ __all__ = [
     "start_heads",
     "start_on",
     "stretch_on",
+    "sum_wait_reasons",
     "summarize",
     "validate",
+    "wait_reasons",
+    "wait_reasons_over_time",
     "waiting_jobs",
     "wake_at",
     "watch_policies",

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from swftools.keyed_random import count_occurrences
 from swftools.trace import Trace
 
 _OTHERS = frozenset({"priority_rank", "checkpoint_interval", "speedup_curve", "utility"})
@@ -80,6 +83,28 @@ class JobTable:
             whole = pd.concat([jobs, later], ignore_index=True) if len(jobs) else later
             self._trace, self._later, self._count = self._trace.with_jobs(whole), [], 0
         return self._trace
+
+    def keys(self, rows: npt.NDArray[np.int32]) -> pd.DataFrame:
+        """Return the keys of the jobs of rows."""
+        jobs = self.trace().jobs
+        keys: pd.DataFrame = jobs[[name for name in ("job_number", "job_occurrence") if name in jobs]].iloc[rows]
+        return keys.reset_index(drop=True)
+
+    def with_keys(self, table: pd.DataFrame, rows: npt.NDArray[np.int32]) -> pd.DataFrame:
+        """Return a table with the keys of jobs in place of a column ``job``, where it has one.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            Its ``job`` is a number in the simulation.
+        rows : numpy.ndarray of int32, shape (jobs simulated,)
+            The row of each here.
+        """
+        if "job" not in table:
+            return table
+        at, row, jobs = list(table.columns).index("job"), rows[table["job"].to_numpy()], self.trace().jobs
+        keys = jobs[["job_number"]].assign(job_occurrence=count_occurrences(jobs)).iloc[row]
+        return pd.concat([table.iloc[:, :at], keys.reset_index(drop=True), table.iloc[:, at + 1 :]], axis="columns")
 
     def of_one(self, job: Mapping[str, Any]) -> Trace:
         """Return a trace of one job, which is none of them, as it would be one of them."""

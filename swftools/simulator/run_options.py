@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from swftools.errors import ParameterError
@@ -44,10 +44,11 @@ def check_options(**given: Any) -> None:
             find(given[name])
 
 
-def options_in_words(options: RunOptions) -> dict[str, Any]:
-    """Return the options as a schedule tells them: those that are read as text, with every parameter."""
+def options_in_words(options: RunOptions, unsaid: Collection[str] = ()) -> dict[str, Any]:
+    """Return the options as a schedule tells them, but for some: those that are read as text, with every parameter."""
     told = {name: text_of if name == "predictor" else _as_text(find) for name, find in FIND.items()}
-    return {name: told[name](value) if name in told else value for name, value in options.to_mapping().items()}
+    said = {name: value for name, value in options.to_mapping().items() if name not in unsaid}
+    return {name: told[name](value) if name in told else value for name, value in said.items()}
 
 
 def _as_text(find: Callable[[Any], Any]) -> Callable[[Any], str]:

@@ -91,11 +91,11 @@ def begin(
     if run.semantics != "instant":
         run = replace(run, dependencies=IGNORE)  # as the simulators do that are restated
     chosen = rule.chosen(given)
-    asked, away, kind, placement = None, None, POOL, find_placement(run.placement)
+    asked, away, kind = None, None, POOL
     if table is not None:
         from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 
-        away = away_of(trace, table, find_on_outage(run.on_outage))
+        placement, away = find_placement(run.placement), away_of(trace, table, find_on_outage(run.on_outage))
         kind = kind_for(rule, chosen, placement, has_outages=away is not None)
         left_out = np.isnan(trace.views.submit_time)
         if run.cancelled == "drop":
@@ -137,7 +137,7 @@ def begin(
         remembers=remembered_by(rule, chosen),
         number_of=number_of,
     )
-    words = {name: value for name, value in options_in_words(run).items() if name not in not_told(table)}
+    words = options_in_words(run, unsaid=not_told(table))
     return Begun(rule, chosen, workload, driver, {**words, **chosen.to_mapping()}, table)
 
 

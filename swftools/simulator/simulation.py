@@ -7,7 +7,6 @@ import copy
 import os
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -18,30 +17,24 @@ import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
 from swftools.formats.as_trace import as_trace
-from swftools.header import local_start_of
 from swftools.kernel import IntArray
-from swftools.keyed_random import count_occurrences
 from swftools.machines.node_table import NodeTable
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.assumptions import sentences_of
-from swftools.simulator.engine.dependents import leave, ready_times
+from swftools.simulator.engine.dependents import leave
 from swftools.simulator.engine.replay import BEYOND, COMING, DONE, Coming, Replay
 from swftools.simulator.job_table import JobTable
 from swftools.simulator.machine.state import (
     CAPACITY,
-    HELD,
-    HOLDS,
     RUNNING,
     SUBMITTED,
     WAKE,
     Machine,
-    Requests,
 )
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.nodes.away.on_outage import Lost, OnOutage
-from swftools.simulator.nodes.placed import columns_of_nodes
 from swftools.simulator.nodes.placement import Placement
-from swftools.simulator.nodes.placements import find_placement
+from swftools.simulator.outcome import Outcome, outcome_of, schedule_from
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested_times import Logged
@@ -51,7 +44,6 @@ from swftools.simulator.run.interruptible_thread import PAUSE
 from swftools.simulator.run.job_removal import chosen_rows, let_fewer_come, take_out
 from swftools.simulator.run_setup import begin
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.schedule_columns import schedule_of, what_was_done
 from swftools.simulator.state.columns import PER_JOB, names_per
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace
@@ -176,7 +168,7 @@ class Simulation:
         """The jobs in the queue, in its order: key, submit_time, processors, estimated_time and requested_time."""
         jobs = waiting_jobs.py_func(self._machine)
         requests = self._machine.requests
-        return self._keys(jobs).assign(
+        return self._table.keys(self._rows[jobs]).assign(
             submit_time=requests.submit_time[jobs],
             processors=requests.processors[jobs],
             estimated_time=requests.requested_time[jobs],
@@ -188,7 +180,7 @@ class Simulation:
         """The jobs that run, by expected end: key, start_time, expected_end and allocated_processors."""
         machine = self._machine
         jobs = machine.running[: machine.counts[RUNNING]]
-        return self._keys(jobs).assign(
+        return self._table.keys(self._rows[jobs]).assign(
             start_time=machine.start_time[jobs],
             expected_end=machine.expected_end[jobs],
             allocated_processors=machine.allocated[jobs].astype(np.int64),
@@ -200,7 +192,7 @@ class Simulation:
         if not self.policy.notes:
             return {}
         tables = self.policy.notes(self._driver.decider.memory, self._chosen)
-        return {name: self._with_keys(table) for name, table in tables.items()}
+        return {name: self._table.with_keys(table, self._rows) for name, table in tables.items()}
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -282,16 +274,6 @@ class Simulation:
         known = coming._replace(**columns)._replace(row=self._own_rows[:jobs].copy())
         return self._workload._replace(coming=known, is_cut=is_cut)
 
-    def _nodes_of_runs(self, is_over: npt.NDArray[np.bool_]) -> dict[str, Any]:
-        """Return what the runs of jobs that are over had of nodes; nothing of a pool."""
-        if self.nodes is None:
-            return {}
-        log, runs = self._replay.log, int(self._replay.log.size[0])
-        job = log.job[:runs]
-        machine: Any = self._machine
-        placement = find_placement(self.options["placement"])
-        return columns_of_nodes(machine, self.nodes, placement, job, is_over[job])
-
     def without_later_jobs(self) -> Self:
         """Let no more jobs come than were submitted by now; return the simulation itself.
 
@@ -371,57 +353,17 @@ class Simulation:
     def _schedule(self, *, goes_on: bool) -> Schedule:
         """Return the schedule; a simulation that does not go on gives its memory away for it."""
         self._check_whole()
-        workload, requests, jobs = self._known(), self._replay.requests, self._driver.jobs
-        if self._own_rows is not None:
-            requests = Requests._make([column[:jobs] for column in requests])
-        log, runs = self._replay.log, int(self._replay.log.size[0])
-        is_over = np.zeros(jobs, np.bool_)
-        is_over[log.job[:runs]] = True
-        is_over &= self._machine.queue.place[:jobs] == -1
-        is_over[self._machine.held[: self._machine.counts[HELD]]] = False
-        lacks_some = False
-        taken_out = self._taken_out[:jobs]
-        if len(taken_out):
-            is_out = ~np.isnan(taken_out)
-            is_over &= ~is_out
-            lacks_some = bool(is_out[: self._machine.counts[SUBMITTED]].any())
-        parts = workload, requests, log, taken_out
-        ready_time = ready_times(self._replay, jobs)
-        about = f"not ended by {self.now:.10g} s", self.processors, self.policy.name, self.options
-        holds, is_partial = int(self._machine.counts[HOLDS]), lacks_some or not self.is_over
-        notes, assumed, of_nodes = self.notes, self.assumptions, self._nodes_of_runs(is_over)
-        copies = goes_on or self._driver.seat.arena.is_whole  # or a column would keep all memory of the simulation
+        policy, options, notes, told = self.policy.name, self.options, self.notes, self.assumptions
+        # The outcome has no name here, so that its memory is free as soon as columns are made of it.
+        return schedule_from(self.trace, self._outcome(goes_on=goes_on), policy, options, notes, told)
+
+    def _outcome(self, *, goes_on: bool) -> Outcome:
+        """Return what was done so far; a simulation that does not go on forgets everything else."""
+        taken_out, unfinished = self._taken_out[: self._driver.jobs], f"not ended by {self.now:.10g} s"
+        outcome = outcome_of(self._driver, self._known(), taken_out, unfinished, self.nodes, goes_on=goes_on)
         if not goes_on:
-            del self._workload, self._driver, workload, requests, log
-        done = what_was_done(*parts, copies=copies)
-        del parts
-        schedule = schedule_of(self.trace, done, is_over, *about, ready_time=ready_time)
-        if of_nodes:
-            schedule = replace(schedule, segments=schedule.segments.assign(**of_nodes), machine=self.nodes)
-        origin = local_start_of(self.trace.header)
-        return replace(
-            schedule,
-            holds=holds,
-            is_partial=is_partial,
-            notes=notes,
-            assumptions=assumed,
-            origin=origin,
-            known_names=self.trace.known_names,
-        )
-
-    def _with_keys(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return a table with the keys of jobs in place of a column ``job``, where it has one."""
-        if "job" not in table:
-            return table
-        at, row = list(table.columns).index("job"), self._rows[table["job"].to_numpy()]
-        keys = self.trace.jobs[["job_number"]].assign(job_occurrence=count_occurrences(self.trace.jobs)).iloc[row]
-        return pd.concat([table.iloc[:, :at], keys.reset_index(drop=True), table.iloc[:, at + 1 :]], axis="columns")
-
-    def _keys(self, jobs: Any) -> pd.DataFrame:
-        """Return the keys of jobs."""
-        names = [name for name in ("job_number", "job_occurrence") if name in self.trace.jobs]
-        keys: pd.DataFrame = self.trace.jobs[names].iloc[self._rows[jobs]]
-        return keys.reset_index(drop=True)
+            del self._workload, self._driver
+        return outcome
 
     def _number_of(self, job: int) -> object:
         """Return what a user calls a job: its number in the trace."""

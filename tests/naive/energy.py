@@ -25,6 +25,38 @@ def power_each_second(
     return powers
 
 
+def power_of_nodes_each_second(
+    schedule: Schedule, powers: dict[str, tuple[float, float, float]], end: int, **options: float
+) -> list[list[float]]:
+    """Return the power of each node in each second from the first submission on, by the powers of its kind.
+
+    ``powers`` are of a busy core, an idle one and the rest; ``options`` as those of ``EnergyParameters``.
+    """
+    machine = schedule.machine
+    assert machine is not None
+    begin = int(schedule.jobs["submit_time"].min())
+    found = []
+    for node in range(len(machine)):
+        busy, idle, rest = powers[machine.kinds[machine.kind[node]]]
+        cores, runs = int(machine.cores[node]), []
+        for run in schedule.segments.itertuples():
+            if any(low <= node <= high for low, high in zip(run.nodes[::2], run.nodes[1::2], strict=True)):
+                held = cores if run.is_exclusive else int(run.cores_per_node)
+                runs.append((run.start_time, run.end_time, held))
+        of_node = []
+        for second in range(begin, end):
+            held = sum(each for first, last, each in runs if first <= second < last)
+            power = held * busy + (cores - held) * idle + rest
+            if not any(first <= second < last for first, last, _ in runs):
+                off = max([begin, *(last for _, last, _ in runs if last <= second)]) + options["off_after"]
+                boot = min([np.inf, *(first for first, _, _ in runs if first > second)]) - options["boot_time"]
+                if off < boot and off <= second:
+                    power = options["off_power"] if second < boot else options["boot_power"]
+            of_node.append(power)
+        found.append(of_node)
+    return found
+
+
 def measures(powers: list[float], rates: list[float], points: tuple[float, ...]) -> dict[tuple[str, str], Any]:
     """Return measures of powers and rates (per kWh), a value a second."""
     length = len(powers)

@@ -97,6 +97,20 @@ def test_neighbours_are_one_block_on_a_large_machine() -> None:
     assert {label.get_text() for label in labels} & set(schedule.machine.names) == set()
 
 
+def test_bands_of_kinds_on_a_large_machine() -> None:
+    """A block ends where the kind does; a line lies there, and the names stand in the middle, of those with room."""
+    machine = draw_machine("kind count cores / thin 20 4 / odd 1 4 / fat 19 8")
+    schedule = draw_on_nodes("job submit start run nodes cores exclusive / A 0 0 5 18-29 1 yes", machine)
+    blocks = data(schedule, "gantt")[["first_node", "nodes", "kind", "kind_low", "kind_high"]]
+    assert blocks.to_numpy().tolist() == [[18, 2, "thin", 0, 20], [20, 1, "odd", 20, 21], [21, 9, "fat", 21, 40]]
+    axes = plot(schedule, "gantt")
+    assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [("thin", 10), ("fat", 30.5)]
+    assert [line.get_ydata()[0] for line in axes.lines] == [0, 20, 21]  # type: ignore[index]
+    assert not plot(schedule, "gantt", kind="fat").texts
+    some = data(schedule, "gantt", nodes=25)
+    assert some["kind_high"].tolist() == [20, 21, 25]
+
+
 @pytest.mark.parametrize("seed", by_day(range(60), 15))
 def test_blocks_are_what_runs_hold(seed: int) -> None:
     """On each node a block is as high as the share of the cores, within its row, and no two lie on each other."""
@@ -162,6 +176,38 @@ def test_fragmentation_by_hand() -> None:
         "not on nodes"
     )
     assert plot(schedule, "fragmentation").texts[0].get_text() == "mean 40 %"
+
+
+def test_wait_reasons_by_hand() -> None:
+    """C waits for cores until B ends, then for room on one node more; D, behind it, for its turn from 6 s on."""
+    machine = draw_machine("kind count cores / thin 2 4 / fat 1 8")
+    table = "job submit start run nodes cores / A 0 0 10 0-1 3 / B 0 0 4 2 8 / C 1 10 5 0-1 2 / D 6 10 1 2 1"
+    schedule = draw_on_nodes(table, machine)
+    steps = data(schedule, "wait-reasons")
+    assert steps[["reason", "begin", "end", "jobs"]].to_numpy().tolist() == [
+        *(["cores", *each] for each in ([0, 1, 0], [1, 4, 1], [4, 6, 0], [6, 10, 0], [10, 11, 0], [11, 15, 0])),
+        *(["fragmented", *each] for each in ([0, 1, 0], [1, 4, 0], [4, 6, 1], [6, 10, 1], [10, 11, 0], [11, 15, 0])),
+        *(["order", *each] for each in ([0, 1, 0], [1, 4, 0], [4, 6, 0], [6, 10, 1], [10, 11, 0], [11, 15, 0])),
+    ]
+    told = (
+        f"fragmented {percent(6 / 13, digits=1)}, order {percent(4 / 13, digits=1)}, cores {percent(3 / 13, digits=1)}"
+    )
+    assert caption(schedule, "wait-reasons") == (
+        f"What jobs wait for: of {13 / 3600:.3g} job-hours waited in 15 s: {told}"
+    )
+    axes = plot(schedule, "wait-reasons")
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cores", "fragmented", "order"]  # type: ignore[union-attr]
+    edges = axes.patches[2].get_data()  # type: ignore[attr-defined]
+    assert (edges.values.tolist(), edges.baseline.tolist()) == ([0, 1, 1, 2, 0, 0], [0, 1, 1, 1, 0, 0])
+
+
+def test_nobody_waited() -> None:
+    """The picture says so, or that there are no nodes."""
+    schedule = draw_on_nodes("job submit start run nodes cores / A 0 0 10 0 1", MACHINE)
+    assert caption(schedule, "wait-reasons").endswith(": no job waited")
+    assert "no run on nodes" in caption(replace(schedule, machine=None), "wait-reasons")
+    empty = replace(schedule, jobs=schedule.jobs[:0], segments=schedule.segments[:0])
+    assert caption(empty, "wait-reasons").endswith(": no job waited")
 
 
 def test_many_steps_are_shown_in_bins() -> None:

@@ -22,7 +22,8 @@ from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.nodes import acts, classes, forking, holding
 from swftools.simulator.nodes import verbs as on_nodes
-from swftools.simulator.nodes.away import events, presence, reserving  # noqa: F401 (they say what they stand for)
+from swftools.simulator.nodes.away import acts as _acts  # noqa: F401 (they say what they stand for)
+from swftools.simulator.nodes.away import events, presence, reserving  # noqa: F401 (likewise)
 from swftools.simulator.nodes.away.exchange import exchanged_for
 from swftools.simulator.nodes.away.state import away_machine_at, away_state_at
 from swftools.simulator.nodes.exchange import EXCHANGED

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,51 +14,73 @@ from swftools.kernel import IntArray, ShortArray, kernel
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.nodes.away.state import BESIDE_NODES, KEPT
 from swftools.simulator.nodes.placement import Placement
-from swftools.simulator.nodes.state import NodeMachine
+from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.words import amounts_of
 
 
+class OnNodes(NamedTuple):
+    """The nodes that jobs had on a machine, and what they asked of them, by job.
+
+    ``need`` has what each asks of each node, in a word, ``held`` the nodes of each job, as places in the order of the
+    placement: as many as ``size`` says, from ``first`` on. ``group`` is the group of nodes that each is of,
+    ``partition`` the partition of each group. ``kept`` has the nodes of runs that were stopped, as ``Outages`` does.
+    """
+
+    table: NodeTable
+    need: IntArray
+    held: ShortArray
+    first: IntArray
+    size: ShortArray
+    group: ShortArray
+    partition: IntArray
+    kept: ShortArray
+
+    @classmethod
+    def of(cls, machine: Any, table: NodeTable) -> Self:
+        """Return those of a machine, whose arrays they are."""
+        nodes, asked, outages = machine.nodes, machine.asked, getattr(machine, "outages", None)
+        kept = np.zeros(0, np.int32) if outages is None else outages.kept[: outages.counts[KEPT]]
+        return cls(table, asked.need, nodes.held, asked.first, asked.nodes, nodes.group, machine.places.partition, kept)
+
+
 def columns_of_nodes(
-    machine: NodeMachine,
-    table: NodeTable,
-    placement: Placement,
-    log_job: npt.NDArray[np.int32],
-    is_shown: npt.NDArray[np.bool_],
+    had: OnNodes, placement: str | Placement, log_job: npt.NDArray[np.int32], is_shown: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
     """Return what runs had of nodes.
 
     Parameters
     ----------
-    machine : NodeMachine
-        Of the simulation.
-    table, placement
-        What it began with.
+    had : OnNodes
+        What jobs had.
+    placement : str or Placement
+        The one that the simulation began with.
     log_job : numpy.ndarray of int32, shape (runs,)
         The job of each run.
     is_shown : numpy.ndarray of bool, shape (runs,)
         Of which runs.
     """
-    order = placement.rule.order(table).astype(np.int32)
-    first, group, held = machine.asked.first[log_job], machine.nodes.group[log_job], machine.nodes.held
-    outages: Any = getattr(machine, "outages", None)
-    if outages is not None:  # runs that were stopped had other nodes than the last one of the job
-        kept = outages.kept[: outages.counts[KEPT]]
-        _find_kept(kept, len(held), first, group)
-        held = np.concatenate([held, kept])
-    first, group, job = first[is_shown], group[is_shown], log_job[is_shown]
-    sizes = machine.asked.nodes[job].astype(np.int64)
+    table, held = had.table, had.held
+    order = find_placement(placement).rule.order(table).astype(np.int32)
+    job = log_job[is_shown]
+    first, group = had.first[job], had.group[job]
+    if len(had.kept):  # runs that were stopped had other nodes than the last one of the job
+        of_log, group_of_log = had.first[log_job], had.group[log_job]
+        _find_kept(had.kept, len(held), of_log, group_of_log)
+        held = np.concatenate([held, had.kept])
+        first, group = of_log[is_shown], group_of_log[is_shown]
     begins = np.zeros(len(job) + 1, np.int64)
-    np.cumsum(sizes, out=begins[1:])
+    np.cumsum(had.size[job], out=begins[1:])
     own = np.empty(int(begins[-1]), np.int32)
     offsets = np.zeros(len(job) + 1, np.int32)
     _sort_nodes(held, order, first, begins, own, offsets)
     np.cumsum(offsets, out=offsets)
     ranges = np.empty(int(offsets[-1]), np.int32)
     _write_ranges(own, begins, ranges)
+    del begins, own
     nodes = pa.ListArray.from_arrays(pa.array(offsets), pa.array(ranges))
     names = pa.array([partition.name for partition in table.partitions], pa.large_string())
-    partition = machine.places.partition[group]
-    cores, memory, gpus, is_whole = amounts_of(machine.asked.need[job])
+    partition = had.partition[group].astype(np.int32, copy=False)
+    cores, memory, gpus, is_whole = amounts_of(had.need[job])
     return {
         "nodes": pd.array(nodes, dtype=pd.ArrowDtype(pa.list_(pa.int32()))),
         "cores_per_node": cores,

@@ -9,7 +9,7 @@ from swftools.errors import ParameterError
 from swftools.header import SwfHeader
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import Parameters
-from swftools.parameters.run_option_table import ON_NODES, RunOptions
+from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS, RunOptions
 from swftools.simulator.nodes.away.on_outage import find_on_outage
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.nodes.placements import find_placement
@@ -41,6 +41,8 @@ def nodes_of(
         The file cannot be read.
     """
     if machine is None:
+        if all(getattr(run, name) == RUN_OPTIONS[name].default for name in ON_NODES):
+            return None  # most runs: nothing need be read
         usual, told = _on_nodes(RunOptions()), _on_nodes(run)
         for name in ON_NODES:
             if told[name] != usual[name]:

@@ -70,6 +70,23 @@ def test_energy_on_nodes_with_power_of_their_own(tmp_path: Path) -> None:
     assert "machine: power: told, not simulated (n1)" in run("simulate", *words[1:4]).output
 
 
+def test_energy_of_nodes_that_are_switched_off(tmp_path: Path) -> None:
+    """Two runs of 10 s at 225 W; between them 2 s idle at 45 W, 27 s off at 3 W, and a boot of 1 s at 99 W."""
+    row = "{} {} -1 10 2 -1 -1 2 10 -1 1 1 1 1 1 1 -1 -1\n"
+    (tmp_path / "log.swf").write_text("; MaxProcs: 4\n" + row.format(1, 0) + row.format(2, 40))
+    machine = tmp_path / "m.yaml"
+    machine.write_text("nodes: [{names: n1, cores: 4, memory: 1G, power: {busy: 100, idle: 10, static: 5}}]\n")
+    off = ("--off-after", 2, "--off-power", 3, "--boot-time", 1, "--boot-power", 99)
+    result = run("energy", tmp_path / "log.swf", "--machine", machine, *off, "--json")
+    assert result.exit_code == 0, result.output
+    rows = pd.DataFrame(json.loads(result.stdout)["energy"]).set_index(["measure", "statistic"])["value"]
+    assert rows["energy", "total"] == pytest.approx(2 * 2250 + 90 + 81 + 99)
+    assert rows["switched_on", "count"] == 1
+    refused = run("energy", tmp_path / "log.swf", "--busy-power", 5, *off)
+    assert refused.exit_code != 0
+    assert "is a pool of processors, without nodes" in refused.output
+
+
 def test_energy_that_cannot_be_told(tmp_path: Path) -> None:
     """No power, no second 0, no zone."""
     pd.DataFrame({"t": pd.date_range("2022-01-01", periods=3, freq="h"), "v": 1.0}).to_csv(tmp_path / "r.csv")

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from pipelines.reports import schedule as of_schedule
-from pipelines.reports.schedule import MACHINE, NODES, parts
+from pipelines.reports.schedule import MACHINE, NODES, REASONS_OF_WAITS, parts
 from swftools.simulator.metrics.measures import measure
+from swftools.simulator.metrics.wait_reasons import REASONS, wait_reasons
 from swftools.simulator.schedule import Schedule
 from tests.interpreted import all_interpreted
 from tests.on_nodes import random_on_nodes
@@ -37,9 +38,10 @@ def test_nodes_have_pictures_and_figures(monkeypatch: pytest.MonkeyPatch) -> Non
     """Behind those of the machine; the figures behind all others."""
     found = report(monkeypatch, ON_NODES)
     assert list(found) == [
-        *("What was assumed", MACHINE, "In figures", "The machine over time", NODES, "How long jobs waited"),
+        *("What was assumed", MACHINE, "In figures", REASONS_OF_WAITS, "The machine over time", NODES),
+        "How long jobs waited",
     ]
-    assert [picture.name for picture in found[NODES].pictures] == ["resources", "fragmentation"]
+    assert [picture.name for picture in found[NODES].pictures] == ["resources", "fragmentation", "wait-reasons"]
     rows = found["In figures"].tables[0].rows
     assert [row[0] for row in rows][-4:] == [
         "nodes in use, %",
@@ -79,11 +81,35 @@ def test_the_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.isnan(use.rows[0][4])  # a thin node has no GPUs
 
 
+def test_what_jobs_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In job-hours, of those that have a job; and how long they waited by the partition in which they ran."""
+    hours, waits = report(monkeypatch, ON_NODES)[REASONS_OF_WAITS].tables
+    with all_interpreted():
+        of_jobs = wait_reasons(ON_NODES)
+    reasons = [name.replace(" ", "_").lower() for name in hours.columns[3:]]
+    assert reasons == [name for name in REASONS if of_jobs[name].any()]
+    assert len(reasons) >= 3
+    odd = of_jobs["partition"] == "odd"
+    rows = {row[0]: row[1:] for row in hours.rows}
+    for name, jobs in (("all", of_jobs), ("partition odd", of_jobs[odd])):
+        hours_of = jobs[["job_number", *reasons]].sum()[reasons] / 3600
+        assert rows[name] == pytest.approx([len(jobs), hours_of.sum(), *hours_of])
+    by_partition = {row[0]: row[1:] for row in waits.rows}
+    assert list(by_partition) == [each for each in ("all", "odd", "fat") if (of_jobs["partition"] == each).any()]
+    jobs = ON_NODES.jobs[odd.to_numpy()]
+    slowdown = np.maximum((jobs["wait_time"] + jobs["run_time"]) / np.maximum(jobs["run_time"], 10), 1)
+    assert by_partition["odd"][0] == odd.sum()
+    assert by_partition["odd"][1].value == pytest.approx(jobs["wait_time"].mean())
+    assert by_partition["odd"][2].value == pytest.approx(jobs["wait_time"].median())
+    assert by_partition["odd"][4] == pytest.approx(slowdown.mean())
+
+
 def test_a_pool_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its report is what it was."""
     found = report(monkeypatch, POOL)
     assert NODES not in found
     assert MACHINE not in found
+    assert REASONS_OF_WAITS not in found
     assert [row[0] for row in found["In figures"].tables[0].rows][-1] == "excluded jobs"
 
 
@@ -91,7 +117,7 @@ def test_a_pool_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nodes_beside_a_pool(monkeypatch: pytest.MonkeyPatch, both: tuple[Schedule, Schedule]) -> None:
     """What the pool has not is missing, and its pictures are left out."""
     found = report(monkeypatch, *both)
-    assert [picture.subject.machine for picture in found[NODES].pictures] == [ON_NODES.machine] * 2
+    assert [picture.subject.machine for picture in found[NODES].pictures] == [ON_NODES.machine] * 3
     assert len(found["The machine over time"].pictures) == 6
     rows = {row[0]: row[1:] for row in found["In figures"].tables[0].rows}
     values = rows["fragmentation, %"]

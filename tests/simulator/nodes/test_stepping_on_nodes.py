@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from swftools.machines import requests
 from swftools.simulator import Stepper
 from tests.interpreted import all_interpreted
 from tests.nodes_drawn import Workload, draw_machine, draw_workload, random_workload
+from tests.simulator.nodes.test_away import outages_by_lot
 from tests.simulator.nodes.test_engine import log_of
 
 RUNS = [
@@ -100,6 +102,39 @@ def test_in_steps_copied_and_forked_compiled(made: Made, part: int) -> None:
     assert sum(check_case(made, case, compiled=True) for case in list(cases(500))[part::10]) > 150
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_where_nodes_go_away(made: Made, seed: int) -> None:
+    """The same where nodes are drained, down or reserved; who fits, and can start, is looked at with that."""
+    policy, placement = RUNS[(1, 0, 2, 6)[seed % 4]]
+    workload = random_workload(8800 + seed, most_jobs=25)
+    table = replace(workload.table, outages=outages_by_lot(seed, len(workload.table)))
+    workload = replace(workload, table=table)
+    options = {"on_outage": "requeue", "heads": ("partition", "machine")[seed % 2]}
+    stepper = made(workload, policy, placement, **options)
+    with all_interpreted():
+        try:
+            whole = runs_of(stepper.copy().finish())
+        except PolicyError:
+            pytest.skip("a node never returns")
+        ahead, turn = [], 0
+        while stepper.advance():
+            turn += 1
+            fits = stepper.fitting.tolist()
+            for job in fits[:2]:
+                each = stepper.fork()
+                (there,) = np.flatnonzero(each.origin == job)
+                each.start(int(there))
+            for job in set(stepper.waiting.tolist()) - set(fits):
+                with pytest.raises(PolicyError, match="does not fit on nodes now"):
+                    stepper.copy().start(job)
+            if turn % 5 == 0:
+                ahead += [(stepper.now, runs_of(each.finish())) for each in (stepper.copy(), stepper.fork(None))]
+            stepper.decide()
+    assert runs_of(stepper.schedule()) == whole
+    for _, runs in ahead:
+        assert runs.items() <= whole.items()
+
+
 TWO_KINDS = ("count cores / 2 4 / 2 8", "p:0-1 q:1-3")
 
 
@@ -124,6 +159,22 @@ def test_whoever_fits(made: Made) -> None:
             2: (0, 9, [2, 3]),
             3: (0, 5, [1, 1]),
             4: (9, 14, [1, 3]),
+        }
+
+
+def test_reservations_are_made_anew_when_somebody_starts(made: Made) -> None:
+    """C, started from outside, delays the reservation of B, for whose nodes D is then early enough."""
+    jobs = "job submit run nodes / A 0 10 1 / B 1 5 3 / C 2 30 1 / D 3 20 1"
+    stepper = made(draw_workload("count / 3", "p:0-2 q:2", jobs), heads="partition")
+    with all_interpreted():
+        while stepper.advance() and stepper.now < 3:
+            stepper.decide()
+        assert stepper.waiting.tolist() == [1, 2, 3]
+        assert runs_of(stepper.start(2).finish()) == {
+            0: (0, 10, [0, 0]),
+            2: (3, 33, [1, 1]),
+            3: (3, 23, [2, 2]),
+            1: (33, 38, [0, 2]),
         }
 
 

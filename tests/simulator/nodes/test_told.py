@@ -12,11 +12,17 @@ import pytest
 from swftools import MachineDescription, Schedule, Trace, simulate
 from swftools.errors import ParameterError
 from swftools.learning import EpisodeLog
+from swftools.machines import requests
 from swftools.reservations import simulate_reservations
+from swftools.simulator.machine.events import SUBMISSION
+from swftools.simulator.machine.state import Machine
+from swftools.simulator.machine.verbs import predict
+from swftools.simulator.predictors.registry import predictor
 from swftools.simulator.questions.fit_semantics import fit_semantics
 from swftools.simulator.questions.policy_watch import watch_policies
 from swftools.simulator.validation.report import validate
-from tests.nodes_drawn import draw_machine
+from tests.nodes_drawn import draw_machine, draw_workload
+from tests.simulator.nodes.test_engine import log_of
 
 ONE = draw_machine("cores / 4", "p:0")
 
@@ -48,6 +54,34 @@ def test_what_is_not_simulated_is_assumed(tmp_path: Path) -> None:
             "machine: made up",
         ]
     assert not any(text.startswith("machine") for text in simulate(log(), "fcfs", 4).assumptions)
+
+
+# ---------------------------------------------------------------- run times that are predicted anew
+
+
+@predictor("shorter-by-and-by", events=(SUBMISSION,))
+def shorter_by_and_by(event: int, machine: Machine, job: int) -> None:
+    """Predict the second job to take a second, as soon as the fifth is there."""
+    if job == 4:
+        predict(machine, 1, 1.0)
+
+
+def test_a_reservation_of_another_length() -> None:
+    """B, which has a reservation, is then to end sooner, so that the reservation of C is too early for E."""
+    jobs = (
+        "job submit run cores nodes partition / A 0 10 1 1 p / B 1 5 1 1 p / C 2 5 1 2 q / D 2 40 1 1 q / E 3 10 1 1 q"
+    )
+    workload = draw_workload("count / 2", "p:0 q:0-1", jobs)
+    schedules = {}
+    for told in ("request", "shorter-by-and-by"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(requests, "ask_of", lambda trace, table, **others: workload.asked)
+            schedules[told] = (
+                simulate(log_of(workload), "easy", machine=workload.table, predictor=told, compiled=False)
+                .jobs["start_time"]
+                .tolist()
+            )
+    assert schedules == {"request": [0, 10, 15, 20, 3], "shorter-by-and-by": [0, 10, 15, 20, 20]}
 
 
 # ---------------------------------------------------------------- partitions

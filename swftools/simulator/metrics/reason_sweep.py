@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernels of ``wait_reasons.py``: the runs of a schedule swept by time, and why each kind of request cannot start.
+
+What holds up a job depends on what it asks for and on the state of the nodes, and on nothing else. So it is found for
+each shape of request that waits (partition, what it needs of a node), not for each job. A group is a shape with a
+number of nodes; it has a clock for each reason, and a job waited as long for a reason as the clock of its group went on
+between its entry and its start. At one instant everything happens before one looks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swftools.kernel import FloatArray, IntArray, ShortArray, TinyArray, kernel
+from swftools.simulator.metrics.node_sweep import RunsInSweep
+
+CORES, MEMORY, GPUS, FRAGMENTED, WHOLE_NODES, ORDER, AWAY = range(7)
+"""Columns of reasons."""
+
+NO_REASON = -1
+
+
+class Shapes(NamedTuple):
+    """Shapes of requests: partition, needs of a node, and where their groups and their place begin.
+
+    Groups of shape s are ``groups[s] : groups[s + 1]``. Shapes are ordered by partition.
+    """
+
+    partition: IntArray
+    cores: IntArray
+    memory: IntArray
+    gpus: IntArray
+    is_exclusive: TinyArray
+    groups: IntArray
+
+
+class Waiters(NamedTuple):
+    """Jobs that wait: their group, and their places by entry and by start; times, s."""
+
+    group: IntArray
+    by_entry: IntArray
+    by_start: IntArray
+    entry: FloatArray
+    start: FloatArray
+
+
+class Partitions(NamedTuple):
+    """Nodes of each partition, and partitions of each node: ``x[begins[i] : begins[i + 1]]``."""
+
+    begins: IntArray
+    nodes: IntArray
+    begins_of_node: IntArray
+    of_node: IntArray
+
+
+class FreeNodes(NamedTuple):
+    """Of each node what is free, how many runs it has, and how many outages."""
+
+    cores: IntArray
+    memory: IntArray
+    gpus: IntArray
+    users: ShortArray
+    away: ShortArray
+
+
+class Outages(NamedTuple):
+    """Outages of nodes, and their places by begin and by end; times, s, all of them instants of the sweep."""
+
+    node: IntArray
+    begin: FloatArray
+    end: FloatArray
+    by_begin: IntArray
+    by_end: IntArray
+
+
+class ShapesInSweep(NamedTuple):
+    """What is kept of each shape that waits, over the nodes of its partition that are large enough.
+
+    ``fits``: on how many it fits, ``is_there``: on how many that are not away; ``enough`` (shape, 3): how many have
+    enough cores, memory, GPUs free; ``free`` (shape, 3): what is free on them in sum; ``waiting``: jobs. ``active``
+    lists shapes that wait, those of partition p from ``room[p]`` on, ``many[p]`` of them; ``place`` is where a shape
+    stands there. ``touched`` lists those that are to be looked at again.
+    """
+
+    waiting: IntArray
+    fits: IntArray
+    is_there: IntArray
+    enough: IntArray
+    free: IntArray
+    room: IntArray
+    active: IntArray
+    many: IntArray
+    place: IntArray
+    touched: IntArray
+    is_touched: TinyArray
+
+
+class GroupsInSweep(NamedTuple):
+    """What is kept of each group: nodes asked for, jobs that wait, the reason, since when; its clock by reason, s."""
+
+    nodes: IntArray
+    waiting: IntArray
+    reason: IntArray
+    since: FloatArray
+    clock: FloatArray
+
+
+class Found(NamedTuple):
+    """What is found: ``seconds`` (job, reason), and ``waiting`` (instant, reason), jobs that wait from then on.
+
+    ``times`` rise and have all starts, ends and entries among them; ``counted`` are the same by the clock that counts.
+    """
+
+    times: FloatArray
+    counted: FloatArray
+    seconds: FloatArray
+    waiting: IntArray
+
+
+@kernel(allocates=False)
+def sweep_reasons(
+    runs: RunsInSweep,
+    outages: Outages,
+    waiters: Waiters,
+    partitions: Partitions,
+    shapes: Shapes,
+    nodes: FreeNodes,
+    kept: ShapesInSweep,
+    groups: GroupsInSweep,
+    found: Found,
+) -> None:
+    """Fill ``seconds`` and ``waiting``.
+
+    The caller guarantees that all nodes are free, that nobody waits, and that both are 0. Each waiter starts later than
+    it enters.
+    """
+    started = ended = entered = left = went = came = 0
+    for instant in range(len(found.times)):
+        now = found.times[instant]
+        touched = 0
+        if instant > 0:
+            for reason in range(found.waiting.shape[1]):
+                found.waiting[instant, reason] = found.waiting[instant - 1, reason]
+        while started < len(runs.by_start) and runs.start[runs.by_start[started]] == now:
+            touched = _move(runs, runs.by_start[started], 1, partitions, shapes, nodes, kept, touched)
+            started += 1
+        while ended < len(runs.by_end) and runs.end[runs.by_end[ended]] == now:
+            touched = _move(runs, runs.by_end[ended], -1, partitions, shapes, nodes, kept, touched)
+            ended += 1
+        while went < len(outages.by_begin) and outages.begin[outages.by_begin[went]] == now:
+            node = outages.node[outages.by_begin[went]]
+            touched = _recount(runs, node, -1, partitions, shapes, nodes, kept, touched)
+            nodes.away[node] += 1
+            touched = _recount(runs, node, 1, partitions, shapes, nodes, kept, touched)
+            went += 1
+        while came < len(outages.by_end) and outages.end[outages.by_end[came]] == now:
+            node = outages.node[outages.by_end[came]]
+            touched = _recount(runs, node, -1, partitions, shapes, nodes, kept, touched)
+            nodes.away[node] -= 1
+            touched = _recount(runs, node, 1, partitions, shapes, nodes, kept, touched)
+            came += 1
+        while left < len(waiters.by_start) and waiters.start[waiters.by_start[left]] == now:
+            _leave(waiters, shapes, kept, groups, found, waiters.by_start[left], instant)
+            left += 1
+        while entered < len(waiters.by_entry) and waiters.entry[waiters.by_entry[entered]] == now:
+            job = waiters.by_entry[entered]
+            shape = _shape_of(shapes, waiters.group[job])
+            if kept.waiting[shape] == 0:
+                _look_at(runs, partitions, shapes, nodes, kept, shape)
+            kept.waiting[shape] += 1
+            _enter(waiters, groups, found, job, instant)
+            if groups.reason[waiters.group[job]] == NO_REASON:
+                touched = _touch(kept, shape, touched)
+            entered += 1
+        for place in range(touched):
+            _look_again(shapes, kept, groups, found, kept.touched[place], instant)
+
+
+@kernel(allocates=False)
+def _enter(waiters: Waiters, groups: GroupsInSweep, found: Found, job: int, instant: int) -> None:
+    """Let a job wait: note the clock of its group, which has no reason yet if nobody else waits in it."""
+    group = waiters.group[job]
+    if groups.waiting[group] == 0:
+        groups.reason[group] = NO_REASON
+    _advance(groups, group, found.counted[instant])
+    for reason in range(found.seconds.shape[1]):
+        found.seconds[job, reason] = -groups.clock[group, reason]
+    groups.waiting[group] += 1
+    if groups.reason[group] != NO_REASON:
+        found.waiting[instant, groups.reason[group]] += 1
+
+
+@kernel(allocates=False)
+def _leave(
+    waiters: Waiters, shapes: Shapes, kept: ShapesInSweep, groups: GroupsInSweep, found: Found, job: int, instant: int
+) -> None:
+    """Let a job wait no more; if it was the last of its shape, the shape is no longer kept."""
+    group = waiters.group[job]
+    _advance(groups, group, found.counted[instant])
+    for reason in range(found.seconds.shape[1]):
+        found.seconds[job, reason] += groups.clock[group, reason]
+    found.waiting[instant, groups.reason[group]] -= 1
+    groups.waiting[group] -= 1
+    shape = _shape_of(shapes, group)
+    kept.waiting[shape] -= 1
+    if kept.waiting[shape] == 0:
+        partition = shapes.partition[shape]
+        kept.many[partition] -= 1
+        last = kept.active[kept.room[partition] + kept.many[partition]]
+        kept.active[kept.place[shape]] = last
+        kept.place[last] = kept.place[shape]
+
+
+@kernel(allocates=False)
+def _look_again(
+    shapes: Shapes, kept: ShapesInSweep, groups: GroupsInSweep, found: Found, shape: int, instant: int
+) -> None:
+    """Find the reason of each group of a shape that waits; where it is another one, its clock begins to go."""
+    kept.is_touched[shape] = 0
+    for group in range(shapes.groups[shape], shapes.groups[shape + 1]):
+        if groups.waiting[group] > 0:
+            reason, before = _reason(shapes, kept, shape, groups.nodes[group]), groups.reason[group]
+            if reason != before:
+                _advance(groups, group, found.counted[instant])
+                groups.reason[group] = reason
+                found.waiting[instant, reason] += groups.waiting[group]
+                if before != NO_REASON:
+                    found.waiting[instant, before] -= groups.waiting[group]
+
+
+@kernel(allocates=False)
+def _shape_of(shapes: Shapes, group: int) -> int:
+    """Return the shape of a group, by bisection: the last whose groups begin at it or before."""
+    low, high = 0, len(shapes.partition)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if shapes.groups[middle] <= group:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel(allocates=False)
+def _advance(groups: GroupsInSweep, group: int, clock: float) -> None:
+    """Let the clock of the reason of a group go on until now."""
+    if groups.reason[group] != NO_REASON:
+        groups.clock[group, groups.reason[group]] += clock - groups.since[group]
+    groups.since[group] = clock
+
+
+@kernel(allocates=False)
+def _touch(kept: ShapesInSweep, shape: int, touched: int) -> int:
+    """Note that a shape is to be looked at, once; return how many are."""
+    if kept.is_touched[shape]:
+        return touched
+    kept.is_touched[shape] = 1
+    kept.touched[touched] = shape
+    return touched + 1
+
+
+@kernel(allocates=False)
+def _look_at(
+    runs: RunsInSweep, partitions: Partitions, shapes: Shapes, nodes: FreeNodes, kept: ShapesInSweep, shape: int
+) -> None:
+    """Begin to keep what is free for a shape."""
+    partition = shapes.partition[shape]
+    kept.place[shape] = kept.room[partition] + kept.many[partition]
+    kept.active[kept.place[shape]] = shape
+    kept.many[partition] += 1
+    kept.fits[shape] = kept.is_there[shape] = 0
+    for resource in range(3):
+        kept.enough[shape, resource] = kept.free[shape, resource] = 0
+    for place in range(partitions.begins[partition], partitions.begins[partition + 1]):
+        node = partitions.nodes[place]
+        if _is_large(runs, shapes, shape, node):
+            _count(shapes, nodes, kept, shape, node, 1)
+
+
+@kernel(allocates=False)
+def _is_large(runs: RunsInSweep, shapes: Shapes, shape: int, node: int) -> bool:
+    """Whether a node has, while it is idle, what a shape needs."""
+    return (
+        runs.whole_cores[node] >= shapes.cores[shape]
+        and runs.whole_memory[node] >= shapes.memory[shape]
+        and runs.whole_gpus[node] >= shapes.gpus[shape]
+    )
+
+
+@kernel(allocates=False)
+def _count(shapes: Shapes, nodes: FreeNodes, kept: ShapesInSweep, shape: int, node: int, sign: int) -> None:
+    """Add what a node has free to what is kept of a shape (sign 1), or take it away (-1)."""
+    cores = int(nodes.cores[node] >= shapes.cores[shape])
+    memory = int(nodes.memory[node] >= shapes.memory[shape])
+    gpus = int(nodes.gpus[node] >= shapes.gpus[shape])
+    kept.enough[shape, CORES] += sign * cores
+    kept.enough[shape, MEMORY] += sign * memory
+    kept.enough[shape, GPUS] += sign * gpus
+    kept.free[shape, CORES] += sign * nodes.cores[node]
+    kept.free[shape, MEMORY] += sign * nodes.memory[node]
+    kept.free[shape, GPUS] += sign * nodes.gpus[node]
+    if cores + memory + gpus == 3 and not (shapes.is_exclusive[shape] and nodes.users[node] > 0):
+        kept.fits[shape] += sign
+        kept.is_there[shape] += sign * int(nodes.away[node] == 0)
+
+
+@kernel(allocates=False)
+def _move(
+    runs: RunsInSweep,
+    run: int,
+    sign: int,
+    partitions: Partitions,
+    shapes: Shapes,
+    nodes: FreeNodes,
+    kept: ShapesInSweep,
+    touched: int,
+) -> int:
+    """Let a run take its nodes (sign 1), or give them back (-1); return how many shapes are to be looked at."""
+    for place in range(runs.begins[run], runs.begins[run + 1]):
+        for node in range(runs.first[place], runs.last[place] + 1):
+            touched = _recount(runs, node, -1, partitions, shapes, nodes, kept, touched)
+            if runs.is_exclusive[run]:
+                nodes.cores[node] -= sign * runs.whole_cores[node]
+                nodes.memory[node] -= sign * runs.whole_memory[node]
+                nodes.gpus[node] -= sign * runs.whole_gpus[node]
+            else:
+                nodes.cores[node] -= sign * runs.cores[run]
+                nodes.memory[node] -= sign * runs.memory[run]
+                nodes.gpus[node] -= sign * runs.gpus[run]
+            nodes.users[node] += sign
+            touched = _recount(runs, node, 1, partitions, shapes, nodes, kept, touched)
+    return touched
+
+
+@kernel(allocates=False)
+def _recount(
+    runs: RunsInSweep,
+    node: int,
+    sign: int,
+    partitions: Partitions,
+    shapes: Shapes,
+    nodes: FreeNodes,
+    kept: ShapesInSweep,
+    touched: int,
+) -> int:
+    """Count a node for all shapes that wait for its partitions (sign 1), or no longer (-1)."""
+    for of_node in range(partitions.begins_of_node[node], partitions.begins_of_node[node + 1]):
+        partition = partitions.of_node[of_node]
+        for place in range(kept.room[partition], kept.room[partition] + kept.many[partition]):
+            shape = kept.active[place]
+            if _is_large(runs, shapes, shape, node):
+                _count(shapes, nodes, kept, shape, node, sign)
+                touched = _touch(kept, shape, touched)
+    return touched
+
+
+@kernel(allocates=False)
+def _reason(shapes: Shapes, kept: ShapesInSweep, shape: int, many: int) -> int:
+    """Return what holds up a job of a shape that asks for so many nodes."""
+    if kept.fits[shape] >= many:
+        return ORDER if kept.is_there[shape] >= many else AWAY
+    scarcest = NO_REASON
+    if kept.free[shape, GPUS] < many * shapes.gpus[shape]:
+        scarcest = GPUS
+    if kept.free[shape, CORES] < many * shapes.cores[shape] and (
+        scarcest == NO_REASON or kept.enough[shape, CORES] < kept.enough[shape, scarcest]
+    ):
+        scarcest = CORES
+    if kept.free[shape, MEMORY] < many * shapes.memory[shape] and (
+        scarcest == NO_REASON or kept.enough[shape, MEMORY] < kept.enough[shape, scarcest]
+    ):
+        scarcest = MEMORY
+    if scarcest != NO_REASON:
+        return scarcest
+    return WHOLE_NODES if shapes.is_exclusive[shape] else FRAGMENTED
