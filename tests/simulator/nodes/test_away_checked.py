@@ -146,7 +146,9 @@ def test_checkpoints_must_be_known(engine: Engine) -> None:  # noqa: F811
 @pytest.mark.parametrize("policy", ["conservative", "conservative-fixed", "conservative-replanned"])
 def test_plans_are_refused(policy: str, engine: Engine) -> None:  # noqa: F811
     """In one sentence that names who works."""
-    with pytest.raises(ParameterError, match=r"its plan does not look at when nodes are away; with their usual .* easy"):
+    with pytest.raises(
+        ParameterError, match=r"its plan does not look at when nodes are away; with their usual .* easy"
+    ):
         engine.schedule(BY_HAND[1].workload(), policy)
 
 
