@@ -43,6 +43,11 @@ LEAST_LOOKED_AT = 2000
 """So many reservations are looked at, whatever it costs."""
 
 
+Promise = Callable[[IntArray, NodeStarts, IntArray, FloatArray, BoolArray], FloatArray]
+"""Returns the reservations of heads: takes the places of some jobs in the queue, these jobs by themselves, which of
+them are heads, since when, and of which times it is known what ran before."""
+
+
 class NodeQueue(NamedTuple):
     """The jobs of a schedule in order of the queue, and what they ask for.
 
@@ -145,13 +150,17 @@ def _joined_partitions(places: list[Place], table: NodeTable) -> list[int]:
 
 
 def promises_on_nodes(
-    queue: NodeQueue, tolerance: float, *, one_decision: bool, one_head: bool
+    queue: NodeQueue, tolerance: float, *, one_decision: bool, one_head: bool, promise: Promise | None = None
 ) -> dict[str, Callable[[], Broken]]:
-    """Return how each promise that can be checked on nodes is checked."""
-    heads = partial(find_delayed_heads, queue, tolerance, one_decision=one_decision)
+    """Return how each promise that can be checked on nodes is checked.
+
+    ``promise`` is how reservations are recomputed where nodes are away; then it is not checked whether heads idle.
+    """
+    heads = partial(find_delayed_heads, queue, tolerance, one_decision=one_decision, promise=promise)
+    idle = {"no-idle-head": partial(find_idle_heads, queue, tolerance, one_head=one_head)}
     return {
         "order": partial(find_out_of_order, queue, tolerance, one_head=one_head),
-        "no-idle-head": partial(find_idle_heads, queue, tolerance, one_head=one_head),
+        **({} if promise else idle),
         "head-reservation": partial(heads, at_every_start=False),
         "backfilling": partial(heads, at_every_start=True),
     }
@@ -264,7 +273,9 @@ def _flat(sets: list[list[IntArray]]) -> tuple[IntArray, IntArray, IntArray]:
     )
 
 
-def find_delayed_heads(queue: NodeQueue, tolerance: float, *, one_decision: bool, at_every_start: bool) -> Broken:
+def find_delayed_heads(
+    queue: NodeQueue, tolerance: float, *, one_decision: bool, at_every_start: bool, promise: Promise | None = None
+) -> Broken:
     """Find first waiting jobs that start later than their reservation; ``latest`` is the reservation.
 
     It is the earliest time at which enough nodes of a set fit the job if the jobs that run when it becomes the first
@@ -272,7 +283,7 @@ def find_delayed_heads(queue: NodeQueue, tolerance: float, *, one_decision: bool
     does not count. If ``one_decision`` is false, all that can have run at an instant with several events counts.
 
     Promises that were open while a job outlived its estimate are excused. Of very many promises some are looked at,
-    the same number apart.
+    the same number apart. ``promise`` recomputes them where nodes are away.
     """
     groups = []
     for jobs, part in _groups(queue):
@@ -282,15 +293,17 @@ def find_delayed_heads(queue: NodeQueue, tolerance: float, *, one_decision: bool
         groups.append((jobs, part, heads, time))
     made = sum(len(heads) for *_, heads, _ in groups)
     had = int((queue.starts.high - queue.starts.low + 1).sum())
-    most = max(LEAST_LOOKED_AT, STEPS * had // len(queue.table))
+    most = LEAST_LOOKED_AT // 4 if promise else max(LEAST_LOOKED_AT, STEPS * had // len(queue.table))
     step = -(-made // most) if made else 1
     found, excused, looked_at = [], 0, 0
     for jobs, part, every_head, every_time in groups:
         heads, time = every_head[::step], every_time[::step]
-        latest = np.empty(len(heads))
         known = _is_known(part, time, one_decision)
-        running = np.empty(len(part.start), np.int32)
-        reserve(part, heads, time, known, in_order(part.start), running, _room(part), latest)
+        if promise:
+            latest = promise(jobs, part, heads, time, known)
+        else:
+            latest, running = np.empty(len(heads)), np.empty(len(part.start), np.int32)
+            reserve(part, heads, time, known, in_order(part.start), running, _room(part), latest)
         excuse = _is_excused(part, heads, time, tolerance)
         wrong = (part.start[heads] > latest + tolerance) & ~excuse
         first = np.diff(heads[wrong], prepend=-1) > 0

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
+
 from swftools.kernel import IntArray
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
@@ -24,6 +26,7 @@ from swftools.simulator.validation.on_nodes import (
     excluded_in_vain,
     ready_times_of,
 )
+from swftools.simulator.validation.outage_promises import reservations_beside
 from swftools.simulator.validation.outages import OUTAGE_RULES, check_outages
 from swftools.simulator.validation.promise_checks import checked_promises, say_none
 from swftools.simulator.validation.runs import (
@@ -69,7 +72,7 @@ class OnNodes:
         tolerance: float,
     ) -> None:
         self.schedule, self.table, self.jobs, self.runs = schedule, table, jobs, runs
-        self.row, self.tolerance = row, tolerance
+        self.row, self.tolerance, self.trace = row, tolerance, trace
         self.checked: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self.findings: list[FoundViolations] = []
@@ -132,16 +135,19 @@ class OnNodes:
         order = by_submission(queued)
         queue = read_queue(self.jobs, queued, order, run, self.held, self.asked, self.row, self.table, one_head)
         one_decision = SEMANTICS.get(semantics or "") == INSTANT
-        checks = promises_on_nodes(queue, self.tolerance, one_decision=one_decision, one_head=one_head)
-        if are_exact(queue.starts, self.tolerance):
+        promise = None
+        if len(self.table.outages) and self.trace is not None:
+            promise = reservations_beside(self.table.outages, self.trace, queue.row)
+        checks = promises_on_nodes(queue, self.tolerance, one_decision=one_decision, one_head=one_head, promise=promise)
+        if promise is None and are_exact(queue.starts, self.tolerance):
             checks |= dict.fromkeys(OF_ALL, partial(find_late_on_nodes, queue.starts, self.tolerance))
-        known = tuple(promise for promise in promises if promise in checks)
+        known = tuple(each for each in promises if each in checks)
         notes = [
-            f"{promise} not checked: on nodes it is known only of jobs that end as estimated, and not at once"
-            if promise in OF_ALL
-            else f"{promise} not checked: it is not known on nodes"
-            for promise in promises
-            if promise not in checks
+            f"{each} not checked: on nodes it is known only of jobs that end as estimated, and not at once"
+            if each in OF_ALL
+            else f"{each} not checked: it is not known on nodes{' that are away at times' if promise else ''}"
+            for each in promises
+            if each not in checks
         ]
         promised, remarks, broken = checked_promises(known, checks, order, self.jobs)
         if OF_FIRST & set(known) and not one_head and (left := count_unpromised(queue, self.tolerance)):
@@ -161,8 +167,8 @@ class OnNodes:
             return "not of all jobs is it known what they ask for"
         if self.placement.waits_for_shape:
             return f"placement={self.placement.to_text()!r} lets jobs wait for nodes that lie together"
-        if len(self.table.outages):
-            return "nodes were away"
+        if len(self.table.outages) and (self.table.outages.known > -np.inf).any():
+            return "nodes were away of which that was not known from the beginning"
         if self.runs.stopped.any() or len(self.runs.job) != len(self.jobs.number):
             return "jobs were stopped"
         if max((len(where.nodes) for where in self.asked.places), default=0) > MOST_SETS:

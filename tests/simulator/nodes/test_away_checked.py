@@ -152,6 +152,51 @@ def test_plans_are_refused(policy: str, engine: Engine) -> None:  # noqa: F811
         engine.schedule(BY_HAND[1].workload(), policy)
 
 
+KNOWN = AwayCase(
+    "",
+    TWO,
+    ((1, 0, 10, DOWN, ALWAYS, -1), (0, 30, 31, RESERVATION, ALWAYS, 0)),
+    "job submit run nodes / A 0 4 1 / B 1 5 2 / C 3 20 1 / D 3 6 1",
+    "",
+)
+
+
+def test_promises_beside_outages_that_are_known(engine: Engine) -> None:  # noqa: F811
+    """The head is promised 10 s, when a node is back; who overtakes it for longer breaks that promise."""
+    workload = KNOWN.workload()
+    schedule = engine.schedule(workload, "easy", compiled=False)
+    assert schedule.segments["start_time"].tolist() == [0, 4, 10, 15]
+    given: dict[str, Any] = {"trace": trace_of(workload, Rule()), "asked": workload.asked}
+    report = validate(schedule, **given)
+    assert report.ok
+    assert {"head-reservation", "backfilling"} <= set(report.checked)
+    assert any("no-idle-head not checked: it is not known on nodes that are away" in note for note in report.notes)
+    late = validate(shifted(shifted(schedule, 1, 1), 2, 1), **given)
+    found = late.violations.set_index("rule")["message"]
+    assert "10 s" in found["head-reservation"]
+    # Had the node not been known to be back, nothing would have been promised.
+    never = replace(KNOWN, outages=((1, 0, np.inf, DOWN, ALWAYS, -1),))
+    gone = replace(schedule, machine=never.workload().table)
+    assert "head-reservation" not in validate(gone, **given).violations["rule"].tolist()
+
+
+@pytest.mark.parametrize("heads", HEADS)
+def test_promises_are_kept(heads: str, engine: Engine) -> None:  # noqa: F811
+    """By EASY and its orders, on machines by lot whose outages are known."""
+    promised = 0
+    for seed in range(100, 130):
+        workload, _ = case_by_lot(seed, known=True)
+        policy = ["easy", "sjf-backfill", "lxf-backfill", "fcfs"][seed % 4]
+        try:
+            schedule = engine.schedule(workload, policy, heads=heads, compiled=False)
+        except PolicyError:
+            continue
+        report = validate(schedule, trace=trace_of(workload, Rule()), asked=workload.asked)
+        assert report.ok, (seed, policy, report)
+        promised += "head-reservation" in report.checked
+    assert promised > 8
+
+
 # ---------------------------------------------------------------- measures
 
 

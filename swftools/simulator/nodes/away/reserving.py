@@ -25,7 +25,7 @@ from swftools.simulator.nodes.several import NO_ROOM, is_in_set, list_reserved, 
 from swftools.simulator.nodes.shadow import reserve, set_that_fits
 from swftools.simulator.nodes.state import HEAD, MARK, PLANNED, SPARING
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_THEN, THEN, find_usable, has_shape
-from swftools.simulator.nodes.words import suffices, without
+from swftools.simulator.nodes.words import bits_of, suffices, without
 
 
 @in_place_of(find_now, OF_JOBS)
@@ -63,10 +63,13 @@ def reserve_there(machine: AwayMachine, head: int) -> float:
     copy_now_to_then(machine)
     forget_then(machine)
     time, ended, group = machine.clock[THE_TIME], 0, NOBODY
+    fit = count_free(machine, head)
     while True:
-        ended = let_end_until(machine, time, ended)
-        seek(machine, head, time)
-        group = set_that_fits(machine, head)
+        ended, more = let_end_until(machine, head, time, ended)
+        fit += more
+        if fit >= wanted:
+            seek(machine, head, time)
+            group = set_that_fits(machine, head)
         if group != NOBODY:
             break
         time = next_moment(machine, time, ended)
@@ -83,23 +86,37 @@ def reserve_there(machine: AwayMachine, head: int) -> float:
 
 
 @kernel(allocates=False)
-def let_end_until(machine: AwayMachine, time: float, ended: int) -> int:
+def count_free(machine: AwayMachine, head: int) -> int:
+    """Return how many nodes of all sets of a job have room for it now, whether they are there or not."""
+    free, places, need, count = machine.nodes.free, machine.places, machine.asked.need[head], 0
+    head0, head1 = bits_of(machine.asked.place[head])
+    for node in range(len(free)):
+        inside = ((places.inside0[node] & head0) | (places.inside1[node] & head1)) != 0
+        count += inside and suffices(free[node], need)
+    return count
+
+
+@kernel(allocates=False)
+def let_end_until(machine: AwayMachine, head: int, time: float, ended: int) -> tuple[int, int]:
     """Count the nodes of running jobs that are expected to end by a time as free in what is expected.
 
-    Takes how many jobs that was done for, and returns for how many it is done by now.
+    Takes for how many jobs that was done. Returns for how many it is done by now, and how many more nodes have room for
+    another job.
     """
-    nodes = machine.nodes
+    nodes, places, need, more = machine.nodes, machine.places, machine.asked.need[head], 0
+    head0, head1 = bits_of(machine.asked.place[head])
     while ended < machine.counts[RUNNING] and machine.expected_end[machine.running[ended]] <= time:
         job = machine.running[ended]
         first = machine.asked.first[job]
         for at in range(first, first + machine.asked.nodes[job]):
             node = nodes.held[at]
+            old = nodes.then[node]
             nodes.then_users[node] -= 1
-            nodes.then[node] = given_back(
-                nodes.then[node], nodes.capacity[node], machine.asked.need[job], nodes.then_users[node]
-            )
+            nodes.then[node] = given_back(old, nodes.capacity[node], machine.asked.need[job], nodes.then_users[node])
+            inside = ((places.inside0[node] & head0) | (places.inside1[node] & head1)) != 0
+            more += inside and suffices(nodes.then[node], need) and not suffices(old, need)
         ended += 1
-    return ended
+    return ended, more
 
 
 @kernel(allocates=False)
@@ -116,14 +133,17 @@ def next_moment(machine: AwayMachine, time: float, ended: int) -> float:
 def reserve_next_there(machine: AwayMachine, head: int) -> None:
     """Reserve nodes for a job beside those that have reservations already."""
     plan, planned, length = machine.plan, machine.classes.counts[PLANNED], expected_time(machine, head)
+    fit, wanted = count_free(machine, head), machine.asked.nodes[head]
     copy_now_to_then(machine)
     reserved = list_reserved(machine, head)
     time, ended, group = machine.clock[THE_TIME], 0, NOBODY
     while True:
-        ended = let_end_until(machine, time, ended)
-        seek(machine, head, time)
+        ended, more = let_end_until(machine, head, time, ended)
+        fit += more
         end = instant(time + length)
-        group = set_with_room_there(machine, head, reserved, time, end)
+        if fit >= wanted:
+            seek(machine, head, time)
+            group = set_with_room_there(machine, head, reserved, time, end)
         if group != NOBODY:
             write_down(machine, head, group, time, end)
             return
