@@ -317,7 +317,8 @@ def test_what_is_known_before(tmp_path: Path) -> None:
             "drain": False,
             "reservation": None,
         }
-    text = "nodes,begin,kind,known\nn01,1,down,true\nn02,1,drain,No\nn03,1,down,1h\nn04,1,down,\nn05,1,down,1\n"
+    text = "nodes,begin,kind,known\nn01,1,down,true\nn02,1,drain,No\nn03,1,down,1h\nn04,1,down,\n"
+    text += "n05,1,down,1\nn06,1,drain,YES\n"
     found = read_outages(write(tmp_path, text), NODES).outages
     assert {each["nodes"]: each.get("known") for each in found} == {
         "n01": True,
@@ -325,6 +326,7 @@ def test_what_is_known_before(tmp_path: Path) -> None:
         "n03": 3600.0,
         "n04": None,
         "n05": 1.0,
+        "n06": True,
     }
     assert next(each["known"] for each in found if each["nodes"] == "n01") is True
 

@@ -118,6 +118,13 @@ def test_kinds_overlap() -> None:
     assert len(outages_of([event("n1", 0, 9), event("n1", 3, 5, "drain")])[0]) == 2
 
 
+def test_what_is_known_parts() -> None:
+    """One that is planned, and one that is not, stay two, also of two nodes."""
+    planned, surprise = event("n1", 0, 9)._replace(known=True), event("n1", 3, 12)._replace(known=False)
+    found = outages_of([planned, surprise, surprise._replace(node="n2")])[0]
+    assert [(each["nodes"], each["begin"], each["known"]) for each in found] == [("n1", 0, True), ("n[1-2]", 3, False)]
+
+
 def test_nodes_together() -> None:
     """Those that go and come back together for one reason; n2 stands before n10."""
     four = [event("n10", 0, 5, reason="a"), event("n2", 0, 5, reason="a"), event("n3", 0, 5), event("n4", 0, 6)]

@@ -180,6 +180,7 @@ def test_simulated(tmp_path: Path) -> None:
     wait = {}
     for name in ("seconds", "dates", ""):
         done = call(*words, *(("--outages", tmp_path / f"{name}.csv") if name else ()))
+        assert done.exit_code == 0, done.output
         rows_found = json.loads(done.stdout)["measures"]
         (wait[name],) = (row["value"] for row in rows_found if (row["measure"], row["statistic"]) == ("wait", "max"))
     assert wait == {"seconds": 9, "dates": 9, "": 0}
