@@ -100,7 +100,7 @@ def test_what_is_off_by_default() -> None:
     assert ("switched_on", "count") not in values_of(SCHEDULE)
 
 
-@pytest.mark.parametrize("seed", by_day(range(100), 20))
+@pytest.mark.parametrize("seed", by_day(range(100), 10))
 def test_second_by_second(seed: int) -> None:
     """Of all nodes, and of those of a kind; energy and carbon are their sums."""
     schedule = random_on_nodes(seed, jobs=6)
