@@ -94,6 +94,10 @@ def test_what_jobs_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, jobs in (("all", of_jobs), ("partition odd", of_jobs[odd])):
         hours_of = jobs[["job_number", *reasons]].sum()[reasons] / 3600
         assert rows[name] == pytest.approx([len(jobs), hours_of.sum(), *hours_of])
+    small = replace(ON_NODES, segments=ON_NODES.segments.assign(gpus_per_node=0.0))
+    shown = report(monkeypatch, small)[REASONS_OF_WAITS].tables[0].rows
+    assert "request GPUs" not in [row[0] for row in shown]
+    assert "request part of a node" in [row[0] for row in shown]
     by_partition = {row[0]: row[1:] for row in waits.rows}
     assert list(by_partition) == [each for each in ("all", "odd", "fat") if (of_jobs["partition"] == each).any()]
     jobs = ON_NODES.jobs[odd.to_numpy()]
