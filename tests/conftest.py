@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,9 @@ settings.register_profile(
     "search", deadline=None, database=None, max_examples=2000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "day"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it where tests run in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # so that the commands that tests start heed Ctrl-C
 
 
 @pytest.hookimpl(wrapper=True)
