@@ -12,6 +12,7 @@ from swftools.learning.rules import Rules
 from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.run.compiled_calls import CHECKED, Called, called_for
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.state.arena import Arena
 from swftools.trace import Trace
 
 
@@ -73,7 +74,9 @@ class EpisodeLog:
             )
         self.trace, self.processors = trace, simulation.processors
         self.workload, self.coming, self.restart = workload, workload.coming, workload.restart
-        self.arena, self.replay, self.kind = driver.seat.arena, driver.replay, driver.called.kind
+        self.replay, self.kind = driver.replay, driver.called.kind
+        self.on_nodes: Arena[Any] | None = None if self.nodes is None else driver.seat.arena
+        """The simulation of the log before its first event, on a machine of nodes; None on a pool."""
         self.options, self.semantics = dict(simulation.options), driver.options.semantics
         self.observer, self._predictor = driver.observer, driver.predictor
         self._compiled: bool | str = options.get("compiled", True)

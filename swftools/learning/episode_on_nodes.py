@@ -39,7 +39,8 @@ def empty_episode_on_nodes(
     like: Any = empty_episode(places)
     found: Any = seen or empty_seen_on_nodes()
     asks = asked or empty(NodeRequests, StateSizes(jobs=1))
-    return EpisodeOnNodes(*like._replace(seen=found), asks)
+    made: Any = (*like._replace(seen=found), asks)
+    return EpisodeOnNodes._make(made)
 
 
 episode_on_nodes_at = instead_of(episode_at)(Lent(empty_episode_on_nodes))

@@ -45,8 +45,8 @@ class Logs:
         """In what form their machines are seen."""
         if any((log.form, log.kind) != (self.form, self._logs[0].kind) for log in self._logs):
             raise ParameterError(
-                "the machines of the logs are seen in different forms; give logs of pools alone, or of machines of nodes "
-                "with as many kinds of nodes and partitions, and one placement"
+                "the machines of the logs are seen in different forms; give logs of pools alone, or of machines of "
+                "nodes with as many kinds of nodes and partitions, and one placement"
             )
         self.weights: npt.NDArray[np.float64] = np.full(len(given), 1.0 / len(given))
         if weights is not None:

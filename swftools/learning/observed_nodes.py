@@ -32,6 +32,7 @@ from swftools.learning.observation import (
     WIDTH,
     Form,
     ObservedJobs,
+    empty_seen,
     observe,
     show_end,
     show_no_more,
@@ -45,7 +46,7 @@ from swftools.simulator.nodes.classes import any_may_start
 from swftools.simulator.nodes.exchange import instead_of
 from swftools.simulator.nodes.searching import find_both
 from swftools.simulator.nodes.shadow import reserve
-from swftools.simulator.nodes.state import HEAD, IS_FRESH, NodeMachine
+from swftools.simulator.nodes.state import HEAD, IS_FRESH, NodeMachine, Places
 from swftools.simulator.nodes.verbs import fits_on_nodes
 from swftools.simulator.nodes.words import HALF, WHOLE, cores_in, gpus_in, memory_in
 
@@ -95,15 +96,15 @@ def form_of(table: NodeTable | None) -> Form:
     return Form(PARTITIONS + len(table.partitions), len(table.kinds) + len(table.partitions))
 
 
-def on_this_machine(seen: ObservedJobs, machine: Any, table: NodeTable, order: IntArray) -> ObservedOnNodes:
+def on_this_machine(seen: ObservedJobs, places: Places, table: NodeTable, order: IntArray) -> ObservedOnNodes:
     """Return what is seen of a machine of nodes, in the arrays of ``seen``.
 
     Parameters
     ----------
     seen : ObservedJobs
         Room of the form that ``form_of`` tells.
-    machine : NodeMachine
-        Its places are looked up.
+    places : Places
+        Where the jobs may run.
     table : NodeTable
         The machine.
     order : numpy.ndarray of int64, shape (nodes,)
@@ -126,7 +127,6 @@ def on_this_machine(seen: ObservedJobs, machine: Any, table: NodeTable, order: I
         fixed[row, CORES : GPUS + 1] = (own.max(axis=0) * _one_of(largest))[:3] if len(own) else 0.0
         fixed[row, PARTITIONS:] = is_in[is_in[:, row]][:, kinds:].any(axis=0)
     fixed[kinds:, PARTITIONS:] = np.eye(partitions)
-    places = machine.places
     bits = [(places.partitions0, places.partitions1)[number >= HALF] >> number % HALF for number in range(partitions)]
     return ObservedOnNodes(
         *seen,
@@ -150,11 +150,9 @@ def _one_of(amounts: Any) -> FloatArray:
 
 def empty_seen_on_nodes() -> ObservedOnNodes:
     """Return what is of the kinds of arrays that all have."""
+    seen: Any = empty_seen(1)
     whole, real, small = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.float32)
-    wholes = [whole.copy() for _ in range(6)]
-    return ObservedOnNodes(
-        *(small, np.zeros(1, np.int8), *wholes, real, whole, real.copy(), real.copy(), small.copy(), small.copy())
-    )
+    return ObservedOnNodes._make((*seen, whole, whole, whole, whole, real, whole, real, real, small, small))
 
 
 @instead_of(observe)

@@ -37,6 +37,7 @@ class EnvOptions(TypedDict, total=False):
     reference: str | Policy | None
     policy: str | Policy
     weights: Sequence[float] | None
+    machine: str | PathLike[str] | MachineDescription | NodeTable | None
     processors: int | None
     predictor: str | Predictor
     requests: str | Logged

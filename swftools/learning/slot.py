@@ -37,13 +37,14 @@ from swftools.simulator.engine.replay import (
     STEPS,
     TO_DECIDE,
     Coming,
+    Replay,
     begin_state,
     coming_at,
     replay_at,
 )
 from swftools.simulator.machine.state import PLACES, WAITING
 from swftools.simulator.memory_room import NodeRoom
-from swftools.simulator.nodes.placed import columns_of_nodes
+from swftools.simulator.nodes.placed import OnNodes, columns_of_nodes
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.policy_abi import pack
 from swftools.simulator.run.compiled_calls import engine_kernel
@@ -82,10 +83,12 @@ class Slot:
         room = {"places": queue, "held": 2 * queue + jobs, "ends": 4 * most, "edges": edges}
         coming, optional = log.coming._replace(**own), DEPENDS if edges else ()
         arena: Arena[Any]
-        if log.nodes is None:
+        if log.on_nodes is None:
             arena = begin_state(coming, log.processors, log.restart, optional, **room)
         else:
-            arena = begin_episodes_on_nodes(log.arena, coming, optional, **room)
+            arena = begin_episodes_on_nodes(log.on_nodes, coming, optional, **room)
+        self.machine: Any
+        self.replay: Replay
         coming, self.machine, self.replay = arena.state
         self.requests = self.replay.requests
         self._kept: list[Any] = [called, compared]  # what lies at a place must stay there
@@ -106,10 +109,11 @@ class Slot:
             engine = place_of_compiled(engine_kernel(log.kind), checked=log.is_checked)
         where = (engine, *runs, self._lay(log.coming, coming_at), self._lay(log.replay, replay_at), *places)
         like, episode = episode_at, empty_episode(where, seen)
-        if log.nodes is not None:
+        if log.nodes is not None and log.on_nodes is not None:
+            machine = log.on_nodes.state.machine
             order = find_placement(log.options["placement"]).rule.order(log.nodes)
-            shown = on_this_machine(seen, log.arena.state.machine, log.nodes, order)
-            like, episode = episode_on_nodes_at, empty_episode_on_nodes(where, shown, log.arena.state.machine.asked)
+            shown = on_this_machine(seen, machine.places, log.nodes, order)
+            like, episode = episode_on_nodes_at, empty_episode_on_nodes(where, shown, machine.asked)
         episode.kinds[:] = rules.kinds()
         episode.numbers[THRESHOLD] = LEAST_RUN_TIME
         self.episode, self.place = episode, self._lay(episode, like)
@@ -178,8 +182,7 @@ class Slot:
         if self.log.nodes is None:
             return schedule
         job = self.replay.log.job[: int(self.replay.log.size[0])]
-        placement = find_placement(self.log.options["placement"])
-        had = columns_of_nodes(self.machine, self.log.nodes, placement, job, np.ones(len(job), np.bool_))
+        had = columns_of_nodes(OnNodes.of(self.machine, self.log.nodes), self.log.options["placement"], job, over[job])
         return replace(schedule, segments=schedule.segments.assign(**had), machine=self.log.nodes)
 
     def _reference_at(self, first: int) -> float:
