@@ -70,7 +70,7 @@ class Twins:
         if source is value.py_func:
             return value
         if id(value) not in self._made:
-            self._made[id(value)] = Kernel(source, value.signature, value.allocates, value.merges)
+            self._made[id(value)] = type(value)(source, value.signature, value.allocates, value.merges)
             self._kept.append(value)
         return self._made[id(value)]
 

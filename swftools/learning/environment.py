@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.learning.episode import COUNTED, DECISIONS, INVALID, OVER, REFERENCE, REWARD, TOTAL
-from swftools.learning.observation import FEATURES, empty_seen
+from swftools.learning.observation import empty_seen
 from swftools.learning.options import EnvOptions, Given, rules_and_logs
 from swftools.learning.registration import need_gymnasium
 from swftools.learning.slot import Slot
@@ -108,10 +108,12 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self.rules, self.logs = rules_and_logs(log, options)
         k = self.rules.k
         self.render_mode, self._raises = None, invalid == "raise"
-        self.observation_space = spaces.Box(0.0, 1.0, (k + 1, FEATURES), np.float32)
+        columns, further = self.logs.form
+        shape = k + 1 + further, columns
+        self.observation_space = spaces.Box(0.0, 1.0, shape, np.float32)
         self.action_space = spaces.Discrete(k + 1)
-        self._seen = empty_seen(k, reserves=self.rules.reserves)
-        self._observation, self._mask = self._seen.observation.reshape(k + 1, FEATURES), self._seen.mask
+        self._seen = empty_seen(k, reserves=self.rules.reserves, form=self.logs.form)
+        self._observation, self._mask = self._seen.observation.reshape(shape), self._seen.mask
         self._slots: dict[int, Slot] = {}
         self._slot: Slot | None = None
         self._is_over = True

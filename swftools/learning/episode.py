@@ -50,7 +50,7 @@ from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import can_start_any, fits
 from swftools.simulator.machine.waiting_queue import NOBODY, close_up
 from swftools.simulator.policies.ordered_easy import fill_before
-from swftools.simulator.policy_abi import machine_at
+from swftools.simulator.policy_abi import MachineKind, machine_at
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -282,10 +282,16 @@ def put_back(episode: Episode, first: int) -> None:
         take_from_log(source, coming, first + job, job)
     machine, replay = machine_at(episode.machine), replay_at(episode.replay)
     empty(machine, replay, len(coming.row))
+    make_ready(episode, machine, first)
     if len(replay.dependents.pending) > 0:
         take_dependents(replay_at(episode.dependents).dependents, replay.dependents, first, len(coming.row))
     episode.counts[CHARGED] = episode.counts[OVER] = episode.counts[INVALID] = episode.counts[DECISIONS] = 0
     episode.numbers[REWARD] = episode.numbers[TOTAL] = 0.0
+
+
+@inside
+def make_ready(episode: Episode, machine: Machine, first: int) -> None:
+    """Do nothing more: a pool has no nodes."""
 
 
 @kernel(allocates=False)
@@ -313,34 +319,34 @@ def empty(machine: Machine, replay: Replay, jobs: int) -> None:
 
 
 @cache
-def begin_kernel() -> Any:
+def begin_kernel(kind: MachineKind) -> Any:
     """Return ``begin`` as a kernel: compiled at its first use, from then on taken from the cache on disk."""
     from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
 
-    return kernel(types.void(types.int64, types.int64), allocates=False)(begin)
+    return kernel(types.void(types.int64, types.int64), allocates=False)(kind.of(begin))
 
 
 @cache
-def play_kernel() -> Any:
+def play_kernel(kind: MachineKind) -> Any:
     """Return ``play`` as a kernel."""
     from numba import types  # noqa: PLC0415 (as above)
 
-    return kernel(types.void(types.int64, types.int64), allocates=False)(play)
+    return kernel(types.void(types.int64, types.int64), allocates=False)(kind.of(play))
 
 
 @cache
-def play_all_kernel() -> Any:
+def play_all_kernel(kind: MachineKind) -> Any:
     """Return ``play_all`` as a kernel."""
     from numba import types  # noqa: PLC0415 (as above)
 
     whole = types.int64[::1]
     signature = types.int64(whole, whole, types.int64, types.float64[::1], whole)
-    return kernel(signature, allocates=False)(play_all)
+    return kernel(signature, allocates=False)(kind.of(play_all))
 
 
 @cache
-def reference_kernel() -> Any:
+def reference_kernel(kind: MachineKind) -> Any:
     """Return ``cost_of_reference`` as a kernel."""
     from numba import types  # noqa: PLC0415 (as above)
 
-    return kernel(types.float64(types.int64, types.int64), allocates=False)(cost_of_reference)
+    return kernel(types.float64(types.int64, types.int64), allocates=False)(kind.of(cost_of_reference))

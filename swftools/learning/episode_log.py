@@ -6,10 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from swftools.errors import ParameterError
+from swftools.learning import episode_on_nodes  # noqa: F401 (the kernels of nodes are to be known before a simulation)
+from swftools.learning.observed_nodes import form_of
 from swftools.learning.rules import Rules
 from swftools.simulator.registry import Policy, list_policies, read_policy
 from swftools.simulator.run.compiled_calls import CHECKED, Called, called_for
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.state.arena import Arena
 from swftools.trace import Trace
 
 
@@ -21,7 +24,7 @@ class EpisodeLog:
     trace : Trace
         With requested times: without them, run times would be known in advance.
     processors : int, optional
-        Size of the machine; those of the log by default.
+        Size of the machine; those of the log by default. Or ``machine=``, of nodes.
     policy : str
         The policy that schedules the first jobs of each episode. It must have no memory: ``fcfs``, ``easy``, ``sjf``,
         ``lxf``, ``lxf-backfill`` or ``narrowest``.
@@ -30,13 +33,14 @@ class EpisodeLog:
     overrun : {"run-on", "kill", "extend"}
         As for ``simulate``. ``"extend"`` raises a request to a longer run time, which reveals something of the future.
     **options
-        As for ``simulate``: ``compiled``, and those of a run that ``EnvOptions`` names.
+        As for ``simulate``: ``machine``, ``placement``, ``heads``, ``compiled``, and the others of a run that
+        ``EnvOptions`` names.
 
     Raises
     ------
     ParameterError
-        A job has no requested time, policy or predictor have a memory, the machine is one of nodes, or for the reasons
-        of ``Simulation``.
+        A job has no requested time, policy or predictor have a memory, nodes of the machine are away at times, or for
+        the reasons of ``Simulation``.
     """
 
     def __init__(
@@ -52,8 +56,11 @@ class EpisodeLog:
         self.policy = _memoryless(policy)
         self.reference = None if reference is None else _memoryless(reference)
         simulation = Simulation(trace, policy, processors, overrun=overrun, **options)
-        if simulation.nodes is not None:
-            raise ParameterError("episodes on nodes cannot be played yet; give processors= in place of machine=")
+        self.nodes, self.form = simulation.nodes, form_of(simulation.nodes)
+        if self.nodes is not None and len(self.nodes.outages):
+            raise ParameterError(
+                "episodes on a machine whose nodes are away at times cannot be played yet; leave its outages out"
+            )
         driver, workload = simulation._driver, simulation._workload
         lacking = workload.assumed.run_time_as_request
         if lacking:
@@ -67,7 +74,9 @@ class EpisodeLog:
             )
         self.trace, self.processors = trace, simulation.processors
         self.workload, self.coming, self.restart = workload, workload.coming, workload.restart
-        self.replay = driver.replay
+        self.replay, self.kind = driver.replay, driver.called.kind
+        self.on_nodes: Arena[Any] | None = None if self.nodes is None else driver.seat.arena
+        """The simulation of the log before its first event, on a machine of nodes; None on a pool."""
         self.options, self.semantics = dict(simulation.options), driver.options.semantics
         self.observer, self._predictor = driver.observer, driver.predictor
         self._compiled: bool | str = options.get("compiled", True)
@@ -92,7 +101,7 @@ class EpisodeLog:
 
     def called(self, policy: tuple[Policy, Any]) -> Called:
         """Return what runs a policy."""
-        return called_for(*policy, self._predictor, compiled=self._compiled)
+        return called_for(*policy, self._predictor, compiled=self._compiled, kind=self.kind)
 
 
 def _memoryless(name: str | Policy) -> tuple[Policy, Any]:

@@ -41,6 +41,13 @@ class Logs:
         if not given or not all(isinstance(each, Trace | EpisodeLog) for each in given):
             raise ParameterError(f"log={logs!r:.60}: give a Trace, an EpisodeLog, or a list of them")
         self._logs = [each if isinstance(each, EpisodeLog) else EpisodeLog(each, **options) for each in given]
+        self.form = self._logs[0].form
+        """In what form their machines are seen."""
+        if any((log.form, log.kind) != (self.form, self._logs[0].kind) for log in self._logs):
+            raise ParameterError(
+                "the machines of the logs are seen in different forms; give logs of pools alone, or of machines of "
+                "nodes with as many kinds of nodes and partitions, and one placement"
+            )
         self.weights: npt.NDArray[np.float64] = np.full(len(given), 1.0 / len(given))
         if weights is not None:
             self.weigh(weights)

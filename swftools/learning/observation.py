@@ -30,6 +30,16 @@ SHOWN, RESERVES = range(2)
 """Places in ``ObservedJobs.counts``: jobs that are shown; 1 if a job that does not fit may be chosen."""
 
 
+class Form(NamedTuple):
+    """How many columns are seen of a machine, and how many further rows behind its own."""
+
+    columns: int
+    further: int
+
+
+OF_A_POOL = Form(FEATURES, 0)
+
+
 class ObservedJobs(NamedTuple):
     """What is seen: ``observation``, row by row; ``mask``, 1 where an action is allowed; the ``job`` of each row."""
 
@@ -39,10 +49,10 @@ class ObservedJobs(NamedTuple):
     counts: IntArray
 
 
-def empty_seen(rows: int, *, reserves: bool = False) -> ObservedJobs:
+def empty_seen(rows: int, *, reserves: bool = False, form: Form = OF_A_POOL) -> ObservedJobs:
     """Return what is seen of nothing, with so many rows for jobs."""
     return ObservedJobs(
-        np.zeros((rows + 1) * FEATURES, np.float32),
+        np.zeros((rows + 1 + form.further) * form.columns, np.float32),
         np.zeros(rows + 1, np.int8),
         np.full(rows, NOBODY),
         np.array([0, reserves], np.int64),

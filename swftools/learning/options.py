@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, TypedDict
 
 from swftools.learning.costs import find_cost
 from swftools.learning.episode_log import EpisodeLog
 from swftools.learning.logs import Logs
 from swftools.learning.rules import Rules
+from swftools.machines.description import MachineDescription
+from swftools.machines.node_table import NodeTable
 from swftools.parameters import refuse_unknown
+from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested_times import Logged
@@ -33,12 +37,15 @@ class EnvOptions(TypedDict, total=False):
     reference: str | Policy | None
     policy: str | Policy
     weights: Sequence[float] | None
+    machine: str | PathLike[str] | MachineDescription | NodeTable | None
     processors: int | None
     predictor: str | Predictor
     requests: str | Logged
     overrun: str
     cancelled: str
     dependencies: str
+    placement: str | Placement
+    heads: str
     seed: int
     compiled: bool | str
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from swftools.learning.episode import (
     reference_kernel,
 )
 from swftools.learning.episode_log import EpisodeLog
+from swftools.learning.episode_on_nodes import begin_episodes_on_nodes, empty_episode_on_nodes, episode_on_nodes_at
 from swftools.learning.observation import ObservedJobs
+from swftools.learning.observed_nodes import on_this_machine
 from swftools.learning.rules import Rules
 from swftools.simulator.engine.dependents import ready_times
 from swftools.simulator.engine.loop import EngineOptions, EngineRun, run_at
@@ -34,15 +37,20 @@ from swftools.simulator.engine.replay import (
     STEPS,
     TO_DECIDE,
     Coming,
+    Replay,
     begin_state,
     coming_at,
     replay_at,
 )
 from swftools.simulator.machine.state import PLACES, WAITING
-from swftools.simulator.policy_abi import machine_at, pack
+from swftools.simulator.memory_room import NodeRoom
+from swftools.simulator.nodes.placed import OnNodes, columns_of_nodes
+from swftools.simulator.nodes.placements import find_placement
+from swftools.simulator.policy_abi import pack
 from swftools.simulator.run.compiled_calls import engine_kernel
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.schedule_columns import schedule_of, what_was_done
+from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import PER_JOB, names_per
 
 
@@ -69,40 +77,49 @@ class Slot:
         queue = PLACES
         while queue <= jobs:
             queue *= 2
-        most = min(jobs, log.processors) + 1
+        most = (min(jobs, log.processors) if log.nodes is None else jobs) + 1
         # With room for all that may wait and end, so that the engine never stops for more.
         edges = int(log.replay.dependents.edges[0])
-        arena = begin_state(
-            log.coming._replace(**own),
-            *(log.processors, log.restart, DEPENDS if edges else ()),
-            places=queue,
-            held=2 * queue + jobs,
-            ends=4 * most,
-            edges=edges,
-        )
+        room = {"places": queue, "held": 2 * queue + jobs, "ends": 4 * most, "edges": edges}
+        coming, optional = log.coming._replace(**own), DEPENDS if edges else ()
+        arena: Arena[Any]
+        if log.on_nodes is None:
+            arena = begin_state(coming, log.processors, log.restart, optional, **room)
+        else:
+            arena = begin_episodes_on_nodes(log.on_nodes, coming, optional, **room)
+        self.machine: Any
+        self.replay: Replay
         coming, self.machine, self.replay = arena.state
         self.requests = self.replay.requests
         self._kept: list[Any] = [called, compared]  # what lies at a place must stay there
-        places = (self._lay(coming, coming_at), self._lay(self.machine, machine_at), self._lay(self.replay, replay_at))
+        at = log.kind.machine_at
+        places = (self._lay(coming, coming_at), self._lay(self.machine, at), self._lay(self.replay, replay_at))
         observer, runs = self._lay(log.observer, called.observer_at), []
         for (policy, chosen), calls in ((log.policy, called), (log.reference or log.policy, compared)):
-            memory = policy.empty_memory(1, log.processors, chosen)  # of its kind; it is not used
+            # Of its kind; it is not used.
+            memory = policy.made_for(chosen).on(log.kind).empty_memory(1, log.processors, chosen, NodeRoom(1, 1))
             decider = self._lay(pack(chosen.values(), memory, np.random.default_rng(0)), calls.decider_at)
             depend = calls.depend() if edges else 0
             run = EngineRun(
                 *places, EngineOptions(log.semantics, 1, 0, 0), calls.observe, observer, calls.decide, decider, depend
             )
             runs.append(self._lay(run, run_at))
-        engine = place_of_compiled(engine_kernel(), checked=log.is_checked) if self.is_compiled else called.engine
-        episode = empty_episode(
-            (engine, *runs, self._lay(log.coming, coming_at), self._lay(log.replay, replay_at), *places), seen
-        )
+        engine = called.engine
+        if self.is_compiled:
+            engine = place_of_compiled(engine_kernel(log.kind), checked=log.is_checked)
+        where = (engine, *runs, self._lay(log.coming, coming_at), self._lay(log.replay, replay_at), *places)
+        like, episode = episode_at, empty_episode(where, seen)
+        if log.nodes is not None and log.on_nodes is not None:
+            machine = log.on_nodes.state.machine
+            order = find_placement(log.options["placement"]).rule.order(log.nodes)
+            shown = on_this_machine(seen, machine.places, log.nodes, order)
+            like, episode = episode_on_nodes_at, empty_episode_on_nodes(where, shown, machine.asked)
         episode.kinds[:] = rules.kinds()
         episode.numbers[THRESHOLD] = LEAST_RUN_TIME
-        self.episode, self.place = episode, self._lay(episode, episode_at)
+        self.episode, self.place = episode, self._lay(episode, like)
         self._begin, self.play, self._cost_of_reference = (
             each.compiled if self.is_compiled else each.py_func
-            for each in (begin_kernel(), play_kernel(), reference_kernel())
+            for each in (begin_kernel(log.kind), play_kernel(log.kind), reference_kernel(log.kind))
         )
         self.coming, self.first = coming, -1
 
@@ -142,7 +159,7 @@ class Slot:
             counts[DECIDING] = TO_DECIDE if self.machine.counts[WAITING] else DECIDED
         engine, run = self.episode.engine, self.episode.run
         if self.is_compiled:
-            engine_kernel().compiled(run)
+            engine_kernel(self.log.kind).compiled(run)
         else:
             engine(run)
 
@@ -161,7 +178,12 @@ class Slot:
         done = what_was_done(workload, self.requests, self.replay.log, np.zeros(0), copies=True)
         over = np.ones(len(rows), np.bool_)
         ready = ready_times(self.replay, len(rows))
-        return schedule_of(part, done, over, "", self.log.processors, "", self.log.options, ready)
+        schedule = schedule_of(part, done, over, "", self.log.processors, "", self.log.options, ready)
+        if self.log.nodes is None:
+            return schedule
+        job = self.replay.log.job[: int(self.replay.log.size[0])]
+        had = columns_of_nodes(OnNodes.of(self.machine, self.log.nodes), self.log.options["placement"], job, over[job])
+        return replace(schedule, segments=schedule.segments.assign(**had), machine=self.log.nodes)
 
     def _reference_at(self, first: int) -> float:
         """Return the cost of an episode's jobs under the reference, which is simulated once for each beginning."""

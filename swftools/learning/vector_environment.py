@@ -13,7 +13,7 @@ import numpy.typing as npt
 from swftools.errors import ParameterError
 from swftools.learning.environment import Observation, summary_of
 from swftools.learning.episode import play_all_kernel
-from swftools.learning.observation import FEATURES, empty_seen
+from swftools.learning.observation import empty_seen
 from swftools.learning.options import EnvOptions, Given, rules_and_logs
 from swftools.learning.registration import need_gymnasium
 from swftools.learning.slot import Slot
@@ -60,11 +60,13 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         self.rules, self.logs = rules_and_logs(log, options)
         k = self.rules.k
         self.num_envs, self._copies = num_envs, copies
-        self.single_observation_space = spaces.Box(0.0, 1.0, (k + 1, FEATURES), np.float32)
+        columns, further = self.logs.form
+        shape = k + 1 + further, columns
+        self.single_observation_space = spaces.Box(0.0, 1.0, shape, np.float32)
         self.single_action_space = spaces.Discrete(k + 1)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._seen = np.zeros((num_envs, k + 1, FEATURES), np.float32)
+        self._seen = np.zeros((num_envs, *shape), np.float32)
         self._masks = np.zeros((num_envs, k + 1), np.int8)
         self._parts = [
             empty_seen(k, reserves=self.rules.reserves)._replace(observation=seen.reshape(-1), mask=mask)
@@ -134,7 +136,7 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
 
     def _play_all(self, actions: npt.NDArray[np.int64]) -> int:
         """Step all of them; return how many ended, or -1, and nothing is done, if an action is none."""
-        kernel = play_all_kernel()
+        kernel = play_all_kernel(self.logs[0].kind)
         play = kernel.compiled if self._playing[0].is_compiled else kernel.py_func
         return int(play(self._places, actions, self.rules.k, self._rewards, self._over))
 

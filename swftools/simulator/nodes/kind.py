@@ -8,10 +8,11 @@ of nodes lacks; a policy that may call it is refused.
 from __future__ import annotations
 
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.kernel import Kernel, kernel
+from swftools.kernel import kernel
 from swftools.kernel.twins import Twins
 from swftools.parameters import Parameters
 from swftools.parameters.as_text import write_entry
@@ -103,7 +104,7 @@ def _away_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: ARG
 def _on(twins: Twins) -> dict[Any, Any]:
     """Return what stands in the place of a pool's kernels, as it is among what some twins exchange."""
     return {
-        old: twins.standing_for(new) if isinstance(new, Kernel) else twins.of(new)
+        old: twins.of(new) if isinstance(new, FunctionType) else twins.standing_for(new)
         for old, new in {**_VERBS, **EXCHANGED}.items()
     }
 
