@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from collections.abc import Iterator
@@ -26,17 +27,23 @@ if TYPE_CHECKING:
 
 
 class _Away(click.ParamType):  # type: ignore[type-arg]  # as of which version it takes any
-    """Processors that go away, as processors=32,in=3h,for=2h."""
+    """What goes away, as processors=32,in=3h,for=2h or nodes=n[01-04],in=3h,for=2h."""
 
     name = "away"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float] | Any:
-        """Return how many, after how long (s), and for how long (s) if they come back; fail if it is no such text."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        """Return how many, after how long (s), and perhaps for how long; or the text of nodes; fail if it is none."""
         if isinstance(value, dict):
             return value
+        if str(value).strip().startswith("nodes="):
+            return {"nodes": str(value)}
         given = dict(part.partition("=")[::2] for part in str(value).replace(" ", "").split(","))
         if not {"processors"} <= set(given) <= {"processors", "in", "for"}:
-            self.fail(f"{value!r}: write it as processors=32,in=3h,for=2h", param, ctx)
+            self.fail(
+                f"{value!r}: write it as processors=32,in=3h,for=2h, of a --machine as nodes=n[01-04],in=3h,for=2h",
+                param,
+                ctx,
+            )
         after = 0.0 if given.get("in", "0") in ("0", "now") else seconds_of(given["in"])
         time = seconds_of(given["for"]) if "for" in given else None
         if not given["processors"].isdecimal() or after is None or ("for" in given and not time):
@@ -50,7 +57,10 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as of which version i
 @where_it_runs
 @click.option("--less", type=click.IntRange(0), default=0, help="Processors that are out of order.")
 @click.option(
-    "--away", type=_Away(), multiple=True, help="Processors to lose: processors=32,in=3h,for=2h; may be repeated."
+    "--away",
+    type=_Away(),
+    multiple=True,
+    help="Processors to lose: processors=32,in=3h,for=2h, or nodes=n[01-04],in=3h; may be repeated.",
 )
 @click.option(
     "--job",
@@ -70,6 +80,7 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
     changes: str | None,
     placement: str,
     heads: str,
+    on_outage: str,
     less: int,
     away: tuple[dict[str, float], ...],
     jobs: tuple[dict[str, float], ...],
@@ -93,16 +104,19 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
              swftools whatif --running now.json --machine nodes.txt \\
                  --job nodes=2,cores=16,memory=64G,time=4h
     """
-    on = _machine(machine, changes, processors, less, away, {"placement": placement, "heads": heads}, jobs)
+    options = {"placement": placement, "heads": heads, "on_outage": on_outage}
+    on = _machine(machine, changes, processors, less, away, options, jobs)
     from swftools.formats.slurm.queue_snapshot import read_squeue
     from swftools.parameters.as_text import read_entries, write_entry
     from swftools.simulator.questions.what_if import free_windows, what_if
 
     queue = read_squeue(path, longest=longest)
     asked = [write_entry(*entry) for entry in read_entries(policies)]
-    found = what_if(queue.running, queue.waiting, jobs, policies=asked, away=away, **on)
-    table = on.get("machine")
-    size = on["processors"] if table is None else table.processors
+    if machine is not None:
+        on["now"] = queue.present
+    found = what_if(queue.running, queue.waiting, jobs, policies=asked, **on)
+    table = on["machine"].simulated_from_now_on(0.0, queue.present) if machine is not None else None
+    size = on["processors"] if table is None else _cores_there(queue.running, table)
     windows = free_windows(queue.running, size)
     if as_json:
         told = {
@@ -129,7 +143,7 @@ def _machine(
     changes: str | None,
     processors: int | None,
     less: int,
-    away: tuple[dict[str, float], ...],
+    away: tuple[dict[str, Any], ...],
     options: dict[str, str],
     jobs: tuple[dict[str, Any], ...],
 ) -> dict[str, Any]:
@@ -145,20 +159,35 @@ def _machine(
             raise click.UsageError("--change is of a machine of nodes; give --machine too")
         for name, text in options.items():
             if text != RUN_OPTIONS[name].usual:
-                raise click.UsageError(f"--{name} is of a machine of nodes; give --machine too")
+                raise click.UsageError(f"--{name.replace('_', '-')} is of a machine of nodes; give --machine too")
         if processors is None:
             raise click.UsageError("the size of the machine is not known; give --processors or --machine")
         if less >= processors:
             raise click.UsageError(f"--less {less} leaves nothing of --processors {processors}")
+        if any("nodes" in each for each in away):
+            raise click.UsageError("--away nodes= is of a machine of nodes; give --machine too, or processors=32,in=3h")
         check_of_a_pool(jobs)
-        return {"processors": processors - less}
-    for name, given in (("processors", processors), ("less", less), ("away", away)):
+        return {"processors": processors - less, "away": away}
+    counted = [each for each in away if "nodes" not in each]
+    for name, given in (("processors", processors), ("less", less), ("away", counted)):
         if given:
-            instead = "give one" if name == "processors" else "give --change 'away: nodes=n[01-04],in=3h,for=2h'"
+            instead = "give one" if name == "processors" else "give --away nodes=n[01-04],in=3h,for=2h"
             raise click.UsageError(f"--{name} counts processors of a pool, and --machine names nodes; {instead}")
     from pipelines.logs.machine import changed_machine
 
-    return {"machine": changed_machine(machine, changes or "").simulated(), **options}
+    made = [*json.loads(changes or "[]"), *(f"away: {each['nodes']}" for each in away)]
+    return {"machine": changed_machine(machine, json.dumps(made)), **options}
+
+
+def _cores_there(running: pd.DataFrame, table: NodeTable) -> int:
+    """Return the cores of all nodes but those that are away now and have no job."""
+    from swftools.machines.hostlist import expand_hosts
+
+    lists = running["nodes"].dropna() if "nodes" in running else ()
+    used = {name for text in lists for name in expand_hosts(text)}
+    is_now = (table.outages.begin <= 0.0) & (table.outages.end > 0.0)
+    gone = [node for node in sorted(set(table.outages.node[is_now].tolist())) if table.names[node] not in used]
+    return table.processors - int(table.cores[gone].sum())
 
 
 def _lines(

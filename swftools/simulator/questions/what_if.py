@@ -28,6 +28,7 @@ def what_if(
     *,
     away: Iterable[Mapping[str, float]] = (),
     machine: str | os.PathLike[str] | NodeTable | Any = None,
+    now: float | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Say when jobs would start if they were submitted now, after those that wait, or among them by priority.
@@ -57,8 +58,10 @@ def what_if(
     machine : path, MachineDescription or NodeTable, optional
         A machine of nodes; the frames then tell what jobs ask of nodes, and on which they run
         (``Stepper.from_queue``).
+    now : float, optional
+        What time it is, s since 1970, on a machine of nodes, for outages at dates (``Stepper.from_queue``).
     **options
-        ``placement`` and ``heads``, as for ``simulate``, on a machine of nodes.
+        ``placement``, ``heads`` and ``on_outage``, as for ``simulate``, on a machine of nodes.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def what_if(
             raise ParameterError("processors= and machine= are both given: they are two machines; give one")
         if list(away):
             raise ParameterError("away= counts processors of a pool; change the machine: 'away: nodes=n[1-4],for=2h'")
-        return what_if_on_nodes(running, waiting, jobs, policies, machine, options)
+        return what_if_on_nodes(running, waiting, jobs, policies, machine, {**options, "now": now})
     if processors is None:
         raise ParameterError("give processors=, the size of the machine, or machine=, its nodes")
     if options:
@@ -101,12 +104,12 @@ def what_if(
         _check_outage(outage, processors)
     rows = []
     for policy in policies:
-        now = Stepper.from_queue(running, waiting, processors, policy)
+        at_present = Stepper.from_queue(running, waiting, processors, policy)
         for job in asked:
             if "priority" in job:
                 ahead, mine = _among_those_that_wait(running, waiting, processors, policy, job)
             else:
-                ahead = now if len(asked) == 1 else now.copy()
+                ahead = at_present if len(asked) == 1 else at_present.copy()
                 mine = ahead.submit(int(job["processors"]), float(job["requested_time"]))
             described = int(job["processors"]), float(job["requested_time"])
             rows.append((policy, *described, *_waits(ahead, mine, outages)))

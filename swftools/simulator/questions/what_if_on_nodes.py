@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swftools.errors import ParameterError
+from swftools.errors import ParameterError, PolicyError
 from swftools.parameters import is_whole
-from swftools.simulator.nodes.setup import table_of
+from swftools.simulator.machine.state import RUNNING
 from swftools.simulator.questions.asked_job import check_time_and_priority, with_job
 from swftools.simulator.stepping.stepper import Stepper
 
@@ -35,7 +35,6 @@ def what_if_on_nodes(
     ``attrs["left_out"]`` of the result says of which waiting jobs nothing can be said, as they could never run on the
     machine: how many, by the reason.
     """
-    table = table_of(machine)
     asked = [_checked(job, waiting) for job in jobs]
     rows, left_out = [], {}
     for policy in policies:
@@ -45,7 +44,7 @@ def what_if_on_nodes(
             ran, waits = (
                 each.drop(columns="job_number", errors="ignore") for each in (running, queue)
             )  # rows tell who
-            stepper = Stepper.from_queue(ran, waits, policy=policy, machine=table, **options)
+            stepper = Stepper.from_queue(ran, waits, policy=policy, machine=machine, **options)
             row = len(stepper._simulation._table) - len(queue) + place
             reasons = stepper._simulation._workload.excluded.set_index("row")["reason"]
             if row in reasons.index:
@@ -64,10 +63,16 @@ def _answer(stepper: Stepper, row: int) -> tuple[int, float, float, int, int]:
     mine = next(job for job in waiting if rows[job] == row)
     width, time, begin = int(stepper.width[mine]), float(stepper.requested_time[mine]), stepper.present
     machine: Any = stepper._machine
-    stepper.run()
-    start = stepper.first_start(mine)
-    behind = sum(stepper.first_start(job) < start for job in waiting if job != mine)
-    return width, time, start - begin, behind, int(machine.asked.nodes[mine])
+    nodes = int(machine.asked.nodes[mine])
+    try:
+        stepper.run()
+    except PolicyError:  # somebody waits for nodes that do not come back: who started has, and others never do
+        if stepper._machine.counts[RUNNING]:
+            raise
+    starts = {job: stepper.first_start(job) for job in waiting}
+    start = np.inf if np.isnan(starts[mine]) else starts[mine]
+    behind = sum(starts[job] < start for job in waiting if job != mine)
+    return width, time, start - begin, behind, nodes
 
 
 def _checked(job: Mapping[str, Any], waiting: pd.DataFrame) -> dict[str, Any]:

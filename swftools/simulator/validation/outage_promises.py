@@ -38,12 +38,12 @@ def _reserved(part: NodeStarts, head: int, now: float, outages: NodeOutages, *, 
     running = running[np.argsort(part.expected[running], kind="stable")]
     used, length = np.zeros((len(part.has), COLUMNS), np.int64), part.expected[head] - part.start[head]
     for job in running:
-        _use(part, job, used, 1)
+        _use(part, int(job), used, 1)
     times = np.concatenate([[now], part.expected[running], outages.end])
     ended = 0
     for time in np.unique(times[(times >= now) & (times < np.inf)]):
         while ended < len(running) and part.expected[running[ended]] <= time:
-            _use(part, running[ended], used, -1)
+            _use(part, int(running[ended]), used, -1)
             ended += 1
         is_over_it = (outages.begin <= time) & (outages.end > time)
         is_before_end = (outages.begin > time) & (outages.begin < time + length) & (outages.kind != DRAIN)

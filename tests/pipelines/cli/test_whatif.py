@@ -131,7 +131,7 @@ def test_json_and_processors_that_are_out_of_order(now: str) -> None:
         (["--job", "processors=1,time=4h,priority=0"], "give a whole priority above 0, as squeue --format=%Q"),
         (["--job", "processors=1.5,time=4h"], "processors is not a whole number from 1 on"),
         (["--job", "processors=1,time=soon"], "time is not a time such as 4h, 30m or 04:00:00"),
-        (["--away", "nodes=3"], "'nodes=3': write it as processors=32,in=3h,for=2h"),
+        (["--away", "procs=3"], "'procs=3': write it as processors=32,in=3h,for=2h"),
         (["--away", "processors=3,in=noon"], "give whole processors, and times such as 4h"),
         (["--away", "processors=3,for=0"], "give whole processors, and times such as 4h"),
         (["--less", "128"], "--less 128 leaves nothing of --processors 128"),
@@ -212,6 +212,20 @@ def test_on_nodes_changed(files: Path) -> None:
     assert "requests more time than its partition allows" in str(shorter.exception or shorter.output)
 
 
+def test_nodes_to_lose(files: Path) -> None:
+    """A job waits for a node that is to come back, or for ever; and not if its node goes later."""
+    ask = [*NODES, "--job", "nodes=1,cores=16,time=1h,partition=big"]
+    waits = []
+    for away in ("nodes=m1,for=2h", "nodes=m1", "nodes=m1,in=30m,known=true,for=1h", "nodes=m1,in=2h"):
+        done = CliRunner().invoke(whatif, [*ask, "--json", "--away", away])
+        assert done.exit_code == 0, done.output
+        waits += [answer["wait"] for answer in json.loads(done.stdout)["answers"]]
+    assert waits == [7200.0, None, 5400.0, 0.0]
+    lines = CliRunner().invoke(whatif, [*ask, "--away", "nodes=m1"]).stdout.splitlines()
+    assert lines[0] == "2 jobs run and 2 wait; 4 of 24 cores are free"
+    assert any("never" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -226,6 +240,11 @@ def test_on_nodes_changed(files: Path) -> None:
             "--placement is of a machine of nodes",
         ),
         (["--running", "now.txt", "--processors", "40", "--change", "nodes.thin.count+=1"], "--change is of a machine"),
+        (
+            ["--running", "now.txt", "--processors", "40", "--away", "nodes=n1"],
+            "--away nodes= is of a machine of nodes",
+        ),
+        ([*NODES, "--away", "nodes=n99"], "n99"),
         (["--running", "now.txt", "--machine", "card"], "give the path of a file that describes nodes"),
         (["--running", "now.txt", "--machine", "none.yaml"], "none.yaml"),
     ],

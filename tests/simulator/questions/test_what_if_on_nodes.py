@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from swftools import MachineDescription
 from swftools.errors import ParameterError
 from swftools.machines.node_table import NodeTable
 from swftools.simulator import Stepper, what_if
@@ -245,3 +246,68 @@ def test_it_goes_on_as_before(seed: int, monkeypatch: pytest.MonkeyPatch) -> Non
         got = from_queue.finish().jobs.set_index("job_number")["start_time"].loc[waiting["job_number"]]
     assert len(rows) == len(running) + len(waiting)
     assert got.to_dict() == want.to_dict()
+
+
+# ---------------------------------------------------------------- nodes that are away
+
+
+def away_answers(
+    outage: dict[str, Any], *jobs: dict[str, Any], now: float | None = None, **options: Any
+) -> list[float]:
+    """Return the waits of jobs on two nodes of 4 cores, of which one has an outage; one core of n1 is in use."""
+    machine = MachineDescription.from_mapping(
+        {"nodes": [{"kind": "a", "names": "n[1-2]", "cores": 4}], "outages": [{"nodes": "n2", **outage}]}
+    )
+    running = frame("name processors time elapsed nodes / a 1 100 40 n1")
+    with all_interpreted():
+        return what_if(running, NOBODY, jobs, machine=machine, now=now, **options)["wait"].tolist()
+
+
+THREE, FOUR = ({"processors": many, "requested_time": 10.0} for many in (3, 4))
+BOTH = {"requested_nodes": 2, "requested_cores_per_node": 1, "requested_time": 10.0}
+
+
+@pytest.mark.parametrize(
+    ("outage", "now", "want"),
+    [
+        ({"kind": "down"}, None, [0.0, 60.0, np.inf]),  # of the moment, as scontrol tells it
+        ({"kind": "drain", "begin": 0, "end": 30}, None, [0.0, 30.0, 30.0]),
+        ({"kind": "drain", "begin": 5}, None, [0.0, 0.0, 0.0]),
+        ({"kind": "down", "begin": 5, "end": 30, "known": True}, None, [0.0, 30.0, 30.0]),
+        ({"kind": "down", "begin": 20, "end": 30, "known": True}, None, [0.0, 0.0, 0.0]),
+        (
+            {"kind": "down", "begin": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:01:00Z", "known": True},
+            1767225630.0,
+            [0.0, 30.0, 30.0],
+        ),
+        (
+            {"kind": "down", "begin": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:01:00Z"},
+            1767225700.0,
+            [0.0, 0.0, 0.0],
+        ),
+        ({"kind": "down", "begin": "2026-01-01T00:00:00Z"}, None, [0.0, 0.0, 0.0]),
+    ],
+)
+def test_nodes_that_are_away(outage: dict[str, Any], now: float | None, want: list[float]) -> None:
+    """Seconds are from now on; what has begun lasts; dates count where it is known what time it is."""
+    assert away_answers(outage, THREE, FOUR, BOTH, now=now) == want
+
+
+def test_a_surprise() -> None:
+    """Nobody knows beforehand that a node goes down; who runs there begins anew."""
+    outage = {"kind": "down", "begin": 5, "end": 30}
+    assert away_answers(outage, FOUR) == [0.0]
+    assert away_answers(outage, FOUR, on_outage="lost") == [0.0]
+
+
+def test_who_runs_on_a_drained_node_goes_on() -> None:
+    """It was there before; others do not start there."""
+    machine = MachineDescription.from_mapping(
+        {"nodes": [{"kind": "a", "names": "n[1-2]", "cores": 4}], "outages": [{"nodes": "n1", "kind": "drain"}]}
+    )
+    with all_interpreted():
+        stepper = Stepper.from_queue(
+            frame("name processors time elapsed nodes / a 1 100 40 n1"), NOBODY, machine=machine
+        )
+        assert stepper.nodes_of(0).tolist() == [0]
+        assert stepper.run().first_start(0) == 0.0
