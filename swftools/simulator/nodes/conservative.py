@@ -59,7 +59,8 @@ class KeptNodesPlan(NamedTuple):
     the gaps that came of it, in which cores are free, and behind these of those in which nobody is there: when the
     first begins, when the last ends, and how long the longest is (s). ``of_several`` says the same of so many nodes
     together, and ``inside0`` and ``inside1`` in which places any of them is. By job, ``known`` tells how many nodes had
-    been noted when it was looked at last.
+    been noted when it was looked at last, and ``lack`` how many nodes at least must gain room before its reservation
+    could begin sooner.
     """
 
     plan: NodesPlan
@@ -71,6 +72,7 @@ class KeptNodesPlan(NamedTuple):
     inside0: IntArray
     inside1: IntArray
     known: IntArray
+    lack: IntArray
 
 
 def plan_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> KeptNodesPlan:  # noqa: ARG001 (as all memories)
@@ -79,7 +81,7 @@ def plan_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> KeptNod
     listed = np.zeros(MOST_LISTED, np.int64), np.zeros(2 * GAP * MOST_LISTED), np.zeros(2 * GAP * several)
     inside = np.zeros(several, np.int64), np.zeros(several, np.int64)
     counts, known = np.zeros(LENGTH, np.int64), np.broadcast_to(0, jobs)
-    return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, *inside, known)
+    return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, *inside, known, np.broadcast_to(0, jobs))
 
 
 @kernel(allocates=False)
@@ -102,11 +104,13 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
         behind = next_waiting_on_nodes(machine, job)
         if anew or not plan.is_placed[job]:
             place_on_nodes(machine, plan, job)
-            memory.known[job] = counts[NOTED]
+            memory.known[job], memory.lack[job] = counts[NOTED], 1
         elif compress and plan.begin[job] > present:
             hints = _list_hints(machine, memory, job)
-            if hints != 0:
+            if hints == ANY_NODE or hints >= memory.lack[job]:
                 counts[MOVED] += _bring_forward(machine, memory, job, hints)
+            else:
+                memory.lack[job] -= hints
             memory.known[job] = counts[NOTED]
         if plan.begin[job] <= present and fits_as_planned(machine, job):
             start_as_planned(machine, job)
@@ -148,6 +152,7 @@ def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int, hints:
     """Move the reservation of a job to the earliest moment there is; if none is earlier, it keeps its nodes, too."""
     plan = memory.plan
     begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job], hints)
+    memory.lack[job] = plan.lack[0] if group == NOBODY else 1
     if group == NOBODY:
         return False
     let_nodes_go(machine, plan, job, plan.begin[job], plan.end[job])

@@ -55,7 +55,8 @@ class NodesPlan(NamedTuple):
     ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from which on there is room,
     as the last search found it, and ``gap_end`` until when; ``least`` is room for some of these times. ``own`` tells in
     which search a node was the job's own, and at its end the number of the last search. ``hint`` lists nodes of which
-    one must have room wherever a job has a place, and ``hinted`` tells by node in which search it was listed.
+    one must have room wherever a job has a place, and ``hinted`` tells by node in which search it was listed. ``lack``
+    is how many nodes more must have room, at least, before the last search that found no place could find one.
     """
 
     lines: Timelines
@@ -69,6 +70,7 @@ class NodesPlan(NamedTuple):
     own: IntArray
     hint: IntArray
     hinted: IntArray
+    lack: IntArray
 
 
 def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
@@ -81,7 +83,7 @@ def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
     )
     when, gap_end, least = np.zeros(count), np.zeros(count), np.zeros(count)
     own, hint, hinted = np.zeros(count + 1, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
-    return NodesPlan(lines, empty_rooms(count), begin, end, is_placed, when, gap_end, least, own, hint, hinted)
+    return NodesPlan(lines, empty_rooms(count), begin, end, is_placed, when, gap_end, least, own, hint, hinted, np.zeros(1, np.int64))
 
 
 @kernel(allocates=False)
@@ -141,6 +143,7 @@ def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: fl
     else:
         plan.own[-1] += 1
     best, found, many = until, NOBODY, sets[place + 1] - sets[place]
+    plan.lack[0] = machine.asked.nodes[job]
     for turn in range(many + (many > 1)):
         if turn < many:
             begin = _earliest_in(machine, plan, job, sets[place] + turn, best, hints)
@@ -168,11 +171,13 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
     """
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     wanted, length, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), plan.when
-    since = _soonest_hint(machine, plan, job, length, machine.clock[NOW], until, hints)
-    if since == np.inf:
-        return np.inf
-    many = _find_rooms(machine, plan, job, group, length, since, until)
+    many = _find_rooms(machine, plan, job, group, length, machine.clock[NOW], until)
+    plan.lack[0] = min(plan.lack[0], max(1, wanted - many))
+    since = machine.clock[NOW]
     while many >= wanted:
+        since = _soonest_hint(machine, plan, job, length, since, until, hints)
+        if since == np.inf:
+            return np.inf
         # No node has room from ``since`` on before the time that is noted. Of these times as many as are wanted, the
         # least ones, are kept in a heap: before the latest of them too few nodes have room.
         exact, got, left, many, end = 0, 0, many, 0, instant(since + length)
@@ -196,9 +201,7 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
                     return np.inf
         if exact >= wanted:
             return since
-        since = _soonest_hint(machine, plan, job, length, plan.least[0], until, hints)
-        if since == np.inf:
-            return np.inf
+        since = plan.least[0]
     return np.inf
 
 
