@@ -29,9 +29,10 @@ from swftools.simulator.nodes.planned import (
     mark_own,
     place_on_nodes,
     reserve_nodes,
-    room_of,
+    room_from_now,
     start_as_planned,
 )
+from swftools.simulator.nodes.rooms import row_for
 from swftools.simulator.nodes.state import NodeMachine
 from swftools.simulator.nodes.timelines import KNOWS, gaps_around
 from swftools.simulator.nodes.verbs import next_waiting_on_nodes
@@ -81,7 +82,9 @@ def plan_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> KeptNod
     listed = np.zeros(MOST_LISTED, np.int64), np.zeros(2 * GAP * MOST_LISTED), np.zeros(2 * GAP * several)
     inside = np.zeros(several, np.int64), np.zeros(several, np.int64)
     counts, known = np.zeros(LENGTH, np.int64), np.broadcast_to(0, jobs)
-    return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, *inside, known, np.broadcast_to(0, jobs))
+    return KeptNodesPlan(
+        empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, *inside, known, np.broadcast_to(0, jobs)
+    )
 
 
 @kernel(allocates=False)
@@ -198,7 +201,7 @@ def _list_hints(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> int:
         return ANY_NODE
     inside0, inside1 = bits_of(machine.asked.place[job])
     need, length = machine.asked.need[job], planned_length(expected_time(machine, job))
-    now, begin, listed = machine.clock[NOW], plan.begin[job], 0
+    begin, listed, row = plan.begin[job], 0, NOBODY
     mark, is_marked = plan.own[-1] + 1, False
     alone, is_small = (1, False) if need & WHOLE else (0, cores_in(need) == 0)  # which needs no core to be free
     while i < noted:
@@ -218,9 +221,9 @@ def _list_hints(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> int:
             continue
         if not is_marked:
             mark_own(machine, plan, job)
-            is_marked = True
+            row, is_marked = row_for(plan.rooms, need, length), True
         plan.hinted[node] = mark
-        if room_of(machine, plan, job, node, length, now, begin)[0] < begin:
+        if room_from_now(machine, plan, job, node, row, length, begin)[0] < begin:
             plan.hint[listed] = node
             listed += 1
     return listed

@@ -83,7 +83,9 @@ def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
     )
     when, gap_end, least = np.zeros(count), np.zeros(count), np.zeros(count)
     own, hint, hinted = np.zeros(count + 1, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
-    return NodesPlan(lines, empty_rooms(count), begin, end, is_placed, when, gap_end, least, own, hint, hinted, np.zeros(1, np.int64))
+    return NodesPlan(
+        lines, empty_rooms(count), begin, end, is_placed, when, gap_end, least, own, hint, hinted, np.zeros(1, np.int64)
+    )
 
 
 @kernel(allocates=False)
@@ -171,7 +173,7 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
     """
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     wanted, length, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), plan.when
-    many = _find_rooms(machine, plan, job, group, length, machine.clock[NOW], until)
+    many = _find_rooms(machine, plan, job, group, length, until)
     plan.lack[0] = min(plan.lack[0], max(1, wanted - many))
     since = machine.clock[NOW]
     while many >= wanted:
@@ -206,54 +208,59 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
 
 
 @kernel(allocates=False)
-def _find_rooms(
-    machine: NodeMachine, plan: NodesPlan, job: int, group: int, length: float, since: float, until: float
-) -> int:
-    """Note of each node of a set when it has room from ``since`` on and before ``until``; return how many have any."""
+def _find_rooms(machine: NodeMachine, plan: NodesPlan, job: int, group: int, length: float, until: float) -> int:
+    """Note of each node of a set when it has room before ``until``; return how many have any."""
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
-    need, rooms, changes, when, gap_end = machine.asked.need[job], plan.rooms, plan.lines.changes, plan.when, plan.gap_end
-    row, many = row_for(rooms, need, length), 0
+    when, gap_end, many = plan.when, plan.gap_end, 0
+    row = row_for(plan.rooms, machine.asked.need[job], length)
     for piece in range(ranges[group], ranges[group + 1]):
         for node in range(low[piece], high[piece]):
-            at = row + node
-            is_own = plan.own[node] == plan.own[-1]
-            knows = rooms.stamp[at] >> 1 == changes[node] and rooms.since[at] <= since and not is_own
-            if knows and rooms.stamp[at] & 1 == 1 and rooms.when[at] < since:
-                knows = instant(since + length) <= rooms.gap_end[at]
-            if not knows:
-                found = gone = np.inf
-                if suffices(machine.nodes.capacity[node], need):
-                    found, gone = room_of(machine, plan, job, node, length, since, until)
-                when[node], gap_end[node] = found, gone
-                if not is_own:
-                    rooms.since[at], rooms.when[at], rooms.gap_end[at] = since, min(found, until), gone
-                    rooms.stamp[at] = 2 * changes[node] + (found < np.inf)
-            elif rooms.when[at] >= until:
-                when[node] = np.inf
-            elif rooms.stamp[at] & 1 == 1:
-                when[node], gap_end[node] = rooms.when[at], rooms.gap_end[at]
-            else:  # it was looked for until an earlier time
-                found, gone = room_of(machine, plan, job, node, length, max(since, rooms.when[at]), until)
-                when[node], gap_end[node] = found, gone
-                if rooms.when[at] < since:
-                    rooms.since[at] = since
-                rooms.when[at], rooms.gap_end[at] = min(found, until), gone
-                rooms.stamp[at] = 2 * changes[node] + (found < np.inf)
+            when[node], gap_end[node] = room_from_now(machine, plan, job, node, row, length, until)
             many += when[node] < np.inf
     return many
+
+
+@kernel(allocates=False)
+def room_from_now(
+    machine: NodeMachine, plan: NodesPlan, job: int, node: int, row: int, length: float, until: float
+) -> tuple[float, float]:
+    """Return as ``room_of`` from now on, of any node; what is known of it in a row of ``rooms`` is used, and kept."""
+    rooms, at, now, changes = plan.rooms, row + node, machine.clock[NOW], plan.lines.changes[node]
+    if not suffices(machine.nodes.capacity[node], machine.asked.need[job]):
+        return np.inf, np.inf
+    if plan.own[node] == plan.own[-1]:
+        return room_of(machine, plan, job, node, length, now, until)
+    since = now
+    if rooms.stamp[at] >> 1 == changes:
+        if rooms.when[at] >= until:
+            return np.inf, np.inf
+        is_room = rooms.stamp[at] & 1 == 1
+        if is_room and (rooms.when[at] >= now or instant(now + length) <= rooms.gap_end[at]):
+            return max(rooms.when[at], now), rooms.gap_end[at]
+        if not is_room:  # it was looked for until an earlier time
+            since = max(now, rooms.when[at])
+    found, gone = room_of(machine, plan, job, node, length, since, until)
+    rooms.when[at], rooms.gap_end[at] = min(found, until), gone
+    rooms.stamp[at] = 2 * changes + (found < np.inf)
+    return found, gone
 
 
 @kernel(allocates=False)
 def _soonest_hint(
     machine: NodeMachine, plan: NodesPlan, job: int, length: float, since: float, until: float, hints: int
 ) -> float:
-    """Return the first time before ``until`` from which on a hinted node has room, or infinity; of no hints ``since``."""
+    """Return the first time before ``until`` at which a hinted node has room, or infinity; without hints ``since``."""
     if hints == ANY_NODE:
         return since
-    soonest = np.inf
+    soonest, row = np.inf, row_for(plan.rooms, machine.asked.need[job], length)
     for i in range(hints):
-        bound = min(soonest, until)
-        soonest = min(soonest, room_of(machine, plan, job, plan.hint[i], length, since, bound)[0])
+        node, bound = plan.hint[i], min(soonest, until)
+        found, gone = room_from_now(machine, plan, job, node, row, length, until)
+        if found < since and instant(since + length) <= gone:
+            return since
+        if found < since:
+            found = room_of(machine, plan, job, node, length, since, bound)[0]
+        soonest = min(soonest, found)
     return soonest
 
 

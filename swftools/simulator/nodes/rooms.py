@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What searches found on each node: since when and until when it has no room for a job of some need and length.
+"""What searches found on each node: when it first has room for a job of some need and length.
 
 Jobs are searched for again and again, while the timelines of few nodes change. So what was found holds until that node
 changes. It is kept for some needs and lengths at a time, those that were asked for last.
@@ -13,7 +13,7 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 
-MOST_ROWS, MOST_KEPT = 256, 1 << 18
+MOST_ROWS, MOST_KEPT = 512, 1 << 19
 """The most needs and lengths of which something is kept, and the most numbers of times in all."""
 
 _MIX = 0x9E3779B97F4A7C15
@@ -22,14 +22,13 @@ _MIX = 0x9E3779B97F4A7C15
 class RoomsFound(NamedTuple):
     """Rows of nodes, one for each ``need`` and ``length`` (s) of which something is kept.
 
-    Of a node of a row: the first time from ``since`` on at which it has room is ``when``, and this room ends at
-    ``gap_end`` (s). If ``stamp`` is even, none was found before ``when``, and more is not known. What is kept holds if
-    half of ``stamp`` is the number of changes of the node.
+    Of a node of a row: it has room first at ``when``, and this room ends at ``gap_end`` (s). If ``stamp`` is even, none
+    was found before ``when``, and more is not known. What is kept holds if half of ``stamp`` is the number of changes
+    of the node.
     """
 
     need: IntArray
     length: FloatArray
-    since: FloatArray
     when: FloatArray
     gap_end: FloatArray
     stamp: IntArray
@@ -39,8 +38,8 @@ def empty_rooms(nodes: int) -> RoomsFound:
     """Return rows of so many nodes of which nothing is known."""
     rows = max(1, min(MOST_ROWS, MOST_KEPT // max(1, nodes)))
     need, length = np.zeros(rows, np.int64), np.zeros(rows)
-    since, when, gap_end = np.zeros(rows * nodes), np.zeros(rows * nodes), np.zeros(rows * nodes)
-    return RoomsFound(need, length, since, when, gap_end, np.zeros(rows * nodes, np.int64))
+    when, gap_end = np.zeros(rows * nodes), np.zeros(rows * nodes)
+    return RoomsFound(need, length, when, gap_end, np.zeros(rows * nodes, np.int64))
 
 
 @kernel(allocates=False)

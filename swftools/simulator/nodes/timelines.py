@@ -201,17 +201,21 @@ def may_have_room(lines: Timelines, node: int, need: int, duration: float, until
 @kernel(allocates=False)
 def _measure(lines: Timelines, node: int) -> None:
     """Find out how long the gaps of a node are."""
-    for alone in range(2):
-        longest, since = 0.0, np.inf
-        step = lines.first[node]
-        while step != NO_STEP:
-            time = lines.time[step]
-            if lines.users[step] == 0 if alone == 1 else cores_in(lines.free[step]) > 0:
-                since = min(since, time)
-            else:
-                longest, since = max(longest, time - since), np.inf
-            step = lines.next[step]
-        lines.longest[2 * node + alone], lines.last[2 * node + alone] = longest, since
+    longest, longest_alone, since, since_alone = 0.0, 0.0, np.inf, np.inf
+    step = lines.first[node]
+    while step != NO_STEP:
+        time = lines.time[step]
+        if cores_in(lines.free[step]) > 0:
+            since = min(since, time)
+        else:
+            longest, since = max(longest, time - since), np.inf
+        if lines.users[step] == 0:
+            since_alone = min(since_alone, time)
+        else:
+            longest_alone, since_alone = max(longest_alone, time - since_alone), np.inf
+        step = lines.next[step]
+    lines.longest[2 * node], lines.last[2 * node] = longest, since
+    lines.longest[2 * node + 1], lines.last[2 * node + 1] = longest_alone, since_alone
     lines.is_measured[node] = True
 
 
