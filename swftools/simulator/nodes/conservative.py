@@ -23,39 +23,45 @@ from swftools.simulator.nodes.planned import (
     earliest_on_nodes,
     empty_nodes_plan,
     end_in_plan,
-    first_room_of,
     fits_as_planned,
     hold_running_on_nodes,
     let_nodes_go,
     mark_own,
     place_on_nodes,
     reserve_nodes,
+    room_from_now,
     start_as_planned,
 )
+from swftools.simulator.nodes.rooms import row_for
 from swftools.simulator.nodes.state import NodeMachine
 from swftools.simulator.nodes.timelines import KNOWS, gaps_around
 from swftools.simulator.nodes.verbs import next_waiting_on_nodes
 from swftools.simulator.nodes.words import WHOLE, bits_of, cores_in, suffices
 from swftools.simulator.planning import LEAST_TIME, planned_length
 
-SEEN, DISTURBANCES, MOVED, NOTED, DROPPED, LISTED, LENGTH = range(7)
+SEEN, DISTURBANCES, MOVED, NOTED, LENGTH = range(5)
 """Places in ``KeptNodesPlan.counts``: jobs that had been submitted; disturbances of the queue; jobs moved at last. How
-many nodes were noted so far of which more became free; how many of these are not listed any more since there were too
-many, or all jobs know them; how many are listed."""
+many nodes were noted so far of which more became free."""
 
 GAP = 3
 """Numbers that tell of gaps."""
 
+TOGETHER = 16
+"""So many nodes that were noted one after the other have a summary."""
+
 MOST_LISTED = 4096
-"""So many nodes of which more became free are listed; where there are more, jobs are looked at without that."""
+"""So many nodes of which more became free are listed; who knows none of these is looked at without that."""
 
 
 class KeptNodesPlan(NamedTuple):
     """A plan that is kept between decisions, the next time at which a job is due (s), and how far it has followed.
 
-    ``node`` lists nodes of which more became free. ``gaps`` tells of the gaps that came of it, in which cores are free,
-    and behind these of those in which nobody is there: when the first begins, when the last ends, and how long the
-    longest is (s). By job, ``known`` tells how many nodes had been noted when it was looked at last.
+    ``node`` lists nodes of which more became free, the last ones, each in the place of an older one. ``gaps`` tells of
+    the gaps that came of it, in which cores are free, and behind these of those in which nobody is there: when the
+    first begins, when the last ends, and how long the longest is (s). ``of_several`` says the same of so many nodes
+    together, and ``inside0`` and ``inside1`` in which places any of them is. By job, ``known`` tells how many nodes had
+    been noted when it was looked at last, and ``lack`` how many nodes at least must gain room before its reservation
+    could begin sooner.
     """
 
     plan: NodesPlan
@@ -63,14 +69,22 @@ class KeptNodesPlan(NamedTuple):
     counts: IntArray
     node: IntArray
     gaps: FloatArray
+    of_several: FloatArray
+    inside0: IntArray
+    inside1: IntArray
     known: IntArray
+    lack: IntArray
 
 
 def plan_memory_on_nodes(jobs: int, processors: int, nodes: NodeRoom) -> KeptNodesPlan:  # noqa: ARG001 (as all memories)
     """Return a plan of nobody."""
-    listed = np.zeros(MOST_LISTED, np.int64), np.zeros(2 * GAP * MOST_LISTED)
-    counts = np.zeros(LENGTH, np.int64)
-    return KeptNodesPlan(empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, np.broadcast_to(0, jobs))
+    several = MOST_LISTED // TOGETHER
+    listed = np.zeros(MOST_LISTED, np.int64), np.zeros(2 * GAP * MOST_LISTED), np.zeros(2 * GAP * several)
+    inside = np.zeros(several, np.int64), np.zeros(several, np.int64)
+    counts, known = np.zeros(LENGTH, np.int64), np.broadcast_to(0, jobs)
+    return KeptNodesPlan(
+        empty_nodes_plan(jobs, nodes), np.zeros(1), counts, *listed, *inside, known, np.broadcast_to(0, jobs)
+    )
 
 
 @kernel(allocates=False)
@@ -83,7 +97,7 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
     compress = compress and machine.counts[ENDED] > 0 and is_gained
     if anew or compress:
         counts[MOVED] = 0
-    wake, noted = np.inf, counts[NOTED]
+    wake = np.inf
     if not anew and not compress and machine.counts[LATE] == 0 and due[0] > present:
         job = _first_of_new(machine, counts[SEEN])
     else:
@@ -93,11 +107,13 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
         behind = next_waiting_on_nodes(machine, job)
         if anew or not plan.is_placed[job]:
             place_on_nodes(machine, plan, job)
-            memory.known[job] = counts[NOTED]
+            memory.known[job], memory.lack[job] = counts[NOTED], 1
         elif compress and plan.begin[job] > present:
             hints = _list_hints(machine, memory, job)
-            if hints != 0:
+            if hints == ANY_NODE or hints >= memory.lack[job]:
                 counts[MOVED] += _bring_forward(machine, memory, job, hints)
+            else:
+                memory.lack[job] -= hints
             memory.known[job] = counts[NOTED]
         if plan.begin[job] <= present and fits_as_planned(machine, job):
             start_as_planned(machine, job)
@@ -106,8 +122,6 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
             if plan.begin[job] > present:  # one that is due and cannot start keeps no other from being woken for
                 wake = min(wake, plan.begin[job])
         job = behind
-    if anew or compress:
-        _forget_noted(memory, noted)
     counts[SEEN] = machine.counts[SUBMITTED]
     if due[0] > present:
         wake = min(wake, due[0])
@@ -141,6 +155,7 @@ def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int, hints:
     """Move the reservation of a job to the earliest moment there is; if none is earlier, it keeps its nodes, too."""
     plan = memory.plan
     begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job], hints)
+    memory.lack[job] = plan.lack[0] if group == NOBODY else 1
     if group == NOBODY:
         return False
     let_nodes_go(machine, plan, job, plan.begin[job], plan.end[job])
@@ -152,33 +167,27 @@ def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int, hints:
 @kernel(allocates=False)
 def _note_freed(machine: NodeMachine, memory: KeptNodesPlan, job: int, begin: float, end: float) -> None:
     """List the nodes that a job had from one time to another: more is free there now."""
-    counts, first, many, lines = memory.counts, machine.asked.first[job], machine.asked.nodes[job], memory.plan.lines
-    if counts[LISTED] + many > MOST_LISTED:
-        counts[DROPPED], counts[LISTED] = counts[NOTED] + many, 0
-    else:
-        for at in range(first, first + many):
-            node, i = machine.nodes.held[at], counts[LISTED]
-            memory.node[i] = node
-            for alone in range(2):
-                gap = (2 * i + alone) * GAP
-                first_begin, last_end, longest = gaps_around(lines, node, begin, end, alone == 1)
-                memory.gaps[gap], memory.gaps[gap + 1], memory.gaps[gap + 2] = first_begin, last_end, longest
-            counts[LISTED] += 1
-    counts[NOTED] += many
-
-
-@kernel(allocates=False)
-def _forget_noted(memory: KeptNodesPlan, noted: int) -> None:
-    """List nodes no more that all jobs know: the first so many that were noted."""
-    counts = memory.counts
-    past = noted - counts[DROPPED]
-    if past <= 0:
-        return
-    for i in range(past, counts[LISTED]):
-        memory.node[i - past] = memory.node[i]
-        for k in range(2 * GAP):
-            memory.gaps[(i - past) * 2 * GAP + k] = memory.gaps[i * 2 * GAP + k]
-    counts[DROPPED], counts[LISTED] = noted, counts[LISTED] - past
+    counts, places, first, lines = memory.counts, machine.places, machine.asked.first[job], memory.plan.lines
+    gaps, together = memory.gaps, memory.of_several
+    for at in range(first, first + machine.asked.nodes[job]):
+        node, i = machine.nodes.held[at], counts[NOTED] % MOST_LISTED
+        several = i // TOGETHER
+        is_first = i % TOGETHER == 0
+        memory.node[i] = node
+        for alone in range(2):
+            gap, of_all = (2 * i + alone) * GAP, (2 * several + alone) * GAP
+            first_begin, last_end, longest = gaps_around(lines, node, begin, end, alone == 1)
+            gaps[gap], gaps[gap + 1], gaps[gap + 2] = first_begin, last_end, longest
+            if is_first:
+                together[of_all], together[of_all + 1], together[of_all + 2] = np.inf, -np.inf, 0.0
+            together[of_all] = min(together[of_all], first_begin)
+            together[of_all + 1] = max(together[of_all + 1], last_end)
+            together[of_all + 2] = max(together[of_all + 2], longest)
+        if is_first:
+            memory.inside0[several] = memory.inside1[several] = 0
+        memory.inside0[several] |= places.inside0[node]
+        memory.inside1[several] |= places.inside1[node]
+        counts[NOTED] += 1
 
 
 @kernel(allocates=False)
@@ -187,32 +196,47 @@ def _list_hints(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> int:
 
     When it was looked at last, there was no earlier place for it. So where one is now, one of these nodes has room.
     """
-    counts, places, plan = memory.counts, machine.places, memory.plan
-    if memory.known[job] < counts[DROPPED]:
+    places, plan, i, noted = machine.places, memory.plan, memory.known[job], memory.counts[NOTED]
+    if i < noted - MOST_LISTED + TOGETHER:  # some are listed no more, or have no summary any more
         return ANY_NODE
     inside0, inside1 = bits_of(machine.asked.place[job])
     need, length = machine.asked.need[job], planned_length(expected_time(machine, job))
-    now, begin, listed, gaps = machine.clock[NOW], plan.begin[job], 0, memory.gaps
+    begin, listed, row = plan.begin[job], 0, NOBODY
     mark, is_marked = plan.own[-1] + 1, False
     alone, is_small = (1, False) if need & WHOLE else (0, cores_in(need) == 0)  # which needs no core to be free
-    for i in range(memory.known[job] - counts[DROPPED], counts[LISTED]):
-        gap = (2 * i + alone) * GAP
-        # On its own nodes it has room from its reservation on. LEAST_TIME is for rounding.
-        is_long = gaps[gap + 2] >= length - LEAST_TIME or gaps[gap + 1] >= begin
-        if (gaps[gap] >= begin or not is_long) and not is_small:
+    while i < noted:
+        at = i % MOST_LISTED
+        if at % TOGETHER == 0:
+            several = at // TOGETHER
+            is_inside = ((memory.inside0[several] & inside0) | (memory.inside1[several] & inside1)) != 0
+            if not is_inside or not (is_small or _may_use(memory.of_several, 2 * several + alone, length, begin)):
+                i += TOGETHER
+                continue
+        i += 1
+        if not is_small and not _may_use(memory.gaps, 2 * at + alone, length, begin):
             continue
-        node = memory.node[i]
+        node = memory.node[at]
         is_inside = ((places.inside0[node] & inside0) | (places.inside1[node] & inside1)) != 0
         if not is_inside or plan.hinted[node] == mark or not suffices(machine.nodes.capacity[node], need):
             continue
         if not is_marked:
             mark_own(machine, plan, job)
-            is_marked = True
+            row, is_marked = row_for(plan.rooms, need, length), True
         plan.hinted[node] = mark
-        if first_room_of(machine, plan, job, node, length, now, begin) < begin:
+        if room_from_now(machine, plan, job, node, row, length, begin)[0] < begin:
             plan.hint[listed] = node
             listed += 1
     return listed
+
+
+@kernel(allocates=False)
+def _may_use(gaps: FloatArray, place: int, length: float, begin: float) -> bool:
+    """Whether a job may begin sooner in some gaps: one is long enough, or reaches to its reservation at least.
+
+    On its own nodes it has room from its reservation on. LEAST_TIME is for rounding.
+    """
+    gap = place * GAP
+    return gaps[gap] < begin and (gaps[gap + 2] >= length - LEAST_TIME or gaps[gap + 1] >= begin)
 
 
 @kernel(allocates=False)

@@ -124,7 +124,10 @@ def check_on_nodes(policy: Policy, chosen: Parameters, kind: MachineKind) -> Non
         if lacking == (AWAY,):
             why = "its plan does not look at when nodes are away"
         if lacking == (reserve_nodes.py_func.__name__,):
-            why = "its plan does not ask whether the nodes of a job lie together, as the placement must"
+            why = (
+                "its plan does not ask whether the nodes of a job lie together, as the placement must (with "
+                "must=false it need not, as in contiguous:must=false)"
+            )
     if why:
         usual = policy.chosen({}).to_mapping()
         given = {name: value for name, value in chosen.to_mapping().items() if value != usual[name]}

@@ -24,6 +24,7 @@ from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.nodes.classes import quit_class
 from swftools.simulator.nodes.holding import take_nodes
 from swftools.simulator.nodes.placements.first_fit import choose_first
+from swftools.simulator.nodes.rooms import RoomsFound, empty_rooms, row_for
 from swftools.simulator.nodes.state import SPARING, NodeMachine
 from swftools.simulator.nodes.timelines import (
     Timelines,
@@ -51,22 +52,25 @@ class NodesPlan(NamedTuple):
     """The timelines of the nodes, and of each job when it begins and ends in them (s), if it has a place.
 
     Of jobs that run, ``end`` is when the plan has them end. Their nodes, and those of reservations, are in
-    ``NodeState.held``. By node, ``when`` has the time from which on there is room, as the last search found it, or
-    where not ``is_known``, before which there is none; ``least`` is room for some of these times. ``own`` tells in
+    ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from which on there is room,
+    as the last search found it, and ``gap_end`` until when; ``least`` is room for some of these times. ``own`` tells in
     which search a node was the job's own, and at its end the number of the last search. ``hint`` lists nodes of which
-    one must have room wherever a job has a place, and ``hinted`` tells by node in which search it was listed.
+    one must have room wherever a job has a place, and ``hinted`` tells by node in which search it was listed. ``lack``
+    is how many nodes more must have room, at least, before the last search that found no place could find one.
     """
 
     lines: Timelines
+    rooms: RoomsFound
     begin: FloatArray
     end: FloatArray
     is_placed: BoolArray
     when: FloatArray
-    is_known: BoolArray
+    gap_end: FloatArray
     least: FloatArray
     own: IntArray
     hint: IntArray
     hinted: IntArray
+    lack: IntArray
 
 
 def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
@@ -77,9 +81,11 @@ def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
         np.broadcast_to(0.0, jobs),
         np.broadcast_to(np.bool_(False), jobs),
     )
-    when, is_known, least = np.zeros(count), np.zeros(count, np.bool_), np.zeros(count)
+    when, gap_end, least = np.zeros(count), np.zeros(count), np.zeros(count)
     own, hint, hinted = np.zeros(count + 1, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
-    return NodesPlan(lines, begin, end, is_placed, when, is_known, least, own, hint, hinted)
+    return NodesPlan(
+        lines, empty_rooms(count), begin, end, is_placed, when, gap_end, least, own, hint, hinted, np.zeros(1, np.int64)
+    )
 
 
 @kernel(allocates=False)
@@ -139,6 +145,7 @@ def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: fl
     else:
         plan.own[-1] += 1
     best, found, many = until, NOBODY, sets[place + 1] - sets[place]
+    plan.lack[0] = machine.asked.nodes[job]
     for turn in range(many + (many > 1)):
         if turn < many:
             begin = _earliest_in(machine, plan, job, sets[place] + turn, best, hints)
@@ -166,43 +173,33 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
     """
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     wanted, length, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), plan.when
-    since, need, many = machine.clock[NOW], machine.asked.need[job], 0
-    for piece in range(ranges[group], ranges[group + 1]):
-        for node in range(low[piece], high[piece]):
-            is_own = plan.own[node] == plan.own[-1]
-            may = suffices(machine.nodes.capacity[node], need) and (
-                is_own or may_have_room(plan.lines, node, need, length, until)
-            )
-            when[node], plan.is_known[node] = -np.inf if may else np.inf, False
-            many += may
+    many = _find_rooms(machine, plan, job, group, length, until)
+    plan.lack[0] = min(plan.lack[0], max(1, wanted - many))
+    since = machine.clock[NOW]
     while many >= wanted:
-        if hints != ANY_NODE:
-            soonest = np.inf
-            for i in range(hints):
-                bound = min(soonest, until)
-                soonest = min(soonest, first_room_of(machine, plan, job, plan.hint[i], length, since, bound))
-            if soonest == np.inf:
-                return np.inf
-            since = soonest
+        since = _soonest_hint(machine, plan, job, length, since, until, hints)
+        if since == np.inf:
+            return np.inf
         # No node has room from ``since`` on before the time that is noted. Of these times as many as are wanted, the
         # least ones, are kept in a heap: before the latest of them too few nodes have room.
-        exact, got, left, many = 0, 0, many, 0
+        exact, got, left, many, end = 0, 0, many, 0, instant(since + length)
         for piece in range(ranges[group], ranges[group + 1]):
             for node in range(low[piece], high[piece]):
                 if when[node] == np.inf:
                     continue
-                bound = until if got < wanted else max(plan.least[0], since + SOON)
-                if when[node] <= since:
-                    when[node] = first_room_of(machine, plan, job, node, length, since, bound)
-                    plan.is_known[node] = when[node] < bound
-                    if bound < until:
-                        when[node] = min(when[node], bound)
-                exact += plan.is_known[node] and when[node] == since
+                if when[node] < since:
+                    if end <= plan.gap_end[node]:
+                        when[node] = since
+                    else:
+                        found, plan.gap_end[node] = room_of(machine, plan, job, node, length, since, until)
+                        when[node] = found
+                exact += when[node] == since
                 left -= 1
-                many += when[node] < np.inf
-                if when[node] < (until if got < wanted else plan.least[0]):
-                    got = _keep_least(plan.least, when[node], got, wanted)
-                elif got + left < wanted:
+                if when[node] < np.inf:
+                    many += 1
+                    if got < wanted or when[node] < plan.least[0]:
+                        got = _keep_least(plan.least, when[node], got, wanted)
+                elif many + left < wanted:
                     return np.inf
         if exact >= wanted:
             return since
@@ -211,14 +208,74 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
 
 
 @kernel(allocates=False)
-def first_room_of(
-    machine: NodeMachine, plan: NodesPlan, job: int, node: int, length: float, since: float, until: float
+def _find_rooms(machine: NodeMachine, plan: NodesPlan, job: int, group: int, length: float, until: float) -> int:
+    """Note of each node of a set when it has room before ``until``; return how many have any."""
+    low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
+    when, gap_end, many = plan.when, plan.gap_end, 0
+    row = row_for(plan.rooms, machine.asked.need[job], length)
+    for piece in range(ranges[group], ranges[group + 1]):
+        for node in range(low[piece], high[piece]):
+            when[node], gap_end[node] = room_from_now(machine, plan, job, node, row, length, until)
+            many += when[node] < np.inf
+    return many
+
+
+@kernel(allocates=False)
+def room_from_now(
+    machine: NodeMachine, plan: NodesPlan, job: int, node: int, row: int, length: float, until: float
+) -> tuple[float, float]:
+    """Return as ``room_of`` from now on, of any node; what is known of it in a row of ``rooms`` is used, and kept."""
+    rooms, at, now, changes = plan.rooms, row + node, machine.clock[NOW], plan.lines.changes[node]
+    if not suffices(machine.nodes.capacity[node], machine.asked.need[job]):
+        return np.inf, np.inf
+    if plan.own[node] == plan.own[-1]:
+        return room_of(machine, plan, job, node, length, now, until)
+    since = now
+    if rooms.stamp[at] >> 1 == changes:
+        if rooms.when[at] >= until:
+            return np.inf, np.inf
+        is_room = rooms.stamp[at] & 1 == 1
+        if is_room and (rooms.when[at] >= now or instant(now + length) <= rooms.gap_end[at]):
+            return max(rooms.when[at], now), rooms.gap_end[at]
+        if not is_room:  # it was looked for until an earlier time
+            since = max(now, rooms.when[at])
+    found, gone = room_of(machine, plan, job, node, length, since, until)
+    rooms.when[at], rooms.gap_end[at] = min(found, until), gone
+    rooms.stamp[at] = 2 * changes + (found < np.inf)
+    return found, gone
+
+
+@kernel(allocates=False)
+def _soonest_hint(
+    machine: NodeMachine, plan: NodesPlan, job: int, length: float, since: float, until: float, hints: int
 ) -> float:
-    """Return the first time before ``until`` from which on a node, which is large enough, has room; or infinity."""
+    """Return the first time before ``until`` at which a hinted node has room, or infinity; without hints ``since``."""
+    if hints == ANY_NODE:
+        return since
+    soonest, row = np.inf, row_for(plan.rooms, machine.asked.need[job], length)
+    for i in range(hints):
+        node, bound = plan.hint[i], min(soonest, until)
+        found, gone = room_from_now(machine, plan, job, node, row, length, until)
+        if found < since and instant(since + length) <= gone:
+            return since
+        if found < since:
+            found = room_of(machine, plan, job, node, length, since, bound)[0]
+        soonest = min(soonest, found)
+    return soonest
+
+
+@kernel(allocates=False)
+def room_of(
+    machine: NodeMachine, plan: NodesPlan, job: int, node: int, length: float, since: float, until: float
+) -> tuple[float, float]:
+    """Return the first time before ``until`` from which on a node, which is large enough, has room; or infinity.
+
+    Also returns until when it has.
+    """
     need = machine.asked.need[job]
     is_own = plan.own[node] == plan.own[-1]
     if not is_own and not may_have_room(plan.lines, node, need, length, until):
-        return np.inf
+        return np.inf, np.inf
     forget_past(plan.lines, node, machine.clock[NOW])
     own_begin, own_end = (plan.begin[job], plan.end[job]) if is_own else (np.inf, np.inf)
     return first_room(plan.lines, node, need, length, since, until, own_begin, own_end)
@@ -255,7 +312,7 @@ def reserve_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float,
     end, is_now, free_now = instant(begin + planned_length(expected_time(machine, job))), begin <= machine.clock[NOW], 0
     for piece in range(ranges[group], ranges[group + 1]):
         for node in range(low[piece], high[piece]):
-            has_room = plan.is_known[node] and plan.when[node] == begin
+            has_room = plan.when[node] == begin
             nodes.was[node] = free_at(plan.lines, node, begin) if has_room else NOBODY
             free_now += has_room and suffices(nodes.free[node], need)
     if is_now and free_now >= wanted:
@@ -281,7 +338,7 @@ def has_room_now_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bo
         for piece in range(places.ranges[group], places.ranges[group + 1]):
             for node in range(places.low[piece], places.high[piece]):
                 if suffices(machine.nodes.capacity[node], machine.asked.need[job]):
-                    got += first_room_of(machine, plan, job, node, length, now, now + SOON) == now
+                    got += room_of(machine, plan, job, node, length, now, now + SOON)[0] == now
                 if got == wanted:
                     return True
     return False

@@ -33,7 +33,7 @@ class Timelines(NamedTuple):
     By step: its ``time`` (s), what is ``free`` from then on, how many ``users`` the node has, and the ``next`` step of
     the node, or ``NO_STEP``. By node: its ``first`` step; and, if it ``is_measured``, of its gaps, in which some core
     is free, and behind these of those in which nobody is there: how long the ``longest`` is that ends, and when the
-    ``last`` begins, which does not (s).
+    ``last`` begins, which does not (s). ``changes`` counts by node, from 1 on, how often its steps changed.
     """
 
     time: FloatArray
@@ -44,6 +44,7 @@ class Timelines(NamedTuple):
     longest: FloatArray
     last: FloatArray
     is_measured: BoolArray
+    changes: IntArray
     counts: IntArray
 
 
@@ -57,8 +58,8 @@ def empty_timelines(nodes: int, parts: int) -> Timelines:
     time, free = np.broadcast_to(0.0, steps), np.broadcast_to(0, steps)
     users, behind, first = np.broadcast_to(none, steps), np.broadcast_to(none, steps), np.broadcast_to(none, nodes)
     longest, last, is_measured = np.zeros(2 * nodes), np.zeros(2 * nodes), np.zeros(nodes, np.bool_)
-    counts = np.zeros(KNOWS + 1, np.int64)
-    return Timelines(time, free, users, behind, first, longest, last, is_measured, counts)
+    changes, counts = np.zeros(nodes, np.int64), np.zeros(KNOWS + 1, np.int64)
+    return Timelines(time, free, users, behind, first, longest, last, is_measured, changes, counts)
 
 
 @kernel(allocates=False)
@@ -68,6 +69,7 @@ def clear(lines: Timelines, capacity: IntArray, now: float) -> None:
         lines.first[node], lines.next[node] = node, NO_STEP
         lines.time[node], lines.free[node], lines.users[node] = now, capacity[node], 0
         lines.is_measured[node] = False
+        lines.changes[node] += 1
     lines.counts[USED], lines.counts[SPARE], lines.counts[KNOWS] = len(capacity), 0, 1
 
 
@@ -100,6 +102,7 @@ def _change(lines: Timelines, node: int, begin: float, end: float, need: int, ca
     if not begin < end:
         return
     lines.is_measured[node] = False
+    lines.changes[node] += 1
     ahead, step = NO_STEP, lines.first[node]
     while lines.next[step] != NO_STEP and lines.time[lines.next[step]] <= begin:
         ahead, step = step, lines.next[step]
@@ -198,17 +201,21 @@ def may_have_room(lines: Timelines, node: int, need: int, duration: float, until
 @kernel(allocates=False)
 def _measure(lines: Timelines, node: int) -> None:
     """Find out how long the gaps of a node are."""
-    for alone in range(2):
-        longest, since = 0.0, np.inf
-        step = lines.first[node]
-        while step != NO_STEP:
-            time = lines.time[step]
-            if lines.users[step] == 0 if alone == 1 else cores_in(lines.free[step]) > 0:
-                since = min(since, time)
-            else:
-                longest, since = max(longest, time - since), np.inf
-            step = lines.next[step]
-        lines.longest[2 * node + alone], lines.last[2 * node + alone] = longest, since
+    longest, longest_alone, since, since_alone = 0.0, 0.0, np.inf, np.inf
+    step = lines.first[node]
+    while step != NO_STEP:
+        time = lines.time[step]
+        if cores_in(lines.free[step]) > 0:
+            since = min(since, time)
+        else:
+            longest, since = max(longest, time - since), np.inf
+        if lines.users[step] == 0:
+            since_alone = min(since_alone, time)
+        else:
+            longest_alone, since_alone = max(longest_alone, time - since_alone), np.inf
+        step = lines.next[step]
+    lines.longest[2 * node], lines.last[2 * node] = longest, since
+    lines.longest[2 * node + 1], lines.last[2 * node + 1] = longest_alone, since_alone
     lines.is_measured[node] = True
 
 
@@ -222,29 +229,30 @@ def first_room(
     until: float,
     own_begin: float,
     own_end: float,
-) -> float:
+) -> tuple[float, float]:
     """Return the first time, from ``since`` on and before ``until``, from which a node has room for a duration.
 
     It is infinity if there is none. From ``own_begin`` to ``own_end`` the job has the node itself, so it has room.
+    Also returns until when there is room at least.
     """
     begin = stop = np.inf
     step = lines.first[node]
     while step != NO_STEP:
         time, behind = lines.time[step], lines.next[step]
-        if begin < np.inf and time >= stop:
-            return begin
         if behind != NO_STEP and lines.time[behind] <= since:
             step = behind
             continue
         if suffices(lines.free[step], need) or own_begin <= time < own_end:
             if begin == np.inf:
                 if time >= until:
-                    return np.inf
+                    return np.inf, np.inf
                 begin = max(time, since)
                 stop = instant(begin + duration)
         else:
+            if begin < np.inf and time >= stop:
+                return begin, time
             begin = np.inf
             if time >= until:
-                return np.inf
+                return np.inf, np.inf
         step = behind
-    return begin
+    return begin, np.inf

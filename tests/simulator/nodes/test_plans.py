@@ -146,7 +146,7 @@ def test_neighbours_that_must_be_are_refused(run: Run) -> None:
     """A plan does not ask whether nodes lie together; as a wish it need not."""
     workload = draw_workload("count cores / 3 1", "p:0-2", "job submit run nodes / A 0 10 2 / B 1 10 2")
     with pytest.raises(
-        ParameterError, match=r"'conservative' does not .* lie together, as the placement must; .*: easy, "
+        ParameterError, match=r"'conservative' does not .* lie together.*contiguous:must=false\); .*: easy, "
     ):
         run(workload, "conservative", "contiguous", "partition", compiled=False)
     run(workload, "conservative", "contiguous:must=false", "partition", compiled=False)
