@@ -34,7 +34,7 @@ from tests.simulator.nodes.test_away import (
 POLICIES = list(DECISIONS)
 
 
-@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, 8))])
 def test_what_comes_of_it_is_valid(first: int, engine: Engine) -> None:  # noqa: F811
     """On machines by lot, under each policy."""
     checked = 0
@@ -184,7 +184,7 @@ def test_promises_beside_outages_that_are_known(engine: Engine) -> None:  # noqa
 def test_promises_are_kept(heads: str, engine: Engine) -> None:  # noqa: F811
     """By EASY and its orders, on machines by lot whose outages are known."""
     promised = 0
-    for seed in range(100, 130):
+    for seed in range(100, 112):
         workload, _ = case_by_lot(seed, known=True)
         policy = ["easy", "sjf-backfill", "lxf-backfill", "fcfs"][seed % 4]
         try:
@@ -194,7 +194,7 @@ def test_promises_are_kept(heads: str, engine: Engine) -> None:  # noqa: F811
         report = validate(schedule, trace=trace_of(workload, Rule()), asked=workload.asked)
         assert report.ok, (seed, policy, report)
         promised += "head-reservation" in report.checked
-    assert promised > 8
+    assert promised > 3
 
 
 # ---------------------------------------------------------------- measures
@@ -260,7 +260,7 @@ def simulation_of(engine: Engine, workload: Workload, policy: str, rule: Rule) -
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "easy:reservations=2"])
 def test_a_copy_goes_on_as_the_one_that_runs_through(policy: str, engine: Engine) -> None:  # noqa: F811
     """Wherever it is copied, also between outages; the other is not changed by it."""
-    for seed in (8, 20, 33, 46):
+    for seed in (8, 33):
         workload, rule = case_by_lot(seed, known=False)
         try:
             whole = simulation_of(engine, workload, policy, rule).run()
