@@ -286,6 +286,13 @@ BY_HAND = [
         "A 2 8 0 x / A 9 16 0 / B 16 17 0",
     ),
     AwayCase(
+        "when it becomes known the head is promised a later time, and a long job goes ahead at once",
+        TWO,
+        ((0, 12, 40, DOWN, 3, -1),),
+        "job submit run nodes / A 0 10 1 / B 1 5 2 / C 1 20 1",
+        "A 0 10 0 / C 3 23 1 / B 40 45 0-1",
+    ),
+    AwayCase(
         "and not before",
         ONE,
         ((0, 8, 9, DOWN, 3, -1),),

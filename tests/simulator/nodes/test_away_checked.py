@@ -52,6 +52,15 @@ def test_what_comes_of_it_is_valid(first: int, engine: Engine) -> None:  # noqa:
     assert checked > 5
 
 
+@pytest.mark.parametrize("case", BY_HAND, ids=lambda case: case.name)
+def test_cases_by_hand_are_valid(case: AwayCase, engine: Engine) -> None:  # noqa: F811
+    """Also where somebody did not know what was to come."""
+    rule = case.rule or Rule()
+    schedule = engine.schedule(case.workload(), case.policy, rule, compiled=False)
+    report = validate(schedule, trace=trace_of(case.workload(), rule), asked=case.workload().asked)
+    assert report.ok, report
+
+
 CASE = AwayCase(
     "",
     TWO,
@@ -155,7 +164,7 @@ def test_plans_are_refused(policy: str, engine: Engine) -> None:  # noqa: F811
 KNOWN = AwayCase(
     "",
     TWO,
-    ((1, 0, 10, DOWN, ALWAYS, -1), (0, 30, 31, RESERVATION, ALWAYS, 0)),
+    ((1, 0, 10, DOWN, ALWAYS, -1), (0, 12, 14, DRAIN, ALWAYS, -1), (0, 36, 37, RESERVATION, ALWAYS, 0)),
     "job submit run nodes / A 0 4 1 / B 1 5 2 / C 3 20 1 / D 3 6 1",
     "",
 )
