@@ -12,6 +12,8 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.machines.amounts import MOST_MEMORY
 from swftools.machines.node_table import GPU
+from swftools.machines.outages import node_outages
+from swftools.machines.parts import Outage
 from swftools.simulator import mean_over_time, measure
 from swftools.simulator.measure_definitions import MEASURES, NODES
 from swftools.simulator.metrics.over_time_on_nodes import nodes_over_time
@@ -258,7 +260,8 @@ def test_fragmentation_happens() -> None:
 
 def test_a_pool_has_none_of_them() -> None:
     """Its table is what it was: rows for rows; and those of nodes stand behind all others."""
-    switched = replace(MACHINE, switch=np.zeros(4, np.int64), switches=("s",))
+    away = node_outages([Outage(nodes=("n",), begin=1.0, end=2.0)], [[3]])
+    switched = replace(MACHINE, switch=np.zeros(4, np.int64), switches=("s",), outages=away)
     on_nodes = draw_on_nodes(THREE, switched)
     pool = replace(on_nodes, machine=None)
     whole, plain = measure(on_nodes), measure(pool)

@@ -34,7 +34,7 @@ from tests.simulator.nodes.test_away import (
 POLICIES = list(DECISIONS)
 
 
-@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, 8))])
 def test_what_comes_of_it_is_valid(first: int, engine: Engine) -> None:  # noqa: F811
     """On machines by lot, under each policy."""
     checked = 0
@@ -50,6 +50,15 @@ def test_what_comes_of_it_is_valid(first: int, engine: Engine) -> None:  # noqa:
         assert {"outages", "foresight"} <= set(report.checked)
         checked += 1
     assert checked > 5
+
+
+@pytest.mark.parametrize("case", BY_HAND, ids=lambda case: case.name)
+def test_cases_by_hand_are_valid(case: AwayCase, engine: Engine) -> None:  # noqa: F811
+    """Also where somebody did not know what was to come."""
+    rule = case.rule or Rule()
+    schedule = engine.schedule(case.workload(), case.policy, rule, compiled=False)
+    report = validate(schedule, trace=trace_of(case.workload(), rule), asked=case.workload().asked)
+    assert report.ok, report
 
 
 CASE = AwayCase(
@@ -155,7 +164,7 @@ def test_plans_are_refused(policy: str, engine: Engine) -> None:  # noqa: F811
 KNOWN = AwayCase(
     "",
     TWO,
-    ((1, 0, 10, DOWN, ALWAYS, -1), (0, 30, 31, RESERVATION, ALWAYS, 0)),
+    ((1, 0, 10, DOWN, ALWAYS, -1), (0, 12, 14, DRAIN, ALWAYS, -1), (0, 36, 37, RESERVATION, ALWAYS, 0)),
     "job submit run nodes / A 0 4 1 / B 1 5 2 / C 3 20 1 / D 3 6 1",
     "",
 )
@@ -184,7 +193,7 @@ def test_promises_beside_outages_that_are_known(engine: Engine) -> None:  # noqa
 def test_promises_are_kept(heads: str, engine: Engine) -> None:  # noqa: F811
     """By EASY and its orders, on machines by lot whose outages are known."""
     promised = 0
-    for seed in range(100, 130):
+    for seed in range(100, 112):
         workload, _ = case_by_lot(seed, known=True)
         policy = ["easy", "sjf-backfill", "lxf-backfill", "fcfs"][seed % 4]
         try:
@@ -194,7 +203,7 @@ def test_promises_are_kept(heads: str, engine: Engine) -> None:  # noqa: F811
         report = validate(schedule, trace=trace_of(workload, Rule()), asked=workload.asked)
         assert report.ok, (seed, policy, report)
         promised += "head-reservation" in report.checked
-    assert promised > 8
+    assert promised > 3
 
 
 # ---------------------------------------------------------------- measures
@@ -260,7 +269,7 @@ def simulation_of(engine: Engine, workload: Workload, policy: str, rule: Rule) -
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "easy:reservations=2"])
 def test_a_copy_goes_on_as_the_one_that_runs_through(policy: str, engine: Engine) -> None:  # noqa: F811
     """Wherever it is copied, also between outages; the other is not changed by it."""
-    for seed in (8, 20, 33, 46):
+    for seed in (8, 33):
         workload, rule = case_by_lot(seed, known=False)
         try:
             whole = simulation_of(engine, workload, policy, rule).run()

@@ -75,8 +75,7 @@ def outages_in(away: Away, order: IntArray, begins: float, groups: Sequence[int]
     time = np.concatenate([rows.end[surely_back], rows.known[told_later], rows.begin])
     of = np.concatenate([number[surely_back], number[told_later], number])
     what = np.repeat([RETURNS, TOLD, GOES], [surely_back.sum(), told_later.sum(), len(rows)])
-    rank = np.array([0, 1, 2])[what]  # nodes return before others go
-    turn = np.lexsort((of, rank, time))
+    turn = np.argsort(time, kind="stable")  # at one instant nodes return before others go
     turn = turn[time[turn] > begins]
     back = number[surely_back & (rows.known < np.inf)]
     columns = {
