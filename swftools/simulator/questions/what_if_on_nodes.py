@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError, PolicyError
+from swftools.machines.requests import ask_of
 from swftools.parameters import is_whole
 from swftools.simulator.machine.state import RUNNING
+from swftools.simulator.nodes.setup import table_of
 from swftools.simulator.questions.asked_job import check_time_and_priority, with_job
 from swftools.simulator.stepping.stepper import Stepper
 
@@ -47,6 +49,9 @@ def what_if_on_nodes(
             stepper = Stepper.from_queue(ran, waits, policy=policy, machine=machine, **options)
             row = len(stepper._simulation._table) - len(queue) + place
             reasons = stepper._simulation._workload.excluded.set_index("row")["reason"]
+            if row in reasons.index and (later := _if_all_were_there(stepper, row, machine)) is not None:
+                rows.append((policy, *later))
+                continue
             if row in reasons.index:
                 raise ParameterError(f"{_told(job)}: it could never run on this machine: {reasons[row]}")
             left_out = {str(reason): int(count) for reason, count in reasons.value_counts().items()}
@@ -73,6 +78,16 @@ def _answer(stepper: Stepper, row: int) -> tuple[int, float, float, int, int]:
     start = np.inf if np.isnan(starts[mine]) else starts[mine]
     behind = sum(starts[job] < start for job in waiting if job != mine)
     return width, time, start - begin, behind, nodes
+
+
+def _if_all_were_there(stepper: Stepper, row: int, machine: object) -> tuple[int, float, float, int, int] | None:
+    """Return the answer for a job that needs nodes that do not come back: never; None if it needs others."""
+    trace = stepper._simulation.trace
+    asked = ask_of(trace, table_of(machine))
+    if asked.code[row] != 0:
+        return None
+    many, time = int(asked.nodes[row]), float(trace.views.requested_time[row])
+    return many * int(asked.cores[row]), time, np.inf, 0, many
 
 
 def _checked(job: Mapping[str, Any], waiting: pd.DataFrame) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pandas as pd
 from swftools.errors import DecisionWarning, ParameterError, PolicyError
 from swftools.kernel import IntArray
 from swftools.machines.node_table import NodeTable
+from swftools.machines.outages import without_gone
 from swftools.machines.running import RUNS_ON
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
 from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
@@ -132,7 +133,7 @@ class Stepper(Follows):
         >>> twin.would_start(1, 500.0), twin.would_start(1, 900.0)
         (60.0, 700.0)
         """
-        table = None if machine is None else table_at(machine, moment(running, waiting, now), now)
+        table = None if machine is None else without_gone(table_at(machine, moment(running, waiting, now), now))
         size = processors if table is None else table.processors
         if size is None:
             raise ParameterError("give processors=, the size of the machine, or machine=, its nodes")
