@@ -24,6 +24,7 @@ from swftools.simulator.nodes.planned import (
     empty_nodes_plan,
     end_in_plan,
     fits_as_planned,
+    hold_nodes,
     hold_running_on_nodes,
     let_nodes_go,
     mark_own,
@@ -137,17 +138,29 @@ def _follow(machine: NodeMachine, memory: KeptNodesPlan) -> tuple[bool, bool]:
     late = machine.counts[LATE]  # who had waited for others is planned behind those that are there
     anew = counts[DISTURBANCES] + late != machine.counts[DISTURBED] or _is_outdated(machine, plan.end)
     counts[DISTURBANCES] = machine.counts[DISTURBED]
-    is_gained = counts[MOVED] > 0
-    if anew or plan.lines.counts[KNOWS] == 0:
+    is_gained, is_known = counts[MOVED] > 0, plan.lines.counts[KNOWS] > 0
+    if anew or not is_known:
         hold_running_on_nodes(machine, plan)
-    else:
-        for i in range(machine.counts[ENDED]):
-            job = machine.ended[i]
-            if present < plan.end[job]:
+        if not anew:
+            _hold_reserved(machine, plan)
+    for i in range(0 if anew else machine.counts[ENDED]):
+        job = machine.ended[i]
+        if present < plan.end[job]:
+            is_gained = True
+            if is_known:
                 let_nodes_go(machine, plan, job, present, plan.end[job])
                 _note_freed(machine, memory, job, present, plan.end[job])
-                is_gained = True
     return anew, is_gained
+
+
+@kernel(allocates=False)
+def _hold_reserved(machine: NodeMachine, plan: NodesPlan) -> None:
+    """Let waiting jobs have the nodes that they have reserved, in a plan that was taken along."""
+    job, present = first_waiting(machine), machine.clock[NOW]
+    while job != NOBODY:
+        if plan.is_placed[job] and plan.end[job] > present:
+            hold_nodes(machine, plan, job, max(plan.begin[job], present), plan.end[job])
+        job = next_waiting_on_nodes(machine, job)
 
 
 @kernel(allocates=False)

@@ -80,6 +80,7 @@ from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.memory_transfer import carry_nothing, check_sound, renumber, renumber_count
 from swftools.simulator.nodes.conservative import decide_by_plan_on_nodes, plan_memory_on_nodes
 from swftools.simulator.nodes.exchange import on_nodes
+from swftools.simulator.nodes.plan_transfer import carry_plan_on_nodes, restore_plan_on_nodes
 from swftools.simulator.nodes.replanned import replanned_memory_on_nodes, replanned_on_nodes
 from swftools.simulator.planning import (
     LEAST_TIME,
@@ -144,6 +145,7 @@ def replanned_memory(jobs: int, processors: int) -> Profile:
     return profile_memory(jobs, processors)
 
 
+@on_nodes(carry_plan_on_nodes)
 def carry_plan(old: KeptPlan, new: KeptPlan, jobs: IntArray) -> None:
     """Take along the plan, the agenda, and how far it has followed."""
     plan, theirs, count = old.plan, new.plan, len(jobs)
@@ -161,6 +163,7 @@ def carry_plan(old: KeptPlan, new: KeptPlan, jobs: IntArray) -> None:
         new.counts[LISTED] = NOT_KEPT
 
 
+@on_nodes(restore_plan_on_nodes)
 def restore_plan(old: KeptPlan, new: KeptPlan, machine: Machine) -> None:
     """Take the same out of a saved state: the plan must be what running jobs and reservations leave free."""
     submitted, listed = int(machine.counts[SUBMITTED]), int(old.counts[LISTED])

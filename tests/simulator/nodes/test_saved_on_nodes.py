@@ -27,11 +27,17 @@ from tests.nodes_drawn import draw_machine
 from tests.simulator.nodes.test_going_on import MACHINE, crowd, with_waits
 from tests.simulator.stepping.test_forged import forged_of, use
 
-REHEARSED = [("easy", "first-fit"), ("fcfs", "first-fit"), ("easy", "best-fit")]
+REHEARSED = [("easy", "first-fit"), ("conservative", "first-fit")]
 
 BY_NIGHT = [
+    *(("fcfs", "first-fit"), ("easy", "best-fit")),
     *(("sjf-backfill", "worst-fit"), ("easy:reservations=2", "fewest-switches"), ("lxf-backfill", "contiguous")),
-    *(("conservative-replanned", "first-fit"), ("prio-fifo", "gpu-packing"), ("weighted-priority", "dot-product")),
+    *(
+        ("conservative-fixed", "worst-fit"),
+        ("conservative", "fewest-switches"),
+        ("conservative-replanned", "first-fit"),
+    ),
+    *(("prio-fifo", "gpu-packing"), ("weighted-priority", "dot-product")),
 ]
 
 HEADS = ["partition", "machine"]
@@ -75,17 +81,33 @@ def test_it_goes_on_from_bytes_by_all(policy: str, placement: str) -> None:
         check_from_bytes(policy, placement, heads, seed)
 
 
-def test_a_plan_is_not_saved() -> None:
-    """It is said, and what can be done."""
-    stepper = Stepper(crowd(1), "conservative", machine=MACHINE)
-    with pytest.raises(StateError, match=r"'conservative' remembers nodes, which cannot be saved yet; .* a copy\(\)"):
-        stepper.to_bytes()
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("is_placed", False, ""),
+        ("begin", np.nan, "a reservation at a time that is none"),
+        ("begin", np.inf, "a reservation at a time that is none"),
+        ("begin", 1e6, "a reservation that ends before it begins"),
+        ("end", 1e6, "more of a node than there is"),
+    ],
+)
+def test_a_forged_plan(name: str, change: Any, said: str) -> None:
+    """Reservations must leave room for one another; one that is missing is made anew."""
+    stepper = Stepper.from_bytes(state_of(3))
+    getattr(stepper._simulation._driver.decider.memory.plan, name)[stepper.waiting] = change
+    state = stepper.to_bytes()
+    if said:
+        with pytest.raises(StateError, match=said):
+            Stepper.from_bytes(state)
+    else:
+        assert len(Stepper.from_bytes(state).finish()) == 40
 
 
 @cache
 def state_of(kind: int) -> bytes:
-    """Return a state under way, one with jobs that were submitted, or a fork."""
-    stepper = Stepper(with_waits(crowd(5), 5), "easy", machine=MACHINE, heads=HEADS[kind % 2])
+    """Return a state under way, one with jobs that were submitted, a fork, or one with a plan."""
+    policy = "conservative" if kind == 3 else "easy"
+    stepper = Stepper(with_waits(crowd(5), 5), policy, machine=MACHINE, heads=HEADS[kind % 2])
     stepper.advance()
     for _ in range(14):
         stepper.skip()
@@ -97,7 +119,7 @@ def state_of(kind: int) -> bytes:
 
 def forged(draw: random.Random) -> bytes:
     """Return such a state, changed in one place or a few; half of them in what is of nodes."""
-    state = state_of(draw.randrange(3))
+    state = state_of(draw.randrange(4))
     if draw.random() < 0.5:
         return forged_of(state, draw)
     arrays = packed_arrays.unpack(state)
