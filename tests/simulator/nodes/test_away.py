@@ -415,3 +415,22 @@ def test_what_a_stopped_run_shows(engine: Engine) -> None:
         assert (first["run_time"], first["preemptions"]) == wanted
         assert schedule.options["on_outage"].startswith(rule.on_outage)
     assert work == {REQUEUE: [[5, 5], [10, 0]], CHECKPOINT: [[5, 1], [6, 0]], LOST: [[5, 5]]}
+
+
+def test_each_run_has_its_own_nodes_and_partition(engine: Engine) -> None:
+    """Also those that were stopped: the last one of the job was in another partition."""
+    workload = draw_workload(TWO, "p:0 q:1", "job submit run partition / A 0 10 p,q")
+    workload = replace(workload, table=replace(workload.table, outages=outages_of(*DOWN_AT_5)))
+    segments = engine.schedule(workload, "easy", compiled=False).segments
+    assert segments["partition"].tolist() == ["p", "q"]
+    assert [list(nodes) for nodes in segments["nodes"]] == [[0, 0], [1, 1]]
+
+
+def test_there_is_room_for_the_nodes_of_many_runs(engine: Engine) -> None:
+    """A wide job is stopped again and again."""
+    outages = tuple((node % 8, 10.0 * node, 10.0 * node + 2, DOWN, SURPRISE, -1) for node in range(1, 40))
+    jobs = "job submit run nodes / A 0 30 8 / B 1 5 1 / C 2 40 7"
+    case = AwayCase("", "count cores / 8 2", outages, jobs, "")
+    want = naive_runs(case.workload(), "easy", Rule(delay=1.0))
+    assert sum(8 for run in want if run[-1]) > 200
+    assert engine.runs(case.workload(), "easy", Rule(delay=1.0), compiled=False) == want
