@@ -27,6 +27,7 @@ from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.rooms import RoomsFound, empty_rooms, row_for
 from swftools.simulator.nodes.state import SPARING, NodeMachine
 from swftools.simulator.nodes.timelines import (
+    NO_STEP,
     Timelines,
     clear,
     empty_timelines,
@@ -53,10 +54,11 @@ class NodesPlan(NamedTuple):
 
     Of jobs that run, ``end`` is when the plan has them end. Their nodes, and those of reservations, are in
     ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from which on there is room,
-    as the last search found it, and ``gap_end`` until when; ``least`` is room for some of these times. ``own`` tells in
-    which search a node was the job's own, and at its end the number of the last search. ``hint`` lists nodes of which
-    one must have room wherever a job has a place, and ``hinted`` tells by node in which search it was listed. ``lack``
-    is how many nodes more must have room, at least, before the last search that found no place could find one.
+    as the last search found it, ``gap_end`` until when, and ``gap_step`` the step that begins then; ``least`` is room
+    for some of these times. ``own`` tells in which search a node was the job's own, and at its end the number of the
+    last search. ``hint`` lists nodes of which one must have room wherever a job has a place, and ``hinted`` tells by
+    node in which search it was listed. ``lack`` is how many nodes more must have room, at least, before the last search
+    that found no place could find one.
     """
 
     lines: Timelines
@@ -66,6 +68,7 @@ class NodesPlan(NamedTuple):
     is_placed: BoolArray
     when: FloatArray
     gap_end: FloatArray
+    gap_step: IntArray
     least: FloatArray
     own: IntArray
     hint: IntArray
@@ -82,9 +85,22 @@ def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
         np.broadcast_to(np.bool_(False), jobs),
     )
     when, gap_end, least = np.zeros(count), np.zeros(count), np.zeros(count)
+    gap_step = np.zeros(count, np.int64)
     own, hint, hinted = np.zeros(count + 1, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
     return NodesPlan(
-        lines, empty_rooms(count), begin, end, is_placed, when, gap_end, least, own, hint, hinted, np.zeros(1, np.int64)
+        lines,
+        empty_rooms(count),
+        begin,
+        end,
+        is_placed,
+        when,
+        gap_end,
+        gap_step,
+        least,
+        own,
+        hint,
+        hinted,
+        np.zeros(1, np.int64),
     )
 
 
@@ -191,8 +207,8 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
                     if end <= plan.gap_end[node]:
                         when[node] = since
                     else:
-                        found, plan.gap_end[node] = room_of(machine, plan, job, node, length, since, until)
-                        when[node] = found
+                        found, gone, step = room_of(machine, plan, job, node, length, since, until, plan.gap_step[node])
+                        when[node], plan.gap_end[node], plan.gap_step[node] = found, gone, step
                 exact += when[node] == since
                 left -= 1
                 if when[node] < np.inf:
@@ -215,7 +231,8 @@ def _find_rooms(machine: NodeMachine, plan: NodesPlan, job: int, group: int, len
     row = row_for(plan.rooms, machine.asked.need[job], length)
     for piece in range(ranges[group], ranges[group + 1]):
         for node in range(low[piece], high[piece]):
-            when[node], gap_end[node] = room_from_now(machine, plan, job, node, row, length, until)
+            found, gap_end[node], plan.gap_step[node] = room_from_now(machine, plan, job, node, row, length, until)
+            when[node] = found
             many += when[node] < np.inf
     return many
 
@@ -223,26 +240,26 @@ def _find_rooms(machine: NodeMachine, plan: NodesPlan, job: int, group: int, len
 @kernel(allocates=False)
 def room_from_now(
     machine: NodeMachine, plan: NodesPlan, job: int, node: int, row: int, length: float, until: float
-) -> tuple[float, float]:
+) -> tuple[float, float, int]:
     """Return as ``room_of`` from now on, of any node; what is known of it in a row of ``rooms`` is used, and kept."""
     rooms, at, now, changes = plan.rooms, row + node, machine.clock[NOW], plan.lines.changes[node]
     if not suffices(machine.nodes.capacity[node], machine.asked.need[job]):
-        return np.inf, np.inf
+        return np.inf, np.inf, NO_STEP
     if plan.own[node] == plan.own[-1]:
-        return room_of(machine, plan, job, node, length, now, until)
+        return room_of(machine, plan, job, node, length, now, until, NO_STEP)
     since = now
     if rooms.stamp[at] >> 1 == changes:
         if rooms.when[at] >= until:
-            return np.inf, np.inf
+            return np.inf, np.inf, NO_STEP
         is_room = rooms.stamp[at] & 1 == 1
         if is_room and (rooms.when[at] >= now or instant(now + length) <= rooms.gap_end[at]):
-            return max(rooms.when[at], now), rooms.gap_end[at]
+            return max(rooms.when[at], now), rooms.gap_end[at], rooms.gap_step[at]
         if not is_room:  # it was looked for until an earlier time
             since = max(now, rooms.when[at])
-    found, gone = room_of(machine, plan, job, node, length, since, until)
-    rooms.when[at], rooms.gap_end[at] = min(found, until), gone
+    found, gone, step = room_of(machine, plan, job, node, length, since, until, NO_STEP)
+    rooms.when[at], rooms.gap_end[at], rooms.gap_step[at] = min(found, until), gone, step
     rooms.stamp[at] = 2 * changes + (found < np.inf)
-    return found, gone
+    return found, gone, step
 
 
 @kernel(allocates=False)
@@ -255,30 +272,30 @@ def _soonest_hint(
     soonest, row = np.inf, row_for(plan.rooms, machine.asked.need[job], length)
     for i in range(hints):
         node, bound = plan.hint[i], min(soonest, until)
-        found, gone = room_from_now(machine, plan, job, node, row, length, until)
+        found, gone, step = room_from_now(machine, plan, job, node, row, length, until)
         if found < since and instant(since + length) <= gone:
             return since
         if found < since:
-            found = room_of(machine, plan, job, node, length, since, bound)[0]
+            found = room_of(machine, plan, job, node, length, since, bound, step)[0]
         soonest = min(soonest, found)
     return soonest
 
 
 @kernel(allocates=False)
 def room_of(
-    machine: NodeMachine, plan: NodesPlan, job: int, node: int, length: float, since: float, until: float
-) -> tuple[float, float]:
+    machine: NodeMachine, plan: NodesPlan, job: int, node: int, length: float, since: float, until: float, start: int
+) -> tuple[float, float, int]:
     """Return the first time before ``until`` from which on a node, which is large enough, has room; or infinity.
 
-    Also returns until when it has.
+    Also returns until when it has, and the step then, as ``first_room`` does.
     """
     need = machine.asked.need[job]
     is_own = plan.own[node] == plan.own[-1]
     if not is_own and not may_have_room(plan.lines, node, need, length, until):
-        return np.inf, np.inf
+        return np.inf, np.inf, NO_STEP
     forget_past(plan.lines, node, machine.clock[NOW])
     own_begin, own_end = (plan.begin[job], plan.end[job]) if is_own else (np.inf, np.inf)
-    return first_room(plan.lines, node, need, length, since, until, own_begin, own_end)
+    return first_room(plan.lines, node, need, length, since, until, own_begin, own_end, start)
 
 
 @kernel(allocates=False)
@@ -338,7 +355,7 @@ def has_room_now_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bo
         for piece in range(places.ranges[group], places.ranges[group + 1]):
             for node in range(places.low[piece], places.high[piece]):
                 if suffices(machine.nodes.capacity[node], machine.asked.need[job]):
-                    got += room_of(machine, plan, job, node, length, now, now + SOON)[0] == now
+                    got += room_of(machine, plan, job, node, length, now, now + SOON, NO_STEP)[0] == now
                 if got == wanted:
                     return True
     return False

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel import FloatArray, IntArray, ShortArray, kernel
 
 MOST_ROWS, MOST_KEPT = 512, 1 << 19
 """The most needs and lengths of which something is kept, and the most numbers of times in all."""
@@ -22,7 +22,8 @@ _MIX = 0x9E3779B97F4A7C15
 class RoomsFound(NamedTuple):
     """Rows of nodes, one for each ``need`` and ``length`` (s) of which something is kept.
 
-    Of a node of a row: it has room first at ``when``, and this room ends at ``gap_end`` (s). If ``stamp`` is even, none
+    Of a node of a row: it has room first at ``when``, and this room ends at ``gap_end`` (s), with a step,
+    ``gap_step``. If ``stamp`` is even, none
     was found before ``when``, and more is not known. What is kept holds if half of ``stamp`` is the number of changes
     of the node.
     """
@@ -31,6 +32,7 @@ class RoomsFound(NamedTuple):
     length: FloatArray
     when: FloatArray
     gap_end: FloatArray
+    gap_step: ShortArray
     stamp: IntArray
 
 
@@ -39,7 +41,8 @@ def empty_rooms(nodes: int) -> RoomsFound:
     rows = max(1, min(MOST_ROWS, MOST_KEPT // max(1, nodes)))
     need, length = np.zeros(rows, np.int64), np.zeros(rows)
     when, gap_end = np.zeros(rows * nodes), np.zeros(rows * nodes)
-    return RoomsFound(need, length, when, gap_end, np.zeros(rows * nodes, np.int64))
+    gap_step = np.zeros(rows * nodes, np.int32)
+    return RoomsFound(need, length, when, gap_end, gap_step, np.zeros(rows * nodes, np.int64))
 
 
 @kernel(allocates=False)

@@ -229,14 +229,16 @@ def first_room(
     until: float,
     own_begin: float,
     own_end: float,
-) -> tuple[float, float]:
+    start: int,
+) -> tuple[float, float, int]:
     """Return the first time, from ``since`` on and before ``until``, from which a node has room for a duration.
 
     It is infinity if there is none. From ``own_begin`` to ``own_end`` the job has the node itself, so it has room.
-    Also returns until when there is room at least.
+    Also returns until when there is room at least, and the step that begins then. ``start`` is a step to go on from,
+    before which there is no room from ``since`` on; or ``NO_STEP``.
     """
     begin = stop = np.inf
-    step = lines.first[node]
+    step = lines.first[node] if start == NO_STEP else start
     while step != NO_STEP:
         time, behind = lines.time[step], lines.next[step]
         if behind != NO_STEP and lines.time[behind] <= since:
@@ -245,14 +247,14 @@ def first_room(
         if suffices(lines.free[step], need) or own_begin <= time < own_end:
             if begin == np.inf:
                 if time >= until:
-                    return np.inf, np.inf
+                    return np.inf, np.inf, NO_STEP
                 begin = max(time, since)
                 stop = instant(begin + duration)
         else:
             if begin < np.inf and time >= stop:
-                return begin, time
+                return begin, time, step
             begin = np.inf
             if time >= until:
-                return np.inf, np.inf
+                return np.inf, np.inf, NO_STEP
         step = behind
-    return begin, np.inf
+    return begin, np.inf, NO_STEP
