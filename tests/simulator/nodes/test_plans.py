@@ -157,6 +157,13 @@ def test_long_queues_as_the_naive_twin_interpreted(run: Run) -> None:
     check_by_lot(run, "conservative", "first-fit", 104, is_long=True, compiled=False)
 
 
+def test_what_is_told_of_many_freed_nodes_together(run: Run) -> None:
+    """More nodes are freed between two looks at a job than are told of one by one: any of them may have room for it."""
+    workload = random_workload(34, most_nodes=24, most_jobs=90)
+    want = told_naively(workload, "conservative", "first-fit", "machine")
+    assert starts_and_nodes(run(workload, "conservative", "first-fit", "machine", compiled=False)) == want
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("policy", PLANS)
