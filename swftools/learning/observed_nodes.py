@@ -39,7 +39,7 @@ from swftools.learning.observation import (
 )
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.instants import time_until
-from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, SUBMITTED, WAITING, WAKE
+from swftools.simulator.machine.state import CAPACITY, FREE, HELD, NOW, RUNNING, SUBMITTED, WAITING, WAKE
 from swftools.simulator.machine.views import expected_time, first_waiting, width
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import any_may_start
@@ -66,8 +66,8 @@ WIDE, RESOURCES = range(2)
 class ObservedOnNodes(NamedTuple):
     """What is seen, as ``ObservedJobs`` has it, and what the machine is like.
 
-    Nodes of one kind and of the same partitions are alike: ``alike`` has the number of each node's group. Group g
-    counts for the rows from ``begins[g]`` up to ``begins[g + 1]`` of ``counted_in``. ``one_of`` is by row, and behind
+    Nodes of one kind and of the same partitions are a group. Those that stand side by side are a stretch: stretch s is
+    the nodes from ``first[s]`` up to ``first[s + 1]``, of the group ``alike[s]``. Group g counts for the rows from ``begins[g]`` up to ``begins[g + 1]`` of ``counted_in``. ``one_of`` is by row, and behind
     the last row of the machine, 1 through each of the four amounts that it has in all; ``sums`` is room for what is
     free by group, ``free`` by row. ``most`` is 1 through the nodes of the machine, and through the most cores, memory
     and GPUs of a node. ``fixed`` has the rows with what does not change, ``marks`` by place the partitions.
@@ -78,6 +78,7 @@ class ObservedOnNodes(NamedTuple):
     job: IntArray
     counts: IntArray
     sizes: IntArray
+    first: IntArray
     alike: IntArray
     begins: IntArray
     counted_in: IntArray
@@ -117,6 +118,8 @@ def on_this_machine(seen: ObservedJobs, places: Places, table: NodeTable, order:
     for number, partition in enumerate(table.partitions):
         is_in[partition.nodes, kinds + number] = True
     groups, alike = np.unique(is_in[order], axis=0, return_inverse=True)
+    alike = alike.ravel()
+    first = np.flatnonzero(np.diff(alike, prepend=-1))
     amounts = np.column_stack([table.cores, table.memory, table.gpus, np.ones(nodes, np.int64)])
     totals = np.vstack([is_in.T.astype(np.int64) @ amounts, amounts.sum(axis=0)])
     largest = amounts.max(axis=0)
@@ -131,7 +134,8 @@ def on_this_machine(seen: ObservedJobs, places: Places, table: NodeTable, order:
     return ObservedOnNodes(
         *seen,
         np.array([columns, rows]),
-        alike.ravel().astype(np.int64),
+        np.append(first, nodes),
+        alike[first].astype(np.int64),
         np.concatenate([[0], np.cumsum(groups.sum(axis=1))]).astype(np.int64),
         np.nonzero(groups)[1].astype(np.int64),
         _one_of(totals).ravel(),
@@ -152,7 +156,7 @@ def empty_seen_on_nodes() -> ObservedOnNodes:
     """Return what is of the kinds of arrays that all have."""
     seen: Any = empty_seen(1)
     whole, real, small = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.float32)
-    return ObservedOnNodes._make((*seen, whole, whole, whole, whole, real, whole, real, real, small, small))
+    return ObservedOnNodes._make((*seen, whole, whole, whole, whole, whole, real, whole, real, real, small, small))
 
 
 @instead_of(observe)
@@ -199,7 +203,7 @@ def observe_on_nodes(machine: NodeMachine, seen: ObservedOnNodes) -> bool:
     if counts[RUNNING] > 0:
         rest = max(machine.expected_end[machine.running[0]] - now, 0.0)
     shown[at + TIME_TO_END] = rest / (rest + HOUR)
-    is_to_come = counts[SUBMITTED] < len(machine.allocated)
+    is_to_come = counts[SUBMITTED] < len(machine.allocated) or counts[HELD] > 0
     mask[rows] = counts[RUNNING] > 0 or is_to_come or machine.clock[WAKE] < np.inf
     return choices > 0 and any_may_start(machine)
 
@@ -262,12 +266,20 @@ def show_resources(machine: NodeMachine, seen: ObservedOnNodes) -> None:
         sums[i] = 0
     for i in range(len(free)):
         free[i] = 0.0
-    for node in range(np.uint64(0), np.uint64(len(seen.alike))):
-        word, at = machine.nodes.free[node], seen.alike[node] * AMOUNTS
-        sums[at] += cores_in(word)
-        sums[at + 1] += memory_in(word)
-        sums[at + 2] += gpus_in(word)
-        sums[at + 3] += word & WHOLE != 0
+    words = machine.nodes.free
+    for stretch in range(len(seen.alike)):
+        cores = memory = gpus = idle = 0
+        for node in range(np.uint64(seen.first[stretch]), np.uint64(seen.first[stretch + 1])):
+            word = words[node]
+            cores += cores_in(word)
+            memory += memory_in(word)
+            gpus += gpus_in(word)
+            idle += word & WHOLE != 0
+        at = seen.alike[stretch] * AMOUNTS
+        sums[at] += cores
+        sums[at + 1] += memory
+        sums[at + 2] += gpus
+        sums[at + 3] += idle
     for group in range(len(seen.begins) - 1):
         for amount in range(AMOUNTS):
             of_group = sums[group * AMOUNTS + amount]

@@ -79,9 +79,9 @@ class Slot:
             queue *= 2
         most = (min(jobs, log.processors) if log.nodes is None else jobs) + 1
         # With room for all that may wait and end, so that the engine never stops for more.
-        edges = int(log.replay.dependents.edges[0])
+        depends, edges = len(log.replay.dependents.pending) > 0, int(log.replay.dependents.edges[0])
         room = {"places": queue, "held": 2 * queue + jobs, "ends": 4 * most, "edges": edges}
-        coming, optional = log.coming._replace(**own), DEPENDS if edges else ()
+        coming, optional = log.coming._replace(**own), DEPENDS if depends else ()
         arena: Arena[Any]
         if log.on_nodes is None:
             arena = begin_state(coming, log.processors, log.restart, optional, **room)
@@ -99,7 +99,7 @@ class Slot:
             # Of its kind; it is not used.
             memory = policy.made_for(chosen).on(log.kind).empty_memory(1, log.processors, chosen, NodeRoom(1, 1))
             decider = self._lay(pack(chosen.values(), memory, np.random.default_rng(0)), calls.decider_at)
-            depend = calls.depend() if edges else 0
+            depend = calls.depend() if depends else 0
             run = EngineRun(
                 *places, EngineOptions(log.semantics, 1, 0, 0), calls.observe, observer, calls.decide, decider, depend
             )
