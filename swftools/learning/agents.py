@@ -13,24 +13,27 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import kernel
+from swftools.kernel import IntArray, kernel
 from swftools.kernel.layout import Layout
-from swftools.kernel.pointers import Lent
+from swftools.learning.episode_on_nodes import nodes_of_runs
 from swftools.learning.network import Network, calling_module
-from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, ObservedJobs, empty_seen, observe
+from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, ObservedJobs, empty_seen, observe, seen_at
+from swftools.learning.observed_nodes import ObservedOnNodes, form_of, on_this_machine, seen_on_nodes_at
 from swftools.learning.rules import CHOICES
+from swftools.machines.node_table import GPU
 from swftools.parameters import is_whole
 from swftools.parameters.small_files import hash_of_file
 from swftools.simulator.entry_points import simulate
+from swftools.simulator.nodes.words import amounts_of
 from swftools.simulator.policy_abi import machine_at
+from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.chosen_nodes import order_of
 from swftools.simulator.stepping.python_policies import python_policy
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.trace import Trace
 
 Agent = Callable[[Any, Any], int]
 """Takes observation and mask, and returns an action."""
-
-seen_at = Lent(lambda: empty_seen(1))
 
 
 def agent_policy(
@@ -49,10 +52,10 @@ def agent_policy(
     name : str
         Its name, by which it is asked for; in a module of your own ``module:name``.
     agent : callable, or an object with ``predict``
-        Takes the observation, shape (k + 1, 6), and the mask, shape (k + 1,), as ``SchedulingEnv`` shows them, and
-        returns an action. Or an object with the usual method of libraries, ``predict(observation, action_masks=...,
-        deterministic=True)``, which returns action and state. It must return the same action for the same input;
-        otherwise schedules cannot be repeated.
+        Takes the observation, shape (k + 1, 6), or as a machine of nodes is seen, and the mask, shape (k + 1,), as
+        ``SchedulingEnv`` shows them, and returns an action. Or an object with the usual method of libraries,
+        ``predict(observation, action_masks=..., deterministic=True)``, which returns action and state. It must return
+        the same action for the same input; otherwise schedules cannot be repeated.
     k, choice
         The values that it was trained with.
     version : int
@@ -137,7 +140,8 @@ def what_it_saw(
         ``estimated_time`` and ``waited`` (s), ``fits``, ``goes_ahead`` (it would not delay the head), ``allowed``,
         ``chosen``, ``score``. The same in each row: processors that were ``free``, the time until the first job of the
         queue could start (``time_to_head``, s), the extra processors then (``spare``), and how many jobs were
-        ``waiting``.
+        ``waiting``. On a machine of nodes also what each job asks for: ``nodes``, of each of them ``cores_per_node``,
+        ``memory_per_node`` (MB) and ``gpus_per_node``, whether it ``is_exclusive``, and its ``partitions``.
 
     Raises
     ------
@@ -146,8 +150,8 @@ def what_it_saw(
     """
     options = {"overrun": "run-on"} | options
     stepper, eye = Stepper(trace, "fcfs", **options), Eye(k, reserves=False)
-    runs = simulate(trace, policy, **options).segments[["job_number", "start_time"]]
-    order = list(runs.itertuples(index=False, name=None))
+    runs = simulate(trace, policy, **options).segments
+    order = list(zip(runs["job_number"].tolist(), runs["start_time"].tolist(), nodes_of_runs(runs), strict=True))
     if job_number not in runs["job_number"].tolist():
         raise ParameterError(f"job {job_number} is not started by policy {policy!r} in this trace")
     if runs["job_number"].duplicated().any():
@@ -162,8 +166,7 @@ def what_it_saw(
     numbers = [stepper.job_number(job) for job in jobs]
     if job_number not in numbers:
         raise ParameterError(f"job {job_number} was not among the first {k} of the queue when it was started; give k=")
-    times, free = stepper.free_over_time()
-    head = int((free >= stepper.width[jobs[0]]).argmax())
+    to_head, spare = _room_of_head(stepper, int(jobs[0]), bool(eye.observation[0, FITS]))
     is_so = eye.observation[:shown, [FITS, GOES_AHEAD]] > 0
     table = pd.DataFrame(
         {
@@ -176,27 +179,58 @@ def what_it_saw(
             "allowed": eye.seen.mask[rows] > 0,
             "chosen": [number == job_number for number in [*numbers, *waits]],
             "free": stepper.free,
-            "time_to_head": times[head] - stepper.now,
-            "spare": free[head] - stepper.width[jobs[0]],
+            "time_to_head": to_head,
+            "spare": spare,
             "waiting": len(stepper.waiting),
         }
     )
+    if stepper._simulation.nodes is not None:
+        table = table.assign(**_asked_of_nodes(stepper, jobs))
     if hasattr(agent, "scores"):
-        table.insert(8, "score", agent.scores(eye.observation[None])[0][rows])
+        table.insert(8, "score", agent.scores(eye.observation[None, : k + 1])[0][rows])
     return table
 
 
-def _play_until(stepper: Stepper, order: list[tuple[int, float]], job_number: int) -> None:
+def _room_of_head(stepper: Stepper, head: int, is_fitting: bool) -> tuple[float, int]:
+    """Return when the first job of the queue can start, s from now, and how many processors are left then."""
+    if stepper._simulation.nodes is None:
+        times, free = stepper.free_over_time()
+        place = int((free >= stepper.width[head]).argmax())
+        return float(times[place] - stepper.now), int(free[place] - stepper.width[head])
+    if is_fitting:
+        return 0.0, int(stepper.free - stepper.width[head])
+    machine: Any = stepper._machine  # which looked for a time to reserve when it was looked at
+    return float(machine.classes.time_reserved[0] - stepper.now), int(amounts_of(machine.nodes.then)[0].sum())
+
+
+def _asked_of_nodes(stepper: Stepper, jobs: IntArray) -> dict[str, Any]:
+    """Return what jobs ask of nodes, in columns, with a last row of what waits."""
+    machine: Any = stepper._machine
+    table: Any = stepper._simulation.nodes
+    cores, memory, gpus, is_exclusive = amounts_of(machine.asked.need[jobs])
+    sets, partition = machine.places.sets, machine.places.partition
+    where = [partition[sets[place] : sets[place + 1]] for place in machine.asked.place[jobs]]
+    return {
+        "nodes": pd.array([*machine.asked.nodes[jobs].tolist(), None], dtype="Int64"),
+        "cores_per_node": pd.array([*cores.tolist(), None], dtype="Int64"),
+        "memory_per_node": pd.array([*memory.tolist(), None], dtype="Int64"),
+        "gpus_per_node": [*(gpus / GPU), np.nan],
+        "is_exclusive": pd.array([*is_exclusive.tolist(), None], dtype="boolean"),
+        "partitions": [*(",".join(table.partitions[each].name for each in own) for own in where), None],
+    }
+
+
+def _play_until(stepper: Stepper, order: list[tuple[int, float, IntArray]], job_number: int) -> None:
     """Start jobs when, and in the order in which, they were started, up to one that is not started yet."""
     simulation, done = stepper._simulation, 0
     numbers = simulation.trace.jobs["job_number"].to_numpy()[simulation._rows]
     job_of = {int(number): job for job, number in enumerate(numbers)}
     while stepper.advance(to="event"):
         while order[done][1] == stepper.now:
-            number = order[done][0]
+            number, _, nodes = order[done]
             if number == job_number:
                 return
-            stepper.start(job_of[number])
+            stepper.start(job_of[number], nodes if len(nodes) else None)
             done += 1
 
 
@@ -204,18 +238,38 @@ class Eye:
     """What an agent sees of any simulation."""
 
     def __init__(self, k: int, reserves: bool) -> None:
-        self.seen: ObservedJobs = empty_seen(k, reserves=reserves)
+        self._k, self._reserves = k, reserves
+        self.seen: ObservedJobs | ObservedOnNodes = empty_seen(k, reserves=reserves)
         self.observation = self.seen.observation.reshape(k + 1, FEATURES)
         self._layout: Layout | None = None
+        self._places: Any = None
 
     def look(self, stepper: Stepper) -> bool:
         """Look; return whether there is a job to choose."""
-        place = stepper._simulation._driver.seat.places[1]
+        self._turn_to(stepper._simulation)
+        driver = stepper._simulation._driver
+        place, seen, look_at = driver.seat.places[1], self.seen, driver.called.taken(_look_kernel())
         if not isinstance(place, int):
-            return bool(_look_kernel().py_func(self.seen, place))
+            return bool(look_at(seen, place))
         if self._layout is None:
-            self._layout = Layout(self.seen, seen_at.example)
-        return bool(_look_kernel().compiled(self._layout.address, place))
+            self._layout = Layout(seen, (seen_at if self._places is None else seen_on_nodes_at).example)
+        return bool(look_at(self._layout.address, place))
+
+    def _turn_to(self, simulation: Simulation) -> None:
+        """Make room for what is seen of a machine, unless it is the one that was looked at before."""
+        table, machine = simulation.nodes, simulation._machine
+        places = None if table is None else machine.places.sets  # type: ignore[attr-defined]
+        if places is self._places:
+            return
+        if table is not None and len(table.outages):
+            raise ParameterError("agents do not see when nodes are away yet; leave the outages of the machine out")
+        form = form_of(table)
+        seen = empty_seen(self._k, reserves=self._reserves, form=form)
+        self.observation = seen.observation.reshape(self._k + 1 + form.further, form.columns)
+        self._places, self._layout, self.seen = places, None, seen
+        if table is not None:
+            given: Any = machine
+            self.seen = on_this_machine(seen, given.places, table, order_of(simulation))
 
     def act_on(self, stepper: Stepper, choose: Agent) -> None:
         """Let an agent choose until it waits, or nothing is left to choose."""
@@ -229,7 +283,7 @@ class Eye:
             if action == last:
                 return
             job = int(seen.job[action])
-            fits = stepper.width[job] <= stepper.free
+            fits = self.observation[action, FITS] > 0
             stepper.start_or_fill(job)
             if not fits or not len(stepper.waiting):
                 return

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
-from swftools.learning.slot import Slot
+from swftools.learning.episode_on_nodes import nodes_of_runs
+from swftools.learning.slot import Slot, Start
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.entry_points import simulate
 from swftools.simulator.machine.state import NOW
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 class Demonstration(NamedTuple):
     """What was seen, allowed and done at each decision of an episode, its rewards, and the ``info`` of the end.
 
-    ``observations`` has shape (decisions, k + 1, 6), ``masks`` (decisions, k + 1); ``actions`` and ``rewards`` have an
-    element a decision.
+    ``observations`` has shape (decisions, k + 1, 6), or that of a machine of nodes, ``masks`` (decisions, k + 1);
+    ``actions`` and ``rewards`` have an element a decision.
     """
 
     observations: npt.NDArray[np.float32]
@@ -77,17 +78,20 @@ def demonstrate(env: SchedulingEnv, policy: str | Policy, *, seed: int = 0, **op
     over, last, mask = False, slot.rules.k, info["action_mask"]
     while not over:
         action, now = last, float(slot.machine.clock[NOW])
-        if order and order[0][1] < now:
+        if order and order[0].time < now:
             raise ParameterError(
-                f"policy {chosen.name!r} starts a job at {order[0][1]:g} s, when nothing ends or comes: nobody is asked"
+                f"policy {chosen.name!r} starts a job at {order[0].time:g} s, when nothing ends or comes: nobody is "
+                "asked"
             )
-        if order and order[0][1] == now:
-            rows = np.flatnonzero(slot.episode.seen.job == order.pop(0)[0])
+        if order and order[0].time == now:
+            job, _, nodes = order.pop(0)
+            rows = np.flatnonzero(slot.episode.seen.job == job)
             if not len(rows):
                 raise ParameterError(
                     f"policy {chosen.name!r} starts a job that is not among the first {last} of the queue; give k="
                 )
             action = int(rows[0])
+            slot.put_on(job, nodes)
         after, reward, over, _, info = env.step(action)
         parts.append((seen, mask, action, reward))
         seen, mask = after, info["action_mask"]
@@ -95,19 +99,21 @@ def demonstrate(env: SchedulingEnv, policy: str | Policy, *, seed: int = 0, **op
     return Demonstration(observations, masks, actions, rewards, info)
 
 
-def _starts_of(slot: Slot, policy: str | Policy, seed: int) -> list[tuple[int, float]]:
-    """Return the jobs of an episode, as it numbers them, and when they start, in the order of their starts."""
+def _starts_of(slot: Slot, policy: str | Policy, seed: int) -> list[Start]:
+    """Return the starts of the jobs of an episode, in their order."""
     log, rows = slot.log, slot.coming.row
     name = find_policy(policy).name if isinstance(policy, Policy) else policy
     part = log.trace.with_jobs(log.trace.jobs.iloc[np.sort(rows)].reset_index(drop=True))
     options = replace(RunOptions.among(log.options), seed=seed).to_mapping()
-    runs = simulate(part, policy, log.processors, **options).segments
+    size = {"processors": log.processors} if log.nodes is None else {"machine": log.nodes}
+    runs = simulate(part, policy, **size, **options).segments
     numbers = log.trace.jobs["job_number"].to_numpy()[rows]
     of_number = {int(number): job for job, number in enumerate(numbers)}
     found = runs["job_number"].map(of_number).to_numpy()
     is_once = len(of_number) == len(numbers) == len(runs)
-    if not is_once or (runs["allocated_processors"].to_numpy() != log.coming.processors[rows[found]]).any():
+    is_as_asked = runs["allocated_processors"].to_numpy() == log.coming.processors[rows[found]]
+    if not is_once or (log.nodes is None and not is_as_asked.all()):  # on nodes all run as they ask to
         raise ParameterError(
             f"policy {name!r} stops jobs, or runs them on other widths than they ask for, which no action does"
         )
-    return list(zip(found.tolist(), runs["start_time"].tolist(), strict=True))
+    return list(map(Start, found.tolist(), runs["start_time"].tolist(), nodes_of_runs(runs)))

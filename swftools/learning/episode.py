@@ -187,7 +187,7 @@ def take(episode: Episode, action: int) -> None:
         machine, job = machine_at(episode.machine), episode.seen.job[action]
         is_started = fits(machine, job)
         if is_started:
-            start(machine, job)
+            start_chosen(episode, machine, job)
         else:
             fill_before(machine, job)
         charge(episode, machine)
@@ -200,6 +200,12 @@ def take(episode: Episode, action: int) -> None:
             return
     replay_at(episode.replay).counts[DECIDING] = DECIDED
     go_on(episode)
+
+
+@inside
+def start_chosen(episode: Episode, machine: Machine, job: int) -> None:  # noqa: ARG001 (nodes need it)
+    """Start a job that fits."""
+    start(machine, job)
 
 
 @inside

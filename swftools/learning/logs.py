@@ -43,7 +43,7 @@ class Logs:
         self._logs = [each if isinstance(each, EpisodeLog) else EpisodeLog(each, **options) for each in given]
         self.form = self._logs[0].form
         """In what form their machines are seen."""
-        if any((log.form, log.kind) != (self.form, self._logs[0].kind) for log in self._logs):
+        if any((log.form, log.kind.name) != (self.form, self._logs[0].kind.name) for log in self._logs):
             raise ParameterError(
                 "the machines of the logs are seen in different forms; give logs of pools alone, or of machines of "
                 "nodes with as many kinds of nodes and partitions, and one placement"

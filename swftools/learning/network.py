@@ -18,11 +18,11 @@ import numpy.typing as npt
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, kernel
 from swftools.keyed_random import generator
-from swftools.learning.observation import FEATURES, FREE_SHARE, IS_JOB, TIME_TO_END, ObservedJobs, empty_seen, observe
+from swftools.learning.observation import FEATURES, IS_JOB, ObservedJobs, empty_seen, observe
 from swftools.parameters import is_whole
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.verbs import start
-from swftools.simulator.machine.views import can_start_any
+from swftools.simulator.machine.views import can_start_any, free
 from swftools.simulator.registry import POLICIES, Policy
 
 INPUTS = FEATURES + FEATURES - 1
@@ -40,8 +40,9 @@ _WRONG = (OSError, ValueError, TypeError, LookupError, EOFError, BadZipFile, Run
 class Network(NamedTuple):
     """Scores of actions: one hidden layer with the same weights for each row, so the order of rows does not matter.
 
-    ``hidden`` has shape (11, units): six numbers of the row, five of the machine. As an agent it takes observation and
-    mask, and returns the allowed action with the highest score.
+    ``hidden`` has shape (11, units): six numbers of the row, five of the machine. On a machine of nodes, where a row
+    has n numbers, it has shape (2 n - 1, units); rows of kinds of nodes and of partitions are not looked at. As an
+    agent it takes observation and mask, and returns the allowed action with the highest score.
     """
 
     hidden: FloatArray
@@ -49,27 +50,39 @@ class Network(NamedTuple):
     out: FloatArray
 
     @classmethod
-    def random(cls, units: int = 16, seed: int = 0) -> Network:
-        """Return one that knows nothing."""
-        random = generator(seed, "learning/network")
-        scale = 1.0 / np.sqrt(INPUTS)
-        return cls(random.normal(0.0, scale, (INPUTS, units)), np.zeros(units), random.normal(0.0, 0.1, units))
+    def random(cls, units: int = 16, seed: int = 0, columns: int = FEATURES) -> Network:
+        """Return one that knows nothing, for rows of so many columns."""
+        random, inputs = generator(seed, "learning/network"), 2 * columns - 1
+        scale = 1.0 / np.sqrt(inputs)
+        return cls(random.normal(0.0, scale, (inputs, units)), np.zeros(units), random.normal(0.0, 0.1, units))
 
     def inputs(self, observation: npt.NDArray[np.float32]) -> FloatArray:
-        """Return what is scored, shape (..., k + 1, 11): each row, followed by the machine."""
+        """Return what is scored, shape (..., k + 1, 11): each row, followed by the machine.
+
+        Raises
+        ------
+        ParameterError
+            The rows have not as many columns as the network was made for.
+        """
         seen = np.asarray(observation, np.float64)
-        machine = seen[..., -1:, FREE_SHARE : TIME_TO_END + 1]
+        others = seen.shape[-1] - 1
+        if seen.shape[-1] + others != len(self.hidden):
+            raise ParameterError(
+                f"the network is made for rows of {(len(self.hidden) + 1) // 2} columns, and {seen.shape[-1]} are "
+                "seen: train one on such a machine"
+            )
+        machine = seen[..., -1:, :others]
         rows = seen.copy()
         rows[..., -1, :] = 0.0  # the row that waits: it is no job
-        return np.concatenate([rows, np.broadcast_to(machine, (*rows.shape[:-1], FEATURES - 1))], axis=-1)
+        return np.concatenate([rows, np.broadcast_to(machine, (*rows.shape[:-1], others))], axis=-1)
 
     def scores(self, observation: npt.NDArray[np.float32]) -> FloatArray:
-        """Return the score of each action, shape (..., k + 1)."""
+        """Return the score of each action, shape (..., k + 1), of rows up to that of the machine."""
         return np.asarray(np.tanh(self.inputs(observation) @ self.hidden + self.bias) @ self.out)
 
     def __call__(self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]) -> int:
         """Return the allowed action of the highest score; of equal ones, which rounding may tell apart, the first."""
-        scores = np.where(mask, self.scores(observation), -np.inf)
+        scores = np.where(mask, self.scores(observation[: len(mask)]), -np.inf)
         return int((scores >= scores.max() - EQUAL).argmax())
 
     @property
@@ -104,7 +117,14 @@ class Network(NamedTuple):
     def check(self, where: str = "") -> None:
         """Raise ParameterError where weights have other shapes, or are no finite numbers."""
         units = self.out.size
-        if self.hidden.shape != (INPUTS, units) or self.bias.shape != (units,) or self.out.shape != (units,):
+        inputs = len(self.hidden)
+        if (
+            inputs < INPUTS
+            or inputs % 2 == 0
+            or self.hidden.shape != (inputs, units)
+            or self.bias.shape != (units,)
+            or self.out.shape != (units,)
+        ):
             shapes = ", ".join(str(part.shape) for part in self)
             raise ParameterError(f"{where}weights of shapes {shapes}, not ({INPUTS}, units), (units,), (units,)")
         if not all(np.isfinite(part).all() for part in self):
@@ -159,6 +179,10 @@ def policy_of(name: str, network: Network, *, k: int = 128, version: int = 1) ->
     if not is_whole(version, 1):
         raise ParameterError(f"policy {name!r}: version={version!r} is not an integer of 1 or more")
     network.check(f"policy {name!r}: ")
+    if len(network.hidden) != INPUTS:
+        raise ParameterError(
+            f"policy {name!r}: the network is made for a machine of nodes; register it by agent_policy"
+        )
 
     def memory(jobs: int, processors: int) -> NetworkMemory:  # noqa: ARG001 (as every policy's)
         weights = network.hidden.ravel(), network.bias, network.out
@@ -169,7 +193,7 @@ def policy_of(name: str, network: Network, *, k: int = 128, version: int = 1) ->
 
 def decide_by_network(machine: Machine, memory: NetworkMemory) -> None:
     """Start the allowed job of the highest score until waiting has a higher one."""
-    while can_start_any(machine) and observe(machine, memory.seen):
+    while free(machine) > 0 and can_start_any(machine) and observe(machine, memory.seen):
         best = best_action(memory)
         if best == len(memory.seen.job):
             return

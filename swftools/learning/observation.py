@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import IntArray, kernel
+from swftools.kernel.pointers import Lent
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.state import CAPACITY, FREE, NOW, RUNNING, SUBMITTED, WAITING, WAKE, Machine
 from swftools.simulator.machine.views import earliest_start, first_waiting, width
@@ -57,6 +58,9 @@ def empty_seen(rows: int, *, reserves: bool = False, form: Form = OF_A_POOL) -> 
         np.full(rows, NOBODY),
         np.array([0, reserves], np.int64),
     )
+
+
+seen_at = Lent(lambda: empty_seen(1))
 
 
 @kernel(allocates=False)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.kernel import FloatArray, IntArray, kernel
+from swftools.kernel.pointers import Lent
 from swftools.learning.observation import (
     FEATURES,
     FITS,
@@ -34,6 +35,7 @@ from swftools.learning.observation import (
     ObservedJobs,
     empty_seen,
     observe,
+    seen_at,
     show_end,
     show_no_more,
 )
@@ -67,10 +69,11 @@ class ObservedOnNodes(NamedTuple):
     """What is seen, as ``ObservedJobs`` has it, and what the machine is like.
 
     Nodes of one kind and of the same partitions are a group. Those that stand side by side are a stretch: stretch s is
-    the nodes from ``first[s]`` up to ``first[s + 1]``, of the group ``alike[s]``. Group g counts for the rows from ``begins[g]`` up to ``begins[g + 1]`` of ``counted_in``. ``one_of`` is by row, and behind
-    the last row of the machine, 1 through each of the four amounts that it has in all; ``sums`` is room for what is
-    free by group, ``free`` by row. ``most`` is 1 through the nodes of the machine, and through the most cores, memory
-    and GPUs of a node. ``fixed`` has the rows with what does not change, ``marks`` by place the partitions.
+    the nodes from ``first[s]`` up to ``first[s + 1]``, of the group ``alike[s]``. Group g counts for the rows from
+    ``begins[g]`` up to ``begins[g + 1]`` of ``counted_in``. ``one_of`` is by row, and behind the last row of the
+    machine, 1 through each of the four amounts that it has in all; ``sums`` is room for what is free by group, ``free``
+    by row. ``most`` is 1 through the nodes of the machine, and through the most cores, memory and GPUs of a node.
+    ``fixed`` has the rows with what does not change, ``marks`` by place the partitions.
     """
 
     observation: npt.NDArray[np.float32]
@@ -157,6 +160,9 @@ def empty_seen_on_nodes() -> ObservedOnNodes:
     seen: Any = empty_seen(1)
     whole, real, small = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.float32)
     return ObservedOnNodes._make((*seen, whole, whole, whole, whole, whole, real, whole, real, real, small, small))
+
+
+seen_on_nodes_at = instead_of(seen_at)(Lent(empty_seen_on_nodes))
 
 
 @instead_of(observe)

@@ -91,7 +91,7 @@ def train(
     from swftools.learning.vector_environment import SchedulingVectorEnv  # noqa: PLC0415 (imports Gymnasium, an extra)
 
     envs = SchedulingVectorEnv(episodes * trials, log, **({"k": 32} | options), copies=False)
-    learner = network or Network.random(units, seed)
+    learner = network or Network.random(units, seed, envs.logs.form.columns)
     random = generator(seed, "learning/train")
     moments = [tuple(np.zeros_like(part) for part in learner) for _ in range(2)]
     rows = []

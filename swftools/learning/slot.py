@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from swftools.kernel import IntArray
 from swftools.kernel.layout import Layout
 from swftools.kernel.pointers import Lent, place_of_compiled
 from swftools.learning.costs import LEAST_RUN_TIME
@@ -23,7 +24,12 @@ from swftools.learning.episode import (
     reference_kernel,
 )
 from swftools.learning.episode_log import EpisodeLog
-from swftools.learning.episode_on_nodes import begin_episodes_on_nodes, empty_episode_on_nodes, episode_on_nodes_at
+from swftools.learning.episode_on_nodes import (
+    begin_episodes_on_nodes,
+    choose_nodes,
+    empty_episode_on_nodes,
+    episode_on_nodes_at,
+)
 from swftools.learning.observation import ObservedJobs
 from swftools.learning.observed_nodes import on_this_machine
 from swftools.learning.rules import Rules
@@ -52,6 +58,14 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.schedule_columns import schedule_of, what_was_done
 from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import PER_JOB, names_per
+
+
+class Start(NamedTuple):
+    """A start of a job, as the episode numbers it: when (s), and on which nodes, by number; on a pool on none."""
+
+    job: int
+    time: float
+    nodes: IntArray
 
 
 class Slot:
@@ -111,9 +125,9 @@ class Slot:
         like, episode = episode_at, empty_episode(where, seen)
         if log.nodes is not None and log.on_nodes is not None:
             machine = log.on_nodes.state.machine
-            order = find_placement(log.options["placement"]).rule.order(log.nodes)
+            self._order = order = find_placement(log.options["placement"]).rule.order(log.nodes)
             shown = on_this_machine(seen, machine.places, log.nodes, order)
-            like, episode = episode_on_nodes_at, empty_episode_on_nodes(where, shown, machine.asked)
+            like, episode = episode_on_nodes_at, empty_episode_on_nodes(where, shown, machine.asked, len(order))
         episode.kinds[:] = rules.kinds()
         episode.numbers[THRESHOLD] = LEAST_RUN_TIME
         self.episode, self.place = episode, self._lay(episode, like)
@@ -137,12 +151,22 @@ class Slot:
         self.episode.numbers[TOTAL] = self.rules.cost.of_schedule(self.schedule())
         return -float(self.episode.numbers[TOTAL])
 
-    def starts_of_policy(self) -> list[tuple[int, float]]:
-        """Return which jobs the policy starts behind its warm-up, and when (s), in order; then begin anew."""
+    def put_on(self, job: int, nodes: IntArray) -> None:
+        """Let a waiting job be started on nodes, by number, when it is chosen; on a pool there are none."""
+        if self.log.nodes is not None:
+            episode: Any = self.episode
+            choose_nodes(episode, self.machine, job, np.sort(np.argsort(self._order)[nodes]))
+
+    def starts_of_policy(self) -> list[Start]:
+        """Return the starts of the policy behind its warm-up, in order; then begin anew."""
         self._go_on_by_policy()
         log = self.replay.log
         first, size = len(self.coming.row) - int(self.episode.counts[COUNTED]), int(log.size[0])
-        starts = list(zip(log.job[first:size].tolist(), log.start[first:size].tolist(), strict=True))
+        jobs, nodes = log.job[first:size].tolist(), [np.zeros(0, np.int64)] * (size - first)
+        if self.log.nodes is not None:
+            asked, held = self.machine.asked, self.machine.nodes.held
+            nodes = [self._order[held[asked.first[job] : asked.first[job] + asked.nodes[job]]] for job in jobs]
+        starts = list(map(Start, jobs, log.start[first:size].tolist(), nodes))
         self.begin(self.first)
         return starts
 

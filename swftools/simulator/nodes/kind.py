@@ -116,18 +116,17 @@ def _as_word(name: str) -> str:
 def check_on_nodes(policy: Policy, chosen: Parameters, kind: MachineKind) -> None:
     """Raise ParameterError unless a policy, with these parameters, works on nodes."""
     if policy.in_python is not None:
-        why = "it decides in Python"
-    else:
-        lacking = kind.lacking(policy.made_for(chosen).on(kind).decide)
-        is_ours = policy.module.startswith("swftools.")
-        why = "it counts processors" + ("" if is_ours else f", by {', '.join(lacking)}") if lacking else ""
-        if lacking == (AWAY,):
-            why = "its plan does not look at when nodes are away"
-        if lacking == (reserve_nodes.py_func.__name__,):
-            why = (
-                "its plan does not ask whether the nodes of a job lie together, as the placement must (with "
-                "must=false it need not, as in contiguous:must=false)"
-            )
+        return  # it has a stepper, which knows nodes
+    lacking = kind.lacking(policy.made_for(chosen).on(kind).decide)
+    is_ours = policy.module.startswith("swftools.")
+    why = "it counts processors" + ("" if is_ours else f", by {', '.join(lacking)}") if lacking else ""
+    if lacking == (AWAY,):
+        why = "its plan does not look at when nodes are away"
+    if lacking == (reserve_nodes.py_func.__name__,):
+        why = (
+            "its plan does not ask whether the nodes of a job lie together, as the placement must (with "
+            "must=false it need not, as in contiguous:must=false)"
+        )
     if why:
         usual = policy.chosen({}).to_mapping()
         given = {name: value for name, value in chosen.to_mapping().items() if value != usual[name]}
