@@ -273,6 +273,7 @@ class Eye:
 
     def act_on(self, stepper: Stepper, choose: Agent) -> None:
         """Let an agent choose until it waits, or nothing is left to choose."""
+        self._turn_to(stepper._simulation)
         seen, last = self.seen, len(self.seen.job)
         while stepper.free and self.look(stepper):
             action = int(choose(self.observation.copy(), seen.mask.copy()))
