@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from swftools import Trace
 from swftools.learning import EpisodeLog, Network, SchedulingEnv, SchedulingVectorEnv, network_policy
 from swftools.models import lublin_feitelson
 from swftools.simulator import list_policies, simulate
+from tests.benchmark.generated_nodes import Yardstick
 
 pytestmark = pytest.mark.benchmark(group="learning", timer=time.process_time)
 
@@ -45,6 +47,27 @@ def test_a_step(benchmark: BenchmarkFixture, log: EpisodeLog, jobs: int) -> None
 
     benchmark.pedantic(run, rounds=5, warmup_rounds=1)
     benchmark.extra_info["steps a second"] = round(10_000 / benchmark.stats.stats.min)
+
+
+@pytest.mark.parametrize("choice", ["fits", "reserve"])
+@pytest.mark.parametrize("jobs", [256, 2000])
+def test_a_step_on_nodes(
+    benchmark: BenchmarkFixture, shared: Path, tmp_path_factory: pytest.TempPathFactory, jobs: int, choice: str
+) -> None:
+    """The same on 1,000 nodes of four kinds in 20 partitions that overlap."""
+    made = Yardstick(shared, tmp_path_factory.mktemp("nodes")).generate()
+    env = SchedulingEnv(EpisodeLog(made.trace, machine=made.machine, heads="machine"), k=K, jobs=jobs, choice=choice)
+    _, info = env.reset(seed=1)
+
+    def run() -> None:
+        nonlocal info
+        for _ in range(5000):
+            _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+            if over:
+                _, info = env.reset()
+
+    benchmark.pedantic(run, rounds=5, warmup_rounds=1)
+    benchmark.extra_info["steps a second"] = round(5000 / benchmark.stats.stats.min)
 
 
 @pytest.mark.parametrize("jobs", [256, 2000])
