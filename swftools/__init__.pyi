@@ -21,6 +21,8 @@ from .formats.swf.writer import write_swf as write_swf
 from .header import SwfHeader as SwfHeader
 from .machines.description import MachineDescription as MachineDescription
 from .machines.description import read_machine as read_machine
+from .machines.failures import NodeFailures as NodeFailures
+from .machines.failures import draw_failures as draw_failures
 from .market.prices import Prices as Prices
 from .market.prices import price as price
 from .offered_work import offered_load as offered_load

@@ -64,7 +64,7 @@ from swftools.simulator.nodes.kind import nodes_with
 from swftools.simulator.planning import empty_plan, hold_running, place_in_order, unplace
 from swftools.simulator.policies.pv_easy import by_key
 from swftools.simulator.policies.strict import start_from_heap, start_in_order
-from swftools.simulator.policy_abi import compiled_entry, pack
+from swftools.simulator.policy_abi import POOL, compiled_entry, pack
 from swftools.simulator.predictors.registry import list_predictors
 from swftools.simulator.profile import copy_profile, empty_profile
 from swftools.simulator.registry import list_policies
@@ -267,7 +267,7 @@ def _learn() -> None:
     slot.play(slot.place, 2)
     if slot.is_compiled:
         one = np.zeros(1, np.int64)
-        play_all_kernel().compiled(np.array([slot.place]), one, 2, np.zeros(1), one.copy())
+        play_all_kernel(POOL).compiled(np.array([slot.place]), one, 2, np.zeros(1), one.copy())
     stepper = Stepper(_trace(), "fcfs")
     stepper.advance()
     Eye(2, reserves=False).look(stepper)

@@ -11,7 +11,7 @@
 ``away: nodes=n[01-04],in=3h,for=2h``
     Nodes that are away from a time on, for a time; an outage of the description, with its keys.
 ``failures: mtbf=90d,repair=6h,for=30d``
-    Failures by a model, drawn for a time from second 0 on; also ``shape=0.7,spread=1,seed=1``, as ``Weibull`` has them.
+    Failures by a model, drawn for a time from second 0 on; also ``shape=0.7,spread=1,seed=1``, as ``NodeFailures``.
 ``priority.KEY=VALUE``
     A parameter of the policy, and none of the machine: ``split_changes`` returns it apart.
 """

@@ -34,7 +34,7 @@ _AT_ONCE = 16
 
 
 @dataclass(frozen=True)
-class Weibull(Parameters):
+class NodeFailures(Parameters):
     """Failures that are by node independent of all others, and repairs.
 
     Parameters
@@ -59,14 +59,14 @@ class Weibull(Parameters):
     seed: int = whole(0, least=0, most=LARGEST_SEED)
 
 
-def draw_failures(table: NodeTable, model: Weibull, until: float, begin: float = 0.0) -> NodeTable:
+def draw_failures(table: NodeTable, model: NodeFailures, until: float, begin: float = 0.0) -> NodeTable:
     """Return a machine whose nodes fail, beside the outages that it has.
 
     Parameters
     ----------
     table : NodeTable
         The machine.
-    model : Weibull
+    model : NodeFailures
         How often, and for how long.
     until, begin : float
         From when to when failures begin, s as submissions are counted. At first all nodes are up, and have been for a
@@ -86,7 +86,7 @@ def draw_failures(table: NodeTable, model: Weibull, until: float, begin: float =
     --------
     >>> from swftools import MachineDescription
     >>> table = MachineDescription.from_mapping({"nodes": [{"kind": "n", "count": 100, "cores": 8}]}).table()
-    >>> found = draw_failures(table, Weibull(mtbf=86_400.0 * 30, repair=3600.0), until=86_400.0 * 30)
+    >>> found = draw_failures(table, NodeFailures(mtbf=86_400.0 * 30, repair=3600.0), until=86_400.0 * 30)
     >>> 60 < len(found.outages) < 140
     True
     """
@@ -116,7 +116,7 @@ def outages_by_text(text: str, names: Sequence[str]) -> list[dict[str, object]]:
     ParameterError
         It is not readable, lacks a time, or there would be too many.
     """
-    _, given = read_entry(f"{Weibull.NAME}:{text}", (Weibull.NAME,))
+    _, given = read_entry(f"{NodeFailures.NAME}:{text}", (NodeFailures.NAME,))
     if lacking := [key for key in ("mtbf", "repair", "for") if key not in given]:
         raise ParameterError(f"lacks {', '.join(lacking)}; write it as failures: mtbf=90d,repair=6h,for=30d")
     for key in ("mtbf", "repair", "for"):
@@ -125,7 +125,7 @@ def outages_by_text(text: str, names: Sequence[str]) -> list[dict[str, object]]:
             raise ParameterError(f"{key}={given[key]} is no time above 0 such as 90 (seconds), 30m, 6h, 90d")
         given[key] = seconds
     until = given.pop("for")
-    drawn = failures_of(names, Weibull.from_mapping(given), 0.0, until)
+    drawn = failures_of(names, NodeFailures.from_mapping(given), 0.0, until)
     return [
         {"nodes": [name], "begin": down, "end": back, "reason": "drawn"}
         for name, times in zip(names, drawn, strict=True)
@@ -134,7 +134,7 @@ def outages_by_text(text: str, names: Sequence[str]) -> list[dict[str, object]]:
 
 
 def failures_of(
-    names: Sequence[str], model: Weibull, begin: float, until: float
+    names: Sequence[str], model: NodeFailures, begin: float, until: float
 ) -> Iterator[list[tuple[float, float]]]:
     """Yield for each node, by name, when it goes down and when it is back, s.
 
@@ -164,7 +164,7 @@ def _numbers(name: str, seed: int, count: int) -> FloatArray:
     return uniforms(seed, "failures", key, np.zeros(1, np.int64), count)[0]
 
 
-def _times(numbers: FloatArray, model: Weibull, begin: float) -> list[tuple[float, float]]:
+def _times(numbers: FloatArray, model: NodeFailures, begin: float) -> list[tuple[float, float]]:
     """Return when a node goes down and is back, one failure for two numbers; both in whole seconds."""
     from scipy.special import gammaincinv, ndtri  # noqa: PLC0415 (takes a tenth of a second)
 

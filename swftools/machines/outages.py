@@ -14,7 +14,6 @@ from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.named import NUMBERED
 
 if TYPE_CHECKING:
-    from swftools.machines.node_table import NodeTable
     from swftools.machines.parts import Outage
     from swftools.trace import Trace
 
@@ -89,20 +88,6 @@ class NodeOutages:
         moved = replace(other, who=np.where(other.who >= 0, other.who + len(self.holders), other.who))
         both = {name: np.concatenate([getattr(self, name), getattr(moved, name)]) for name in COLUMNS}
         return NodeOutages(**both, holders=self.holders + other.holders)
-
-
-def without_gone(table: NodeTable) -> NodeTable:
-    """Return a machine whose partitions lack the nodes that are down or drained from the beginning, and never return.
-
-    Whoever runs there goes on; all else sees a smaller machine, which needs no outages for that.
-    """
-    outages = table.outages
-    is_gone = (outages.begin < 0.0) & (outages.end == np.inf) & (outages.kind != RESERVATION)
-    gone = np.unique(outages.node[is_gone])
-    if not len(gone):
-        return table
-    partitions = tuple(replace(each, nodes=each.nodes[~np.isin(each.nodes, gone)]) for each in table.partitions)
-    return replace(table, partitions=partitions, outages=outages.of(~np.isin(outages.node, gone)))
 
 
 def node_outages(outages: Sequence[Outage], nodes: Sequence[Sequence[int]]) -> NodeOutages:

@@ -12,12 +12,12 @@ from scipy import stats
 
 from swftools import MachineDescription
 from swftools.errors import ParameterError
-from swftools.machines.failures import Weibull, draw_failures, failures_of
+from swftools.machines.failures import NodeFailures, draw_failures, failures_of
 from swftools.machines.node_table import NodeTable
 
 DAY = 86_400.0
 
-MODEL = Weibull(mtbf=10 * DAY, repair=6 * 3600.0, seed=3)
+MODEL = NodeFailures(mtbf=10 * DAY, repair=6 * 3600.0, seed=3)
 
 
 def table(count: int, first: int = 1) -> NodeTable:
@@ -35,7 +35,7 @@ def test_a_node_keeps_its_failures() -> None:
     for long, short in zip(found, failures_of(names, MODEL, 0.0, 90 * DAY), strict=True):
         assert short == [times for times in long if times[0] < 90 * DAY]
         assert short
-    assert [*failures_of(names, Weibull(mtbf=10 * DAY, repair=6 * 3600.0, seed=4), 0.0, 200 * DAY)] != found
+    assert [*failures_of(names, NodeFailures(mtbf=10 * DAY, repair=6 * 3600.0, seed=4), 0.0, 200 * DAY)] != found
 
 
 def test_times_follow_the_distributions() -> None:
@@ -66,7 +66,7 @@ def test_as_many_fail_at_first_as_later() -> None:
 
 def test_without_spread_all_repairs_take_as_long() -> None:
     """In whole seconds, from the second at which failures begin to be drawn."""
-    found = next(iter(failures_of(["n"], Weibull(mtbf=DAY, repair=100.0, spread=0.0), 50.0, 30 * DAY)))
+    found = next(iter(failures_of(["n"], NodeFailures(mtbf=DAY, repair=100.0, spread=0.0), 50.0, 30 * DAY)))
     assert {back - down for down, back in found} == {100.0}
     assert all(down == int(down) >= 50 for down, _ in found)
     assert all(later[0] > earlier[1] for earlier, later in itertools.pairwise(found))

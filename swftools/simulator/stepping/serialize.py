@@ -54,6 +54,7 @@ from swftools.simulator.stepping.packed_arrays import (
     unpack,
 )
 from swftools.simulator.stepping.policy_memory import carried_out
+from swftools.simulator.stepping.saved_draws import draws_of, generator_of
 from swftools.simulator.stepping.saved_nodes import machine_of, node_arrays_of, on_nodes, told_in
 from swftools.simulator.stepping.state_checks import (
     check_between,
@@ -67,8 +68,6 @@ from swftools.trace import Trace
 
 VERSION = 2
 """Of the form: raised when older states cannot be gone on with any more, or have to be read otherwise."""
-
-_DRAWS = "Philox"
 
 ALWAYS_COUNTED = 5
 """Counts of ``Assumed`` that every state has; of others only a state that has something to count."""
@@ -115,7 +114,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
         "machine": machine_of(simulation),
-        "draws": [_draws(driver.observer.rng), _draws(driver.decider.rng)],
+        "draws": [draws_of(driver.observer.rng), draws_of(driver.decider.rng)],
     }
     parts = {
         "observer": (driver.observer.parameters, driver.observer.memory),
@@ -298,7 +297,7 @@ def _owns(
     values = predictor.given.values(), chosen.values()
     owns = []
     for name, memory, given, draws in zip(("observer", "decider"), memories, values, head["draws"], strict=True):
-        fresh = own_of(given, memory, _generator(draws))
+        fresh = own_of(given, memory, generator_of(draws))
         parameters, filled = _filled((np.zeros(0), memory), arrays, name)
         if not np.array_equal(parameters, fresh.parameters, equal_nan=True):
             refuse(name, "other parameters than those that the state names")
@@ -418,28 +417,3 @@ def _given(simulation: Simulation) -> dict[str, Any]:
     """Return the parameters of the policy, but for those that its name says."""
     fixed = simulation._driver.policy.fixed
     return {name: value for name, value in simulation._chosen.to_mapping().items() if name not in fixed}
-
-
-def _draws(rng: np.random.Generator) -> dict[str, Any]:
-    """Return the state of a generator in plain words and numbers."""
-    state: Any = rng.bit_generator.state
-    if state["bit_generator"] != _DRAWS:
-        raise StateError(f"draws by {state['bit_generator']} are not saved, only by {_DRAWS}")
-    inner = {name: values.tolist() for name, values in state["state"].items()}
-    rest = {name: int(state[name]) for name in ("buffer_pos", "has_uint32", "uinteger")}
-    return {"state": inner, "buffer": state["buffer"].tolist(), **rest}
-
-
-def _generator(draws: dict[str, Any]) -> np.random.Generator:
-    """Return the generator of a state."""
-    for name, least, most in (("buffer_pos", 0, 4), ("has_uint32", 0, 1), ("uinteger", 0, 2**32 - 1)):
-        if not is_whole(draws[name], least, most):
-            refuse("draws", f"{name} is not from {least} to {most}")
-    lengths = [len(draws["state"]["counter"]), len(draws["state"]["key"]), len(draws["buffer"])]
-    if lengths != [4, 2, 4] or set(draws) != {"state", "buffer", "buffer_pos", "has_uint32", "uinteger"}:
-        refuse("draws", "they are of another kind")
-    bits = np.random.Philox(0)
-    inner = {name: np.array(values, np.uint64) for name, values in draws["state"].items()}
-    state = {**draws, "bit_generator": _DRAWS, "state": inner, "buffer": np.array(draws["buffer"], np.uint64)}
-    bits.state = state  # type: ignore[assignment]
-    return np.random.Generator(bits)

@@ -15,8 +15,8 @@ import pandas as pd
 
 from swftools.errors import DecisionWarning, ParameterError, PolicyError
 from swftools.kernel import IntArray
+from swftools.machines.gone import without_gone
 from swftools.machines.node_table import NodeTable
-from swftools.machines.outages import without_gone
 from swftools.machines.running import RUNS_ON
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
 from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
