@@ -337,3 +337,36 @@ def test_machines_of_other_forms(other: dict[str, Any]) -> None:
     pool = {} if other.get("machine", MACHINE) else {"heads": "partition"}
     with pytest.raises(ParameterError, match="are seen in different forms; give logs of pools alone, or of machines"):
         SchedulingEnv([log_of_mixed(), log_of_mixed(**other, **pool)], k=4, jobs=10, warm_up=0)
+
+
+def test_demonstrations_in_another_order_of_nodes() -> None:
+    """Nodes are told by number, whatever the order of the placement; and the next episode is free."""
+    machine = draw_machine("count cores memory gpus weight / 3 4 10 0 9 / 2 8 20 2 1", "1:0-2 2:2-4")
+    log = log_of_mixed(2, machine=machine, compiled=False, placement="lowest-weight")
+    env, new = (SchedulingEnv(log, k=30, jobs=40, warm_up=0) for _ in range(2))
+    with all_interpreted():
+        demonstrate(env, "easy", first=7)
+    options = {"machine": machine, "heads": "machine", "placement": "lowest-weight", "overrun": "run-on"}
+    whole = simulate(part_of(log, 7, 40), "easy", compiled=False, **options)
+    assert starts_and_nodes(env.episode_schedule()) == starts_and_nodes(whole)
+    with all_interpreted():
+        assert play(env, at_random(3), first=2)[:2] == play(new, at_random(3), first=2)[:2]
+
+
+@pytest.mark.parametrize(("requested", "goes_ahead"), [(98, 1.0), (99, 0.0)])
+def test_who_ends_when_the_first_job_begins(requested: int, goes_ahead: float) -> None:
+    """It does not delay it; a second later it would."""
+    trace = Trace.from_columns(
+        job_number=[1, 2, 3],
+        submit_time=[0, 1, 2],
+        run_time=[100, 100, 50],
+        requested_time=[100, 100, requested],
+        requested_processors=[3, 4, 1],
+    )
+    log = EpisodeLog(trace, machine=draw_machine("cores / 4", "1:0"), compiled=False)
+    env = SchedulingEnv(log, k=3, jobs=3, warm_up=0)
+    with all_interpreted():
+        env.reset()
+        seen = env.step(0)[0]
+    assert seen[:3, 3].tolist() == [0, 1, 0]
+    assert seen[1, 4] == goes_ahead
