@@ -62,6 +62,7 @@ TUTORIALS = [
     "plot_slurm_to_report.py",
     "plot_own_policy.py",
     "plot_gpu_cluster.py",
+    "plot_broken_rack.py",
     "plot_learning.py",
     "plot_nightly.py",
 ]
