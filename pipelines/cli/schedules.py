@@ -253,13 +253,13 @@ def print_assumptions(assumptions: Iterable[str], offered_load: float | None, *,
 
 def _print_figures(schedule: Schedule, *, synthetic: bool) -> None:
     """Print the chief measures of a schedule with their units; those of what is made up if they are asked for."""
-    from swftools.simulator.measures_table import SUMMARY_OF_NODES
+    from swftools.simulator.measures_table import SUMMARY_OF_NODES, SUMMARY_OF_OUTAGES
     from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, measure
 
     rows = measure(schedule).dropna(subset=["value"])
     keys = zip(rows["measure"], rows["statistic"], strict=True)
     found = dict(zip(keys, zip(rows["value"].tolist(), rows["unit"].tolist(), strict=True), strict=True))
-    for name, statistic in (*USUAL, *SUMMARY_OF_NODES):
+    for name, statistic in (*USUAL, *SUMMARY_OF_NODES, *SUMMARY_OF_OUTAGES):
         if (name, statistic) in found and (synthetic or name not in SYNTHETIC):
             value, unit = found[name, statistic]
             title = name if statistic == "value" else f"{name}_{statistic}"

@@ -55,12 +55,19 @@ SUMMARY_OF_NODES = {
     ("memory_utilization", "time_mean"): "memory in use",
     ("gpu_utilization", "time_mean"): "GPUs in use",
     ("fragmentation", "time_mean"): "fragmentation",
-    ("away", "time_mean"): "away",
-    ("available_utilization", "time_mean"): "utilization of what is there",
 }
 """What it shows of a machine of nodes beside."""
 
-_SHARES = ("is_backfilled", "utilization", "offered_load", *(name for name, _ in SUMMARY_OF_NODES))
+SUMMARY_OF_OUTAGES = {
+    ("away", "time_mean"): "away",
+    ("available_utilization", "time_mean"): "utilization of what is there",
+}
+"""What it shows of one whose nodes are away at times."""
+
+_SHARES = (
+    *("is_backfilled", "utilization", "offered_load"),
+    *(name for name, _ in (*SUMMARY_OF_NODES, *SUMMARY_OF_OUTAGES)),
+)
 _NEEDED = frozenset({*KEYS, "measure", "statistic", "value"})
 
 
@@ -81,7 +88,8 @@ class Measures(pd.DataFrame):
         Returns
         -------
         pandas.DataFrame
-            Index figure: its name in words (``SUMMARY``, and behind it on machines of nodes ``SUMMARY_OF_NODES``).
+            Index figure: its name in words (``SUMMARY``, and behind it on machines of nodes ``SUMMARY_OF_NODES``, and
+            ``SUMMARY_OF_OUTAGES`` where nodes are away).
             Columns unit, and one for each policy, of tables by class for each policy and class. Shares are in percent.
             Missing where the schedule has no such number; the figures of the machine where jobs were classed; the
             median wait where ``percentiles`` lacks 50.
@@ -111,7 +119,10 @@ class Measures(pd.DataFrame):
         """
         if lacking := sorted(_NEEDED - set(self.columns)):
             raise ParameterError(f"a summary needs the columns of measure; {', '.join(lacking)} lack")
-        shown = SUMMARY | SUMMARY_OF_NODES if self["measure"].isin(["node_utilization"]).any() else SUMMARY
+        shown = SUMMARY
+        for behind in (SUMMARY_OF_NODES, SUMMARY_OF_OUTAGES):
+            if self["measure"].isin([next(iter(behind))[0]]).any():
+                shown = shown | behind
         wide = summarize(self, list(shown))
         names = [
             str(policy) if classed == "all" else f"{policy}, {job_class}"

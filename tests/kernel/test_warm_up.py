@@ -41,9 +41,11 @@ print(json.dumps([count, names, steps, are_kept()]))
 OF_FEW = re.compile(
     r"swftools\.simulator\.nodes\."
     r"((choosing|placements\.(contiguous|dot_product|fewest_switches|gpu_packing|worst_fit))\..*|"
-    r"words\.(memory_in|gpus_in|without_gpus))"
+    r"words\.(memory_in|gpus_in|without_gpus)|(acts|forking|away\.\w+)\..*)|"
+    r"swftools\.learning\.(episode_on_nodes|observed_nodes)\..*"
 )
-"""Kernels of placements that few use, made when one is first used: to rehearse EASY under each takes 7 s."""
+"""Kernels that few use, made when one is first used: those of placements, each of which would take EASY 7 s, of nodes
+that are away, of steppers and episodes on nodes."""
 
 
 class Warmed(NamedTuple):

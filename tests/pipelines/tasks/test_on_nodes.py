@@ -108,7 +108,7 @@ def test_the_load_is_that_of_the_machine(folder: Path) -> None:
     ("kind", "parameters", "message"),
     [
         (SimulatePolicy, {"machine": "site.yaml", "processors": 3}, "they are two machines; give one"),
-        (ComparePolicies, {"machine": "site.yaml", "changes": "away: nodes=a1"}, "outages are not simulated yet"),
+        (ComparePolicies, {"machine": "site.yaml", "changes": "away: nodes=z1"}, "z1"),
         (ComparePolicies, {"changes": "nodes.a.count+=1"}, "a pool of processors has no nodes"),
         (SimulatePolicy, {"changes": "priority.patience=1"}, "easy: unknown parameters"),
         (SimulatePolicy, {"machine": "site.yaml", "policy": "pv-easy"}, "does not work on a machine of nodes yet"),

@@ -272,8 +272,7 @@ def test_a_pool_has_none_of_them() -> None:
     of_heads = plain["measure"].isin(delays)
     pd.testing.assert_frame_equal(first[~of_heads], pd.DataFrame(plain)[~of_heads])
     assert first["value"][of_heads].isna().all()  # the blocked head is that of a pool
-    of_outages = {"away", "available_utilization"}  # which this machine has none of
-    assert set(whole["measure"][len(plain) :]) == set(NODES) - of_outages
+    assert set(whole["measure"][len(plain) :]) == set(NODES)
     assert len(measure(on_nodes, by="allocated_processors")) == len(measure(pool, by="allocated_processors"))
 
 

@@ -298,6 +298,6 @@ def test_every_measure_says_which_way_is_worse() -> None:
         assert {MEASURES[str(name)].unit} >= set(rows["unit"]) - {"jobs"}
     lower, neither = ({name for name, one in MEASURES.items() if one.worse == way} for way in ("lower", "neither"))
     assert lower - set(NODES) == {"utility", "start_value_earned", "utilization", "useful_load"}
-    assert set(NODES) - lower == {"fragmentation", "switches_spanned"}
+    assert set(NODES) - lower == {"fragmentation", "switches_spanned", "away"}
     assert neither == {"is_backfilled", "is_blocked", "resizes", "offered_load", "excluded_jobs"}
     assert {one.worse for name, one in MEASURES.items() if name not in lower | neither} == {"higher"}

@@ -42,10 +42,10 @@ def test_schedules_of_the_engine_pass(overhead: float | str, trace: Trace, seed:
 
 
 def test_a_busy_machine_passes() -> None:
-    """All ways of stopping occur, and nothing is found."""
+    """All ways of stopping occur but outages, which are of nodes, and nothing is found."""
     whole = with_curves(crowded_trace(60, 8))
     schedule = disturbed(whole, 3, restart_overhead=1.5, overrun="kill")
-    assert set(ENDS) == set(schedule.segments["ended_by"])
+    assert set(ENDS) - {"outage"} == set(schedule.segments["ended_by"])
     assert validate(schedule, trace=whole).ok
 
 
