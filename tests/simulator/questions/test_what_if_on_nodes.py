@@ -77,6 +77,7 @@ def test_behind_those_that_wait() -> None:
     assert answers(RUNNING, waiting, job) == [(80, 1)]  # behind w, on both nodes of 8 cores from 60 to 80, beside v
     assert answers(RUNNING, waiting, {**job, "priority": 450.0}) == [(80, 1)]
     assert answers(RUNNING, waiting, {**job, "priority": 900.0}) == [(50, 1)]
+    assert answers(RUNNING, waiting, {**job, "priority": 500.0}) == [(80, 1)]  # behind its equals
     assert answers(RUNNING, waiting, {**job, "requested_time": 10.0}) == [(50, 1)]
 
 
