@@ -152,6 +152,18 @@ simulate(few, "easy", machine=machine)
 """
 
 
+@pytest.mark.parametrize("policy", ["conservative-fixed", "conservative"])
+def test_plans(benchmark: BenchmarkFixture, yardstick: Yardstick, policy: str) -> None:
+    """Reservations on nodes: the first 30,000 jobs of the 200,000."""
+    made = yardstick.generate()
+    trace = made.trace.with_jobs(made.trace.jobs.head(30_000))
+    assert len(trace.arrays.width) == len(trace)  # arrays are made before
+    begin = time.process_time()
+    schedule = benchmark.pedantic(lambda: simulate(trace, policy, machine=made.machine), rounds=1, warmup_rounds=0)
+    benchmark.extra_info["jobs/s"] = round(len(trace) / (time.process_time() - begin))
+    assert len(schedule) == len(trace)
+
+
 def test_memory(benchmark: BenchmarkFixture, yardstick: Yardstick) -> None:
     """Peak bytes a job beside the trace, of which 24 may be of each node of a job: the difference of two processes."""
     made = yardstick.generate()

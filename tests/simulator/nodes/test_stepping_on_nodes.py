@@ -276,6 +276,32 @@ def test_filling_spares_what_is_reserved(made: Made, heads: str) -> None:
         assert runs_of(stepper.finish())[1] == (10, 20, [2, 3])
 
 
+def test_what_is_reserved_survives_what_cannot_be(made: Made) -> None:
+    """A job that cannot start keeps the nodes that a plan has for it."""
+    jobs = "job submit run nodes cores / A 0 10 1 4 / B 0 10 2 4 / C 1 5 1 4"
+    stepper = made(draw_workload("count cores / 2 4", "p:0-1", jobs), "conservative")
+    with all_interpreted():
+        stepper.advance()
+        stepper.decide().advance()
+        held = stepper._machine.nodes.held.copy()  # type: ignore[attr-defined]
+        assert held[1:3].tolist() == [0, 1]
+        with pytest.raises(PolicyError, match="does not fit on nodes now"):
+            stepper.start(1)
+        assert (stepper._machine.nodes.held == held).all()  # type: ignore[attr-defined]
+
+
+def test_a_copy_where_a_job_has_just_ended_early(made: Made) -> None:
+    """Its plan moves reservations forward at this decision, as the whole one does."""
+    stepper = made(
+        draw_workload("cores / 4", "p:0", "job submit run request cores / A 0 4 10 4 / B 1 5 5 4"), "conservative"
+    )
+    with all_interpreted():
+        while stepper.advance() and stepper.now < 4.0:
+            stepper.decide()
+        assert stepper.now == 4.0
+        assert runs_of(stepper.fork().finish()) == {1: (4, 9, [0, 0])}
+
+
 def test_a_fork_has_room_for_all_nodes() -> None:
     """However many nodes its jobs ask for."""
     table = draw_machine("count cores / 300 2", "p:0-299")

@@ -113,6 +113,21 @@ def test_what_a_log_does_not_tell_may_be_asked_for() -> None:
     assert told["memory_per_node"].loc[numbers].tolist()[2] == 100
 
 
+def test_a_place_where_no_job_was_yet() -> None:
+    """A job that waits for nodes of a partition of which no other job is starts when they are free."""
+    trace = Trace.from_columns(
+        job_number=[1, 2], submit_time=[0, 0], run_time=[30, 9], requested_processors=[8, 4], partition_id=[0, 0]
+    )
+    names = pd.DataFrame({"kind": "partition", "number": [0, 1], "name": ["q", "p"]})
+    with all_interpreted():
+        stepper = Stepper(replace(trace, names=names), "easy", machine=MACHINE, compiled=False).run(until=5)
+        whole = {job: stepper.nodes_of(job).tolist() for job in stepper.running.tolist()}
+        assert whole == {0: [2], 1: [1]}
+        new = stepper.submit(8, 10, requested_nodes=2, requested_cores_per_node=4.0, partition_id=1)
+        assert stepper.run(until=8).waiting.tolist() == [new]
+        assert runs_of(stepper.finish())[stepper.job_number(new)] == (9, 19, [0, 1])
+
+
 @pytest.mark.parametrize(
     ("job", "said"),
     [
