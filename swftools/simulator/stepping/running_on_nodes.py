@@ -152,7 +152,10 @@ def _named(job: pd.DataFrame) -> str:
 
 def _nodes_of(job: pd.DataFrame, text: str, known: dict[str, int]) -> IntArray:
     """Return the numbers of the nodes of a list."""
-    names = expand_hosts(text)
+    try:
+        names = expand_hosts(text)
+    except ParameterError as error:
+        raise ParameterError(f"{_named(job)}: its nodes cannot be read: {error}") from None
     if unknown := [name for name in names if name not in known]:
         raise ParameterError(
             f"{_named(job)} runs on node {unknown[0]}, which the machine does not have; give the description of the "

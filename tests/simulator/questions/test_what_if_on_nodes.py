@@ -126,6 +126,7 @@ def test_threads() -> None:
             {},
             "job a runs on node m7, which the machine does not have",
         ),
+        ("name processors time elapsed nodes / a 4 9 1 n[1", {}, "job a: its nodes cannot be read: 'n[1' is no list"),
         ("name processors time elapsed nodes / a 9 9 1 n2", {}, "job a runs on node n2, which has no room for it"),
         (
             "name processors time elapsed gpus nodes / a 4 9 1 3 n2",
