@@ -41,7 +41,7 @@ print(json.dumps([count, names, steps, are_kept()]))
 OF_FEW = re.compile(
     r"swftools\.simulator\.nodes\."
     r"((choosing|placements\.(contiguous|dot_product|fewest_switches|gpu_packing|worst_fit))\..*|"
-    r"words\.(memory_in|gpus_in|without_gpus)|(acts|forking|away\.\w+)\..*)|"
+    r"words\.(memory_in|gpus_in|without_gpus)|easy\.fill_before_on_nodes|(acts|forking|away\.\w+)\..*)|"
     r"swftools\.learning\.(episode_on_nodes|observed_nodes)\..*"
 )
 """Kernels that few use, made when one is first used: those of placements, each of which would take EASY 7 s, of nodes
