@@ -9,6 +9,7 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray
 from swftools.machines.outages import NodeOutages
+from swftools.machines.slurm_site import SlurmSite
 
 GPU = 1000
 """Thousandths of a GPU, in which GPUs are counted."""
@@ -89,6 +90,8 @@ class NodeTable:
         Names of the switches, in the order of their first nodes.
     outages : NodeOutages
         When nodes are away.
+    slurm : SlurmSite, optional
+        How Slurm is configured there; None: it is not told.
     told : tuple of str
         What the description of the machine has that is not simulated, and what its reader assumed, a sentence each.
     """
@@ -108,6 +111,7 @@ class NodeTable:
     switch: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     switches: tuple[str, ...] = ()
     outages: NodeOutages = field(default_factory=NodeOutages)
+    slurm: SlurmSite | None = None
     told: tuple[str, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
