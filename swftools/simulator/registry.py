@@ -239,12 +239,29 @@ class Policy:
         more = [name for name, where in self.promises_where.items() if where.items() <= values.items()]
         return (*self.promises, *more)
 
-    def empty_memory(self, jobs: int, processors: int, chosen: Parameters, nodes: NodeRoom | None = None) -> Memory:
-        """Return the policy's memory at the beginning; ``nodes`` tells of a machine of nodes."""
+    @cached_property
+    def has_setting(self) -> bool:
+        """Whether it keeps the nodes itself: its memory is made of the machine, and of what jobs ask of it."""
+        return self.memory is not None and "setting" in inspect.signature(self.memory).parameters
+
+    def empty_memory(
+        self,
+        jobs: int,
+        processors: int,
+        chosen: Parameters,
+        nodes: NodeRoom | None = None,
+        setting: object = None,
+    ) -> Memory:
+        """Return the policy's memory at the beginning; ``nodes`` tells of a machine of nodes.
+
+        ``setting`` is the machine and what jobs ask of it, for a policy that keeps the nodes itself; None: an example.
+        """
         if not self.memory:
             return ()
         taken = inspect.signature(self.memory).parameters
         further: dict[str, Any] = {"parameters": chosen} if "parameters" in taken else {}
+        if "setting" in taken:
+            further["setting"] = setting
         if "nodes" in taken:
             if nodes is None:
                 raise TypeError(f"the memory of policy {self.name!r} on nodes needs to be told of these: give nodes=")

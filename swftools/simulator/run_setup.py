@@ -91,8 +91,12 @@ def begin(
     if run.semantics != "instant":
         run = replace(run, dependencies=IGNORE)  # as the simulators do that are restated
     chosen = rule.chosen(given)
-    asked, away, kind = None, None, POOL
-    if table is not None:
+    asked, away, kind, of_slurm = None, None, POOL, None
+    if rule.has_setting:
+        from swftools.simulator.slurm.begin import asked_of_slurm  # noqa: PLC0415 (where Slurm decides only)
+
+        asked, of_slurm = asked_of_slurm(rule.name, trace, table)
+    elif table is not None:
         from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 
         placement, away = find_placement(run.placement), away_of(trace, table, find_on_outage(run.on_outage))
@@ -108,7 +112,7 @@ def begin(
         "edges": len(dependent.successor),
     }
     arena: Any
-    if table is None or asked is None:
+    if table is None or asked is None or of_slurm is not None:
         arena = begin_state(workload.coming, size, workload.restart, **room)
     else:
         arena = begin_on_nodes(
@@ -122,8 +126,9 @@ def begin(
         note_edges(arena.state.replay.dependents, dependent)
     arena.state.machine.counts[PLANS_BY_LIMIT] = order == CQSIM
     learning = PredictorAdapter(learner, trace, workload.coming) if learner else None
-    nodes = None if table is None else NodeRoom(len(table), len(arena.state.machine.nodes.held))
-    memory = rule.made_for(chosen).on(kind).empty_memory(jobs, size, chosen, nodes)
+    nodes = None if kind is POOL or table is None else NodeRoom(len(table), len(arena.state.machine.nodes.held))
+    setting = None if of_slurm is None else of_slurm.setting(workload.coming, trace)
+    memory = rule.made_for(chosen).on(kind).empty_memory(jobs, size, chosen, nodes, setting)
     observed = told.empty_memory(jobs, size)
     driver = Driver(
         policy=rule,

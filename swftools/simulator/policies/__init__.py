@@ -12,4 +12,5 @@ import swftools.simulator.policies.priority_easy
 import swftools.simulator.policies.pv_easy
 import swftools.simulator.policies.scojo_p
 import swftools.simulator.policies.search
+import swftools.simulator.policies.slurm
 import swftools.simulator.policies.strict  # noqa: F401 (imported for what they register)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a simulation under Slurm's rules is set up with: its nodes, and what jobs ask of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from swftools.errors import ParameterError
+from swftools.machines.asked import Asked
+from swftools.machines.node_table import NodeTable
+from swftools.simulator.engine.replay import Coming
+from swftools.simulator.slurm.asked import SlurmJobs, slurm_jobs_of
+from swftools.simulator.slurm.setting import Logged, Setting
+from swftools.trace import Trace
+
+
+@dataclass(frozen=True)
+class OfSlurm:
+    """Nodes, what jobs ask of them, and what is followed, if a log is."""
+
+    table: NodeTable
+    jobs: SlurmJobs
+    logged: Logged | None = None
+
+    def setting(self, coming: Coming, trace: Trace) -> Setting:
+        """Return the setting of the jobs to come.
+
+        Their limits are as requested, however long they run; of those that request none as they run.
+        """
+        row = np.asarray(coming.row, np.int64)
+        limit = np.array(trace.views.requested_time[row], np.float64)
+        limit = np.where(limit > 0, limit, coming.limit[: len(row)])
+        return Setting(self.table, self.jobs, row, np.asarray(trace.views.submit_time[row]), limit, self.logged)
+
+
+def asked_of_slurm(name: str, trace: Trace, table: NodeTable | None) -> tuple[Asked, OfSlurm]:
+    """Return what jobs ask in CPUs, as the event loop takes it, and all else that the rules take.
+
+    Raises
+    ------
+    ParameterError
+        There are no nodes.
+    """
+    if table is None:
+        raise ParameterError(
+            f"policy {name!r} needs a machine of nodes: give machine= (--machine), which swftools machine makes of "
+            "slurm.conf"
+        )
+    jobs = slurm_jobs_of(trace, table)
+    ones = np.ones(len(jobs.cpus), np.int64)
+    asked = Asked(
+        nodes=ones,
+        cores=jobs.cpus,
+        memory=0 * ones,
+        gpus=0 * ones,
+        is_exclusive=jobs.is_exclusive,
+        place=0 * ones,
+        places=(),
+        code=jobs.code,
+        reasons=jobs.reasons,
+        ready_time=jobs.ready_time,
+        assumed=jobs.assumed,
+    )
+    return asked, OfSlurm(table, jobs)

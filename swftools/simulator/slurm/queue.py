@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The queue: an entry for each waiting job and partition, by tier, priority, submission; and priorities themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.kernel import kernel
+from swftools.simulator.machine.state import LATE, NOW, SUBMITTED, Machine
+from swftools.simulator.machine.waiting_queue import is_waiting
+from swftools.simulator.slurm.holding import ask_in_plan
+from swftools.simulator.slurm.state import (
+    CHANGED,
+    CPU,
+    DEAD,
+    ENTRIES,
+    FAVORS_SMALL,
+    IS_MULTIFACTOR,
+    LEFT_OUT,
+    MAIN_ASKED,
+    MAX_AGE,
+    NO_FAIR_SHARE,
+    NO_MULTIFACTOR,
+    NO_TIERS,
+    NODES,
+    PENDING,
+    RESOURCES,
+    SEEN,
+    UNKNOWN,
+    W_AGE,
+    W_ASSOCIATION,
+    W_CPU,
+    W_FAIR_SHARE,
+    W_PARTITION,
+    W_QOS,
+    W_SIZE,
+    Dynamic,
+    Given,
+)
+
+
+@kernel(allocates=False)
+def priority_of(given: Given, state: Dynamic, job: int, partition: int, now: float) -> float:
+    """Return the priority of a waiting job in a partition."""
+    number, out = given.number, int(given.number[LEFT_OUT])
+    if number[IS_MULTIFACTOR] == 0.0 or out == NO_MULTIFACTOR:
+        return -float(job)
+    age = min(max(now - state.eligible[job], 0.0) / number[MAX_AGE], 1.0) if number[MAX_AGE] > 0.0 else 1.0
+    size = 0.5 * (given.min_nodes[job] / given.totals[NODES] + given.cpus[job] / given.totals[CPU])
+    if number[FAVORS_SMALL] > 0.0:
+        size = 1.0 - size
+    found = number[W_AGE] * age + number[W_SIZE] * size + number[W_PARTITION] * given.partition_factor[partition]
+    association, qos = given.association[job], given.qos[job]
+    if association != UNKNOWN:
+        found += number[W_ASSOCIATION] * given.association_factor[association]
+        if out != NO_FAIR_SHARE:
+            found += number[W_FAIR_SHARE] * state.fair_share[association]
+    if qos != UNKNOWN:
+        found += number[W_QOS] * given.qos_factor[qos]
+    ask_in_plan(given, state, job, partition, given.min_nodes[job])
+    for resource in range(RESOURCES):
+        weight = number[W_CPU + resource]
+        if weight != 0.0 and given.totals[resource] > 0.0:
+            found += weight * state.resources[resource] / given.totals[resource]
+    return np.floor(max(found - given.nice[job], 1.0))
+
+
+@kernel(allocates=False)
+def is_before(
+    given: Given,
+    machine: Machine,
+    job: int,
+    partition: int,
+    priority: float,
+    other: int,
+    other_partition: int,
+    other_priority: float,
+) -> bool:
+    """Whether a job in a partition stands before another one in the queue."""
+    if given.qos[job] != given.qos[other] and given.qos[job] != UNKNOWN and given.qos[other] != UNKNOWN:
+        many = len(given.qos_factor)
+        if given.may_preempt[given.qos[job] * many + given.qos[other]] != 0:
+            return True
+        if given.may_preempt[given.qos[other] * many + given.qos[job]] != 0:
+            return False
+    if int(given.number[LEFT_OUT]) != NO_TIERS and given.tier[partition] != given.tier[other_partition]:
+        return given.tier[partition] > given.tier[other_partition]
+    if priority != other_priority:
+        return priority > other_priority
+    submitted, later = machine.requests.submit_time[job], machine.requests.submit_time[other]
+    if submitted != later:
+        return submitted < later
+    if job != other:
+        return job < other
+    return partition < other_partition
+
+
+@kernel(allocates=False)
+def add_job(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
+    """Put the entries of a job into the queue, which is eligible from now on."""
+    state.eligible[job] = machine.clock[NOW]
+    state.counts[MAIN_ASKED] = state.counts[CHANGED] = 1
+    for i in range(given.first_partition[job], given.first_partition[job + 1]):
+        partition = given.partition[i]
+        priority = priority_of(given, state, job, partition, machine.clock[NOW])
+        low, high = 0, state.counts[ENTRIES]
+        while low < high:
+            middle = (low + high) // 2
+            other = state.entry_job[middle]
+            theirs, height = state.entry_partition[middle], state.entry_priority[middle]
+            if is_before(given, machine, job, partition, priority, other, theirs, height):
+                high = middle
+            else:
+                low = middle + 1
+        for place in range(state.counts[ENTRIES], low, -1):
+            state.entry_job[place] = state.entry_job[place - 1]
+            state.entry_partition[place] = state.entry_partition[place - 1]
+            state.entry_priority[place] = state.entry_priority[place - 1]
+        state.entry_job[low], state.entry_partition[low], state.entry_priority[low] = job, partition, priority
+        state.counts[ENTRIES] += 1
+
+
+@kernel(allocates=False)
+def note_arrivals(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Put the jobs into the queue that wait since the last decision."""
+    counts = state.counts
+    drop_dead(state, machine)
+    if machine.counts[LATE] > 0 and counts[PENDING] > 0:
+        left = 0
+        for i in range(counts[PENDING]):
+            job = state.pending[i]
+            if is_waiting(machine.queue, job):
+                add_job(given, state, machine, job)
+            else:
+                state.pending[left] = job
+                left += 1
+        counts[PENDING] = left
+    while counts[SEEN] < machine.counts[SUBMITTED]:
+        job = counts[SEEN]
+        counts[SEEN] += 1
+        if is_waiting(machine.queue, job):
+            add_job(given, state, machine, job)
+        else:
+            state.pending[counts[PENDING]] = job
+            counts[PENDING] += 1
+
+
+@kernel(allocates=False)
+def drop_dead(state: Dynamic, machine: Machine) -> None:
+    """Drop the entries of jobs that wait no more."""
+    if state.counts[DEAD] == 0:
+        return
+    kept = 0
+    for place in range(state.counts[ENTRIES]):
+        job = state.entry_job[place]
+        if is_waiting(machine.queue, job):
+            state.entry_job[kept] = job
+            state.entry_partition[kept] = state.entry_partition[place]
+            state.entry_priority[kept] = state.entry_priority[place]
+            kept += 1
+    state.counts[ENTRIES], state.counts[DEAD] = kept, 0
+
+
+@kernel(allocates=False)
+def calculate(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Compute all priorities anew, and sort the queue."""
+    many = state.counts[ENTRIES]
+    for place in range(many):
+        job, partition = state.entry_job[place], state.entry_partition[place]
+        state.entry_priority[place] = priority_of(given, state, job, partition, machine.clock[NOW])
+    # It is nearly in order: by insertion with halved gaps, which needs no room.
+    gap = 1
+    while gap < many // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for place in range(gap, many):
+            job, partition, priority = (
+                state.entry_job[place],
+                state.entry_partition[place],
+                state.entry_priority[place],
+            )
+            j = place
+            while j >= gap:
+                other, theirs, height = (
+                    state.entry_job[j - gap],
+                    state.entry_partition[j - gap],
+                    state.entry_priority[j - gap],
+                )
+                if not is_before(given, machine, job, partition, priority, other, theirs, height):
+                    break
+                state.entry_job[j] = state.entry_job[j - gap]
+                state.entry_partition[j] = state.entry_partition[j - gap]
+                state.entry_priority[j] = state.entry_priority[j - gap]
+                j -= gap
+            state.entry_job[j], state.entry_partition[j], state.entry_priority[j] = job, partition, priority
+        gap //= 3

@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Slurm's rules begin with: the arrays of a site, its nodes and its jobs, and an idle machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swftools.kernel import FloatArray, IntArray
+from swftools.machines.node_table import GPU, NodeTable
+from swftools.machines.slurm_site import DEFAULTS, SlurmLimits, SlurmSite
+from swftools.simulator.slurm.asked import SlurmJobs
+from swftools.simulator.slurm.state import (
+    BITS,
+    MECHANISMS,
+    NO_LIMIT,
+    NUMBERS,
+    RESOURCES,
+    UNKNOWN,
+    WORDS,
+    Amounts,
+    Dynamic,
+    Given,
+    SlurmMemory,
+)
+from swftools.simulator.slurm import state as places
+
+_RESOURCE = {"cpu": 0, "mem": 1, "node": 2, "gres/gpu": 3, "billing": 4}
+
+
+@dataclass(frozen=True)
+class Logged:
+    """Where and when jobs ran, by row of the trace: when they started (s, NaN: not), and on which nodes.
+
+    Those of row i are from ``first[i]`` up to ``first[i + 1]`` in ``node`` and ``cores``.
+    """
+
+    start: FloatArray
+    first: IntArray
+    node: IntArray
+    cores: IntArray
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A site with its nodes, and the jobs that come to it, by their numbers in a simulation.
+
+    Parameters
+    ----------
+    table : NodeTable
+        The nodes; ``table.slurm`` is the site.
+    jobs : SlurmJobs
+        What they ask, by row of the trace.
+    row : numpy.ndarray of int, shape (jobs,)
+        The row of each job that is simulated.
+    submit_time, limit : numpy.ndarray of float64, shape (jobs,)
+        s.
+    logged : Logged, optional
+        What is followed.
+    """
+
+    table: NodeTable
+    jobs: SlurmJobs
+    row: Any
+    submit_time: FloatArray
+    limit: FloatArray
+    logged: Logged | None = None
+
+
+def slurm_memory(setting: Setting | None, parameters: Mapping[str, Any], jobs: int) -> SlurmMemory:
+    """Return what Slurm's rules begin with; of no setting, for an example, of next to nothing."""
+    if setting is None:
+        setting = _example(jobs)
+    site = setting.table.slurm or SlurmSite()
+    given = _given(setting, site, parameters)
+    return SlurmMemory(given, _dynamic(given, setting, site, parameters))
+
+
+def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -> FloatArray:
+    number = np.zeros(NUMBERS)
+    chosen = {**DEFAULTS, **site.scheduler}
+    for name in DEFAULTS:
+        given = parameters.get(name, -1.0)
+        if given >= 0:
+            chosen[name] = float(given)
+    priority, phase = site.priority, float(parameters.get("phase", 0.0))
+
+    def set_to(**values: float) -> None:
+        for name, value in values.items():
+            number[getattr(places, name)] = value
+
+    def own(name: str, value: float) -> float:
+        given = float(parameters.get(name, -1.0))
+        return given if given >= 0 else float(value)
+
+    half_life = own("half_life", priority.half_life)
+    set_to(
+        PHASE=phase,
+        TICK=(29.0 * phase) % 1.0,
+        BEGIN=np.floor(setting.submit_time.min()) if len(setting.submit_time) else 0.0,
+        BF_INTERVAL=chosen["bf_interval"],
+        BF_TESTS=chosen["bf_max_job_test"],
+        BF_RESOLUTION=max(chosen["bf_resolution"], 1.0),
+        BF_WINDOW=60.0 * chosen["bf_window"],
+        BF_LINEAR=chosen["bf_window_linear"],
+        BF_PER_USER=chosen["bf_max_job_user"],
+        BF_PER_PARTITION=chosen["bf_max_job_part"],
+        BF_PER_ASSOCIATION=chosen["bf_max_job_assoc"],
+        BF_STARTS=chosen["bf_max_job_start"],
+        BF_PER_ARRAY=chosen["bf_max_job_array_resv"],
+        BF_MIN_AGE=chosen["bf_min_age_reserve"],
+        BF_MIN_PRIORITY=chosen["bf_min_prio_reserve"],
+        DELAY=chosen["batch_sched_delay"],
+        DEPTH=chosen["default_queue_depth"],
+        INTERVAL=chosen["sched_interval"],
+        MAIN_STARTS=chosen["sched_max_job_start"],
+        PARTITION_DEPTH=chosen["partition_job_depth"],
+        LIMIT_STOPS=chosen["assoc_limit_stop"],
+        HAS_BACKFILL=site.has_backfill,
+        HAS_MAIN=chosen["sched_interval"] >= 0,
+        W_AGE=own("weight_age", priority.age),
+        W_ASSOCIATION=own("weight_association", priority.association),
+        W_FAIR_SHARE=own("weight_fair_share", priority.fair_share),
+        W_SIZE=own("weight_job_size", priority.job_size),
+        W_PARTITION=own("weight_partition", priority.partition),
+        W_QOS=own("weight_qos", priority.qos),
+        MAX_AGE=own("max_age", priority.max_age),
+        DECAY=1.0 - 0.693 / half_life if half_life > 0 else 1.0,
+        CALC_PERIOD=max(own("calc_period", priority.calc_period), 1.0),
+        FAVORS_SMALL=priority.favors_small,
+        IS_FAIR_TREE=priority.is_fair_tree,
+        DAMPING=max(priority.damping, 1e-9),
+        IS_MULTIFACTOR=priority.is_multifactor,
+        ENFORCES="limits" in site.enforce or "safe" in site.enforce,
+        PREEMPTS_BY=("none", "qos", "partition_prio").index(site.preempt_type),
+        REQUEUE_DELAY=site.requeue_delay,
+        VERSION=site.version[0] + site.version[1] / 100.0,
+        FOLLOWS=setting.logged is not None,
+        EVERY=1.0,
+        LEFT_OUT=MECHANISMS.index(str(parameters.get("without", "nothing"))),
+    )
+    for name, resource in _RESOURCE.items():
+        number[places.W_CPU + resource] = priority.tres.get(name, 0.0)
+    return number
+
+
+def _bits(sets: Iterable[Any], words: int, nodes: int) -> IntArray:
+    """Return sets of nodes, each as numbers or as truths, in words."""
+    rows = []
+    for each in sets:
+        members = np.asarray(each)
+        members = np.flatnonzero(members) if members.dtype == np.bool_ else members
+        row = np.zeros(words, np.int64)
+        for node in members.tolist():
+            row[node // BITS] |= 1 << node % BITS
+        rows.append(row)
+    return np.concatenate(rows) if rows else np.zeros(0, np.int64)
+
+
+def _by_resource(limits: Iterable[SlurmLimits], name: str, otherwise: float = NO_LIMIT) -> FloatArray:
+    """Return limits of resources of several holders."""
+    rows = []
+    for each in limits:
+        row = np.full(RESOURCES, otherwise)
+        for resource, value in getattr(each, name).items():
+            if resource in _RESOURCE:
+                row[_RESOURCE[resource]] = value
+        rows.append(row)
+    return np.concatenate(rows) if rows else np.zeros(0)
+
+
+def _single(limits: Iterable[SlurmLimits], name: str) -> FloatArray:
+    found = [getattr(each, name) for each in limits]
+    return np.array([NO_LIMIT if value is None else float(value) for value in found], np.float64)
+
+
+def _relative(values: Iterable[float]) -> FloatArray:
+    """Return values over the largest of them."""
+    found = np.array([*values], np.float64)
+    most = found.max(initial=0.0)
+    return found / most if most > 0 else np.zeros(len(found))
+
+
+def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> Given:
+    table, asked, row = setting.table, setting.jobs, np.asarray(setting.row, np.int64)
+    nodes, words = len(table), -(-len(table) // BITS)
+    associations, qos = site.associations, site.qos
+    of_associations, of_qos = [each.limits for each in associations], [each.limits for each in qos]
+    holders = of_associations + of_qos
+    names = [each.name for each in qos]
+    by_name = {each.name: each for each in site.partitions}
+    rules = [by_name.get(each.name) for each in table.partitions]
+    accounts = {name: number for number, name in enumerate(dict.fromkeys(each.account for each in associations))}
+    association = asked.association[row]
+    of_account = np.array([accounts[each.account] for each in associations] or [0], np.int64)
+    most_nodes = np.minimum(asked.cpus[row] // np.maximum(asked.cpus_per_task[row], 1), nodes)
+    most_nodes = np.maximum(np.maximum(most_nodes, asked.wanted_nodes[row]), 1)
+    limited = asked.max_nodes[row] > 0
+    most_nodes = np.where(limited, np.minimum(most_nodes, asked.max_nodes[row]), most_nodes)
+    logged = setting.logged
+    if logged is not None:
+        counts = np.diff(logged.first)[row]
+        most_nodes = np.maximum(most_nodes, counts)
+        begins = np.concatenate(([0], np.cumsum(counts)))
+        take = np.repeat(logged.first[:-1][row] - begins[:-1], counts) + np.arange(begins[-1])
+        follows = logged.start[row], begins, logged.node[take], logged.cores[take]
+    else:
+        follows = np.zeros(0), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    parts = np.diff(asked.first_partition)[row]
+    first_partition = np.concatenate(([0], np.cumsum(parts)))
+    taken = np.repeat(asked.first_partition[:-1][row] - first_partition[:-1], parts) + np.arange(first_partition[-1])
+    leaf, parent = _switches(site, nodes)
+    children: list[list[int]] = [[] for _ in associations]
+    for number, each in enumerate(associations):
+        if each.parent >= 0:
+            children[each.parent].append(number)
+    totals = np.array([table.cores.sum(), table.memory.sum(), nodes, table.gpus.sum() // GPU, table.cores.sum()], float)
+    may = np.zeros((len(qos), len(qos)), np.int64)
+    if site.preempt_type == "qos":
+        for number, each in enumerate(qos):
+            may[number, [names.index(name) for name in each.preempt if name in names]] = 1
+    _, weight = np.unique(table.weight, return_inverse=True)
+
+    def of_job(column: Any, dtype: Any = np.int64) -> Any:
+        return np.ascontiguousarray(np.asarray(column)[row], dtype)
+
+    return Given(
+        number=_numbers(site, setting, parameters),
+        cpus=of_job(asked.cpus),
+        cpus_per_task=of_job(asked.cpus_per_task),
+        min_nodes=of_job(asked.min_nodes),
+        max_nodes=of_job(asked.max_nodes),
+        wanted=of_job(asked.wanted_nodes),
+        tasks_per_node=of_job(asked.tasks_per_node),
+        memory_per_cpu=of_job(asked.memory_per_cpu),
+        memory_per_node=of_job(asked.memory_per_node),
+        gpus_per_node=of_job(asked.gpus_per_node),
+        gpus_in_all=of_job(asked.gpus),
+        is_exclusive=of_job(asked.is_exclusive),
+        first_partition=first_partition,
+        partition=np.ascontiguousarray(asked.partition[taken], np.int64),
+        nodes_allowed=of_job(asked.nodes_allowed),
+        user=of_job(asked.user),
+        account=np.where(association >= 0, of_account[np.maximum(association, 0)], 0),
+        association=of_job(asked.association),
+        qos=of_job(asked.qos),
+        nice=of_job(asked.nice, np.float64),
+        array=of_job(asked.array),
+        array_limit=of_job(asked.array_limit),
+        limit=np.ascontiguousarray(setting.limit, np.float64),
+        first_held=np.concatenate(([0], np.cumsum(most_nodes))),
+        cores=table.cores.astype(np.int64),
+        memory=table.memory.astype(np.int64),
+        gpus=(table.gpus // GPU).astype(np.int64),
+        weight=weight.ravel().astype(np.int64),
+        leaf=leaf,
+        parent=parent,
+        tier=np.array([each.tier for each in table.partitions], np.int64),
+        partition_factor=_relative(each.job_factor if each else 1.0 for each in rules),
+        partition_qos=np.array([names.index(r.qos) if r and r.qos in names else UNKNOWN for r in rules], np.int64),
+        billing=np.concatenate([_weights(each.billing_weights if each else {}) for each in rules]),
+        partition_bits=_bits([each.nodes for each in table.partitions], words, nodes),
+        set_bits=_bits(list(asked.sets), words, nodes),
+        totals=totals,
+        above=np.array([each.parent for each in associations], np.int64),
+        shares=np.array([1.0 if each.shares is None else each.shares for each in associations], np.float64),
+        is_user=np.array([bool(each.user) for each in associations], np.int64),
+        first_child=np.concatenate(([0], np.cumsum([len(each) for each in children]))).astype(np.int64),
+        child=np.array([child for each in children for child in each], np.int64),
+        association_factor=_relative(each.priority for each in associations),
+        qos_factor=_relative(each.priority for each in qos),
+        usage_factor=np.array([each.usage_factor for each in qos], np.float64),
+        may_preempt=may.ravel(),
+        most_jobs=_single(holders, "grp_jobs"),
+        most_own_jobs=_single(of_associations, "max_jobs"),
+        most_jobs_of_user=_single(of_qos, "max_jobs_pu"),
+        most_jobs_of_account=_single(of_qos, "max_jobs_pa"),
+        most_in_all=_by_resource(holders, "grp_tres"),
+        most_of_job=_by_resource(holders, "max_tres"),
+        most_on_node=_by_resource(holders, "max_tres_per_node"),
+        most_of_user=_by_resource(of_qos, "max_tres_pu"),
+        most_of_account=_by_resource(of_qos, "max_tres_pa"),
+        least_of_job=_by_resource(of_qos, "min_tres", 0.0),
+        most_minutes=_by_resource(holders, "grp_tres_mins"),
+        most_running_minutes=_by_resource(holders, "grp_tres_run_mins"),
+        most_minutes_of_job=_by_resource(holders, "max_tres_mins"),
+        longest=_single(holders, "max_wall"),
+        logged_start=np.ascontiguousarray(follows[0], np.float64),
+        logged_first=np.ascontiguousarray(follows[1], np.int64),
+        logged_node=np.ascontiguousarray(follows[2], np.int64),
+        logged_cores=np.ascontiguousarray(follows[3], np.int64),
+    )
+
+
+def _weights(weights: Mapping[str, float]) -> FloatArray:
+    row = np.zeros(RESOURCES)
+    for name, value in weights.items():
+        if name in _RESOURCE:
+            row[_RESOURCE[name]] = value
+    return row
+
+
+def _switches(site: SlurmSite, nodes: int) -> tuple[IntArray, IntArray]:
+    """Return the leaf of each node and the parent of each switch, leaves first, and those above behind those below."""
+    if not site.switches:
+        return np.zeros(nodes, np.int64), np.full(1, UNKNOWN, np.int64)
+    depth = []
+    for each in site.switches:
+        found, above = 0, each.parent
+        while above >= 0:
+            found, above = found + 1, site.switches[above].parent
+        depth.append(found)
+    order = sorted(range(len(depth)), key=lambda number: (not site.switches[number].is_leaf, -depth[number], number))
+    at = {number: place for place, number in enumerate(order)}
+    leaf, parent = np.zeros(nodes, np.int64), np.full(len(order), UNKNOWN, np.int64)
+    for number, each in enumerate(site.switches):
+        if each.parent >= 0:
+            parent[at[number]] = at[each.parent]
+        if each.is_leaf:
+            leaf[list(each.nodes)] = at[number]
+    return leaf, parent
+
+
+def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> Dynamic:
+    jobs, nodes = len(given.cpus), len(given.cores)
+    words, entries = -(-nodes // BITS), int(given.first_partition[-1])
+    held, running = int(given.first_held[-1]), max(int(given.cores.sum()), 1)
+    associations, qos = len(given.above), len(given.qos_factor)
+    users, accounts = int(given.user.max(initial=0)) + 1, int(given.account.max(initial=0)) + 1
+    records = int(2 * given.number[places.BF_TESTS]) + 4
+    reasons = 8 * jobs + 64
+    follows = setting.logged is not None
+
+    def whole(size: int, value: int = 0) -> IntArray:
+        return np.full(size, value, np.int64)
+
+    def real(size: int, value: float = 0.0) -> FloatArray:
+        return np.full(size, value)
+
+    def amounts() -> Amounts:
+        return Amounts(given.cores.copy(), given.memory.copy(), given.gpus.copy(), whole(nodes), whole(nodes))
+
+    begin, number = given.number[places.BEGIN], given.number
+    phase = number[places.PHASE]
+    clock = real(places.CLOCKS)
+    clock[places.LAST_FULL] = begin + np.floor(phase * number[places.INTERVAL]) - number[places.INTERVAL]
+    clock[places.LAST_MAIN] = clock[places.LAST_LOOK] = begin - 1e6
+    clock[places.LAST_BACKFILL] = (
+        begin + np.floor((7 * phase) % 1.0 * number[places.BF_INTERVAL]) - number[places.BF_INTERVAL]
+    )
+    clock[places.NEXT_CALC] = begin + np.floor((13 * phase) % 1.0 * number[places.CALC_PERIOD])
+    clock[places.LAST_CALC] = begin
+    counts = whole(places.COUNTS)
+    counts[WORDS] = words
+    usage = np.array([each.usage for each in site.associations], np.float64)
+    for holder in range(associations - 1, -1, -1):  # what is told of users counts for the accounts above them
+        if given.above[holder] >= 0 and given.is_user[holder]:
+            usage[given.above[holder]] = max(usage[given.above[holder]], 0.0)
+    up = whole(words)
+    for node in range(nodes):
+        up[node // BITS] |= 1 << node % BITS
+    return Dynamic(
+        counts=counts,
+        clock=clock,
+        eligible=real(jobs, np.nan),
+        pending=whole(jobs),
+        entry_job=whole(entries + 1),
+        entry_partition=whole(entries + 1),
+        entry_priority=real(entries + 1),
+        runner=whole(min(jobs, running) + 1),
+        started=real(jobs),
+        limit_end=real(jobs),
+        held_count=whole(jobs),
+        held_node=whole(held),
+        held_cores=whole(held),
+        held_gpus=whole(held),
+        is_on=whole(jobs),
+        ran_in=whole(jobs, UNKNOWN),
+        by=whole(jobs),
+        trial=whole(min(jobs, running) + 1),
+        now=amounts(),
+        then=amounts(),
+        up=up,
+        usage=usage,
+        qos_usage=real(qos),
+        fair_share=real(associations, 1.0),
+        level=real(associations, 1.0),
+        effective=real(associations, 1.0),
+        stack=whole(4 * associations + 8),
+        siblings=whole(associations + 1),
+        jobs_of=whole(associations + qos),
+        in_use=real((associations + qos) * RESOURCES),
+        running_minutes=real((associations + qos) * RESOURCES),
+        jobs_of_user=whole(qos * users),
+        in_use_of_user=real(qos * users * RESOURCES),
+        jobs_of_account=whole(qos * accounts),
+        in_use_of_account=real(qos * accounts * RESOURCES),
+        tasks_running=whole(int(given.array.max(initial=-1)) + 1),
+        resources=real(RESOURCES),
+        allowed=whole(words),
+        available=whole(words),
+        before=whole(words),
+        picked=whole(words),
+        usable=whole(nodes),
+        most=whole(nodes),
+        chosen=whole(nodes + 1),
+        got=whole(nodes + 1),
+        leaf_nodes=whole(len(given.parent)),
+        leaf_cores=whole(len(given.parent)),
+        failed=whole(len(given.tier)),
+        tested=whole(len(given.tier)),
+        tested_user=whole(users),
+        tested_association=whole(associations),
+        begin=real(records),
+        end=real(records),
+        next=whole(records),
+        free=whole(records * words),
+        reason=whole(jobs),
+        reason_job=whole(reasons),
+        reason_time=real(reasons),
+        reason_code=whole(reasons),
+        would_time=real(jobs if follows else 0, np.nan),
+        would_by=whole(jobs if follows else 0),
+        would_in=whole(jobs if follows else 0),
+        would_count=whole(jobs if follows else 0),
+        would_node=whole(held if follows else 0),
+    )
+
+
+def _example(jobs: int) -> Setting:
+    """Return a setting of one node and jobs of one CPU: of the kinds of arrays that every setting has."""
+    from swftools.machines.node_table import PartitionNodes  # noqa: PLC0415
+
+    one = np.ones(1, np.int64)
+    table = NodeTable(
+        ("n1",), 0 * one, ("n",), one, one, 0 * one, one, (PartitionNodes("p", 0 * one),), slurm=SlurmSite()
+    )
+    ones, zeros, none = np.ones(jobs, np.int64), np.zeros(jobs, np.int64), np.full(jobs, UNKNOWN, np.int64)
+    asked = SlurmJobs(
+        *(ones, ones, ones, zeros, ones, zeros, zeros, zeros, zeros, zeros, zeros.astype(np.bool_)),
+        *(np.arange(jobs + 1), zeros, none, np.zeros((0, 1), np.bool_), zeros, none, none, zeros.astype(float)),
+        *(none, zeros, zeros.astype(np.int16), ("",), np.zeros(0)),
+    )
+    return Setting(table, asked, np.arange(jobs), np.zeros(jobs), np.ones(jobs))

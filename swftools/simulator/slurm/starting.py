@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that start and end, as Slurm counts them; and why others wait."""
+
+from __future__ import annotations
+
+from swftools.kernel import kernel
+from swftools.simulator.machine.state import NOW, Machine
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.slurm.choosing import place_tasks
+from swftools.simulator.slurm.fair_share import use
+from swftools.simulator.slurm.holding import add_up, give_back, take, write_down
+from swftools.simulator.slurm.limits import NONE, count_job
+from swftools.simulator.slurm.state import (
+    CHANGED,
+    DEAD,
+    FOLLOWS,
+    LAST_CALC,
+    LOST_REASONS,
+    MAIN_ASKED,
+    REASONS,
+    RUNNERS,
+    TRIALS,
+    Dynamic,
+    Given,
+)
+
+
+@kernel(allocates=False)
+def set_reason(state: Dynamic, machine: Machine, job: int, reason: int) -> None:
+    """Write down why a job waits, if that is new."""
+    if state.reason[job] == reason:
+        return
+    state.reason[job] = reason
+    row = state.counts[REASONS]
+    if row == len(state.reason_job):
+        state.counts[LOST_REASONS] += 1
+        return
+    state.reason_job[row], state.reason_time[row], state.reason_code[row] = job, machine.clock[NOW], reason
+    state.counts[REASONS] += 1
+
+
+@kernel(allocates=False)
+def begin_on_chosen(
+    given: Given, state: Dynamic, machine: Machine, job: int, partition: int, count: int, by: int
+) -> None:
+    """Start a waiting job on the chosen nodes; where a log is followed it is tried only."""
+    place_tasks(given, state, job, count, state.now)
+    write_down(given, state, job, count, state.now)
+    hold(given, state, machine, job, partition, by)
+    if given.number[FOLLOWS] > 0.0:
+        state.trial[state.counts[TRIALS]] = job
+        state.counts[TRIALS] += 1
+        return
+    start_for_good(state, machine, job)
+
+
+@kernel(allocates=False)
+def start_for_good(state: Dynamic, machine: Machine, job: int) -> None:
+    """Start a job that holds its nodes."""
+    set_reason(state, machine, job, NONE)
+    state.counts[DEAD] += 1
+    state.counts[CHANGED] = 1
+    start(machine, job)
+
+
+@kernel(allocates=False)
+def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: int, by: int) -> None:
+    """Let a job have what is written down for it, and be one of those that run."""
+    state.is_on[job], state.ran_in[job], state.by[job] = 1, partition, by
+    state.started[job] = machine.clock[NOW]
+    state.limit_end[job] = machine.clock[NOW] + given.limit[job]
+    take(given, state, job, state.now)
+    add_up(given, state, job, partition)
+    count_job(given, state, job, partition, 1)
+    place = state.counts[RUNNERS]
+    while place > 0 and state.limit_end[state.runner[place - 1]] > state.limit_end[job]:
+        state.runner[place] = state.runner[place - 1]
+        place -= 1
+    state.runner[place] = job
+    state.counts[RUNNERS] += 1
+
+
+@kernel(allocates=False)
+def let_go(given: Given, state: Dynamic, job: int) -> None:
+    """Let a job run no more, and have nothing any more."""
+    state.is_on[job] = 0
+    give_back(given, state, job, state.now)
+    add_up(given, state, job, state.ran_in[job])
+    count_job(given, state, job, state.ran_in[job], -1)
+    place = 0
+    while state.runner[place] != job:
+        place += 1
+    for i in range(place, state.counts[RUNNERS] - 1):
+        state.runner[i] = state.runner[i + 1]
+    state.counts[RUNNERS] -= 1
+
+
+@kernel(allocates=False)
+def note_end(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
+    """Let a job end that ran."""
+    use(given, state, job, machine.clock[NOW] - max(state.started[job], state.clock[LAST_CALC]))
+    let_go(given, state, job)
+    state.counts[MAIN_ASKED] = state.counts[CHANGED] = 1
+
+
+@kernel(allocates=False)
+def undo_trials(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Let nobody have started in a pass that was tried; note when each would first have started, and where at last."""
+    for i in range(state.counts[TRIALS]):
+        job = state.trial[i]
+        let_go(given, state, job)
+        if not state.would_time[job] >= 0.0:
+            state.would_time[job] = machine.clock[NOW]
+        state.would_by[job], state.would_in[job] = state.by[job], state.ran_in[job]
+        state.would_count[job], first = state.held_count[job], given.first_held[job]
+        for j in range(first, first + state.held_count[job]):
+            state.would_node[j] = state.held_node[j]
+        state.by[job] = state.held_count[job] = 0
+    state.counts[TRIALS] = 0

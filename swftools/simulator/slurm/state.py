@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Slurm's rules know while they decide: what is given, and what changes. All arrays have one dimension.
+
+Sets of nodes are bits in words of 62, ``words`` of them for each set. Resources are CPUs, memory, nodes, GPUs and
+billing, in this order (``RESOURCES``). Associations and QOS are holders of limits, associations first.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swftools.kernel import FloatArray, IntArray, kernel
+
+BITS = 62
+"""Nodes in a word of a set: the sign is not used."""
+
+CPU, MEMORY, NODES, GPUS, BILLING, RESOURCES = range(6)
+
+NO_LIMIT = 1e300
+
+UNKNOWN = -1
+
+(PHASE, TICK, BEGIN, BF_INTERVAL, BF_TESTS, BF_RESOLUTION, BF_WINDOW, BF_LINEAR, BF_PER_USER, BF_PER_PARTITION) = range(
+    10
+)
+(BF_PER_USER_PARTITION, BF_PER_ASSOCIATION, BF_STARTS, BF_PER_ARRAY, BF_MIN_AGE, BF_MIN_PRIORITY) = range(10, 16)
+(DELAY, DEPTH, INTERVAL, MAIN_STARTS, PARTITION_DEPTH, LIMIT_STOPS, HAS_BACKFILL, HAS_MAIN) = range(16, 24)
+(W_AGE, W_ASSOCIATION, W_FAIR_SHARE, W_SIZE, W_PARTITION, W_QOS, W_CPU, W_MEMORY, W_NODES, W_GPUS, W_BILLING) = range(
+    24, 35
+)
+(MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
+(PREEMPTS_BY, PREEMPT_HOW, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, NUMBERS) = range(43, 51)
+"""Places in ``Given.number``. ``EVERY``: s between two looks of a referee; ``LEFT_OUT``: the mechanism that is left
+out, as a place in ``MECHANISMS``."""
+
+MECHANISMS = (
+    *("nothing", "multifactor", "fair-share", "main", "backfill", "exclusive", "tiers", "memory"),
+    *("closed-partitions", "windows", "gpus", "limits", "arrays", "best-fit", "plans"),
+)
+"""What may be left out, to see what it explains."""
+
+NO_MULTIFACTOR, NO_FAIR_SHARE, NO_MAIN, NO_BACKFILL, NO_EXCLUSIVE, NO_TIERS, NO_MEMORY = range(1, 8)
+NO_CLOSING, NO_WINDOWS, NO_GPUS, NO_LIMITS, NO_ARRAYS, NO_BEST_FIT, NO_PLANS = range(8, 15)
+"""Places in ``MECHANISMS``."""
+
+MAIN, BACKFILL, LOGGED = 1, 2, 3
+"""Who started a job."""
+
+
+class Given(NamedTuple):
+    """What does not change: settings, what jobs ask, the machine, who has which limits.
+
+    By job, as ``SlurmJobs`` has them; ``limit`` is its time limit (s), ``first_held`` where its nodes stand in
+    ``Dynamic.held_node``, ``account`` the number of its account. By node: ``cores``, ``memory`` (MB), ``gpus``,
+    ``weight`` (from 0 on, without gaps), ``leaf`` (a switch). By switch its ``parent`` (-1: none), those above behind
+    those below. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By holder:
+    limits, ``NO_LIMIT`` where there is none. By association: its ``parent``, ``shares``, whether it ``is_user``, its
+    children from ``first_child`` on among ``child``.
+    """
+
+    number: FloatArray
+    cpus: IntArray
+    cpus_per_task: IntArray
+    min_nodes: IntArray
+    max_nodes: IntArray
+    wanted: IntArray
+    tasks_per_node: IntArray
+    memory_per_cpu: IntArray
+    memory_per_node: IntArray
+    gpus_per_node: IntArray
+    gpus_in_all: IntArray
+    is_exclusive: IntArray
+    first_partition: IntArray
+    partition: IntArray
+    nodes_allowed: IntArray
+    user: IntArray
+    account: IntArray
+    association: IntArray
+    qos: IntArray
+    nice: FloatArray
+    array: IntArray
+    array_limit: IntArray
+    limit: FloatArray
+    first_held: IntArray
+    cores: IntArray
+    memory: IntArray
+    gpus: IntArray
+    weight: IntArray
+    leaf: IntArray
+    parent: IntArray
+    tier: IntArray
+    partition_factor: FloatArray
+    partition_qos: IntArray
+    billing: FloatArray
+    partition_bits: IntArray
+    set_bits: IntArray
+    totals: FloatArray
+    above: IntArray
+    shares: FloatArray
+    is_user: IntArray
+    first_child: IntArray
+    child: IntArray
+    association_factor: FloatArray
+    qos_factor: FloatArray
+    usage_factor: FloatArray
+    may_preempt: IntArray
+    most_jobs: FloatArray
+    most_own_jobs: FloatArray
+    most_jobs_of_user: FloatArray
+    most_jobs_of_account: FloatArray
+    most_in_all: FloatArray
+    most_of_job: FloatArray
+    most_on_node: FloatArray
+    most_of_user: FloatArray
+    most_of_account: FloatArray
+    least_of_job: FloatArray
+    most_minutes: FloatArray
+    most_running_minutes: FloatArray
+    most_minutes_of_job: FloatArray
+    longest: FloatArray
+    logged_start: FloatArray
+    logged_first: IntArray
+    logged_node: IntArray
+    logged_cores: IntArray
+
+
+class Amounts(NamedTuple):
+    """What is free of each node: ``cores``, ``memory`` (MB), ``gpus``; how many ``jobs`` run there, and whether one of
+    them has it alone (``taken``)."""
+
+    cores: IntArray
+    memory: IntArray
+    gpus: IntArray
+    jobs: IntArray
+    taken: IntArray
+
+
+(SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD, REASONS, RECORDS, LOST_REASONS, TRIALS, COUNTS) = (
+    range(13)
+)
+"""Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
+them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
+backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
+start in a pass that is tried only."""
+
+(LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, CLOCKS) = range(7)
+"""Places in ``Dynamic.clock``, s."""
+
+
+class Dynamic(NamedTuple):
+    """What changes.
+
+    By job: since when it is ``eligible`` (s; NaN: not yet), ``held_count`` nodes from ``Given.first_held`` on among
+    ``held_node``, ``held_cores`` and ``held_gpus``; in which partition it ran (``ran_in``), who started it (``by``),
+    when it ``started`` and its limit ends (``limit_end``, s), its ``reason``. ``pending`` lists jobs that were submitted and do not wait
+    yet. Entries of the queue, in order: ``entry_job`` (-1: it waits no more), ``entry_partition``,
+    ``entry_priority``. ``runner`` lists running jobs by the end of their limits. By association ``usage`` and
+    ``fair_share``; by holder how many jobs run and what they hold. The rest is room to work in: sets of nodes
+    (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
+    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes.
+    """
+
+    counts: IntArray
+    clock: FloatArray
+    eligible: FloatArray
+    pending: IntArray
+    entry_job: IntArray
+    entry_partition: IntArray
+    entry_priority: FloatArray
+    runner: IntArray
+    started: FloatArray
+    limit_end: FloatArray
+    held_count: IntArray
+    held_node: IntArray
+    held_cores: IntArray
+    held_gpus: IntArray
+    is_on: IntArray
+    ran_in: IntArray
+    by: IntArray
+    trial: IntArray
+    now: Amounts
+    then: Amounts
+    up: IntArray
+    usage: FloatArray
+    qos_usage: FloatArray
+    fair_share: FloatArray
+    level: FloatArray
+    effective: FloatArray
+    stack: IntArray
+    siblings: IntArray
+    jobs_of: IntArray
+    in_use: FloatArray
+    running_minutes: FloatArray
+    jobs_of_user: IntArray
+    in_use_of_user: FloatArray
+    jobs_of_account: IntArray
+    in_use_of_account: FloatArray
+    tasks_running: IntArray
+    resources: FloatArray
+    allowed: IntArray
+    available: IntArray
+    before: IntArray
+    picked: IntArray
+    usable: IntArray
+    most: IntArray
+    chosen: IntArray
+    got: IntArray
+    leaf_nodes: IntArray
+    leaf_cores: IntArray
+    failed: IntArray
+    tested: IntArray
+    tested_user: IntArray
+    tested_association: IntArray
+    begin: FloatArray
+    end: FloatArray
+    next: IntArray
+    free: IntArray
+    reason: IntArray
+    reason_job: IntArray
+    reason_time: FloatArray
+    reason_code: IntArray
+    would_time: FloatArray
+    would_by: IntArray
+    would_in: IntArray
+    would_count: IntArray
+    would_node: IntArray
+
+
+class SlurmMemory(NamedTuple):
+    """The memory of policy ``slurm``."""
+
+    given: Given
+    state: Dynamic
+
+
+@kernel(allocates=False)
+def has_node(bits: IntArray, at: int, node: int) -> bool:
+    """Whether a node is in a set whose words begin at a place."""
+    return (bits[at + node // BITS] >> (node % BITS)) & 1 != 0
+
+
+@kernel(allocates=False)
+def put_node(bits: IntArray, at: int, node: int) -> None:
+    """Put a node into a set."""
+    bits[at + node // BITS] |= 1 << (node % BITS)
+
+
+@kernel(allocates=False)
+def count_nodes(bits: IntArray, at: int, words: int) -> int:
+    """Return how many nodes are in a set."""
+    count = 0
+    for i in range(words):
+        left = bits[at + i]
+        while left != 0:
+            left &= left - 1
+            count += 1
+    return count
+
+
+@kernel(allocates=False)
+def copy_set(source: IntArray, at: int, target: IntArray, to: int, words: int) -> None:
+    """Copy a set."""
+    for i in range(words):
+        target[to + i] = source[at + i]
+
+
+@kernel(allocates=False)
+def copy_amounts(source: Amounts, target: Amounts) -> None:
+    """Copy what is free of each node."""
+    for node in range(len(source.cores)):
+        target.cores[node], target.memory[node], target.gpus[node] = (
+            source.cores[node],
+            source.memory[node],
+            source.gpus[node],
+        )
+        target.jobs[node], target.taken[node] = source.jobs[node], source.taken[node]
