@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's backfill: a cycle over the queue that plans jobs, and with them whole nodes, on a table of times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.naive.slurm_limits import after_choosing, before_choosing
+from tests.naive.slurm_main import reaches_array_limit
+from tests.naive.slurm_nodes import choose
+from tests.naive.slurm_priority import entries
+from tests.naive.slurm_world import Job, Placed, World
+
+WINDOW = 30
+"""s, in which jobs that end close together are taken away at once; it doubles."""
+
+
+@dataclass
+class Record:
+    """The nodes that no plan has from one time to another."""
+
+    begin: float
+    end: float
+    nodes: set[int]
+
+
+# ---------------------------------------------------------------- the table
+
+
+def down(time: float, step: float) -> float:
+    """Return a time rounded down to a whole number of steps."""
+    return math.floor(time / step) * step
+
+
+def slot_of(world: World, start: float, limit: float) -> tuple[float, float]:
+    """Return the times between which a plan has its nodes."""
+    step = world.parameter("bf_resolution")
+    more = step - 1 if world.site.version > (17, 11) else 0
+    return down(start, step), down(start + limit + more, step)
+
+
+def overlaps(table: Sequence[Record], nodes: set[int], begin: float, end: float) -> bool:
+    """Whether a plan has one of some nodes between two times."""
+    return any(record.begin < end and record.end > begin and not nodes <= record.nodes for record in table)
+
+
+def reserve(table: list[Record], nodes: set[int], begin: float, end: float) -> None:
+    """Take nodes out of the table between two times; merge the first two neighbours that are equal then."""
+    for time in (begin, end):
+        for at, record in enumerate(table):
+            if record.begin < time < record.end:
+                table.insert(at + 1, Record(time, record.end, set(record.nodes)))
+                record.end = time
+                break
+    for record in table:
+        if record.begin >= begin and record.end <= end:
+            record.nodes -= nodes
+    for at in range(len(table) - 1):
+        if table[at].nodes == table[at + 1].nodes:
+            table[at].end = table.pop(at + 1).end
+            break
+
+
+def look_along(
+    world: World, table: Sequence[Record], nodes: set[int], start: float, end: float
+) -> tuple[set[int], float]:
+    """Return which of some nodes no plan has between two times, and when to try again; 0: no more."""
+    free, later = set(nodes), 0.0
+    is_old = world.site.version <= (17, 11)
+    for at, record in enumerate(table):
+        has_next = record.end > start and at + 1 < len(table)
+        if has_next and not later and (is_old or not nodes & table[at + 1].nodes <= free & record.nodes):
+            later = record.end
+        if record.end <= start:
+            continue
+        if record.begin > end:
+            if not later and at + 2 < len(table):
+                later = table[at + 1].end
+            break
+        free &= record.nodes
+    return free, later
+
+
+# ---------------------------------------------------------------- when and where a job would run
+
+
+def will_run(
+    world: World, job: Job, partition: int, nodes: set[int], earliest: float, is_now_only: bool
+) -> tuple[float, Placed] | None:
+    """Return when a job could start on some nodes as jobs end, and on which; None if never."""
+    is_new = world.site.version >= (23, 11)
+    if (earliest <= world.now or not is_new) and (placed := choose(world, job, partition, nodes, world.running)):
+        return world.now, placed
+    if is_now_only:
+        return None
+
+    def end_of(each: Job) -> float:
+        return each.expected_end if each.expected_end > world.now else world.now + 1
+
+    on_nodes = [each for each in world.running if nodes & set(each.placed.cores)]
+    ending = sorted(on_nodes, key=lambda each: (end_of(each), each.row))
+    held = list(world.running)
+    if is_new and earliest > world.now:
+        early = [each for each in ending if end_of(each) < earliest]
+        ending = [each for each in ending if each not in early]
+        held = [each for each in held if each not in early]
+        if placed := choose(world, job, partition, nodes, held):
+            return earliest, placed
+    is_aligned = world.site.version >= (23, 2)
+    window, barrier = WINDOW, None
+    while ending:
+        first = end_of(ending[0])
+        if barrier is None or not is_aligned:
+            barrier = first + (WINDOW - first % WINDOW) if is_aligned else first
+        gone = [ending.pop(0)]
+        while ending and end_of(ending[0]) <= barrier + window:
+            gone.append(ending.pop(0))
+        held = [each for each in held if each not in gone]
+        if placed := choose(world, job, partition, nodes, held):
+            return end_of(gone[-1]), placed
+        window = wider(world, window)
+        while is_aligned and ending and end_of(ending[0]) > barrier + window:
+            window = wider(world, window)
+    return None
+
+
+def wider(world: World, window: float) -> float:
+    """Return the next window."""
+    more = world.parameter("bf_window_linear")
+    return window + more if more else window * 2
+
+
+# ---------------------------------------------------------------- the cycle
+
+COUNTED = {
+    "bf_max_job_user_part": lambda job, partition: ("user", job.user, "partition", partition),
+    "bf_max_job_part": lambda job, partition: ("partition", partition),
+    "bf_max_job_user": lambda job, partition: ("user", job.user),
+    "bf_max_job_assoc": lambda job, partition: ("association", job.association),
+}
+"""What jobs are counted by, by the parameter that limits their number."""
+
+
+class Cycle:
+    """A cycle of backfill."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.window = world.parameter("bf_window") * 60
+        step = world.parameter("bf_resolution")
+        begin, end = down(world.now, step), down(world.now + self.window, step)
+        self.table = [Record(begin, end, set(range(len(world.table))))]
+        self.tested = self.started = 0
+        self.counts: dict[tuple[object, ...], int] = {}
+        self.refused: set[tuple[int, int]] = set()
+        self.reserved: dict[int, int] = {}
+
+    def work(self) -> None:
+        """Try each entry of the queue."""
+        world = self.world
+        for job, partition in entries(world):
+            if self.tested >= world.parameter("bf_max_job_test"):
+                return
+            if job not in world.waiting:
+                continue
+            is_stopping = bool(world.parameter("assoc_limit_stop"))
+            if not is_stopping and (reason := before_choosing(world, job, partition)):
+                world.tell(job, reason)
+                self.refuse(job, partition)
+                continue
+            if (job.array, partition) in self.refused:
+                continue
+            outcome = self.try_job(job, partition) if self.counts_as_well(job, partition) else ""
+            if not outcome:
+                self.refuse(job, partition)
+            if outcome == "started":
+                self.started += 1
+                if self.started == world.parameter("bf_max_job_start"):
+                    return
+            if outcome == "reserved" and job.array >= 0:
+                self.reserved[job.array] = self.reserved.get(job.array, 0) + 1
+
+    def refuse(self, job: Job, partition: int) -> None:
+        """Try no more tasks of an array in a partition."""
+        if job.array >= 0:
+            self.refused.add((job.array, partition))
+
+    def counts_as_well(self, job: Job, partition: int) -> bool:
+        """Whether a job may be tried by what limits the number of tries; it is counted then."""
+        world = self.world
+        planned = self.reserved.get(job.array, 0)
+        if reaches_array_limit(world, job, planned):
+            world.tell(job, "JobArrayTaskLimit")
+            return False
+        if job.array >= 0 and planned >= world.parameter("bf_max_job_array_resv"):
+            return False
+        keys = [key(job, partition) for name, key in COUNTED.items() if world.parameter(name)]
+        most = [world.parameter(name) for name in COUNTED if world.parameter(name)]
+        if any(self.counts.get(key, 0) >= number for key, number in zip(keys, most, strict=True)):
+            return False
+        for key in keys:
+            self.counts[key] = self.counts.get(key, 0) + 1
+        return True
+
+    def try_job(self, job: Job, partition: int) -> str:
+        """Start or plan a job: ``started``, ``reserved``, or empty if neither can be."""
+        world, later, is_tested = self.world, self.world.now, False
+        step = world.parameter("bf_resolution")
+        is_stopping = bool(world.parameter("assoc_limit_stop"))
+        youngest, lowest = world.parameter("bf_min_age_reserve"), world.parameter("bf_min_prio_reserve")
+        age = world.now - math.floor(job.eligible)
+        is_now_only = age < youngest or (lowest > 0 and job.priority[partition] < lowest)
+        while True:
+            earliest = later
+            usable = world.nodes_of(partition) & job.nodes_allowed
+            free, later = look_along(world, self.table, usable, earliest, job.limit + max(earliest, world.now))
+            found = None
+            if len(free) >= job.min_nodes:
+                self.tested += not is_tested
+                is_tested = True
+                found = will_run(world, job, partition, free, earliest, is_now_only)
+            if found is None:
+                if later and not is_now_only:
+                    continue
+                return ""
+            start, placed = max(found[0], earliest), found[1]
+            if start <= world.now:
+                reason = before_choosing(world, job, partition) or after_choosing(world, job, partition, placed)
+                if not reason:
+                    world.start(job, partition, placed, "backfill")
+                    return "started"
+                world.tell(job, reason)
+                if not is_stopping:
+                    return ""
+                start = later or world.now + 500
+            if is_now_only:
+                return ""
+            if later and start > later:
+                continue
+            if start > world.now + self.window:
+                return ""
+            nodes = set(placed.cores)
+            begin, end = slot_of(world, start, job.limit)
+            if overlaps(self.table, nodes, begin, end):
+                later = start + step if start == earliest else start
+                continue
+            if not is_stopping and (reason := after_choosing(world, job, partition, placed)):
+                world.tell(job, reason)
+                return ""
+            if job.qos >= 0 and "noreserve" in world.site.qos[job.qos].flags:
+                return ""
+            reserve(self.table, nodes, begin, end)
+            return "reserved"

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's main scheduler: a pass over the queue in which a job that finds no nodes closes its partition."""
+
+from __future__ import annotations
+
+from tests.naive.slurm_limits import after_choosing, before_choosing
+from tests.naive.slurm_nodes import choose
+from tests.naive.slurm_priority import entries
+from tests.naive.slurm_world import Job, World
+
+
+def reaches_array_limit(world: World, job: Job, more: int = 0) -> bool:
+    """Whether as many tasks of its array run, or are planned, as may at once."""
+    running = sum(each.array == job.array for each in world.running)
+    return job.array >= 0 and job.array_limit > 0 and running + more >= job.array_limit
+
+
+def work_pass(world: World, is_full: bool) -> None:
+    """Start jobs in the order of the queue; unless the pass is a full one only its head is looked at."""
+    allowed = set(range(len(world.table)))
+    failed: set[int] = set()
+    refused: dict[tuple[int, int], str] = {}
+    by_partition: dict[int, int] = {}
+    looked_at = started = 0
+    most_starts, most_of_partition = world.parameter("sched_max_job_start"), world.parameter("partition_job_depth")
+
+    def fail(partition: int) -> None:
+        failed.add(partition)
+        allowed.difference_update(world.nodes_of(partition))
+
+    def try_to_start(job: Job, partition: int) -> str:
+        """Start a job, or return why not."""
+        if partition in failed:
+            return "Priority"
+        if reason := before_choosing(world, job, partition):
+            if world.parameter("assoc_limit_stop"):
+                fail(partition)
+            return reason
+        if len(allowed & world.nodes_of(partition)) < job.min_nodes:
+            fail(partition)
+            return "Resources"
+        placed = choose(world, job, partition, allowed, world.running)
+        if placed is None:
+            fail(partition)
+            return "Resources"
+        if reason := after_choosing(world, job, partition, placed):
+            if world.parameter("assoc_limit_stop"):
+                fail(partition)
+            return reason
+        world.start(job, partition, placed, "main")
+        return ""
+
+    for job, partition in entries(world):
+        if job not in world.waiting:
+            continue
+        if most_starts and started >= most_starts:
+            return
+        if job.array >= 0 and (job.array, partition) in refused:
+            world.tell(job, refused[job.array, partition])
+            continue
+        if reaches_array_limit(world, job):
+            refused[job.array, partition] = "JobArrayTaskLimit"
+            world.tell(job, "JobArrayTaskLimit")
+            continue
+        by_partition[partition] = by_partition.get(partition, 0) + 1
+        if most_of_partition and by_partition[partition] > most_of_partition:
+            reason = job.reason
+        else:
+            looked_at += 1
+            if not is_full and looked_at > world.parameter("default_queue_depth") + 1:
+                return
+            reason = try_to_start(job, partition)
+        if not reason:
+            started += 1
+            continue
+        world.tell(job, reason)
+        if job.array >= 0:
+            refused[job.array, partition] = reason

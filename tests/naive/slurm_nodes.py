@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which nodes Slurm chooses for a job: usable CPUs of each, then the best run of nodes, or the best leaf of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from tests.naive.slurm_world import Job, Placed, World
+
+Held = Sequence[Job]
+Usable = dict[int, int]
+
+
+def each_of(job: Job) -> int:
+    """Return the tasks that each node of a job is to have; 0: as it comes."""
+    return job.tasks_per_node or (1 if job.min_nodes == job.max_nodes == job.tasks else 0)
+
+
+def usable_cpus(world: World, job: Job, partition: int, node: int, held: Held) -> int:
+    """Return the CPUs of a node that a job can use beside others."""
+    if world.is_alone(job, partition):
+        if not world.is_idle(node, held):
+            return 0
+        cpus, memory = world.cores(node), int(world.table.memory[node])
+    else:
+        cpus, memory = world.free_cores(node, held), world.free_memory(node, held)
+    if job.memory_per_cpu:
+        cpus = min(cpus, max(memory, 0) // job.memory_per_cpu)
+    if job.memory_per_node and job.memory_per_node > memory:
+        return 0
+    on_each = job.gpus if job.gpus and job.max_nodes == 1 else max(job.gpus_per_node, min(job.gpus, 1))
+    if world.free_gpus(node, held) < on_each:
+        return 0
+    cpus -= cpus % job.cpus_per_task
+    if cpus < each_of(job) * job.cpus_per_task:
+        return 0
+    if job.max_nodes == 1 and cpus < job.cpus:
+        return 0
+    return cpus
+
+
+def choose(world: World, job: Job, partition: int, nodes: Collection[int], held: Held) -> Placed | None:
+    """Return what a job gets of some nodes beside others that hold some of them; None if they will not do.
+
+    Nodes of the lowest weight come first; if they do not suffice those of the next are added. If those that there are
+    do not suffice, nodes with few CPUs are left out, more and more of them.
+    """
+    candidates = sorted(set(nodes) & world.nodes_of(partition) & job.nodes_allowed)
+    cpus = {node: usable_cpus(world, job, partition, node, held) for node in candidates}
+    usable = {node: cpus[node] for node in candidates if cpus[node] > 0}
+    for weight in sorted({int(world.table.weight[node]) for node in usable}):
+        some = {node: usable[node] for node in usable if int(world.table.weight[node]) <= weight}
+        for few in range(max(some.values())):
+            left = {node: some[node] for node in some if some[node] > few}
+            if len(left) >= job.min_nodes and (placed := choose_of(world, job, partition, left, held)):
+                return placed
+    return None
+
+
+def choose_of(world: World, job: Job, partition: int, usable: Usable, held: Held) -> Placed | None:
+    """Return what a job gets of nodes whose weights count as one; None if they will not do."""
+    if world.site.switches:
+        single = best_node(world, job, usable, job.cpus, held) if job.wanted_nodes <= 1 else None
+        most = best_leaves(world, job, partition, usable) if single is None else {single: usable[single]}
+    else:
+        most = best_runs(world, job, partition, usable, held)
+    return place(world, job, partition, most, held) if most else None
+
+
+def best_node(world: World, job: Job, usable: Usable, cpus: int, held: Held) -> int | None:
+    """Return the node with the fewest CPUs that suffice; None if there is none."""
+    enough = [node for node in usable if usable[node] >= cpus and world.free_gpus(node, held) >= job.gpus]
+    return min(enough, key=lambda node: (usable[node], node), default=None)
+
+
+def share(world: World, job: Job, partition: int, usable: int, rest: int, taken: int) -> tuple[int, int]:
+    """Return the most CPUs that a job may hold of a node, and by how many fewer CPUs are sought then."""
+    if world.is_alone(job, partition):
+        return usable, usable
+    if each_of(job):
+        return each_of(job) * job.cpus_per_task, each_of(job) * job.cpus_per_task
+    kept = max(job.min_nodes - taken - 1, 0) * job.cpus_per_task
+    cpus = min(usable, max(rest - kept, job.cpus_per_task))
+    return cpus, cpus
+
+
+# ---------------------------------------------------------------- without a topology: runs of consecutive nodes
+
+
+def runs_of(world: World, nodes: Collection[int]) -> list[list[int]]:
+    """Return the longest runs of nodes that follow each other and have one weight."""
+    runs: list[list[int]] = []
+    for node in sorted(nodes):
+        follows = bool(runs) and runs[-1][-1] == node - 1
+        if follows and world.table.weight[node] == world.table.weight[node - 1]:
+            runs[-1].append(node)
+        else:
+            runs.append([node])
+    return runs
+
+
+def best_runs(world: World, job: Job, partition: int, usable: Usable, held: Held) -> Usable:
+    """Return nodes of the run with the fewest CPUs that suffices, else of the largest and then of others; or none."""
+    chosen: Usable = {}
+    rest, missing = job.cpus, job.wanted_nodes
+    left = runs_of(world, usable)
+    most_nodes = job.max_nodes or job.cpus
+
+    def cpus_of(run: list[int]) -> int:
+        return sum(usable[node] for node in run)
+
+    while left and (rest > 0 or missing > 0) and len(chosen) < most_nodes:
+        needed = missing + job.min_nodes - job.wanted_nodes
+        enough = [run for run in left if cpus_of(run) >= rest and len(run) >= needed]
+        run = min(enough, key=cpus_of) if enough else max(left, key=cpus_of)
+        left.remove(run)
+        single = best_node(world, job, {node: usable[node] for node in run}, rest, held) if missing <= 1 else None
+        for node in run if single is None else [single]:
+            if (rest > 0 or missing > 0) and len(chosen) < most_nodes:
+                chosen[node], fewer = share(world, job, partition, usable[node], rest, len(chosen))
+                rest, missing = rest - fewer, missing - 1
+    return chosen if rest <= 0 and len(chosen) >= job.min_nodes else {}
+
+
+# ---------------------------------------------------------------- with a topology: leaves of the tree
+
+
+def best_leaves(world: World, job: Job, partition: int, usable: Usable) -> Usable:
+    """Return nodes of the smallest leaf that suffices, else of those under the lowest switch that does; or none."""
+
+    def suffices(nodes: Collection[int]) -> bool:
+        return len(nodes) >= job.min_nodes and sum(usable[node] for node in nodes) >= job.cpus
+
+    def rank(at: int) -> tuple[int, int, int, int]:
+        return height(world, at), len(below[at]), sum(usable[node] for node in below[at]), at
+
+    switches = world.site.switches
+    below = [sorted(set(switch.nodes) & set(usable)) for switch in switches]
+    enough = [at for at in range(len(switches)) if suffices(below[at])]
+    if not enough:
+        return {}
+    leaves = sorted(leaves_of(world, min(enough, key=rank)), key=lambda at: (-len(below[at]), at))
+    chosen: Usable = {}
+    rest = job.cpus
+    for node in [node for at in leaves for node in below[at]]:
+        if (rest > 0 or len(chosen) < job.wanted_nodes) and len(chosen) < (job.max_nodes or job.cpus):
+            chosen[node], fewer = share(world, job, partition, usable[node], rest, len(chosen))
+            rest -= fewer
+    return chosen if rest <= 0 and len(chosen) >= job.min_nodes else {}
+
+
+def children_of(world: World, at: int) -> list[int]:
+    """Return the switches just below a switch."""
+    return [child for child, switch in enumerate(world.site.switches) if switch.parent == at]
+
+
+def leaves_of(world: World, at: int) -> list[int]:
+    """Return the leaves below a switch; of a leaf itself."""
+    if world.site.switches[at].is_leaf:
+        return [at]
+    return [leaf for child in children_of(world, at) for leaf in leaves_of(world, child)]
+
+
+def height(world: World, at: int) -> int:
+    """Return how many levels of switches are below a switch."""
+    if world.site.switches[at].is_leaf:
+        return 0
+    return 1 + max((height(world, child) for child in children_of(world, at)), default=0)
+
+
+# ---------------------------------------------------------------- what is held
+
+
+def place(world: World, job: Job, partition: int, most: Usable, held: Held) -> Placed | None:
+    """Return what a job holds of its nodes: tasks go round, one on each node and again, as far as each has room."""
+    nodes = sorted(most)
+    if world.is_alone(job, partition):
+        cores = {node: world.cores(node) for node in nodes}
+    elif each_of(job):
+        cores = dict(most)
+    else:
+        cores = dict.fromkeys(nodes, job.cpus_per_task)
+        while sum(cores.values()) < job.cpus:
+            before = sum(cores.values())
+            for node in nodes:
+                if sum(cores.values()) < job.cpus and cores[node] + job.cpus_per_task <= most[node]:
+                    cores[node] += job.cpus_per_task
+            assert sum(cores.values()) > before, "tasks have no room"
+    memory = {node: job.memory_per_cpu * cores[node] + job.memory_per_node for node in nodes}
+    gpus = dict.fromkeys(nodes, job.gpus_per_node)
+    rest = job.gpus
+    if job.gpus:
+        for node in nodes:
+            gpus[node] = min(rest, world.free_gpus(node, held))
+            rest -= gpus[node]
+    return Placed(cores, memory, gpus) if rest == 0 else None

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A slow simulator of Slurm that restates the rules: the controller's ticks, and what is due at each of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swftools.machines.node_table import NodeTable
+from swftools.machines.slurm_site import SlurmSite
+from swftools.simulator.slurm.asked import SlurmJobs
+from tests.naive.slurm_backfill import Cycle
+from tests.naive.slurm_main import work_pass
+from tests.naive.slurm_priority import add_usage, begin_usage, calculate_fair_share, calculate_priority, work_period
+from tests.naive.slurm_world import Job, Run, World, jobs_of
+
+GIVE_UP = 100_000
+"""Ticks without an event after which it is said that nobody will start any more."""
+
+
+def part(number: float) -> float:
+    """Return what follows the point."""
+    return number - math.floor(number)
+
+
+@dataclass
+class Cycles:
+    """When what is due: numbers of ticks, -1 of a thing that has not been done yet."""
+
+    world: World
+    phase: float
+    base: float
+    last_full: int = -1
+    last_main: int = -1
+    last_backfill: int = -1
+    last_period: int = -1
+    is_asked: bool = False
+
+    @property
+    def tick(self) -> float:
+        """Seconds from a whole second to the tick in it."""
+        return math.floor(64 * part(29 * self.phase)) / 64
+
+    def is_first(self, number: int, time: float) -> bool:
+        """Whether a tick is at or after the first time of a thing."""
+        return number + self.tick >= time
+
+    def period_is_due(self, number: int) -> bool:
+        """Whether usage and priorities are to be calculated."""
+        every = self.world.site.priority.calc_period
+        if self.last_period < 0:
+            return self.is_first(number, part(13 * self.phase) * every)
+        return number - self.last_period >= every
+
+    def backfill_is_due(self, number: int) -> bool:
+        """Whether a cycle of backfill is to be made."""
+        every = self.world.parameter("bf_interval")
+        if self.last_backfill < 0:
+            return self.is_first(number, part(7 * self.phase) * every)
+        return number - self.last_backfill >= every
+
+    def full_is_due(self, number: int) -> bool:
+        """Whether the main scheduler is to look at all jobs."""
+        every = self.world.parameter("sched_interval")
+        if self.last_full < 0:
+            return self.is_first(number, self.phase * every)
+        return number - self.last_full >= every
+
+    def main_is_due(self, number: int) -> bool:
+        """Whether the main scheduler is to look at the first jobs."""
+        delay = self.world.parameter("batch_sched_delay")
+        return self.last_full >= 0 and self.is_asked and number - self.last_main >= delay
+
+    def work(self, number: int) -> None:
+        """Do what is due at a tick."""
+        world = self.world
+        world.now, world.time = self.base + number, self.base + number + self.tick
+        if self.period_is_due(number):
+            self.last_period = number
+            if world.site.priority.is_multifactor:
+                work_period(world)
+        if world.site.has_backfill and self.backfill_is_due(number):
+            self.last_backfill = number
+            Cycle(world).work()
+        is_full = self.full_is_due(number)
+        if is_full or self.main_is_due(number):
+            self.last_full = number if is_full else self.last_full
+            self.last_main, self.is_asked = number, False
+            work_pass(world, is_full)
+
+
+def simulate_slurm(
+    site: SlurmSite,
+    table: NodeTable,
+    asked: SlurmJobs,
+    submit: Sequence[float],
+    run: Sequence[float],
+    limit: Sequence[float],
+    eligible: Sequence[float] | None = None,
+    phase: float = 0.0,
+) -> World:
+    """Simulate the jobs that can run to the end of the last; return the world then, with runs, jobs and reasons.
+
+    Times are s, by row; run times are to be cut at limits before. Jobs are eligible when they are submitted or, if that
+    is later, ready, unless it is said when. A job that can never start has no start.
+    """
+    ready = list(submit) if eligible is None else list(eligible)
+    if eligible is None and len(asked.ready_time):
+        ready = [time if math.isnan(told) else float(told) for time, told in zip(submit, asked.ready_time, strict=True)]
+    jobs = jobs_of(asked, len(table), list(submit), list(run), list(limit), ready)
+    world = World(site, table, jobs)
+    base = float(math.floor(min(job.submit for job in jobs)))
+    world.now = world.last_period = base
+    begin_usage(world)
+    calculate_fair_share(world)
+    cycles = Cycles(world, phase, base)
+    coming = sorted(jobs, key=lambda job: (job.eligible, job.submit, job.row))
+    number = quiet = 0
+    while (coming or world.waiting or world.running) and quiet < GIVE_UP:
+        happened = take_events(world, coming, base + number + cycles.tick)
+        cycles.is_asked |= happened
+        quiet = 0 if happened or coming or world.running else quiet + 1
+        cycles.work(number)
+        number += 1
+    return world
+
+
+def take_events(world: World, coming: list[Job], time: float) -> bool:
+    """Let happen what happens until a time, ends before submissions at one instant; return whether anything does."""
+    happened = False
+    while True:
+        ends = [job for job in world.running if job.end <= time]
+        entering = [job for job in coming if job.eligible <= time]
+        if not ends and not entering:
+            return happened
+        happened = True
+        first_end = min((job.end for job in ends), default=math.inf)
+        if first_end <= min((job.eligible for job in entering), default=math.inf):
+            job = min(ends, key=lambda job: (job.end, job.row))
+            add_usage(world, job, math.floor(job.end))
+            world.running.remove(job)
+            world.runs.append(Run(job.row, job.start, job.end, job.where, job.by, job.partition))
+        else:
+            job = entering[0]
+            coming.remove(job)
+            world.now, world.time = math.floor(job.eligible), job.eligible
+            world.waiting.append(job)
+            calculate_priority(world, job)
+            world.tell(job, "Priority")

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's multifactor priority: usage that decays, Fair Tree and the classic formula, the weighted sum of factors."""
+
+from __future__ import annotations
+
+import math
+
+from tests.naive.slurm_world import Amounts, Job, World, asked_by, held_by, total_of
+
+NO_LEVEL = 4294967294.0
+"""What an account without shares of its own has as its level."""
+
+
+# ---------------------------------------------------------------- usage
+
+
+def decay(world: World) -> float:
+    """Return what is left of usage after a second."""
+    half_life = world.site.priority.half_life
+    return 1.0 - 0.693 / half_life if half_life > 0 else 1.0
+
+
+def begin_usage(world: World) -> None:
+    """Begin with what was used before, where that is told."""
+    for place, association in enumerate(world.site.associations):
+        world.used_by_association[place] = {"billing": association.usage if world.site.has_usage else 0.0}
+    world.used_by_qos = {place: {} for place in range(len(world.site.qos))}
+
+
+def add_usage(world: World, job: Job, until: float) -> None:
+    """Add what a job has used since the last period, or since its start, decayed by as many seconds."""
+    seconds = until - max(world.last_period, math.floor(job.start))
+    factor = world.site.qos[job.qos].usage_factor if job.qos >= 0 else 1.0
+    for used in [
+        *(world.used_by_association[place] for place in world.line_of(job.association)),
+        *(world.used_by_qos[place] for place in world.all_qos(job, job.partition)),
+    ]:
+        for name, amount in held_by(world, job.partition, job.placed).items():
+            used[name] = used.get(name, 0.0) + seconds * decay(world) ** seconds * amount * factor
+
+
+def decay_usage(world: World) -> None:
+    """Let all usage decay by the seconds since the last period."""
+    left = decay(world) ** (world.now - world.last_period)
+    used: Amounts
+    for used in [*world.used_by_association.values(), *world.used_by_qos.values()]:
+        for name in used:
+            used[name] *= left
+
+
+def work_period(world: World) -> None:
+    """Do what is due once a period: usage, fair share, priorities. Classic fair share is that of the usage before."""
+    if not world.site.priority.is_fair_tree:
+        calculate_fair_share(world)
+    decay_usage(world)
+    for job in sorted(world.running, key=lambda job: job.row):
+        add_usage(world, job, world.now)
+    world.last_period = world.now
+    if world.site.priority.is_fair_tree:
+        calculate_fair_share(world)
+    for job in world.waiting:
+        calculate_priority(world, job)
+
+
+# ---------------------------------------------------------------- fair share
+
+
+def usage(world: World, association: int) -> float:
+    """Return the usage of an association, with all below it."""
+    return world.used_by_association[association]["billing"]
+
+
+def children_of(world: World, association: int) -> list[int]:
+    """Return who is just below an association."""
+    return [place for place, each in enumerate(world.site.associations) if each.parent == association]
+
+
+def sharing_parent(world: World, association: int) -> int:
+    """Return the next association above that has shares of its own; the root counts as one."""
+    above = world.site.associations[association].parent
+    while world.site.associations[above].shares is None and world.site.associations[above].parent >= 0:
+        above = world.site.associations[above].parent
+    return above
+
+
+def shares_below(world: World, association: int) -> float:
+    """Return the sum of the shares on the level below an association."""
+    total = 0.0
+    for child in children_of(world, association):
+        shares = world.site.associations[child].shares
+        total += shares_below(world, child) if shares is None else shares
+    return total
+
+
+def share_of(world: World, association: int) -> float:
+    """Return the share that an association has on its level."""
+    total = shares_below(world, sharing_parent(world, association))
+    return (world.site.associations[association].shares or 0.0) / total if total > 0 else 0.0
+
+
+def calculate_fair_share(world: World) -> None:
+    """Calculate the fair-share factors of all users' associations."""
+    if world.site.associations:
+        world.fair_share = fair_tree(world) if world.site.priority.is_fair_tree else classic(world)
+
+
+def level_of(world: World, association: int) -> float:
+    """Return shares / usage among siblings."""
+    if world.site.associations[association].shares is None:
+        return math.inf if world.site.associations[association].user else NO_LEVEL
+    of_all = usage(world, sharing_parent(world, association))
+    used = usage(world, association) / of_all if of_all > 0 else 0.0
+    share = share_of(world, association)
+    if share == 0:
+        return 0.0
+    return share / used if used > 0 else math.inf
+
+
+def fair_tree(world: World) -> dict[int, float]:
+    """Return the factors of Fair Tree, by association of a user: its rank / number of users.
+
+    Ranks fall in the order of levels; a user comes before accounts of the same level; users of one level have one
+    rank, also the first of an account that has the level of the user before it; children of accounts of one level are
+    siblings.
+    """
+    associations = world.site.associations
+    number = sum(bool(each.user) for each in associations)
+    factors: dict[int, float] = {}
+
+    def rank_children(siblings: list[int], is_tied: bool, rank: int) -> int:
+        """Give ranks below; return the rank of the last."""
+        levels = {place: level_of(world, place) for place in siblings}
+        order = sorted(siblings, key=lambda place: (-levels[place], not associations[place].user))
+        before: float | None = None
+        while order:
+            place = order.pop(0)
+            is_equal = is_tied if before is None else levels[place] == before
+            before = levels[place]
+            if associations[place].user:
+                rank = rank if is_equal else number - len(factors)
+                factors[place] = rank / number
+            else:
+                merged = [place]
+                while order and levels[order[0]] == before:
+                    merged.append(order.pop(0))
+                rank = rank_children([child for each in merged for child in children_of(world, each)], is_equal, rank)
+        return rank
+
+    rank_children(children_of(world, 0), False, number)
+    return factors
+
+
+def classic(world: World) -> dict[int, float]:
+    """Return the factors of the classic formula, by association of a user: 2 ** -(effective usage / share / damp)."""
+
+    def effective(association: int) -> float:
+        used = usage(world, association) / usage(world, 0) if usage(world, 0) > 0 else 0.0
+        parent = sharing_parent(world, association)
+        if parent == 0:
+            return used
+        return used + (effective(parent) - used) * share_of(world, association)
+
+    def normalized(association: int) -> float:
+        parent = sharing_parent(world, association)
+        return share_of(world, association) * (normalized(parent) if parent else 1.0)
+
+    factors = {}
+    for place, each in enumerate(world.site.associations):
+        if each.user:
+            counted = sharing_parent(world, place) if each.shares is None else place
+            share = normalized(counted) if counted else 1.0
+            used = effective(counted) if counted else 1.0
+            factors[place] = 2.0 ** -(used / share / world.site.priority.damping) if share > 0 else 0.0
+    return factors
+
+
+# ---------------------------------------------------------------- priorities
+
+
+def part_of(value: float, largest: float) -> float:
+    """Return a value as a part of the largest."""
+    return value / largest if largest > 0 else 0.0
+
+
+def size_factor(world: World, job: Job) -> float:
+    """Return how large a job is as part of the machine, or how small."""
+    nodes, cpus = len(world.table), world.table.processors
+    if world.site.priority.favors_small:
+        return ((nodes - job.min_nodes) / nodes + (cpus - job.cpus) / cpus) / 2
+    return (job.min_nodes / nodes + job.cpus / cpus) / 2
+
+
+def priority_of(world: World, job: Job, partition: int) -> int:
+    """Return the priority of a job in a partition now."""
+    site, weights = world.site, world.site.priority
+    if not weights.is_multifactor:
+        return -sorted(world.jobs, key=lambda each: (each.submit, each.row)).index(job)
+    age = world.now - math.floor(job.eligible)
+    total = weights.age * (min(1.0, age / weights.max_age) if weights.max_age > 0 else 1.0)
+    largest = max((each.priority for each in site.associations), default=0.0)
+    own = site.associations[job.association].priority if job.association >= 0 else 0.0
+    total += weights.association * part_of(own, largest)
+    total += weights.fair_share * world.fair_share.get(job.association, 0.0)
+    total += weights.job_size * size_factor(world, job)
+    largest = max(each.job_factor for each in site.partitions)
+    total += weights.partition * part_of(site.partitions[partition].job_factor, largest)
+    largest = max((each.priority for each in site.qos), default=0.0)
+    own = site.qos[job.qos].priority if job.qos >= 0 else 0.0
+    total += weights.qos * part_of(own, largest)
+    asked, there = asked_by(world, job, partition), total_of(world, partition)
+    for name, weight in weights.tres.items():
+        total += weight * part_of(asked.get(name, 0.0), there.get(name, 0.0))
+    return math.trunc(max(1.0, total - job.nice))
+
+
+def calculate_priority(world: World, job: Job) -> None:
+    """Calculate the priorities of a job in its partitions."""
+    job.priority = {partition: priority_of(world, job, partition) for partition in job.partitions}
+
+
+# ---------------------------------------------------------------- the order of the queue
+
+
+def preempting(world: World, qos: int, passed: tuple[int, ...] = ()) -> int:
+    """Return the length of the longest chain of QOS that may preempt the next, from one on."""
+    if qos < 0:
+        return 0
+    names = world.site.qos[qos].preempt
+    below = [each for each in map(world.qos_named, names) if each >= 0 and each not in (*passed, qos)]
+    return max((1 + preempting(world, each, (*passed, qos)) for each in below), default=0)
+
+
+def entries(world: World) -> list[tuple[Job, int]]:
+    """Return each waiting job in each of its partitions, in the order of the queue."""
+    by_qos = world.site.preempt_type == "qos"
+    return sorted(
+        ((job, partition) for job in world.waiting for partition in job.partitions),
+        key=lambda entry: (
+            -preempting(world, entry[0].qos) if by_qos else 0,
+            -world.table.partitions[entry[1]].tier,
+            -entry[0].priority[entry[1]],
+            entry[0].submit,
+            entry[0].row,
+        ),
+    )
