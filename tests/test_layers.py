@@ -30,6 +30,7 @@ ROOMS = [
     "swftools.formats",
     *("swftools.offered_work", "swftools.description", "swftools.cleaning", "swftools.estimates"),
     *("swftools.drift", "swftools.checkpoints"),
+    "swftools.job_scripts",
     *(
         "swftools.models",
         "swftools.selection",
@@ -40,7 +41,7 @@ ROOMS = [
     ),
     "swftools.qbets",
     *("swftools.learning", "swftools.reservations", "swftools.history"),
-    *("swftools.live", "swftools.job_scripts", "swftools.client"),
+    *("swftools.live", "swftools.client"),
     *("swftools.plots", "swftools.kernel_warm_up", "swftools", "swftools.__main__"),
     *("pipelines.names", "pipelines.keys", "pipelines.exit_statuses", "pipelines.catalog", "pipelines.config"),
     "pipelines.store",

@@ -84,7 +84,7 @@ def ask_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.bool_] |
     told = told_of(trace, table)
     spots = Spots(trace, table, told)
     names = [spots.partition, told.words[0], told.features[0], told.gpu_types[0]]
-    first, request = _distinct([*_told_amounts(told, table), *names, told.is_exclusive])
+    first, request = distinct([*_told_amounts(told, table), *names, told.is_exclusive])
     asked = _requests_of(told, first, request)
     judge = _Judge(asked, np.stack([column[first] for column in names]), told.is_exclusive[first])
     judge.judge(spots)
@@ -104,7 +104,7 @@ def ask_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.bool_] |
         code=judged.code[request].astype(np.int16),
         reasons=tuple(judge.reasons),
         ready_time=told.ready_time,
-        assumed=(*_told_in_words(told, keep), *_not_followed(spots, names, keep)),
+        assumed=(*told_in_words(told, keep), *not_followed(spots, names, keep)),
     )
     return as_they_run(asked_for, trace, table) if RUNS_ON in trace.jobs else asked_for
 
@@ -139,7 +139,7 @@ class _Judge:
         """Judge all requests, those together that give the same names."""
         if not len(self._code):
             return
-        first, group = _distinct(list(self._names))
+        first, group = distinct(list(self._names))
         order = np.argsort(group, kind="stable")
         bounds = np.searchsorted(group[order], np.arange(len(first) + 1))
         for number, row in enumerate(first.tolist()):
@@ -261,7 +261,7 @@ def _classes(requested_time: npt.NDArray[np.float64], table: NodeTable) -> npt.N
     return np.searchsorted(limits, np.nan_to_num(requested_time)).astype(np.float64)
 
 
-def _distinct(columns: list[npt.NDArray[Any]]) -> tuple[IntArray, IntArray]:
+def distinct(columns: list[npt.NDArray[Any]]) -> tuple[IntArray, IntArray]:
     """Return a row of each distinct combination of values, and which combination each row has."""
     combined: IntArray = np.zeros(len(columns[0]), np.int64)
     for column in columns:
@@ -303,23 +303,23 @@ def _tell_threads(told: Told, asked: Requests, shares: Shares, can_run: BoolArra
     told.assume(GIVEN_CORES, fewer[request])
 
 
-def _told_in_words(told: Told, keep: BoolArray) -> list[str]:
+def told_in_words(told: Told, keep: BoolArray) -> list[str]:
     """Return what was assumed, with the number of jobs that are counted."""
     counts = [(words, int(np.count_nonzero(rows & keep))) for words, rows in told.assumed]
-    return [_counted(words, count) for words, count in counts if count]
+    return [counted(words, count) for words, count in counts if count]
 
 
-def _not_followed(spots: Spots, names: list[IntArray], keep: BoolArray) -> list[str]:
+def not_followed(spots: Spots, names: list[IntArray], keep: BoolArray) -> list[str]:
     """Return which names are not followed, with the number of jobs that give them."""
     said = []
     for words, keys in spots.not_followed.items():
-        first, group = _distinct(names[1:])
+        first, group = distinct(names[1:])
         is_one = np.array([tuple(int(column[row]) for column in names[1:]) in keys for row in first.tolist()], bool)
         if count := int(np.count_nonzero(is_one[group] & keep)):
-            said.append(_counted(words.format(few(list(spots.unknown[words]))), count))
+            said.append(counted(words.format(few(list(spots.unknown[words]))), count))
     return said
 
 
-def _counted(words: str, count: int) -> str:
+def counted(words: str, count: int) -> str:
     """Return words with a number of jobs behind them."""
     return f"{words}: {count:,} job{'s' * (count != 1)}"

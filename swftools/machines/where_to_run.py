@@ -82,11 +82,15 @@ class Spots:
         The machine.
     told : Told
         What the log says of what jobs ask for.
+    named : tuple of numpy.ndarray of int64, and list of str, optional
+        The partition that each job names, as ``partition_names`` returns it, if that is not what the columns say.
     """
 
-    def __init__(self, trace: Trace, table: NodeTable, told: Told) -> None:
+    def __init__(
+        self, trace: Trace, table: NodeTable, told: Told, named: tuple[IntArray, list[str]] | None = None
+    ) -> None:
         self._table, self._told, self._names = table, told, NodeNames(table)
-        self.partition, self._partitions = _partition_names(trace, table, told)
+        self.partition, self._partitions = partition_names(trace, table, told) if named is None else named
         self._numbers = {each.name: number for number, each in enumerate(table.partitions)}
         self._masks: dict[tuple[int, int, int], tuple[BoolArray, BoolArray]] = {}
         self._sets: dict[tuple[int, bytes], Candidate] = {}
@@ -97,15 +101,15 @@ class Spots:
 
     def find(self, names: Names) -> Spot:
         """Return where jobs may run that give some names."""
-        has_features, mask = self._mask(names[1:])
-        partitions = self._of_name(names.partition)
+        has_features, mask = self.mask_of(names[1:])
+        partitions = self.partitions_of(names.partition)
         if isinstance(partitions, str):
             return Spot((), partitions)
         found = [self._candidate(number, part, mask) for number, part in partitions]
         lacks_type = any(has_features[part.nodes].any() for _, part in partitions)
         return Spot(tuple(each for each in found if each is not None), NO_GPU_TYPE if lacks_type else NO_FEATURE)
 
-    def _of_name(self, place: int) -> list[tuple[int, PartitionNodes]] | str:
+    def partitions_of(self, place: int) -> list[tuple[int, PartitionNodes]] | str:
         """Return the partitions of a name, or why there is none; where none is told those that count then."""
         all_of = self._table.partitions
         if place < 0:
@@ -120,7 +124,7 @@ class Spots:
             return [(number, all_of[number]) for number in known]
         return NO_PARTITION.format(shown(text))
 
-    def _mask(self, key: tuple[int, int, int]) -> tuple[BoolArray, BoolArray]:
+    def mask_of(self, key: tuple[int, int, int]) -> tuple[BoolArray, BoolArray]:
         """Return the nodes that have the features that are asked for, and those of them that have the type of GPU."""
         if key not in self._masks:
             self._masks[key] = self._new_mask(key)
@@ -183,7 +187,7 @@ def _any(table: NodeTable) -> list[tuple[int, PartitionNodes]]:
     return list(enumerate(table.partitions))
 
 
-def _partition_names(trace: Trace, table: NodeTable, told: Told) -> tuple[IntArray, list[str]]:
+def partition_names(trace: Trace, table: NodeTable, told: Told) -> tuple[IntArray, list[str]]:
     """Return which partition each job names, as a place in a list of names; -1 for none.
 
     A partition of the machine may be what the log has for a partition or for a queue: that which has it of more jobs.

@@ -61,9 +61,13 @@ NAMES = ("user", "group", "executable", "queue", "partition")
 PRIVATE = ("wait_reason", "host_list", "submit_line")
 """Texts that may hold paths, names and secrets: they are not in published data unless that is asked for."""
 
-TEXTS = ("log_id", "logged_state", "dependency", "preceding", "scheduler_flags", "constraints", "gpu_types", *PRIVATE)
+TEXTS = (
+    *("log_id", "logged_state", "dependency", "preceding", "scheduler_flags", "constraints", "gpu_types"),
+    *("account", "qos", *PRIVATE),
+)
 """Texts; ``preceding`` has the ids of the jobs that must end before this one starts, as ``waits.py`` says. Where these
-may be ids of arrays, or namesakes, the words ``array`` and ``namesake`` beside these tell them of each record."""
+may be ids of arrays, or namesakes, the words ``array`` and ``namesake`` beside these tell them of each record.
+``account`` is there where the group is another."""
 
 
 class Stretch(NamedTuple):

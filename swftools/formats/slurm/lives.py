@@ -150,6 +150,8 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "executable": words["name"],
         "queue": words[options.queue],
         "partition": words[options.partition],
+        "qos": words["qos"],
+        **({"account": words["account"]} if options.group != "account" else {}),
         "scheduler_flags": words["flags"],
         "wait_reason": words["reason"],
         "constraints": words["constraints"],

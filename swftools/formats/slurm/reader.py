@@ -67,8 +67,9 @@ class Slurm(WrittenDates):
     """
 
     NAME = "slurm"
-    READER_VERSION = 4
-    """3: of several jobs that one waited for none was told; 4: what was asked of nodes was not."""
+    READER_VERSION = 5
+    """3: of several jobs that one waited for none was told; 4: what was asked of nodes was not; 5: nor account or QOS
+    where they are neither group nor queue."""
     TITLE = "Slurm, sacct"
     COMMAND = (
         "TZ=UTC sacct -a -D -P -S 2024-01-01 -E 2024-02-01 --format=JobID,User,Group,Account,Partition,QOS,Cluster,"
