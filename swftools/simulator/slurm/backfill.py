@@ -11,22 +11,31 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
-from swftools.simulator.slurm.choosing import choose_nodes
-from swftools.simulator.slurm.limits import NONE, why_not_after, why_not_before
+from swftools.simulator.slurm.limits import (
+    LACKS,
+    NONE,
+    TASKS,
+    reaches_array_limit,
+    why_not_after,
+    why_not_before,
+)
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
+    BACKFILL,
     BF_MIN_AGE,
     BF_MIN_PRIORITY,
     BF_PER_ARRAY,
     BF_PER_ASSOCIATION,
     BF_PER_PARTITION,
     BF_PER_USER,
+    BF_PER_USER_PARTITION,
     BF_RESOLUTION,
     BF_STARTS,
     BF_TESTS,
     BF_WINDOW,
     ENTRIES,
     LEFT_OUT,
+    LIMIT_STOPS,
     NO_ARRAYS,
     NO_PLANS,
     RECORDS,
@@ -38,14 +47,16 @@ from swftools.simulator.slurm.state import (
     copy_set,
     count_nodes,
 )
-from swftools.simulator.slurm.totals import put_totals
 from swftools.simulator.slurm.will_run import will_run
 
 MOST_TRIES = 10_000
 """Of one job in one cycle, so that a cycle always ends."""
 
-FIRST_WITH_SUBSETS = 18.0
-"""The version from which on a later try is skipped where no other nodes are free then."""
+FIRST_WITH_SUBSETS = 17.12
+"""The version from which on a later try is skipped where no other nodes are free then, and slots end rounded up."""
+
+AFTER_A_LIMIT = 500.0
+"""s after which a job is thought to start that a limit keeps back, where such jobs stop others."""
 
 STARTED, PLANNED, NOWHERE = range(3)
 """What becomes of a job in a cycle."""
@@ -55,69 +66,95 @@ STARTED, PLANNED, NOWHERE = range(3)
 def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
     """Run a cycle of backfill."""
     number, words, now = given.number, state.counts[WORDS], np.floor(machine.clock[NOW])
-    resolution, out = number[BF_RESOLUTION], int(number[LEFT_OUT])
-    state.begin[0] = np.floor(now / resolution) * resolution
-    state.end[0] = np.floor((now + number[BF_WINDOW]) / resolution) * resolution
-    state.next[0], state.counts[RECORDS] = 0, 1
-    copy_set(state.up, 0, state.free, 0, words)
-    for partition in range(len(state.tested)):
-        state.tested[partition] = 0
-    for user in range(len(state.tested_user)):
-        state.tested_user[user] = 0
-    for association in range(len(state.tested_association)):
-        state.tested_association[association] = 0
-    tests = starts = tasks = 0
-    refused = refused_in = planned_array = UNKNOWN
+    begin_cycle(given, state, now)
+    partitions, has_arrays = len(given.tier), int(number[LEFT_OUT]) != NO_ARRAYS
+    tests = starts = 0
     for place in range(state.counts[ENTRIES]):
         if tests >= number[BF_TESTS]:
             break
         job, partition = state.entry_job[place], state.entry_partition[place]
-        if state.is_on[job] != 0 or why_not_before(given, state, job, partition) != NONE:
+        if state.is_on[job] != 0:
             continue
-        array = given.array[job] if out != NO_ARRAYS else UNKNOWN
-        if array != UNKNOWN:
-            if array == refused and partition == refused_in:
+        of_array = given.array[job] * partitions + partition if has_arrays and given.array[job] != UNKNOWN else UNKNOWN
+        if number[LIMIT_STOPS] == 0.0:
+            reason = why_not_before(given, state, job, partition)
+            if reason != NONE:
+                set_reason(state, machine, job, reason)
+                refuse(state, of_array)
                 continue
-            if array != planned_array:
-                planned_array, tasks = array, 0
-            elif tasks >= number[BF_PER_ARRAY]:
-                continue
-            refused, refused_in = array, partition  # unless it starts, or is planned
-        if exceeds_counts(given, state, job, partition):
+        if of_array != UNKNOWN and state.refused[of_array] != NONE:
             continue
-        only_now = (
-            state.entry_priority[place] < number[BF_MIN_PRIORITY] or now - state.eligible[job] < number[BF_MIN_AGE]
-        )
-        became, tested = look_at(given, state, machine, job, partition, now, only_now)
-        tests += tested
-        if became != NOWHERE:
-            refused = UNKNOWN
-        if became == PLANNED:
-            tasks += 1
-        if became == STARTED:
+        became = NOWHERE
+        if may_be_tested(given, state, machine, job, partition):
+            priority = state.entry_priority[place]
+            is_young = now - np.floor(state.eligible[job]) < number[BF_MIN_AGE]
+            only_now = is_young or priority < number[BF_MIN_PRIORITY]
+            became, tested = look_at(given, state, machine, job, partition, now, only_now)
+            tests += tested
+        if became == NOWHERE:
+            refuse(state, of_array)
+        elif became == STARTED:
             starts += 1
-            if number[BF_STARTS] > 0.0 and starts >= number[BF_STARTS]:
+            if starts == number[BF_STARTS]:
                 break
+        elif of_array != UNKNOWN:
+            state.planned_tasks[given.array[job]] += 1
         if state.counts[RECORDS] + 2 >= len(state.begin):
             break
 
 
 @kernel(allocates=False)
-def exceeds_counts(given: Given, state: Dynamic, job: int, partition: int) -> bool:
-    """Whether enough jobs of the partition, association or user were tested in this cycle; else count this one."""
-    number, user, association = given.number, given.user[job], given.association[job]
+def begin_cycle(given: Given, state: Dynamic, now: float) -> None:
+    """Begin a plan in which nothing is reserved, and count anew."""
+    resolution, words = given.number[BF_RESOLUTION], state.counts[WORDS]
+    state.begin[0] = np.floor(now / resolution) * resolution
+    state.end[0] = np.floor((now + given.number[BF_WINDOW]) / resolution) * resolution
+    state.next[0], state.counts[RECORDS] = 0, 1
+    copy_set(state.up, 0, state.free, 0, words)
+    for some in (
+        state.tested,
+        state.tested_user,
+        state.tested_user_partition,
+        state.tested_association,
+        state.planned_tasks,
+        state.refused,
+    ):
+        for place in range(len(some)):
+            some[place] = 0
+
+
+@kernel(allocates=False)
+def refuse(state: Dynamic, of_array: int) -> None:
+    """Try no more tasks of an array in a partition."""
+    if of_array != UNKNOWN:
+        state.refused[of_array] = LACKS
+
+
+@kernel(allocates=False)
+def may_be_tested(given: Given, state: Dynamic, machine: Machine, job: int, partition: int) -> bool:
+    """Whether no limit of a number of tests stands against a job; it is counted then."""
+    number, user, association, array = given.number, given.user[job], given.association[job], given.array[job]
+    if array != UNKNOWN and int(number[LEFT_OUT]) != NO_ARRAYS:
+        planned = state.planned_tasks[array]
+        if reaches_array_limit(given, state, job, planned):
+            set_reason(state, machine, job, TASKS)
+            return False
+        if planned >= number[BF_PER_ARRAY]:
+            return False
+    of_user = user * len(given.tier) + partition
+    if number[BF_PER_USER_PARTITION] > 0.0 and state.tested_user_partition[of_user] >= number[BF_PER_USER_PARTITION]:
+        return False
     if number[BF_PER_PARTITION] > 0.0 and state.tested[partition] >= number[BF_PER_PARTITION]:
-        return True
-    by_association = number[BF_PER_ASSOCIATION] > 0.0 and association != UNKNOWN
-    if by_association and state.tested_association[association] >= number[BF_PER_ASSOCIATION]:
-        return True
+        return False
     if number[BF_PER_USER] > 0.0 and state.tested_user[user] >= number[BF_PER_USER]:
-        return True
+        return False
+    if number[BF_PER_ASSOCIATION] > 0.0 and state.tested_association[association] >= number[BF_PER_ASSOCIATION]:
+        return False
+    state.tested_user_partition[of_user] += 1
     state.tested[partition] += 1
     state.tested_user[user] += 1
-    if association != UNKNOWN:
-        state.tested_association[association] += 1
-    return False
+    state.tested_association[association] += 1
+    return True
 
 
 @kernel(allocates=False)
@@ -126,55 +163,53 @@ def look_at(
 ) -> tuple[int, int]:
     """Start a job, or plan it; return what became of it, and 1 if it was tested on nodes."""
     number, words, limit = given.number, state.counts[WORDS], given.limit[job]
-    resolution, window, tested = number[BF_RESOLUTION], number[BF_WINDOW], 0
-    later = now
+    resolution, stops, tested, later = number[BF_RESOLUTION], number[LIMIT_STOPS] > 0.0, 0, now
+    rounds_up = resolution - 1.0 if number[VERSION] >= FIRST_WITH_SUBSETS else 0.0
     for _ in range(MOST_TRIES):
-        from_then_on = later
-        if from_then_on > state_end(state):
-            return NOWHERE, tested
-        later = find_available(given, state, job, partition, from_then_on, max(from_then_on, now) + limit)
+        earliest = later
+        later = find_available(given, state, job, partition, earliest, max(earliest, now) + limit)
         begin = np.inf
         if count_nodes(state.available, 0, words) >= given.min_nodes[job]:
             tested = 1
-            begin = will_run(given, state, job, partition, now, from_then_on, only_now)
+            begin = will_run(given, state, job, partition, now, earliest, only_now)
         if begin == np.inf:
             if later > 0.0 and not only_now:
                 continue
             return NOWHERE, tested
-        begin = max(begin, from_then_on)
-        first = np.floor(begin / resolution) * resolution
-        last = np.floor((begin + limit + resolution - 1.0) / resolution) * resolution
-        if begin > now and overlaps(state, words, first, last):
-            later = begin + resolution if from_then_on == begin else begin
-            continue
+        begin = max(begin, earliest)
         if begin <= now:
-            count = choose_nodes(given, state, job, state.available, state.now)
-            put_totals(given, state, job, partition, count, state.now)
-            reason = why_not_after(given, state, job, partition)
-            if reason != NONE:
-                set_reason(state, machine, job, reason)
+            reason = why_not_before(given, state, job, partition)
+            if reason == NONE:
+                reason = why_not_after(given, state, job, partition)
+            if reason == NONE:
+                begin_on_chosen(given, state, machine, job, partition, count_nodes(state.picked, 0, words), BACKFILL)
+                return STARTED, tested
+            set_reason(state, machine, job, reason)
+            if not stops:
                 return NOWHERE, tested
-            begin_on_chosen(given, state, machine, job, partition, count, 2)
-            return STARTED, tested
+            begin = later if later > 0.0 else now + AFTER_A_LIMIT
         if only_now:
             return NOWHERE, tested
         if later > 0.0 and begin > later:
             continue
-        if begin > now + window or why_not_after(given, state, job, partition) != NONE:
+        if begin > now + number[BF_WINDOW]:
+            return NOWHERE, tested
+        first = np.floor(begin / resolution) * resolution
+        last = np.floor((begin + limit + rounds_up) / resolution) * resolution
+        if overlaps(state, words, first, last):
+            later = begin + resolution if begin == earliest else begin
+            continue
+        if not stops:
+            reason = why_not_after(given, state, job, partition)
+            if reason != NONE:
+                set_reason(state, machine, job, reason)
+                return NOWHERE, tested
+        if given.qos[job] != UNKNOWN and given.plans_nothing[given.qos[job]] != 0:
             return NOWHERE, tested
         if int(number[LEFT_OUT]) != NO_PLANS:
-            reserve(state, words, first, last, resolution)
+            reserve(state, words, first, last)
         return PLANNED, tested
     return NOWHERE, tested
-
-
-@kernel(allocates=False)
-def state_end(state: Dynamic) -> float:
-    """Return when the plan ends, s."""
-    record = 0
-    while state.next[record] != 0:
-        record = state.next[record]
-    return state.end[record]
 
 
 @kernel(allocates=False)
@@ -238,39 +273,23 @@ def split(state: Dynamic, words: int, record: int, time: float) -> None:
 
 
 @kernel(allocates=False)
-def reserve(state: Dynamic, words: int, first: float, last: float, resolution: float) -> None:
-    """Reserve the picked nodes for a slot."""
-    first = max(first, state.begin[0])
-    last = max(last, first + resolution)
-    record, one_before, one_after, is_placed = 0, 0, UNKNOWN, False
+def reserve(state: Dynamic, words: int, first: float, last: float) -> None:
+    """Reserve the picked nodes for a slot; the first record that is as the one before it becomes one with it."""
+    record = 0
     while True:
-        if state.end[record] > first:
+        if state.begin[record] < first < state.end[record]:
             split(state, words, record, first)
-            is_placed = True
-            break
-        if state.end[record] == first:
-            is_placed = True
-            break
-        one_before = record
+        if state.begin[record] < last < state.end[record]:
+            split(state, words, record, last)
+        if state.begin[record] >= first and state.end[record] <= last:
+            for word in range(words):
+                state.free[record * words + word] &= ~state.picked[word]
         record = state.next[record]
         if record == 0:
             break
-    while is_placed and state.next[record] != 0:
-        record = state.next[record]
-        if last < state.end[record]:
-            split(state, words, record, last)
-        for word in range(words):
-            state.free[record * words + word] &= ~state.picked[word]
-        if state.end[record] == last:
-            if state.next[record] != 0:
-                one_after = state.next[record]
-            break
-    record = one_before  # one record that is as the one before it is dropped
-    while record != one_after:
-        behind = state.next[record]
-        if behind == 0:
-            break
-        same = True
+    record = 0
+    while state.next[record] != 0:
+        behind, same = state.next[record], True
         for word in range(words):
             same &= state.free[record * words + word] == state.free[behind * words + word]
         if same:

@@ -11,7 +11,8 @@ from swftools.errors import ParameterError
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.engine.replay import Coming
-from swftools.simulator.slurm.asked import SlurmJobs, slurm_jobs_of
+from swftools.simulator.slurm.asked import SlurmJobs
+from swftools.simulator.slurm.requests import slurm_jobs_of
 from swftools.simulator.slurm.setting import Logged, Setting
 from swftools.trace import Trace
 

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which nodes a job would get, and how many CPUs of each, as ``select/cons_tres`` with cores and memory chooses them.
 
-A job that fits on one node gets the one with the fewest CPUs free that suffices. Else nodes are taken in their order,
-from the leaf of the network with the fewest usable nodes where they suffice. Each node gives what it has free, as far
-as it is needed; then tasks are placed: one on each node first, and one more on each, round after round.
+Without a topology runs of consecutive nodes are looked at: the run with the fewest usable CPUs that suffices, else the
+largest, and so on for the rest. With one it is the smallest leaf of the tree that suffices, else leaves below the
+lowest switch that does. A job that fits on one node gets the one with the fewest CPUs that suffice. Each node gives what
+it has free, as far as it is needed; then tasks are placed: one on each node, and one more on each, round after round.
 """
 
 from __future__ import annotations
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.slurm.state import (
+    HAS_TOPOLOGY,
     LEFT_OUT,
     NO_BEST_FIT,
     NO_EXCLUSIVE,
@@ -23,90 +25,189 @@ from swftools.simulator.slurm.state import (
 
 
 @kernel(allocates=False)
-def usable_cores(given: Given, job: int, node: int, amounts: Amounts) -> int:
-    """Return how many CPUs of a node a job could have; 0 if it cannot run there."""
-    out = int(given.number[LEFT_OUT])
-    per_task = given.cpus_per_task[job]
-    is_exclusive = given.is_exclusive[job] != 0 and out != NO_EXCLUSIVE
-    cores = amounts.cores[node]
-    if amounts.taken[node] != 0 or cores < per_task or (is_exclusive and amounts.jobs[node] != 0):
-        return 0
-    if out != NO_MEMORY:
-        if given.memory_per_cpu[job] > 0:
-            cores = min(cores, amounts.memory[node] // given.memory_per_cpu[job])
-        if given.memory_per_node[job] > amounts.memory[node]:
-            return 0
-    if out != NO_GPUS:
-        if given.gpus_per_node[job] > amounts.gpus[node]:
-            return 0
-        if given.gpus_in_all[job] > 0:
-            least = given.gpus_in_all[job] if given.wanted[job] <= 1 else 1
-            if amounts.gpus[node] < least:
-                return 0
-    cores -= cores % per_task
-    if given.tasks_per_node[job] > 0:
-        needed = given.tasks_per_node[job] * per_task
-        if cores < needed:
-            return 0
-        if not is_exclusive:
-            cores = needed
-    if given.max_nodes[job] == 1 and cores < given.cpus[job]:
-        return 0
-    if given.min_nodes[job] == given.max_nodes[job] and given.min_nodes[job] * per_task == given.cpus[job]:
-        return cores if is_exclusive else min(cores, per_task)
-    return cores
+def is_alone(given: Given, job: int, partition: int) -> bool:
+    """Whether a job has its nodes alone in a partition."""
+    if int(given.number[LEFT_OUT]) == NO_EXCLUSIVE:
+        return False
+    return given.is_exclusive[job] != 0 or given.partition_alone[partition] != 0
 
 
 @kernel(allocates=False)
-def choose_nodes(given: Given, state: Dynamic, job: int, allowed: IntArray, amounts: Amounts) -> int:
+def tasks_on_each(given: Given, job: int) -> int:
+    """Return the tasks that each node of a job is to have; 0: as it comes."""
+    if given.tasks_per_node[job] > 0:
+        return given.tasks_per_node[job]
+    one_each = given.min_nodes[job] * given.cpus_per_task[job] == given.cpus[job]
+    return 1 if given.min_nodes[job] == given.max_nodes[job] and one_each else 0
+
+
+@kernel(allocates=False)
+def usable_cores(given: Given, job: int, alone: bool, node: int, amounts: Amounts) -> int:
+    """Return how many CPUs of a node a job can use; 0 if it cannot run there."""
+    out, per_task, cores = int(given.number[LEFT_OUT]), given.cpus_per_task[job], amounts.cores[node]
+    if cores < per_task or (alone and amounts.jobs[node] > 0):
+        return 0
+    if out != NO_MEMORY:
+        memory = amounts.memory[node]
+        if given.memory_per_cpu[job] > 0:
+            cores = min(cores, max(memory, 0) // given.memory_per_cpu[job])
+        if given.memory_per_node[job] > memory:
+            return 0
+    if out != NO_GPUS:
+        in_all = given.gpus_in_all[job]
+        on_each = in_all if in_all > 0 and given.max_nodes[job] == 1 else max(given.gpus_per_node[job], min(in_all, 1))
+        if amounts.gpus[node] < on_each:
+            return 0
+    cores -= cores % per_task
+    if cores < tasks_on_each(given, job) * per_task or (given.max_nodes[job] == 1 and cores < given.cpus[job]):
+        return 0
+    return max(cores, 0)
+
+
+@kernel(allocates=False)
+def choose_nodes(given: Given, state: Dynamic, job: int, partition: int, allowed: IntArray, amounts: Amounts) -> int:
     """Choose nodes of a set for a job; return how many, 0 if they do not suffice.
 
-    They are then in ``state.chosen``, in the order in which they were taken, with the CPUs that each may give in
-    ``state.most``.
+    They are then in ``state.chosen``, with the CPUs that each may give in ``state.most``. Nodes of the lowest weight
+    come first, then those of the next beside them; where they do not suffice, nodes with few CPUs are left out, more
+    and more of them.
     """
-    highest = 0
+    alone, highest, nodes, cores = is_alone(given, job, partition), 0, 0, 0
     for node in range(len(given.cores)):
-        highest = max(highest, given.weight[node])
+        free = 0
+        if has_node(allowed, 0, node):
+            free = usable_cores(given, job, alone, node, amounts)
+        state.free_cores[node] = free
+        if free > 0:
+            highest = max(highest, given.weight[node])
+            nodes += 1
+            cores += free
+    if nodes < given.min_nodes[job] or cores < least_cores(given, job):
+        return 0
     for weight in range(highest + 1):
-        nodes, cores = 0, 0
+        largest, nodes, cores = 0, 0, 0
         for node in range(len(given.cores)):
-            usable = 0
-            if given.weight[node] <= weight and has_node(allowed, 0, node):
-                usable = usable_cores(given, job, node, amounts)
-            state.usable[node] = usable
-            nodes += usable > 0
-            cores += usable
-        if nodes < given.min_nodes[job] or cores < given.cpus[job]:
-            continue
-        count = choose_one(given, state, job)
-        if count == 0:
-            count = choose_several(given, state, job)
-        if count > 0 and gpus_suffice(given, state, job, count, amounts):
-            return count
+            free = state.free_cores[node] if given.weight[node] <= weight else 0
+            state.usable[node] = free
+            largest = max(largest, free)
+            nodes += free > 0
+            cores += free
+        for few in range(largest):
+            if few > 0:
+                is_less = False
+                for node in range(len(given.cores)):
+                    if state.usable[node] == few:
+                        state.usable[node] = 0
+                        nodes -= 1
+                        cores -= few
+                        is_less = True
+                if not is_less:
+                    continue
+            if nodes < given.min_nodes[job] or cores < least_cores(given, job):
+                break
+            count = choose_among(given, state, job, alone, amounts)
+            if count > 0 and gpus_suffice(given, state, job, count, amounts):
+                return count
     return 0
 
 
 @kernel(allocates=False)
-def choose_one(given: Given, state: Dynamic, job: int) -> int:
-    """Choose the node with the fewest usable CPUs that suffices, for a job that need not have several."""
-    if given.wanted[job] > 1:
-        return 0
-    best = -1
-    for node in range(len(given.cores)):
-        usable = state.usable[node]
-        if usable >= given.cpus[job] and (best < 0 or usable < state.usable[best]):
-            best = node
-            if int(given.number[LEFT_OUT]) == NO_BEST_FIT:
-                break
-    if best < 0:
-        return 0
-    state.chosen[0] = best
-    state.most[best] = state.usable[best] if given.is_exclusive[job] else given.cpus[job]
-    return 1
+def least_cores(given: Given, job: int) -> int:
+    """Return how many usable CPUs a job needs at least: with tasks for each node those of its nodes suffice."""
+    return given.cpus_per_task[job] if tasks_on_each(given, job) > 0 else given.cpus[job]
 
 
 @kernel(allocates=False)
-def choose_several(given: Given, state: Dynamic, job: int) -> int:
+def choose_among(given: Given, state: Dynamic, job: int, alone: bool, amounts: Amounts) -> int:
+    """Choose among nodes that are usable, whose weights count as one."""
+    if given.number[HAS_TOPOLOGY] == 0.0:
+        return choose_in_runs(given, state, job, alone, amounts)
+    if given.wanted[job] <= 1:
+        best = best_node(given, state, job, 0, len(given.cores), given.cpus[job], amounts)
+        if best >= 0:
+            state.chosen[0], state.most[best] = best, state.usable[best]
+            return 1
+    return choose_in_leaves(given, state, job, alone)
+
+
+@kernel(allocates=False)
+def best_node(given: Given, state: Dynamic, job: int, first: int, behind: int, cores: int, amounts: Amounts) -> int:
+    """Return the node of a range with the fewest usable CPUs that suffice; -1 if there is none."""
+    best = -1
+    for node in range(first, behind):
+        usable = state.usable[node]
+        if usable == 0 or usable < cores or (best >= 0 and usable >= state.usable[best]):
+            continue
+        if int(given.number[LEFT_OUT]) != NO_GPUS and amounts.gpus[node] < given.gpus_in_all[job]:
+            continue
+        best = node
+        if int(given.number[LEFT_OUT]) == NO_BEST_FIT:
+            break
+    return best
+
+
+@kernel(allocates=False)
+def share_of(given: Given, state: Dynamic, job: int, alone: bool, node: int, rest: int, taken: int) -> int:
+    """Return the most CPUs that a job may hold of a node, when so many more are sought."""
+    usable, per_task, each = state.usable[node], given.cpus_per_task[job], tasks_on_each(given, job)
+    if alone:
+        return usable
+    if each > 0:
+        return each * per_task
+    kept = max(given.min_nodes[job] - taken - 1, 0) * per_task
+    return min(usable, max(rest - kept, per_task))
+
+
+@kernel(allocates=False)
+def choose_in_runs(given: Given, state: Dynamic, job: int, alone: bool, amounts: Amounts) -> int:
+    """Choose nodes of runs of consecutive nodes of one weight."""
+    runs, node, many = 0, 0, len(given.cores)
+    while node < many:
+        if state.usable[node] == 0:
+            node += 1
+            continue
+        first, cores = node, 0
+        while node < many and state.usable[node] > 0 and given.weight[node] == given.weight[first]:
+            cores += state.usable[node]
+            node += 1
+        state.run_first[runs], state.run_behind[runs], state.run_cores[runs] = first, node, cores
+        runs += 1
+    rest, missing, count = given.cpus[job], given.wanted[job], 0
+    most = given.max_nodes[job] if given.max_nodes[job] > 0 else given.cpus[job]
+    while (rest > 0 or missing > 0) and count < most:
+        needed, best, is_enough = missing + given.min_nodes[job] - given.wanted[job], -1, False
+        for run in range(runs):
+            cores = state.run_cores[run]
+            if cores == 0:
+                continue
+            suffices = cores >= rest and state.run_behind[run] - state.run_first[run] >= needed
+            if best < 0 or (suffices and not is_enough):
+                best, is_enough = run, suffices
+            elif suffices and cores < state.run_cores[best]:
+                best = run
+            elif not suffices and not is_enough and cores > state.run_cores[best]:
+                best = run
+        if best < 0:
+            break
+        state.run_cores[best] = 0
+        first, behind = state.run_first[best], state.run_behind[best]
+        if missing <= 1:
+            single = best_node(given, state, job, first, behind, rest, amounts)
+            if single >= 0:
+                first, behind = single, single + 1
+        for node in range(first, behind):
+            if not ((rest > 0 or missing > 0) and count < most):
+                break
+            share = share_of(given, state, job, alone, node, rest, count)
+            state.chosen[count], state.most[node] = node, share
+            count += 1
+            rest -= share
+            missing -= 1
+    return count if rest <= 0 and count >= given.min_nodes[job] else 0
+
+
+@kernel(allocates=False)
+def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool) -> int:
     """Choose nodes of as few leaves of the network as possible."""
     switches = len(given.parent)
     for switch in range(switches):
@@ -119,23 +220,19 @@ def choose_several(given: Given, state: Dynamic, job: int) -> int:
                 state.leaf_cores[switch] += state.usable[node]
                 switch = given.parent[switch]
     best = -1
-    for switch in range(switches):  # leaves stand first, then switches of leaves, and so on
+    for switch in range(switches):
         if state.leaf_nodes[switch] < given.min_nodes[job] or state.leaf_cores[switch] < given.cpus[job]:
             continue
-        if best >= 0 and height(given, switch) > height(given, best):
-            break
-        if best < 0 or (state.leaf_nodes[switch], state.leaf_cores[switch]) < (
-            state.leaf_nodes[best],
-            state.leaf_cores[best],
-        ):
+        if best < 0 or is_smaller(given, state, switch, best):
             best = switch
     if best < 0:
         return 0
     count, rest = 0, given.cpus[job]
+    most = given.max_nodes[job] if given.max_nodes[job] > 0 else given.cpus[job]
     while True:
         leaf = -1  # of those below that are left, the one with most nodes
         for switch in range(switches):
-            if is_leaf(given, switch) and state.leaf_nodes[switch] > 0 and is_below(given, switch, best):
+            if given.height[switch] == 0 and state.leaf_nodes[switch] > 0 and is_below(given, switch, best):
                 if leaf < 0 or state.leaf_nodes[switch] > state.leaf_nodes[leaf]:
                     leaf = switch
         if leaf < 0:
@@ -144,39 +241,23 @@ def choose_several(given: Given, state: Dynamic, job: int) -> int:
         for node in range(len(given.cores)):
             if given.leaf[node] != leaf or state.usable[node] == 0:
                 continue
-            if rest <= 0 and count >= given.wanted[job]:
+            if not ((rest > 0 or count < given.wanted[job]) and count < most):
                 break
-            if given.max_nodes[job] > 0 and count >= given.max_nodes[job]:
-                break
-            if count + 1 == given.max_nodes[job] and state.usable[node] < rest:
-                continue  # the last one must have all that lacks
-            most = state.usable[node]
-            if not given.is_exclusive[job]:
-                for_others = max(given.min_nodes[job] - count - 1, 0) * given.cpus_per_task[job]
-                most = min(most, max(rest - for_others, given.cpus_per_task[job]))
-            state.chosen[count], state.most[node] = node, most
+            share = share_of(given, state, job, alone, node, rest, count)
+            state.chosen[count], state.most[node] = node, share
             count += 1
-            rest -= most
+            rest -= share
     return count if rest <= 0 and count >= given.min_nodes[job] else 0
 
 
 @kernel(allocates=False)
-def height(given: Given, switch: int) -> int:
-    """Return how many switches stand above a switch, negative: the more, the lower it is."""
-    found = 0
-    while given.parent[switch] >= 0:
-        switch = given.parent[switch]
-        found -= 1
-    return found
-
-
-@kernel(allocates=False)
-def is_leaf(given: Given, switch: int) -> bool:
-    """Whether a switch is one of nodes: those stand before all others that have switches below."""
-    for other in range(switch):
-        if given.parent[other] == switch:
-            return False
-    return True
+def is_smaller(given: Given, state: Dynamic, switch: int, other: int) -> bool:
+    """Whether a switch stands lower than another one, or has fewer usable nodes, or fewer usable CPUs."""
+    if given.height[switch] != given.height[other]:
+        return given.height[switch] < given.height[other]
+    if state.leaf_nodes[switch] != state.leaf_nodes[other]:
+        return state.leaf_nodes[switch] < state.leaf_nodes[other]
+    return state.leaf_cores[switch] < state.leaf_cores[other]
 
 
 @kernel(allocates=False)
@@ -201,23 +282,25 @@ def gpus_suffice(given: Given, state: Dynamic, job: int, count: int, amounts: Am
 
 
 @kernel(allocates=False)
-def place_tasks(given: Given, state: Dynamic, job: int, count: int, amounts: Amounts) -> None:
+def place_tasks(given: Given, state: Dynamic, job: int, partition: int, count: int) -> None:
     """Place the tasks of a job on the chosen nodes: ``state.got`` then has the CPUs of each, in order of nodes."""
-    for i in range(1, count):  # in order of nodes
+    for i in range(1, count):
         node, j = state.chosen[i], i
         while j > 0 and state.chosen[j - 1] > node:
             state.chosen[j] = state.chosen[j - 1]
             j -= 1
         state.chosen[j] = node
-    per_task, left = given.cpus_per_task[job], given.cpus[job]
-    if given.is_exclusive[job]:
+    per_task, each, left = given.cpus_per_task[job], tasks_on_each(given, job), given.cpus[job]
+    if is_alone(given, job, partition):
         for i in range(count):
             state.got[i] = given.cores[state.chosen[i]]
         return
-    if given.tasks_per_node[job] > 0:
-        left = max(left, given.tasks_per_node[job] * per_task * count)
+    if each > 0:
+        for i in range(count):
+            state.got[i] = each * per_task
+        return
     for i in range(count):
-        state.got[i] = min(per_task, amounts.cores[state.chosen[i]])
+        state.got[i] = per_task
         left -= per_task
     is_any = True
     while left > 0 and is_any:

@@ -11,18 +11,20 @@ from swftools.simulator.machine.verbs import wake_at
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.backfill import run_backfill
 from swftools.simulator.slurm.choosing import choose_nodes, place_tasks
-from swftools.simulator.slurm.fair_share import find_fair_shares, use_up
+from swftools.simulator.slurm.fair_share import find_fair_shares, work_period
 from swftools.simulator.slurm.holding import write_down
 from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.queue import calculate, note_arrivals
 from swftools.simulator.slurm.starting import hold, note_end, start_for_good, undo_trials
 from swftools.simulator.slurm.state import (
+    BEGUN,
     BF_INTERVAL,
     CALC_PERIOD,
     CHANGED,
     DELAY,
     ENTRIES,
     EVERY,
+    FIRST_PASS,
     FOLLOWS,
     HAS_BACKFILL,
     HAS_MAIN,
@@ -31,6 +33,7 @@ from swftools.simulator.slurm.state import (
     LAST_FULL,
     LAST_LOOK,
     LAST_MAIN,
+    LAST_TICK,
     LEFT_OUT,
     LOGGED,
     MAIN_ASKED,
@@ -50,84 +53,98 @@ from swftools.simulator.slurm.state import (
 def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
     """Note what happened, do what is due now, and ask to be woken when the next thing is."""
     now, counts, clock = machine.clock[NOW], state.counts, state.clock
-    catch_up(given, state, now)
-    for i in range(machine.counts[ENDED]):
-        job = machine.ended[i]
+    if counts[BEGUN] == 0:
+        counts[BEGUN] = 1
+        find_fair_shares(given, state)
+    catch_up(given, state, np.ceil(now - given.number[TICK]))
+    last = -1
+    for _ in range(machine.counts[ENDED]):  # by their numbers
+        job = -1
+        for i in range(machine.counts[ENDED]):
+            if machine.ended[i] > last and (job < 0 or machine.ended[i] < job):
+                job = machine.ended[i]
+        last = job
         if state.is_on[job] != 0:
             note_end(given, state, machine, job)
     note_arrivals(given, state, machine)
     if given.number[FOLLOWS] > 0.0:
         follow(given, state, machine)
         return
-    if now == next_tick(given, now):
-        if clock[NEXT_CALC] <= now:
-            start_period(given, state, machine)
-        if is_backfill_due(given, state, now):
-            clock[LAST_BACKFILL], counts[CHANGED] = now, 0
+    if is_tick(given, state, now):
+        clock[LAST_TICK] = now
+        whole = now - given.number[TICK]
+        if clock[NEXT_CALC] <= whole:
+            start_period(given, state, machine, whole)
+        if is_backfill_due(given, state, whole):
+            clock[LAST_BACKFILL], counts[CHANGED] = whole, 0
             run_backfill(given, state, machine)
-        run_main_if_due(given, state, machine)
+        run_main_if_due(given, state, machine, whole)
     wake_for_next(given, state, machine)
 
 
 @kernel(allocates=False)
-def next_tick(given: Given, time: float) -> float:
-    """Return the first time from a time on at which the controller looks."""
-    tick = given.number[TICK]
-    return np.ceil(time - tick) + tick
+def is_tick(given: Given, state: Dynamic, now: float) -> bool:
+    """Whether the controller looks now, and has not done so already."""
+    whole = now - given.number[TICK]
+    return whole == np.floor(whole) and state.clock[LAST_TICK] != now
 
 
 @kernel(allocates=False)
-def catch_up(given: Given, state: Dynamic, now: float) -> None:
-    """Let periods and passes that were due while nobody waited have happened."""
+def missed(last: float, every: float, whole: float) -> float:
+    """Return by how much a time that comes again and again has moved on before a tick, s."""
+    if every <= 0.0 or last + every >= whole:
+        return 0.0
+    times = np.ceil((whole - last) / every) - 1.0
+    return times * np.ceil(every) if every == np.ceil(every) else 0.0
+
+
+@kernel(allocates=False)
+def catch_up(given: Given, state: Dynamic, whole: float) -> None:
+    """Let periods, cycles and passes that were due at earlier ticks, when nobody waited, have happened."""
     clock, number = state.clock, given.number
-    if clock[NEXT_CALC] < now:
-        while clock[NEXT_CALC] < now:
-            use_up(given, state, clock[NEXT_CALC])
-            if state.counts[RUNNERS] == 0:  # then usage only decays, as much in one step as in many
-                missed = np.floor((now - clock[NEXT_CALC]) / number[CALC_PERIOD])
-                clock[NEXT_CALC] += max(missed - 1.0, 0.0) * number[CALC_PERIOD]
-            clock[NEXT_CALC] += number[CALC_PERIOD]
-        find_fair_shares(given, state)
-    if number[INTERVAL] > 0.0 and clock[LAST_FULL] + number[INTERVAL] < now:
-        missed = np.floor((now - clock[LAST_FULL]) / number[INTERVAL])
-        if clock[LAST_FULL] + missed * number[INTERVAL] == now:
-            missed -= 1.0  # which is due now
-        if missed > 0.0:
-            clock[LAST_FULL] += missed * number[INTERVAL]
-            clock[LAST_MAIN] = max(clock[LAST_MAIN], clock[LAST_FULL])
+    while clock[NEXT_CALC] < whole:
+        work_period(given, state, clock[NEXT_CALC])
+        if state.counts[RUNNERS] == 0:  # then usage only decays, as much in one step as in many
+            clock[NEXT_CALC] += missed(clock[NEXT_CALC] + number[CALC_PERIOD], number[CALC_PERIOD], whole)
+        clock[NEXT_CALC] += number[CALC_PERIOD]
+    clock[LAST_BACKFILL] += missed(clock[LAST_BACKFILL], number[BF_INTERVAL], whole)
+    step = missed(clock[LAST_FULL], number[INTERVAL], whole)
+    if step > 0.0:
+        clock[LAST_FULL] += step
+        clock[LAST_MAIN] = max(clock[LAST_MAIN], clock[LAST_FULL])
 
 
 @kernel(allocates=False)
-def start_period(given: Given, state: Dynamic, machine: Machine) -> None:
+def start_period(given: Given, state: Dynamic, machine: Machine, whole: float) -> None:
     """Count usage, and compute fair shares and priorities anew."""
-    use_up(given, state, machine.clock[NOW])
-    find_fair_shares(given, state)
+    work_period(given, state, whole)
     calculate(given, state, machine)
     state.clock[NEXT_CALC] += given.number[CALC_PERIOD]
     state.counts[CHANGED] = 1
 
 
 @kernel(allocates=False)
-def is_backfill_due(given: Given, state: Dynamic, now: float) -> bool:
-    """Whether a cycle of backfill begins now."""
+def is_backfill_due(given: Given, state: Dynamic, whole: float) -> bool:
+    """Whether a cycle of backfill begins now; where nothing has changed it would do what the last one did."""
     number = given.number
-    if number[HAS_BACKFILL] == 0.0 or int(number[LEFT_OUT]) == NO_BACKFILL or state.counts[CHANGED] == 0:
+    if number[HAS_BACKFILL] == 0.0 or int(number[LEFT_OUT]) == NO_BACKFILL:
         return False
-    return state.counts[ENTRIES] > 0 and now - state.clock[LAST_BACKFILL] >= number[BF_INTERVAL]
+    return state.counts[ENTRIES] > 0 and whole - state.clock[LAST_BACKFILL] >= number[BF_INTERVAL]
 
 
 @kernel(allocates=False)
-def run_main_if_due(given: Given, state: Dynamic, machine: Machine) -> None:
+def run_main_if_due(given: Given, state: Dynamic, machine: Machine, whole: float) -> None:
     """Run the main scheduler, if it was asked for or its time has come."""
-    number, clock, counts, now = given.number, state.clock, state.counts, machine.clock[NOW]
+    number, clock, counts = given.number, state.clock, state.counts
     if number[HAS_MAIN] == 0.0 or int(number[LEFT_OUT]) == NO_MAIN:
         return
-    is_full = now - clock[LAST_FULL] >= number[INTERVAL]
-    if not is_full and (counts[MAIN_ASKED] == 0 or now - clock[LAST_MAIN] < number[DELAY]):
+    is_full = whole - clock[LAST_FULL] >= number[INTERVAL]
+    is_asked = counts[MAIN_ASKED] != 0 and whole >= number[FIRST_PASS]
+    if not is_full and not (is_asked and whole - clock[LAST_MAIN] >= number[DELAY]):
         return
-    clock[LAST_MAIN] = now
+    clock[LAST_MAIN] = whole
     if is_full:
-        clock[LAST_FULL] = now
+        clock[LAST_FULL] = whole
     counts[MAIN_ASKED] = 0
     run_main(given, state, machine, is_full)
 
@@ -138,18 +155,22 @@ def wake_for_next(given: Given, state: Dynamic, machine: Machine) -> None:
     number, clock, counts, now = given.number, state.clock, state.counts, machine.clock[NOW]
     if counts[ENTRIES] == 0:
         return
-    due = clock[NEXT_CALC]
-    has_main = number[HAS_MAIN] > 0.0 and int(number[LEFT_OUT]) != NO_MAIN
-    if has_main:
+    tick = number[TICK]
+    due, out = clock[NEXT_CALC], int(number[LEFT_OUT])
+    if number[HAS_MAIN] > 0.0 and out != NO_MAIN:
         due = min(due, clock[LAST_FULL] + number[INTERVAL])
         if counts[MAIN_ASKED] != 0:
-            due = min(due, clock[LAST_MAIN] + number[DELAY])
-    if number[HAS_BACKFILL] > 0.0 and counts[CHANGED] != 0 and int(number[LEFT_OUT]) != NO_BACKFILL:
+            due = min(due, max(clock[LAST_MAIN] + number[DELAY], number[FIRST_PASS]))
+    if number[HAS_BACKFILL] > 0.0 and out != NO_BACKFILL:
         due = min(due, clock[LAST_BACKFILL] + number[BF_INTERVAL])
-    wake = next_tick(given, max(due, now))
-    if wake <= now:
-        wake = next_tick(given, now + 0.5)
-    wake_at(machine, wake)
+    next_one = np.ceil(now - tick) + tick
+    if next_one == clock[LAST_TICK]:
+        next_one += 1.0
+    wake = max(np.ceil(due) + tick, next_one)
+    if wake > now:
+        wake_at(machine, wake)
+    else:
+        wake_at(machine, now + 1.0)
 
 
 @kernel(allocates=False)
@@ -157,9 +178,10 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
     """Try what would start in the state that the log has now, then start what the log starts."""
     number, clock, now = given.number, state.clock, machine.clock[NOW]
     out = int(number[LEFT_OUT])
-    if now == next_tick(given, now):
-        if clock[NEXT_CALC] <= now:
-            start_period(given, state, machine)
+    if is_tick(given, state, now):
+        clock[LAST_TICK] = now
+        if clock[NEXT_CALC] <= now - number[TICK]:
+            start_period(given, state, machine, now - number[TICK])
         if now - clock[LAST_LOOK] >= number[EVERY] and state.counts[ENTRIES] > 0:
             clock[LAST_LOOK] = now
             if number[HAS_MAIN] > 0.0 and out != NO_MAIN:
@@ -179,7 +201,7 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
         elif machine.requests.processors[job] <= machine.counts[FREE]:
             start_as_logged(given, state, machine, job, state.entry_partition[place])
     if state.counts[ENTRIES] > 0:
-        wake_at(machine, min(next_tick(given, now + 0.5), next_start))
+        wake_at(machine, min(np.floor(now - number[TICK]) + 1.0 + number[TICK], next_start))
 
 
 @kernel(allocates=False)
@@ -195,9 +217,9 @@ def start_as_logged(given: Given, state: Dynamic, machine: Machine, job: int, pa
             state.available[word] = 0
         for i in range(begin, begin + many):
             put_node(state.available, 0, given.logged_node[i])
-        count = choose_nodes(given, state, job, state.available, state.now)
+        count = choose_nodes(given, state, job, partition, state.available, state.now)
         if count == many:
-            place_tasks(given, state, job, count, state.now)
+            place_tasks(given, state, job, partition, count)
             write_down(given, state, job, count, state.now)
             hold(given, state, machine, job, partition, LOGGED)
             start_for_good(state, machine, job)

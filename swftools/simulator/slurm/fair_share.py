@@ -12,49 +12,72 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.slurm.holding import add_up
+from swftools.simulator.slurm.limits import qos_at
 from swftools.simulator.slurm.state import (
     BILLING,
     DAMPING,
     DECAY,
     IS_FAIR_TREE,
+    IS_MULTIFACTOR,
     LAST_CALC,
+    RESOURCES,
     RUNNERS,
     UNKNOWN,
     Dynamic,
     Given,
 )
 
+NO_LEVEL = 4294967294.0
+"""The level value of an account without shares of its own, whose children share with its siblings."""
+
 
 @kernel(allocates=False)
 def use(given: Given, state: Dynamic, job: int, seconds: float) -> None:
-    """Add what a running job uses in some seconds to its association, those above it, and its QOS."""
-    partition = state.ran_in[job]
+    """Add what a running job used in some seconds until now to its holders: associations above it, and QOS."""
+    partition, qos = state.ran_in[job], given.qos[job]
     add_up(given, state, job, partition)
-    used = seconds * state.resources[BILLING]
-    qos = given.qos[job]
-    if qos != UNKNOWN:
-        used *= given.usage_factor[qos]
-        state.qos_usage[qos] += used
+    factor = given.usage_factor[qos] if qos != UNKNOWN else 1.0
+    decayed = seconds * given.number[DECAY] ** seconds
     holder = given.association[job]
     while holder != UNKNOWN:
-        state.usage[holder] += used
+        add_used(state, holder, decayed, factor)
         holder = given.above[holder]
+    for turn in range(2):
+        other = qos_at(given, job, partition, turn)
+        if other != UNKNOWN:
+            add_used(state, len(given.above) + other, decayed, factor)
+
+
+@kernel(allocates=False)
+def add_used(state: Dynamic, holder: int, decayed: float, factor: float) -> None:
+    """Add what ``state.resources`` has, over some decayed seconds, to what a holder has used."""
+    for resource in range(RESOURCES):
+        state.used[holder * RESOURCES + resource] += decayed * state.resources[resource] * factor
 
 
 @kernel(allocates=False)
 def use_up(given: Given, state: Dynamic, now: float) -> None:
     """Let usage decay since the last period, and add what running jobs used in it."""
     since = state.clock[LAST_CALC]
-    seconds = now - since
-    decayed = given.number[DECAY] ** seconds if seconds > 0.0 else 1.0
-    for holder in range(len(state.usage)):
-        state.usage[holder] *= decayed
-    for qos in range(len(state.qos_usage)):
-        state.qos_usage[qos] *= decayed
+    left = given.number[DECAY] ** (now - since)
+    for place in range(len(state.used)):
+        state.used[place] *= left
     for i in range(state.counts[RUNNERS]):
-        job = state.runner[i]
-        use(given, state, job, decayed * (now - max(state.started[job], since)))
+        job = state.by_number[i]
+        use(given, state, job, now - max(state.started[job], since))
     state.clock[LAST_CALC] = now
+
+
+@kernel(allocates=False)
+def work_period(given: Given, state: Dynamic, now: float) -> None:
+    """Count usage, and find fair shares: Fair Tree of the usage now, the classic formula of that before."""
+    if given.number[IS_MULTIFACTOR] == 0.0:
+        return
+    if given.number[IS_FAIR_TREE] == 0.0:
+        find_fair_shares(given, state)
+    use_up(given, state, now)
+    if given.number[IS_FAIR_TREE] > 0.0:
+        find_fair_shares(given, state)
 
 
 @kernel(allocates=False)
@@ -69,63 +92,55 @@ def find_fair_shares(given: Given, state: Dynamic) -> None:
 
 
 @kernel(allocates=False)
-def find_classic(given: Given, state: Dynamic) -> None:
-    """Write 2 ** -(usage / share / damping), with usage that children have from above by their share."""
-    total = state.usage[0]
-    for holder in range(len(given.above)):
-        above = given.above[holder]
-        if above == UNKNOWN:
-            state.fair_share[holder], state.level[holder] = 1.0, 1.0
-            state.effective[holder] = 1.0
-            continue
-        used = state.usage[holder] / total if total > 0.0 else 0.0
-        share = share_among(given, holder)
-        state.level[holder] = state.level[above] * share
-        if given.above[above] == UNKNOWN:
-            state.effective[holder] = used
-        else:
-            state.effective[holder] = used + (state.effective[above] - used) * share
-        norm = state.level[holder]
-        state.fair_share[holder] = (
-            0.0 if norm <= 0.0 else 2.0 ** -(state.effective[holder] / norm / given.number[DAMPING])
-        )
+def billed(state: Dynamic, holder: int) -> float:
+    """Return the usage of an association, in billing x s."""
+    return state.used[holder * RESOURCES + BILLING]
 
 
 @kernel(allocates=False)
-def share_among(given: Given, holder: int) -> float:
-    """Return the share of an association among its siblings."""
-    above, total = given.above[holder], 0.0
-    for i in range(given.first_child[above], given.first_child[above + 1]):
-        total += given.shares[given.child[i]]
-    return given.shares[holder] / total if total > 0.0 else 0.0
+def find_classic(given: Given, state: Dynamic) -> None:
+    """Write 2 ** -(usage / share / damping), of usage that each has partly from the account above, by its share."""
+    total = billed(state, 0)
+    for holder in range(len(given.above)):
+        above = given.sharing[holder]
+        if given.above[holder] == UNKNOWN:
+            state.level[holder] = 1.0
+            continue
+        used = billed(state, holder) / total if total > 0.0 else 0.0
+        state.level[holder] = used if above == 0 else used + (state.level[above] - used) * given.share[holder]
+    for holder in range(len(given.above)):
+        if given.is_user[holder] == 0:
+            continue
+        counted = holder if given.has_shares[holder] != 0 else given.sharing[holder]
+        share = given.normalized[counted] if counted > 0 else 1.0
+        used = state.level[counted] if counted > 0 else 1.0
+        state.fair_share[holder] = 2.0 ** -(used / share / given.number[DAMPING]) if share > 0.0 else 0.0
 
 
 @kernel(allocates=False)
 def find_levels(given: Given, state: Dynamic) -> None:
-    """Write the level value of each association: its share over its usage, each among its siblings."""
+    """Write the level value of each association: its share over its usage, each among those of its level."""
     for holder in range(len(given.above)):
-        above = given.above[holder]
-        if above == UNKNOWN:
+        if given.above[holder] == UNKNOWN:
             state.level[holder] = 1.0
-            continue
-        used, total = state.usage[holder], 0.0
-        for i in range(given.first_child[above], given.first_child[above + 1]):
-            total += state.usage[given.child[i]]
-        share = share_among(given, holder)
-        if share == 0.0:
-            state.level[holder] = 0.0
-        elif used == 0.0 or total == 0.0:
-            state.level[holder] = np.inf
+        elif given.has_shares[holder] == 0:
+            state.level[holder] = np.inf if given.is_user[holder] != 0 else NO_LEVEL
         else:
-            state.level[holder] = share / (used / total)
+            of_all = billed(state, given.sharing[holder])
+            used = billed(state, holder) / of_all if of_all > 0.0 else 0.0
+            if given.share[holder] == 0.0:
+                state.level[holder] = 0.0
+            else:
+                state.level[holder] = given.share[holder] / used if used > 0.0 else np.inf
 
 
 @kernel(allocates=False)
 def climb_fair_tree(given: Given, state: Dynamic) -> None:
     """Write ranks of users over their number: siblings by falling level value, accounts expanded where they stand.
 
-    ``stack`` has what comes next, in groups of so many members, the number behind them: a user; accounts of equal value
-    among siblings, which are expanded as one; and, without members, the end of a list of siblings.
+    ``stack`` has what comes next, in groups of members, whether the group ties with who comes before it, and how many
+    members there are: a user, or accounts of equal value among siblings, which are expanded as one. Users that tie have
+    one rank.
     """
     users = 0
     for holder in range(len(given.above)):
@@ -134,19 +149,15 @@ def climb_fair_tree(given: Given, state: Dynamic) -> None:
         return
     find_levels(given, state)
     stack, siblings = state.stack, state.siblings
-    stack[0], stack[1], top = 0, 1, 2
-    left, rank, last = users, users, -1.0
+    stack[0], stack[1], stack[2], top = 0, 0, 1, 3
+    left, rank = users, users
     while top > 0:
-        members = stack[top - 1]
-        top -= 1 + members
-        if members == 0:
-            last = -1.0  # who comes next is of another list, and ties with nobody before
-            continue
+        members, ties = stack[top - 1], stack[top - 2]
+        top -= 2 + members
         if given.is_user[stack[top]] != 0:
-            user = stack[top]
-            if state.level[user] != last:
+            if ties == 0:
                 rank = left
-            state.fair_share[user], last = rank / users, state.level[user]
+            state.fair_share[stack[top]] = rank / users
             left -= 1
             continue
         many = 0
@@ -161,8 +172,6 @@ def climb_fair_tree(given: Given, state: Dynamic) -> None:
                 siblings[j] = siblings[j - 1]
                 j -= 1
             siblings[j] = child
-        stack[top] = 0
-        top += 1
         behind = many
         while behind > 0:  # the last ones go onto the stack first
             first = behind - 1
@@ -172,10 +181,11 @@ def climb_fair_tree(given: Given, state: Dynamic) -> None:
             for i in range(first, behind):
                 stack[top] = siblings[i]
                 top += 1
-            stack[top] = behind - first
-            top += 1
+            equal = first > 0 and state.level[siblings[first - 1]] == state.level[siblings[first]]
+            stack[top] = ties if first == 0 else equal
+            stack[top + 1] = behind - first
+            top += 2
             behind = first
-        last = -1.0
 
 
 @kernel(allocates=False)

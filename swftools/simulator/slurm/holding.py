@@ -10,7 +10,6 @@ from swftools.simulator.slurm.state import (
     GPUS,
     LEFT_OUT,
     MEMORY,
-    NO_EXCLUSIVE,
     NO_GPUS,
     NO_MEMORY,
     NODES,
@@ -50,30 +49,24 @@ def write_down(given: Given, state: Dynamic, job: int, count: int, amounts: Amou
 def take(given: Given, state: Dynamic, job: int, amounts: Amounts) -> None:
     """Let a job have its nodes."""
     first = given.first_held[job]
-    alone = given.is_exclusive[job] != 0 and int(given.number[LEFT_OUT]) != NO_EXCLUSIVE
     for i in range(first, first + state.held_count[job]):
         node, cores = state.held_node[i], state.held_cores[i]
         amounts.cores[node] -= cores
         amounts.memory[node] -= memory_on(given, job, cores)
         amounts.gpus[node] -= state.held_gpus[i]
         amounts.jobs[node] += 1
-        if alone:
-            amounts.taken[node] += 1
 
 
 @kernel(allocates=False)
 def give_back(given: Given, state: Dynamic, job: int, amounts: Amounts) -> None:
     """Let a job leave its nodes."""
     first = given.first_held[job]
-    alone = given.is_exclusive[job] != 0 and int(given.number[LEFT_OUT]) != NO_EXCLUSIVE
     for i in range(first, first + state.held_count[job]):
         node, cores = state.held_node[i], state.held_cores[i]
         amounts.cores[node] += cores
         amounts.memory[node] += memory_on(given, job, cores)
         amounts.gpus[node] += state.held_gpus[i]
         amounts.jobs[node] -= 1
-        if alone:
-            amounts.taken[node] -= 1
 
 
 @kernel(allocates=False)

@@ -13,7 +13,6 @@ from swftools.simulator.slurm.state import (
     LEFT_OUT,
     NO_LIMIT,
     NO_LIMITS,
-    NODES,
     RESOURCES,
     UNKNOWN,
     Dynamic,
@@ -44,105 +43,158 @@ def qos_at(given: Given, job: int, partition: int, turn: int) -> int:
 
 
 @kernel(allocates=False)
-def set_before(given: Given, limits: FloatArray, partition: int, turn: int, resource: int, width: int) -> bool:
-    """Whether the partition's QOS has such a limit already, so that the job's does not count."""
-    first = given.partition_qos[partition]
-    return turn == 1 and first != UNKNOWN and limits[first * width + resource] < NO_LIMIT
+def is_told(limits: FloatArray, qos: int, resource: int, width: int) -> bool:
+    """Whether a QOS, if it is one, has such a limit."""
+    return qos != UNKNOWN and limits[qos * width + resource] < NO_LIMIT
+
+
+@kernel(allocates=False)
+def is_told_by_any(given: Given, limits: FloatArray, job: int, partition: int, resource: int, width: int) -> bool:
+    """Whether a QOS of a job has such a limit; ``limits`` are of holders, associations first."""
+    for turn in range(2):
+        qos = qos_at(given, job, partition, turn)
+        if qos != UNKNOWN and limits[(len(given.above) + qos) * width + resource] < NO_LIMIT:
+            return True
+    return False
+
+
+@kernel(allocates=False)
+def reaches_array_limit(given: Given, state: Dynamic, job: int, more: int) -> bool:
+    """Whether as many tasks of a job's array run, or are planned, as may at once."""
+    array, most = given.array[job], given.array_limit[job]
+    return array != UNKNOWN and most > 0 and state.tasks_running[array] + more >= most
 
 
 @kernel(allocates=False)
 def why_not_before(given: Given, state: Dynamic, job: int, partition: int) -> int:
     """Return the limit of numbers of jobs, or of a job's time, that stands against a job; NONE if none does."""
-    array = given.array[job]
-    if array != UNKNOWN and given.array_limit[job] > 0 and state.tasks_running[array] >= given.array_limit[job]:
-        return TASKS
     if not are_enforced(given):
         return NONE
-    associations, users = len(given.above), len(state.jobs_of_user) // max(len(given.qos_factor), 1)
-    accounts = len(state.jobs_of_account) // max(len(given.qos_factor), 1)
+    associations = len(given.above)
     for turn in range(2):
         qos = qos_at(given, job, partition, turn)
         if qos == UNKNOWN:
             continue
-        holder = associations + qos
-        if state.jobs_of[holder] + 1 > given.most_jobs[holder]:
+        before = given.partition_qos[partition] if turn == 1 else UNKNOWN
+        users, accounts = (
+            len(state.jobs_of_user) // len(given.qos_factor),
+            len(state.jobs_of_account) // len(given.qos_factor),
+        )
+        holder, of_before = associations + qos, associations + before if before != UNKNOWN else UNKNOWN
+        if not is_told(given.most_jobs, of_before, 0, 1) and state.jobs_of[holder] + 1 > given.most_jobs[holder]:
             return JOBS + OF_QOS
-        if not set_before(given, given.most_jobs_of_user, partition, turn, 0, 1):
-            if state.jobs_of_user[qos * users + given.user[job]] + 1 > given.most_jobs_of_user[qos]:
-                return JOBS_OF_USER + OF_QOS
-        if not set_before(given, given.most_jobs_of_account, partition, turn, 0, 1):
+        if not is_told(given.most_jobs_of_account, before, 0, 1):
             if state.jobs_of_account[qos * accounts + given.account[job]] + 1 > given.most_jobs_of_account[qos]:
                 return JOBS_OF_ACCOUNT + OF_QOS
-        if given.limit[job] > given.longest[holder]:
+        if not is_told(given.most_jobs_of_user, before, 0, 1):
+            if state.jobs_of_user[qos * users + given.user[job]] + 1 > given.most_jobs_of_user[qos]:
+                return JOBS_OF_USER + OF_QOS
+        if not is_told(given.longest, of_before, 0, 1) and given.limit[job] > given.longest[holder]:
             return WALL + OF_QOS
     holder, is_own = given.association[job], True
     while holder != UNKNOWN:
-        if is_own and state.jobs_of[holder] + 1 > given.most_own_jobs[holder]:
-            return OWN_JOBS
         if state.jobs_of[holder] + 1 > given.most_jobs[holder]:
             return JOBS
+        if is_own and state.jobs_of[holder] + 1 > given.most_own_jobs[holder]:
+            if not is_told(given.most_jobs_of_user, qos_at(given, job, partition, 0), 0, 1):
+                if not is_told(given.most_jobs_of_user, qos_at(given, job, partition, 1), 0, 1):
+                    return OWN_JOBS
         if is_own and given.limit[job] > given.longest[holder]:
-            return WALL
+            if not is_told_by_any(given, given.longest, job, partition, 0, 1):
+                return WALL
         holder, is_own = given.above[holder], False
     return NONE
 
 
 @kernel(allocates=False)
 def why_not_after(given: Given, state: Dynamic, job: int, partition: int) -> int:
-    """Return the limit of resources that stands against a job which would hold ``state.resources``; NONE if none."""
+    """Return the limit of resources that stands against a job which would hold ``state.resources``; NONE if none.
+
+    ``state.on_node`` has the most that it would hold on a node.
+    """
     if not are_enforced(given):
         return NONE
     associations = len(given.above)
     for turn in range(2):
         qos = qos_at(given, job, partition, turn)
-        if qos != UNKNOWN:
-            found = of_holder(given, state, job, associations + qos, True)
-            if found == NONE:
-                found = of_qos(given, state, job, partition, qos, turn)
-            if found != NONE:
-                return found + OF_QOS
-    holder, is_own = given.association[job], True
+        if qos == UNKNOWN:
+            continue
+        before = given.partition_qos[partition] if turn == 1 else UNKNOWN
+        of_before = associations + before if before != UNKNOWN else UNKNOWN
+        found = of_all_jobs(given, state, job, associations + qos, of_before)
+        if found == NONE:
+            found = of_the_job(given, state, job, partition, associations + qos, of_before)
+        if found == NONE:
+            found = of_qos(given, state, job, qos, before)
+        if found != NONE:
+            return found + OF_QOS
+    holder = given.association[job]
     while holder != UNKNOWN:
-        found = of_holder(given, state, job, holder, is_own)
+        found = of_all_jobs(given, state, job, holder, UNKNOWN)
+        if found == NONE and holder == given.association[job]:
+            found = of_the_job(given, state, job, partition, holder, UNKNOWN)
         if found != NONE:
             return found
-        holder, is_own = given.above[holder], False
+        holder = given.above[holder]
     return NONE
 
 
 @kernel(allocates=False)
-def of_holder(given: Given, state: Dynamic, job: int, holder: int, is_own: bool) -> int:
-    """Return the limit of all jobs of a holder, or of each if it is the job's own, that a job would exceed."""
+def of_all_jobs(given: Given, state: Dynamic, job: int, holder: int, before: int) -> int:
+    """Return the limit of all jobs of a holder that a job would exceed, but for those that another one has."""
     at, minutes = holder * RESOURCES, given.limit[job] / 60.0
     for resource in range(RESOURCES):
         asked = state.resources[resource]
-        if state.in_use[at + resource] + asked > given.most_in_all[at + resource]:
-            return IN_ALL + resource
-        if state.running_minutes[at + resource] + asked * minutes > given.most_running_minutes[at + resource]:
-            return RUNNING_MINUTES + resource
-        if used_minutes(given, state, holder, resource) + asked * minutes > given.most_minutes[at + resource]:
-            return MINUTES + resource
-        if is_own:
-            if asked > given.most_of_job[at + resource]:
-                return OF_JOB + resource
-            if asked > given.most_on_node[at + resource] * state.resources[NODES]:
-                return ON_NODE + resource
-            if asked * minutes > given.most_minutes_of_job[at + resource]:
-                return JOB_MINUTES + resource
+        if not is_told(given.most_minutes, before, resource, RESOURCES):
+            if state.used[at + resource] / 60.0 + asked * minutes > given.most_minutes[at + resource]:
+                return MINUTES + resource
+    for resource in range(RESOURCES):
+        if not is_told(given.most_in_all, before, resource, RESOURCES):
+            if state.in_use[at + resource] + state.resources[resource] > given.most_in_all[at + resource]:
+                return IN_ALL + resource
+    for resource in range(RESOURCES):
+        asked = state.resources[resource]
+        if not is_told(given.most_running_minutes, before, resource, RESOURCES):
+            if state.running_minutes[at + resource] + asked * minutes > given.most_running_minutes[at + resource]:
+                return RUNNING_MINUTES + resource
     return NONE
 
 
 @kernel(allocates=False)
-def used_minutes(given: Given, state: Dynamic, holder: int, resource: int) -> float:  # noqa: ARG001 (all are billed alike)
-    """Return what a holder has used, decayed, in resource x minutes: of CPUs and billing, others are not counted."""
-    associations = len(given.above)
-    used = state.usage[holder] if holder < associations else state.qos_usage[holder - associations]
-    return used / 60.0
+def of_the_job(given: Given, state: Dynamic, job: int, partition: int, holder: int, before: int) -> int:
+    """Return the limit of each job of a holder that a job would exceed.
+
+    Those of an association count only where no QOS of the job has such a limit.
+    """
+    at, minutes, is_qos = holder * RESOURCES, given.limit[job] / 60.0, holder >= len(given.above)
+    for resource in range(RESOURCES):
+        if state.resources[resource] * minutes > given.most_minutes_of_job[at + resource]:
+            if counts(given, given.most_minutes_of_job, job, partition, resource, before, is_qos):
+                return JOB_MINUTES + resource
+    for resource in range(RESOURCES):
+        if state.resources[resource] > given.most_of_job[at + resource]:
+            if counts(given, given.most_of_job, job, partition, resource, before, is_qos):
+                return OF_JOB + resource
+    for resource in range(RESOURCES):
+        if state.on_node[resource] > given.most_on_node[at + resource]:
+            if counts(given, given.most_on_node, job, partition, resource, before, is_qos):
+                return ON_NODE + resource
+    return NONE
 
 
 @kernel(allocates=False)
-def of_qos(given: Given, state: Dynamic, job: int, partition: int, qos: int, turn: int) -> int:
-    """Return the limit of a QOS by user or account, or its least, that stands against a job."""
+def counts(
+    given: Given, limits: FloatArray, job: int, partition: int, resource: int, before: int, is_qos: bool
+) -> bool:
+    """Whether a limit counts: of a QOS unless the one before has it, of an association unless any QOS has it."""
+    if is_qos:
+        return not is_told(limits, before, resource, RESOURCES)
+    return not is_told_by_any(given, limits, job, partition, resource, RESOURCES)
+
+
+@kernel(allocates=False)
+def of_qos(given: Given, state: Dynamic, job: int, qos: int, before: int) -> int:
+    """Return the limit of a QOS by account or user, or its least, that stands against a job."""
     users, accounts = (
         len(state.jobs_of_user) // len(given.qos_factor),
         len(state.jobs_of_account) // len(given.qos_factor),
@@ -151,15 +203,19 @@ def of_qos(given: Given, state: Dynamic, job: int, partition: int, qos: int, tur
     of_account = (qos * accounts + given.account[job]) * RESOURCES
     at = qos * RESOURCES
     for resource in range(RESOURCES):
-        asked = state.resources[resource]
-        if not set_before(given, given.most_of_user, partition, turn, resource, RESOURCES):
-            if state.in_use_of_user[of_user + resource] + asked > given.most_of_user[at + resource]:
-                return OF_USER + resource
-        if not set_before(given, given.most_of_account, partition, turn, resource, RESOURCES):
-            if state.in_use_of_account[of_account + resource] + asked > given.most_of_account[at + resource]:
-                return OF_ACCOUNT + resource
-        if asked < given.least_of_job[at + resource]:
+        has_before = before != UNKNOWN and given.least_of_job[before * RESOURCES + resource] > 0.0
+        if not has_before and state.resources[resource] < given.least_of_job[at + resource]:
             return LEAST + resource
+    for resource in range(RESOURCES):
+        if not is_told(given.most_of_account, before, resource, RESOURCES):
+            in_use = state.in_use_of_account[of_account + resource]
+            if in_use + state.resources[resource] > given.most_of_account[at + resource]:
+                return OF_ACCOUNT + resource
+    for resource in range(RESOURCES):
+        if not is_told(given.most_of_user, before, resource, RESOURCES):
+            in_use = state.in_use_of_user[of_user + resource]
+            if in_use + state.resources[resource] > given.most_of_user[at + resource]:
+                return OF_USER + resource
     return NONE
 
 

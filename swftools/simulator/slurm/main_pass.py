@@ -3,11 +3,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.slurm.choosing import choose_nodes
-from swftools.simulator.slurm.holding import ask_in_plan
-from swftools.simulator.slurm.limits import BEHIND, LACKS, NONE, why_not_after, why_not_before
+from swftools.simulator.slurm.limits import (
+    BEHIND,
+    LACKS,
+    NONE,
+    TASKS,
+    reaches_array_limit,
+    why_not_after,
+    why_not_before,
+)
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
     BF_MIN_AGE,
@@ -16,6 +25,7 @@ from swftools.simulator.slurm.state import (
     ENTRIES,
     LEFT_OUT,
     LIMIT_STOPS,
+    MAIN,
     MAIN_STARTS,
     NO_ARRAYS,
     NO_CLOSING,
@@ -33,81 +43,91 @@ from swftools.simulator.slurm.totals import put_totals
 @kernel(allocates=False)
 def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> None:
     """Run a pass of the main scheduler."""
-    words, number, now = state.counts[WORDS], given.number, machine.clock[NOW]
-    out = int(number[LEFT_OUT])
+    words, number, partitions = state.counts[WORDS], given.number, len(given.tier)
+    has_arrays = int(number[LEFT_OUT]) != NO_ARRAYS
     copy_set(state.up, 0, state.allowed, 0, words)
-    for partition in range(len(given.tier)):
+    for partition in range(partitions):
         state.failed[partition] = state.tested[partition] = 0
+    for place in range(len(state.refused)):
+        state.refused[place] = NONE
     depth = starts = 0
-    refused = refused_in = UNKNOWN
     for place in range(state.counts[ENTRIES]):
         job, partition = state.entry_job[place], state.entry_partition[place]
         if state.is_on[job] != 0:
             continue
         if number[MAIN_STARTS] > 0.0 and starts >= number[MAIN_STARTS]:
             break
-        array = given.array[job] if out != NO_ARRAYS else UNKNOWN
-        if array != UNKNOWN and array == refused and partition == refused_in:
-            continue
-        if array != UNKNOWN:
-            refused, refused_in = array, partition  # unless it starts
-        if number[PARTITION_DEPTH] > 0.0:
-            state.tested[partition] += 1
-            if state.tested[partition] > number[PARTITION_DEPTH]:
-                set_reason_if_free(state, machine, job, BEHIND)
+        of_array = given.array[job] * partitions + partition if has_arrays and given.array[job] != UNKNOWN else UNKNOWN
+        if of_array != UNKNOWN:
+            if state.refused[of_array] != NONE:
+                set_reason(state, machine, job, state.refused[of_array])
                 continue
-        depth += 1
-        if not is_full and depth > number[DEPTH] + 1:
-            break
-        if state.failed[partition] != 0:
-            set_reason_if_free(state, machine, job, BEHIND)
-            continue
-        reason = why_not_before(given, state, job, partition)
-        if reason != NONE:
-            set_reason(state, machine, job, reason)
-            continue
-        for word in range(words):
-            state.available[word] = state.allowed[word] & given.partition_bits[partition * words + word]
-        closes = False
-        if count_nodes(state.available, 0, words) < given.min_nodes[job]:
-            set_reason(state, machine, job, LACKS)
-            closes = True
+            if reaches_array_limit(given, state, job, 0):
+                state.refused[of_array] = TASKS
+                set_reason(state, machine, job, TASKS)
+                continue
+        state.tested[partition] += 1
+        if number[PARTITION_DEPTH] > 0.0 and state.tested[partition] > number[PARTITION_DEPTH]:
+            reason = state.reason[job]
         else:
-            if given.nodes_allowed[job] != UNKNOWN:
-                for word in range(words):
-                    state.available[word] &= given.set_bits[given.nodes_allowed[job] * words + word]
-            count = choose_nodes(given, state, job, state.available, state.now)
-            if count > 0:
-                put_totals(given, state, job, partition, count, state.now)
-                reason = why_not_after(given, state, job, partition)
-                if reason == NONE:
-                    begin_on_chosen(given, state, machine, job, partition, count, 1)
-                    refused = UNKNOWN
-                    starts += 1
-                    continue
-                set_reason(state, machine, job, reason)
-                closes = number[LIMIT_STOPS] > 0.0
-            else:
-                ask_in_plan(given, state, job, partition, given.min_nodes[job])
-                reason = why_not_after(given, state, job, partition)
-                if reason == NONE:
-                    set_reason(state, machine, job, LACKS)
-                    closes = True
-                else:
-                    set_reason(state, machine, job, reason)
-                    closes = number[LIMIT_STOPS] > 0.0
-        if closes and number[BF_MIN_AGE] > 0.0 and now - state.eligible[job] < number[BF_MIN_AGE]:
-            closes = False
-        if closes and state.entry_priority[place] < number[BF_MIN_PRIORITY]:
-            closes = False
-        if closes and out != NO_CLOSING:
-            state.failed[partition] = 1
-            for word in range(words):
-                state.allowed[word] &= ~given.partition_bits[partition * words + word]
+            depth += 1
+            if not is_full and depth > number[DEPTH] + 1:
+                break
+            reason = try_to_start(given, state, machine, job, partition, state.entry_priority[place])
+        if reason == NONE:
+            starts += 1
+            continue
+        set_reason(state, machine, job, reason)
+        if of_array != UNKNOWN:
+            state.refused[of_array] = reason
 
 
 @kernel(allocates=False)
-def set_reason_if_free(state: Dynamic, machine: Machine, job: int, reason: int) -> None:
-    """Write down a reason for a job that waits for nothing else than resources."""
-    if state.reason[job] in (NONE, LACKS):
-        set_reason(state, machine, job, reason)
+def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, partition: int, priority: float) -> int:
+    """Start a job, or return why not."""
+    words, stops = state.counts[WORDS], given.number[LIMIT_STOPS] > 0.0
+    if state.failed[partition] != 0:
+        return BEHIND
+    reason = why_not_before(given, state, job, partition)
+    if reason != NONE:
+        if stops:
+            close(given, state, partition)
+        return reason
+    for word in range(words):
+        state.available[word] = state.allowed[word] & given.partition_bits[partition * words + word]
+    count = 0
+    if count_nodes(state.available, 0, words) >= given.min_nodes[job]:
+        if given.nodes_allowed[job] != UNKNOWN:
+            for word in range(words):
+                state.available[word] &= given.set_bits[given.nodes_allowed[job] * words + word]
+        count = choose_nodes(given, state, job, partition, state.available, state.now)
+    if count == 0:
+        if closes(given, state, machine, job, priority):
+            close(given, state, partition)
+        return LACKS
+    put_totals(given, state, job, partition, count, state.now)
+    reason = why_not_after(given, state, job, partition)
+    if reason != NONE:
+        if stops:
+            close(given, state, partition)
+        return reason
+    begin_on_chosen(given, state, machine, job, partition, count, MAIN)
+    return NONE
+
+
+@kernel(allocates=False)
+def closes(given: Given, state: Dynamic, machine: Machine, job: int, priority: float) -> bool:
+    """Whether a job that finds no nodes closes its partition: young jobs, and those of low priority, may not."""
+    number = given.number
+    if int(number[LEFT_OUT]) == NO_CLOSING or priority < number[BF_MIN_PRIORITY]:
+        return False
+    return np.floor(machine.clock[NOW]) - np.floor(state.eligible[job]) >= number[BF_MIN_AGE]
+
+
+@kernel(allocates=False)
+def close(given: Given, state: Dynamic, partition: int) -> None:
+    """Let nobody start any more in a partition, nor on its nodes, in this pass."""
+    words = state.counts[WORDS]
+    state.failed[partition] = 1
+    for word in range(words):
+        state.allowed[word] &= ~given.partition_bits[partition * words + word]

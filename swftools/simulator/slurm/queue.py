@@ -9,6 +9,8 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.state import LATE, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.holding import ask_in_plan
+from swftools.simulator.slurm.limits import BEHIND
+from swftools.simulator.slurm.starting import set_reason
 from swftools.simulator.slurm.state import (
     CHANGED,
     CPU,
@@ -45,23 +47,27 @@ def priority_of(given: Given, state: Dynamic, job: int, partition: int, now: flo
     number, out = given.number, int(given.number[LEFT_OUT])
     if number[IS_MULTIFACTOR] == 0.0 or out == NO_MULTIFACTOR:
         return -float(job)
-    age = min(max(now - state.eligible[job], 0.0) / number[MAX_AGE], 1.0) if number[MAX_AGE] > 0.0 else 1.0
-    size = 0.5 * (given.min_nodes[job] / given.totals[NODES] + given.cpus[job] / given.totals[CPU])
+    age = 1.0
+    if number[MAX_AGE] > 0.0:
+        age = min((now - np.floor(state.eligible[job])) / number[MAX_AGE], 1.0)
+    nodes, cores, association, qos = given.totals[NODES], given.totals[CPU], given.association[job], given.qos[job]
+    size = (given.min_nodes[job] / nodes + given.cpus[job] / cores) / 2.0
     if number[FAVORS_SMALL] > 0.0:
-        size = 1.0 - size
-    found = number[W_AGE] * age + number[W_SIZE] * size + number[W_PARTITION] * given.partition_factor[partition]
-    association, qos = given.association[job], given.qos[job]
+        size = ((nodes - given.min_nodes[job]) / nodes + (cores - given.cpus[job]) / cores) / 2.0
+    found = number[W_AGE] * age
     if association != UNKNOWN:
         found += number[W_ASSOCIATION] * given.association_factor[association]
         if out != NO_FAIR_SHARE:
             found += number[W_FAIR_SHARE] * state.fair_share[association]
+    found += number[W_SIZE] * size
+    found += number[W_PARTITION] * given.partition_factor[partition]
     if qos != UNKNOWN:
         found += number[W_QOS] * given.qos_factor[qos]
     ask_in_plan(given, state, job, partition, given.min_nodes[job])
     for resource in range(RESOURCES):
-        weight = number[W_CPU + resource]
-        if weight != 0.0 and given.totals[resource] > 0.0:
-            found += weight * state.resources[resource] / given.totals[resource]
+        weight, there = number[W_CPU + resource], given.partition_totals[partition * RESOURCES + resource]
+        if weight != 0.0 and there > 0.0:
+            found += weight * (state.resources[resource] / there)
     return np.floor(max(found - given.nice[job], 1.0))
 
 
@@ -77,12 +83,10 @@ def is_before(
     other_priority: float,
 ) -> bool:
     """Whether a job in a partition stands before another one in the queue."""
-    if given.qos[job] != given.qos[other] and given.qos[job] != UNKNOWN and given.qos[other] != UNKNOWN:
-        many = len(given.qos_factor)
-        if given.may_preempt[given.qos[job] * many + given.qos[other]] != 0:
-            return True
-        if given.may_preempt[given.qos[other] * many + given.qos[job]] != 0:
-            return False
+    chain = given.chain[given.qos[job]] if given.qos[job] != UNKNOWN else 0
+    other_chain = given.chain[given.qos[other]] if given.qos[other] != UNKNOWN else 0
+    if chain != other_chain:
+        return chain > other_chain
     if int(given.number[LEFT_OUT]) != NO_TIERS and given.tier[partition] != given.tier[other_partition]:
         return given.tier[partition] > given.tier[other_partition]
     if priority != other_priority:
@@ -90,9 +94,7 @@ def is_before(
     submitted, later = machine.requests.submit_time[job], machine.requests.submit_time[other]
     if submitted != later:
         return submitted < later
-    if job != other:
-        return job < other
-    return partition < other_partition
+    return job < other
 
 
 @kernel(allocates=False)
@@ -100,9 +102,10 @@ def add_job(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     """Put the entries of a job into the queue, which is eligible from now on."""
     state.eligible[job] = machine.clock[NOW]
     state.counts[MAIN_ASKED] = state.counts[CHANGED] = 1
+    set_reason(state, machine, job, BEHIND)
     for i in range(given.first_partition[job], given.first_partition[job + 1]):
         partition = given.partition[i]
-        priority = priority_of(given, state, job, partition, machine.clock[NOW])
+        priority = priority_of(given, state, job, partition, np.floor(machine.clock[NOW]))
         low, high = 0, state.counts[ENTRIES]
         while low < high:
             middle = (low + high) // 2
@@ -167,7 +170,7 @@ def calculate(given: Given, state: Dynamic, machine: Machine) -> None:
     many = state.counts[ENTRIES]
     for place in range(many):
         job, partition = state.entry_job[place], state.entry_partition[place]
-        state.entry_priority[place] = priority_of(given, state, job, partition, machine.clock[NOW])
+        state.entry_priority[place] = priority_of(given, state, job, partition, np.floor(machine.clock[NOW]))
     # It is nearly in order: by insertion with halved gaps, which needs no room.
     gap = 1
     while gap < many // 3:

@@ -14,6 +14,7 @@ from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.slurm_site import DEFAULTS, SlurmLimits, SlurmSite
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.state import (
+    BILLING,
     BITS,
     MECHANISMS,
     NO_LIMIT,
@@ -99,7 +100,7 @@ def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -
     half_life = own("half_life", priority.half_life)
     set_to(
         PHASE=phase,
-        TICK=(29.0 * phase) % 1.0,
+        TICK=np.floor(64.0 * ((29.0 * phase) % 1.0)) / 64.0,
         BEGIN=np.floor(setting.submit_time.min()) if len(setting.submit_time) else 0.0,
         BF_INTERVAL=chosen["bf_interval"],
         BF_TESTS=chosen["bf_max_job_test"],
@@ -135,7 +136,7 @@ def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -
         DAMPING=max(priority.damping, 1e-9),
         IS_MULTIFACTOR=priority.is_multifactor,
         ENFORCES="limits" in site.enforce or "safe" in site.enforce,
-        PREEMPTS_BY=("none", "qos", "partition_prio").index(site.preempt_type),
+        HAS_TOPOLOGY=bool(site.switches),
         REQUEUE_DELAY=site.requeue_delay,
         VERSION=site.version[0] + site.version[1] / 100.0,
         FOLLOWS=setting.logged is not None,
@@ -196,6 +197,7 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
     accounts = {name: number for number, name in enumerate(dict.fromkeys(each.account for each in associations))}
     association = asked.association[row]
     of_account = np.array([accounts[each.account] for each in associations] or [0], np.int64)
+    most_of_tasks = np.maximum(asked.cpus[row] // np.maximum(asked.cpus_per_task[row], 1), asked.min_nodes[row])
     most_nodes = np.minimum(asked.cpus[row] // np.maximum(asked.cpus_per_task[row], 1), nodes)
     most_nodes = np.maximum(np.maximum(most_nodes, asked.wanted_nodes[row]), 1)
     limited = asked.max_nodes[row] > 0
@@ -212,16 +214,13 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
     parts = np.diff(asked.first_partition)[row]
     first_partition = np.concatenate(([0], np.cumsum(parts)))
     taken = np.repeat(asked.first_partition[:-1][row] - first_partition[:-1], parts) + np.arange(first_partition[-1])
-    leaf, parent = _switches(site, nodes)
+    leaf, parent, height = _switches(site, nodes)
     children: list[list[int]] = [[] for _ in associations]
     for number, each in enumerate(associations):
         if each.parent >= 0:
             children[each.parent].append(number)
     totals = np.array([table.cores.sum(), table.memory.sum(), nodes, table.gpus.sum() // GPU, table.cores.sum()], float)
-    may = np.zeros((len(qos), len(qos)), np.int64)
-    if site.preempt_type == "qos":
-        for number, each in enumerate(qos):
-            may[number, [names.index(name) for name in each.preempt if name in names]] = 1
+    sharing, share, normalized = _shares(site)
     _, weight = np.unique(table.weight, return_inverse=True)
 
     def of_job(column: Any, dtype: Any = np.int64) -> Any:
@@ -232,8 +231,8 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         cpus=of_job(asked.cpus),
         cpus_per_task=of_job(asked.cpus_per_task),
         min_nodes=of_job(asked.min_nodes),
-        max_nodes=of_job(asked.max_nodes),
-        wanted=of_job(asked.wanted_nodes),
+        max_nodes=np.minimum(of_job(asked.max_nodes), most_of_tasks),
+        wanted=np.maximum(np.minimum(of_job(asked.wanted_nodes), most_of_tasks), of_job(asked.min_nodes)),
         tasks_per_node=of_job(asked.tasks_per_node),
         memory_per_cpu=of_job(asked.memory_per_cpu),
         memory_per_node=of_job(asked.memory_per_node),
@@ -258,22 +257,29 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         weight=weight.ravel().astype(np.int64),
         leaf=leaf,
         parent=parent,
+        height=height,
         tier=np.array([each.tier for each in table.partitions], np.int64),
         partition_factor=_relative(each.job_factor if each else 1.0 for each in rules),
         partition_qos=np.array([names.index(r.qos) if r and r.qos in names else UNKNOWN for r in rules], np.int64),
         billing=np.concatenate([_weights(each.billing_weights if each else {}) for each in rules]),
         partition_bits=_bits([each.nodes for each in table.partitions], words, nodes),
+        partition_alone=np.array([each.is_exclusive for each in table.partitions], np.int64),
+        partition_totals=_partition_totals(table, rules),
         set_bits=_bits(list(asked.sets), words, nodes),
         totals=totals,
         above=np.array([each.parent for each in associations], np.int64),
-        shares=np.array([1.0 if each.shares is None else each.shares for each in associations], np.float64),
+        sharing=sharing,
+        has_shares=np.array([each.shares is not None for each in associations], np.int64),
+        share=share,
+        normalized=normalized,
         is_user=np.array([bool(each.user) for each in associations], np.int64),
         first_child=np.concatenate(([0], np.cumsum([len(each) for each in children]))).astype(np.int64),
         child=np.array([child for each in children for child in each], np.int64),
         association_factor=_relative(each.priority for each in associations),
         qos_factor=_relative(each.priority for each in qos),
         usage_factor=np.array([each.usage_factor for each in qos], np.float64),
-        may_preempt=may.ravel(),
+        chain=_chains(site),
+        plans_nothing=np.array(["noreserve" in each.flags for each in qos], np.int64),
         most_jobs=_single(holders, "grp_jobs"),
         most_own_jobs=_single(of_associations, "max_jobs"),
         most_jobs_of_user=_single(of_qos, "max_jobs_pu"),
@@ -303,25 +309,92 @@ def _weights(weights: Mapping[str, float]) -> FloatArray:
     return row
 
 
-def _switches(site: SlurmSite, nodes: int) -> tuple[IntArray, IntArray]:
-    """Return the leaf of each node and the parent of each switch, leaves first, and those above behind those below."""
+def _switches(site: SlurmSite, nodes: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the leaf of each node, and the parent and the height of each switch."""
     if not site.switches:
-        return np.zeros(nodes, np.int64), np.full(1, UNKNOWN, np.int64)
-    depth = []
-    for each in site.switches:
-        found, above = 0, each.parent
-        while above >= 0:
-            found, above = found + 1, site.switches[above].parent
-        depth.append(found)
-    order = sorted(range(len(depth)), key=lambda number: (not site.switches[number].is_leaf, -depth[number], number))
-    at = {number: place for place, number in enumerate(order)}
-    leaf, parent = np.zeros(nodes, np.int64), np.full(len(order), UNKNOWN, np.int64)
+        return np.zeros(nodes, np.int64), np.full(1, UNKNOWN, np.int64), np.zeros(1, np.int64)
+    height = np.zeros(len(site.switches), np.int64)
+    for _ in site.switches:
+        for number, each in enumerate(site.switches):
+            if each.parent >= 0:
+                height[each.parent] = max(height[each.parent], height[number] + 1)
+    leaf = np.full(nodes, UNKNOWN, np.int64)
     for number, each in enumerate(site.switches):
-        if each.parent >= 0:
-            parent[at[number]] = at[each.parent]
         if each.is_leaf:
-            leaf[list(each.nodes)] = at[number]
-    return leaf, parent
+            leaf[list(each.nodes)] = number
+    return leaf, np.array([each.parent for each in site.switches], np.int64), height
+
+
+def _shares(site: SlurmSite) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the next association above with shares of its own, the share among those of its level, and of all.
+
+    The root counts as having shares. An account without shares of its own is replaced by its children on its level.
+    """
+    known, many = site.associations, len(site.associations)
+    sharing, share, normalized = np.full(many, UNKNOWN, np.int64), np.zeros(many), np.ones(many)
+
+    def below(number: int) -> float:
+        total = 0.0
+        for child, each in enumerate(known):
+            if each.parent == number:
+                total += below(child) if each.shares is None else each.shares
+        return total
+
+    for number, each in enumerate(known):
+        above = each.parent
+        while above >= 0 and known[above].shares is None and known[above].parent >= 0:
+            above = known[above].parent
+        sharing[number] = above
+        if above >= 0:
+            total = below(above)
+            share[number] = (each.shares or 0.0) / total if total > 0 else 0.0
+            normalized[number] = share[number] * (normalized[above] if above else 1.0)
+    return sharing, share, normalized
+
+
+def _chains(site: SlurmSite) -> IntArray:
+    """Return how long the longest chain of QOS is, from each on, of which each may preempt the next."""
+    by_name = {each.name: each for each in site.qos}
+
+    def length(name: str, passed: frozenset[str]) -> int:
+        others = [each for each in by_name[name].preempt if each in by_name and each not in passed and each != name]
+        return max((1 + length(each, passed | {name}) for each in others), default=0)
+
+    if site.preempt_type != "qos":
+        return np.zeros(len(site.qos), np.int64)
+    return np.array([length(each.name, frozenset()) for each in site.qos], np.int64)
+
+
+def _partition_totals(table: NodeTable, rules: list[Any]) -> FloatArray:
+    """Return what each partition has of each resource."""
+    rows = []
+    for partition, rule in zip(table.partitions, rules, strict=True):
+        nodes = partition.nodes
+        amounts = np.array(
+            [table.cores[nodes].sum(), table.memory[nodes].sum(), len(nodes), table.gpus[nodes].sum() // GPU, 0], float
+        )
+        weights = _weights(rule.billing_weights if rule else {})
+        amounts[4] = weights @ amounts if weights.any() else amounts[0]
+        rows.append(amounts)
+    return np.concatenate(rows)
+
+
+def _clock(number: FloatArray) -> FloatArray:
+    """Return the clock before the first tick at which anything is due."""
+    begin, phase, tick = number[places.BEGIN], number[places.PHASE], number[places.TICK]
+
+    def first(after: float) -> float:
+        return begin + max(np.ceil(after - tick), 0.0)
+
+    clock = np.zeros(places.CLOCKS)
+    number[places.FIRST_PASS] = first(phase * number[places.INTERVAL])
+    clock[places.LAST_FULL] = number[places.FIRST_PASS] - number[places.INTERVAL]
+    clock[places.LAST_MAIN] = clock[places.LAST_LOOK] = clock[places.LAST_TICK] = -1e9
+    interval, period = number[places.BF_INTERVAL], number[places.CALC_PERIOD]
+    clock[places.LAST_BACKFILL] = first((7 * phase) % 1.0 * interval) - interval
+    clock[places.NEXT_CALC] = first((13 * phase) % 1.0 * period)
+    clock[places.LAST_CALC] = begin
+    return clock
 
 
 def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> Dynamic:
@@ -341,24 +414,15 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
         return np.full(size, value)
 
     def amounts() -> Amounts:
-        return Amounts(given.cores.copy(), given.memory.copy(), given.gpus.copy(), whole(nodes), whole(nodes))
+        return Amounts(given.cores.copy(), given.memory.copy(), given.gpus.copy(), whole(nodes))
 
-    begin, number = given.number[places.BEGIN], given.number
-    phase = number[places.PHASE]
-    clock = real(places.CLOCKS)
-    clock[places.LAST_FULL] = begin + np.floor(phase * number[places.INTERVAL]) - number[places.INTERVAL]
-    clock[places.LAST_MAIN] = clock[places.LAST_LOOK] = begin - 1e6
-    clock[places.LAST_BACKFILL] = (
-        begin + np.floor((7 * phase) % 1.0 * number[places.BF_INTERVAL]) - number[places.BF_INTERVAL]
-    )
-    clock[places.NEXT_CALC] = begin + np.floor((13 * phase) % 1.0 * number[places.CALC_PERIOD])
-    clock[places.LAST_CALC] = begin
+    number = given.number
+    clock = _clock(number)
     counts = whole(places.COUNTS)
     counts[WORDS] = words
-    usage = np.array([each.usage for each in site.associations], np.float64)
-    for holder in range(associations - 1, -1, -1):  # what is told of users counts for the accounts above them
-        if given.above[holder] >= 0 and given.is_user[holder]:
-            usage[given.above[holder]] = max(usage[given.above[holder]], 0.0)
+    used = real((associations + qos) * RESOURCES)
+    if site.has_usage:
+        used[BILLING : associations * RESOURCES : RESOURCES] = [each.usage for each in site.associations]
     up = whole(words)
     for node in range(nodes):
         up[node // BITS] |= 1 << node % BITS
@@ -371,6 +435,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
         entry_partition=whole(entries + 1),
         entry_priority=real(entries + 1),
         runner=whole(min(jobs, running) + 1),
+        by_number=whole(min(jobs, running) + 1),
         started=real(jobs),
         limit_end=real(jobs),
         held_count=whole(jobs),
@@ -384,11 +449,9 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
         now=amounts(),
         then=amounts(),
         up=up,
-        usage=usage,
-        qos_usage=real(qos),
-        fair_share=real(associations, 1.0),
-        level=real(associations, 1.0),
-        effective=real(associations, 1.0),
+        used=used,
+        fair_share=real(associations),
+        level=real(associations),
         stack=whole(4 * associations + 8),
         siblings=whole(associations + 1),
         jobs_of=whole(associations + qos),
@@ -400,20 +463,28 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
         in_use_of_account=real(qos * accounts * RESOURCES),
         tasks_running=whole(int(given.array.max(initial=-1)) + 1),
         resources=real(RESOURCES),
+        on_node=real(RESOURCES),
         allowed=whole(words),
         available=whole(words),
         before=whole(words),
         picked=whole(words),
+        free_cores=whole(nodes),
         usable=whole(nodes),
         most=whole(nodes),
         chosen=whole(nodes + 1),
         got=whole(nodes + 1),
+        run_first=whole(nodes),
+        run_behind=whole(nodes),
+        run_cores=whole(nodes),
         leaf_nodes=whole(len(given.parent)),
         leaf_cores=whole(len(given.parent)),
         failed=whole(len(given.tier)),
         tested=whole(len(given.tier)),
         tested_user=whole(users),
-        tested_association=whole(associations),
+        tested_user_partition=whole(users * len(given.tier)),
+        tested_association=whole(associations + 1),
+        planned_tasks=whole(int(given.array.max(initial=-1)) + 1),
+        refused=whole((int(given.array.max(initial=-1)) + 1) * len(given.tier)),
         begin=real(records),
         end=real(records),
         next=whole(records),
@@ -438,6 +509,7 @@ def _example(jobs: int) -> Setting:
     table = NodeTable(
         ("n1",), 0 * one, ("n",), one, one, 0 * one, one, (PartitionNodes("p", 0 * one),), slurm=SlurmSite()
     )
+    jobs = max(jobs, 1)
     ones, zeros, none = np.ones(jobs, np.int64), np.zeros(jobs, np.int64), np.full(jobs, UNKNOWN, np.int64)
     asked = SlurmJobs(
         *(ones, ones, ones, zeros, ones, zeros, zeros, zeros, zeros, zeros, zeros.astype(np.bool_)),

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from swftools.kernel import kernel
+import numpy as np
+
+from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.slurm.choosing import place_tasks
 from swftools.simulator.slurm.fair_share import use
 from swftools.simulator.slurm.holding import add_up, give_back, take, write_down
-from swftools.simulator.slurm.limits import NONE, count_job
+from swftools.simulator.slurm.limits import count_job
 from swftools.simulator.slurm.state import (
     CHANGED,
     DEAD,
@@ -44,7 +46,7 @@ def begin_on_chosen(
     given: Given, state: Dynamic, machine: Machine, job: int, partition: int, count: int, by: int
 ) -> None:
     """Start a waiting job on the chosen nodes; where a log is followed it is tried only."""
-    place_tasks(given, state, job, count, state.now)
+    place_tasks(given, state, job, partition, count)
     write_down(given, state, job, count, state.now)
     hold(given, state, machine, job, partition, by)
     if given.number[FOLLOWS] > 0.0:
@@ -57,7 +59,6 @@ def begin_on_chosen(
 @kernel(allocates=False)
 def start_for_good(state: Dynamic, machine: Machine, job: int) -> None:
     """Start a job that holds its nodes."""
-    set_reason(state, machine, job, NONE)
     state.counts[DEAD] += 1
     state.counts[CHANGED] = 1
     start(machine, job)
@@ -67,8 +68,8 @@ def start_for_good(state: Dynamic, machine: Machine, job: int) -> None:
 def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: int, by: int) -> None:
     """Let a job have what is written down for it, and be one of those that run."""
     state.is_on[job], state.ran_in[job], state.by[job] = 1, partition, by
-    state.started[job] = machine.clock[NOW]
-    state.limit_end[job] = machine.clock[NOW] + given.limit[job]
+    state.started[job] = np.floor(machine.clock[NOW])
+    state.limit_end[job] = state.started[job] + given.limit[job]
     take(given, state, job, state.now)
     add_up(given, state, job, partition)
     count_job(given, state, job, partition, 1)
@@ -77,6 +78,11 @@ def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: in
         state.runner[place] = state.runner[place - 1]
         place -= 1
     state.runner[place] = job
+    place = state.counts[RUNNERS]
+    while place > 0 and state.by_number[place - 1] > job:
+        state.by_number[place] = state.by_number[place - 1]
+        place -= 1
+    state.by_number[place] = job
     state.counts[RUNNERS] += 1
 
 
@@ -87,18 +93,25 @@ def let_go(given: Given, state: Dynamic, job: int) -> None:
     give_back(given, state, job, state.now)
     add_up(given, state, job, state.ran_in[job])
     count_job(given, state, job, state.ran_in[job], -1)
-    place = 0
-    while state.runner[place] != job:
-        place += 1
-    for i in range(place, state.counts[RUNNERS] - 1):
-        state.runner[i] = state.runner[i + 1]
+    drop(state.runner, state.counts[RUNNERS], job)
+    drop(state.by_number, state.counts[RUNNERS], job)
     state.counts[RUNNERS] -= 1
+
+
+@kernel(allocates=False)
+def drop(some: IntArray, many: int, job: int) -> None:
+    """Take a job out of a list of so many."""
+    place = 0
+    while some[place] != job:
+        place += 1
+    for i in range(place, many - 1):
+        some[i] = some[i + 1]
 
 
 @kernel(allocates=False)
 def note_end(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     """Let a job end that ran."""
-    use(given, state, job, machine.clock[NOW] - max(state.started[job], state.clock[LAST_CALC]))
+    use(given, state, job, np.floor(machine.clock[NOW]) - max(state.started[job], state.clock[LAST_CALC]))
     let_go(given, state, job)
     state.counts[MAIN_ASKED] = state.counts[CHANGED] = 1
 

@@ -29,8 +29,8 @@ UNKNOWN = -1
     24, 35
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
-(PREEMPTS_BY, PREEMPT_HOW, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, NUMBERS) = range(43, 51)
-"""Places in ``Given.number``. ``EVERY``: s between two looks of a referee; ``LEFT_OUT``: the mechanism that is left
+(HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, NUMBERS) = range(43, 51)
+"""Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two looks of a referee; ``LEFT_OUT``: the mechanism that is left
 out, as a place in ``MECHANISMS``."""
 
 MECHANISMS = (
@@ -52,10 +52,12 @@ class Given(NamedTuple):
 
     By job, as ``SlurmJobs`` has them; ``limit`` is its time limit (s), ``first_held`` where its nodes stand in
     ``Dynamic.held_node``, ``account`` the number of its account. By node: ``cores``, ``memory`` (MB), ``gpus``,
-    ``weight`` (from 0 on, without gaps), ``leaf`` (a switch). By switch its ``parent`` (-1: none), those above behind
-    those below. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By holder:
-    limits, ``NO_LIMIT`` where there is none. By association: its ``parent``, ``shares``, whether it ``is_user``, its
-    children from ``first_child`` on among ``child``.
+    ``weight`` (from 0 on, without gaps), ``leaf`` (a switch, -1: none). By switch its ``parent`` (-1: none) and its
+    ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By holder:
+    limits, ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has shares of
+    its own (``sharing``), its ``share`` among those of its level, and of all (``normalized``), whether it ``is_user``,
+    its children from ``first_child`` on among ``child``. By QOS ``chain``: how long the longest chain is of QOS of which
+    each may preempt the next.
     """
 
     number: FloatArray
@@ -88,22 +90,29 @@ class Given(NamedTuple):
     weight: IntArray
     leaf: IntArray
     parent: IntArray
+    height: IntArray
     tier: IntArray
     partition_factor: FloatArray
     partition_qos: IntArray
     billing: FloatArray
     partition_bits: IntArray
+    partition_alone: IntArray
+    partition_totals: FloatArray
     set_bits: IntArray
     totals: FloatArray
     above: IntArray
-    shares: FloatArray
+    sharing: IntArray
+    has_shares: IntArray
+    share: FloatArray
+    normalized: FloatArray
     is_user: IntArray
     first_child: IntArray
     child: IntArray
     association_factor: FloatArray
     qos_factor: FloatArray
     usage_factor: FloatArray
-    may_preempt: IntArray
+    chain: IntArray
+    plans_nothing: IntArray
     most_jobs: FloatArray
     most_own_jobs: FloatArray
     most_jobs_of_user: FloatArray
@@ -125,25 +134,22 @@ class Given(NamedTuple):
 
 
 class Amounts(NamedTuple):
-    """What is free of each node: ``cores``, ``memory`` (MB), ``gpus``; how many ``jobs`` run there, and whether one of
-    them has it alone (``taken``)."""
+    """What is free of each node: ``cores``, ``memory`` (MB), ``gpus``; and how many ``jobs`` run there."""
 
     cores: IntArray
     memory: IntArray
     gpus: IntArray
     jobs: IntArray
-    taken: IntArray
 
 
-(SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD, REASONS, RECORDS, LOST_REASONS, TRIALS, COUNTS) = (
-    range(13)
-)
+(SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
+(REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, COUNTS) = range(8, 14)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
 start in a pass that is tried only."""
 
-(LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, CLOCKS) = range(7)
+(LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, CLOCKS) = range(8)
 """Places in ``Dynamic.clock``, s."""
 
 
@@ -154,8 +160,9 @@ class Dynamic(NamedTuple):
     ``held_node``, ``held_cores`` and ``held_gpus``; in which partition it ran (``ran_in``), who started it (``by``),
     when it ``started`` and its limit ends (``limit_end``, s), its ``reason``. ``pending`` lists jobs that were submitted and do not wait
     yet. Entries of the queue, in order: ``entry_job`` (-1: it waits no more), ``entry_partition``,
-    ``entry_priority``. ``runner`` lists running jobs by the end of their limits. By association ``usage`` and
-    ``fair_share``; by holder how many jobs run and what they hold. The rest is room to work in: sets of nodes
+    ``entry_priority``. ``runner`` lists running jobs by the end of their limits,
+    ``by_number`` by their numbers. By holder what it has ``used``
+    (resources x s, decayed), how many jobs run and what they hold; by association its ``fair_share``. The rest is room to work in: sets of nodes
     (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
     backfill: records with ``begin``, ``end``, ``next`` and sets of nodes.
     """
@@ -168,6 +175,7 @@ class Dynamic(NamedTuple):
     entry_partition: IntArray
     entry_priority: FloatArray
     runner: IntArray
+    by_number: IntArray
     started: FloatArray
     limit_end: FloatArray
     held_count: IntArray
@@ -181,11 +189,9 @@ class Dynamic(NamedTuple):
     now: Amounts
     then: Amounts
     up: IntArray
-    usage: FloatArray
-    qos_usage: FloatArray
+    used: FloatArray
     fair_share: FloatArray
     level: FloatArray
-    effective: FloatArray
     stack: IntArray
     siblings: IntArray
     jobs_of: IntArray
@@ -197,20 +203,28 @@ class Dynamic(NamedTuple):
     in_use_of_account: FloatArray
     tasks_running: IntArray
     resources: FloatArray
+    on_node: FloatArray
     allowed: IntArray
     available: IntArray
     before: IntArray
     picked: IntArray
+    free_cores: IntArray
     usable: IntArray
     most: IntArray
     chosen: IntArray
     got: IntArray
+    run_first: IntArray
+    run_behind: IntArray
+    run_cores: IntArray
     leaf_nodes: IntArray
     leaf_cores: IntArray
     failed: IntArray
     tested: IntArray
     tested_user: IntArray
+    tested_user_partition: IntArray
     tested_association: IntArray
+    planned_tasks: IntArray
+    refused: IntArray
     begin: FloatArray
     end: FloatArray
     next: IntArray
@@ -268,9 +282,5 @@ def copy_set(source: IntArray, at: int, target: IntArray, to: int, words: int) -
 def copy_amounts(source: Amounts, target: Amounts) -> None:
     """Copy what is free of each node."""
     for node in range(len(source.cores)):
-        target.cores[node], target.memory[node], target.gpus[node] = (
-            source.cores[node],
-            source.memory[node],
-            source.gpus[node],
-        )
-        target.jobs[node], target.taken[node] = source.jobs[node], source.taken[node]
+        target.cores[node], target.memory[node] = source.cores[node], source.memory[node]
+        target.gpus[node], target.jobs[node] = source.gpus[node], source.jobs[node]

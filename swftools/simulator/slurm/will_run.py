@@ -7,7 +7,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import choose_nodes
-from swftools.simulator.slurm.holding import ask_in_plan, give_back
+from swftools.simulator.slurm.holding import give_back
 from swftools.simulator.slurm.state import (
     BF_LINEAR,
     LEFT_OUT,
@@ -15,73 +15,79 @@ from swftools.simulator.slurm.state import (
     RUNNERS,
     VERSION,
     WORDS,
+    Amounts,
     Dynamic,
     Given,
     copy_amounts,
     has_node,
     put_node,
 )
+from swftools.simulator.slurm.totals import put_totals
 
 WINDOW = 30.0
 """Seconds of the first window in which ends of jobs count together."""
 
-FIRST_WITH_BARRIER = 23.02
-"""The version from which on windows begin at whole multiples of the first, counted from the first end."""
+FIRST_WITH_BARRIER = 22.05
+"""The version from which on windows are counted from one time, a whole multiple of the first window."""
 
-MOST_TOGETHER = 200
-"""Jobs of one window."""
+FIRST_FROM_THEN_ON = 23.11
+"""The version from which on the machine as it is now is not tried for a later start."""
 
 
 @kernel(allocates=False)
 def will_run(
-    given: Given, state: Dynamic, job: int, partition: int, now: float, from_then_on: float, only_now: bool
+    given: Given, state: Dynamic, job: int, partition: int, now: float, earliest: float, only_now: bool
 ) -> float:
-    """Return when a job could start on the available nodes, infinity if never; ``state.picked`` are its nodes then."""
-    count = 0
-    if from_then_on <= now:
-        count = choose_nodes(given, state, job, state.available, state.now)
-        if count > 0:
-            pick(state, count)
-            ask_in_plan(given, state, job, partition, count)
-            return now
-        if only_now:
-            return np.inf
+    """Return when a job could start on the available nodes, infinity if never.
+
+    ``state.picked`` are its nodes then, and ``state.resources`` what it would hold of them.
+    """
+    is_new = given.number[VERSION] >= FIRST_FROM_THEN_ON
+    if (earliest <= now or not is_new) and can_run(given, state, job, partition, state.now):
+        return now
+    if only_now:
+        return np.inf
     copy_amounts(state.now, state.then)
-    is_linear, window = given.number[BF_LINEAR], WINDOW
-    has_windows = int(given.number[LEFT_OUT]) != NO_WINDOWS
-    place, many, barrier = 0, state.counts[RUNNERS], -1.0
+    linear, window, place, many = given.number[BF_LINEAR], WINDOW, 0, state.counts[RUNNERS]
+    if is_new and earliest > now:
+        while place < many and planned_end(state, place, now) < earliest:
+            if touches(given, state, state.runner[place]):
+                give_back(given, state, state.runner[place], state.then)
+            place += 1
+        if can_run(given, state, job, partition, state.then):
+            return earliest
+    has_windows, has_barrier = int(given.number[LEFT_OUT]) != NO_WINDOWS, given.number[VERSION] >= FIRST_WITH_BARRIER
+    base = last = -1.0
     while place < many:
-        last, first_end, together = -1.0, -1.0, 0
+        if not has_barrier:
+            base = -1.0
+        last = -1.0
         while place < many:
-            runner = state.runner[place]
+            runner, end = state.runner[place], planned_end(state, place, now)
             place += 1
             if not touches(given, state, runner):
                 continue
-            last = max(state.limit_end[runner], now + 1.0)
-            if first_end < 0.0:
-                first_end = last
-            if barrier < 0.0:
-                barrier = last + (WINDOW - last % WINDOW)
             give_back(given, state, runner, state.then)
-            together += 1
-            if place == many or together > MOST_TOGETHER or not has_windows:
-                break
-            base = barrier if given.number[VERSION] >= FIRST_WITH_BARRIER else first_end
-            if state.limit_end[state.runner[place]] > base + window:
+            last = end
+            if base < 0.0:
+                base = end + (WINDOW - end % WINDOW) if has_barrier else end
+            if not has_windows or place == many or planned_end(state, place, now) > base + window:
                 break
         if last < 0.0:
             return np.inf
-        if last >= from_then_on or place == many:
-            count = choose_nodes(given, state, job, state.available, state.then)
-            if count > 0:
-                pick(state, count)
-                ask_in_plan(given, state, job, partition, count)
-                return last
-        window = window + is_linear if is_linear > 0.0 else 2.0 * window
-        if given.number[VERSION] >= FIRST_WITH_BARRIER and place < many:
-            while state.limit_end[state.runner[place]] > barrier + window:
-                window = window + is_linear if is_linear > 0.0 else 2.0 * window
+        if can_run(given, state, job, partition, state.then):
+            return last
+        window = window + linear if linear > 0.0 else 2.0 * window
+        while has_barrier and place < many and planned_end(state, place, now) > base + window:
+            window = window + linear if linear > 0.0 else 2.0 * window
     return np.inf
+
+
+@kernel(allocates=False)
+def planned_end(state: Dynamic, place: int, now: float) -> float:
+    """Return when a running job ends at its limit; one that is beyond it ends next."""
+    end = state.limit_end[state.runner[place]]
+    return end if end > now else now + 1.0
 
 
 @kernel(allocates=False)
@@ -95,9 +101,14 @@ def touches(given: Given, state: Dynamic, runner: int) -> bool:
 
 
 @kernel(allocates=False)
-def pick(state: Dynamic, count: int) -> None:
-    """Let the chosen nodes be the picked set."""
+def can_run(given: Given, state: Dynamic, job: int, partition: int, amounts: Amounts) -> bool:
+    """Whether the available nodes suffice for a job, of which so much is free; then they are picked."""
+    count = choose_nodes(given, state, job, partition, state.available, amounts)
+    if count == 0:
+        return False
     for word in range(state.counts[WORDS]):
         state.picked[word] = 0
     for i in range(count):
         put_node(state.picked, 0, state.chosen[i])
+    put_totals(given, state, job, partition, count, amounts)
+    return True
