@@ -89,7 +89,11 @@ def look_along(
 def will_run(
     world: World, job: Job, partition: int, nodes: set[int], earliest: float, is_now_only: bool
 ) -> tuple[float, Placed] | None:
-    """Return when a job could start on some nodes as jobs end, and on which; None if never."""
+    """Return when a job could start on some nodes as jobs end, and on which; None if never.
+
+    Running jobs are taken away by windows of their ends, and after each it is tried. The next job of all that run ends
+    a window, also one that has none of the nodes; the job after such a one is taken away whenever it ends.
+    """
     is_new = world.site.version >= (23, 11)
     if (earliest <= world.now or not is_new) and (placed := choose(world, job, partition, nodes, world.running)):
         return world.now, placed
@@ -99,27 +103,34 @@ def will_run(
     def end_of(each: Job) -> float:
         return each.expected_end if each.expected_end > world.now else world.now + 1
 
-    on_nodes = [each for each in world.running if nodes & set(each.placed.cores)]
-    ending = sorted(on_nodes, key=lambda each: (end_of(each), each.row))
+    ending = sorted(world.running, key=lambda each: (end_of(each), each.row))
     held = list(world.running)
     if is_new and earliest > world.now:
-        early = [each for each in ending if end_of(each) < earliest]
-        ending = [each for each in ending if each not in early]
-        held = [each for each in held if each not in early]
+        ending = [each for each in ending if end_of(each) >= earliest]
+        held = [each for each in held if end_of(each) >= earliest]
         if placed := choose(world, job, partition, nodes, held):
             return earliest, placed
-    is_aligned = world.site.version >= (23, 2)
-    window, barrier = WINDOW, None
+    is_aligned = world.site.version >= (22, 5)
+    window: float = WINDOW
+    barrier: float | None = None
     while ending:
-        first = end_of(ending[0])
-        if barrier is None or not is_aligned:
-            barrier = first + (WINDOW - first % WINDOW) if is_aligned else first
-        gone = [ending.pop(0)]
-        while ending and end_of(ending[0]) <= barrier + window:
-            gone.append(ending.pop(0))
-        held = [each for each in held if each not in gone]
+        last: Job | None = None
+        first: float | None = None
+        while ending:
+            each = ending.pop(0)
+            if not nodes & set(each.placed.cores):
+                continue
+            last = each
+            held.remove(each)
+            first = end_of(each) if first is None else first
+            if barrier is None or not is_aligned:
+                barrier = first + (WINDOW - first % WINDOW) if is_aligned else first
+            if ending and end_of(ending[0]) > barrier + window:
+                break
+        if last is None:
+            return None
         if placed := choose(world, job, partition, nodes, held):
-            return end_of(gone[-1]), placed
+            return end_of(last), placed
         window = wider(world, window)
         while is_aligned and ending and end_of(ending[0]) > barrier + window:
             window = wider(world, window)

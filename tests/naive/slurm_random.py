@@ -47,8 +47,8 @@ def random_site(seed: int) -> tuple[SlurmSite, NodeTable]:
     table = random_machine(lot)
     qos = random_qos(lot)
     associations = random_associations(lot)
-    half_life = lot.choice([0.0, 100.0, 300.0, 2000.0])
-    if not half_life:  # usage that never decays would keep jobs for ever
+    priority = random_priority(lot)
+    if not priority.half_life or not priority.is_multifactor:  # usage that never decays would keep jobs for ever
         qos = tuple(without_minutes(each) for each in qos)
         associations = tuple(without_minutes(each) for each in associations)
     site = SlurmSite(
@@ -56,7 +56,7 @@ def random_site(seed: int) -> tuple[SlurmSite, NodeTable]:
         has_backfill=lot.random() < 0.9,
         scheduler=random_scheduler(lot),
         enforce=frozenset(lot.choice([{"limits", "associations", "qos"}, {"associations"}])),
-        priority=random_priority(lot, half_life),
+        priority=priority,
         qos=qos,
         associations=associations,
         partitions=tuple(
@@ -209,7 +209,7 @@ def random_associations(lot: random.Random) -> tuple[SlurmAssociation, ...]:
     return tuple(each)
 
 
-def random_priority(lot: random.Random, half_life: float) -> SlurmPriority:
+def random_priority(lot: random.Random) -> SlurmPriority:
     """Return weights and periods."""
     return SlurmPriority(
         is_multifactor=lot.random() < 0.9,
@@ -221,7 +221,7 @@ def random_priority(lot: random.Random, half_life: float) -> SlurmPriority:
         qos=float(lot.choice([0, 500])),
         tres=lot.choice([{}, {"cpu": 300.0, "mem": 200.0, "gres/gpu": 100.0}]),
         max_age=float(lot.choice([200, 2000])),
-        half_life=half_life,
+        half_life=lot.choice([0.0, 100.0, 300.0, 2000.0]),
         calc_period=float(lot.choice([7, 20, 60])),
         favors_small=lot.random() < 0.3,
         is_fair_tree=lot.random() < 0.6,
@@ -345,8 +345,9 @@ def can_start(site: SlurmSite, table: NodeTable, row: dict[str, Any], sets: Any,
     """Whether a job could start in each of its partitions if nothing else ran."""
     job = jobs_of(asked_of([row], sets, np.zeros(0)), len(table), [0.0], [1.0], [limit], [0.0])[0]
     world = World(site, table, [job])
-    world.used_by_association = {place: {} for place in range(len(site.associations))}
-    world.used_by_qos = {place: {} for place in range(len(site.qos))}
+    left = {"cpu": 600.0, "billing": 600.0}  # of usage: not all of it decays while somebody waits
+    world.used_by_association = dict.fromkeys(range(len(site.associations)), left)
+    world.used_by_qos = dict.fromkeys(range(len(site.qos)), left)
     for partition in job.partitions:
         placed = choose(world, job, partition, range(len(table)), [])
         if placed is None or before_choosing(world, job, partition):
