@@ -122,11 +122,6 @@ def choose_among(given: Given, state: Dynamic, job: int, alone: bool, amounts: A
     """Choose among nodes that are usable, whose weights count as one."""
     if given.number[HAS_TOPOLOGY] == 0.0:
         return choose_in_runs(given, state, job, alone, amounts)
-    if given.wanted[job] <= 1:
-        best = best_node(given, state, job, 0, len(given.cores), given.cpus[job], amounts)
-        if best >= 0:
-            state.chosen[0], state.most[best] = best, state.usable[best]
-            return 1
     return choose_in_leaves(given, state, job, alone)
 
 
@@ -208,66 +203,63 @@ def choose_in_runs(given: Given, state: Dynamic, job: int, alone: bool, amounts:
 
 @kernel(allocates=False)
 def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool) -> int:
-    """Choose nodes of as few leaves of the network as possible."""
+    """Choose nodes of leaves of the network: the smallest that has enough nodes, or the largest, then those near it."""
     switches = len(given.parent)
     for switch in range(switches):
-        state.leaf_nodes[switch] = state.leaf_cores[switch] = 0
+        state.leaf_nodes[switch] = 0
     for node in range(len(given.cores)):
-        if state.usable[node] > 0:
-            switch = given.leaf[node]
-            while switch >= 0:
-                state.leaf_nodes[switch] += 1
-                state.leaf_cores[switch] += state.usable[node]
-                switch = given.parent[switch]
-    best = -1
-    for switch in range(switches):
-        if state.leaf_nodes[switch] < given.min_nodes[job] or state.leaf_cores[switch] < given.cpus[job]:
-            continue
-        if best < 0 or is_smaller(given, state, switch, best):
-            best = switch
-    if best < 0:
-        return 0
-    count, rest = 0, given.cpus[job]
+        if state.usable[node] > 0 and given.leaf[node] >= 0:
+            state.leaf_nodes[given.leaf[node]] += 1
+    rest, missing, count, first_leaf = given.cpus[job], given.wanted[job], 0, -1
     most = given.max_nodes[job] if given.max_nodes[job] > 0 else given.cpus[job]
-    while True:
-        leaf = -1  # of those below that are left, the one with most nodes
-        for switch in range(switches):
-            if given.height[switch] == 0 and state.leaf_nodes[switch] > 0 and is_below(given, switch, best):
-                if leaf < 0 or state.leaf_nodes[switch] > state.leaf_nodes[leaf]:
-                    leaf = switch
-        if leaf < 0:
-            break
-        state.leaf_nodes[leaf] = 0
-        for node in range(len(given.cores)):
-            if given.leaf[node] != leaf or state.usable[node] == 0:
+    while (rest > 0 or missing > 0) and count < most:
+        best, is_enough, best_way = -1, False, 0
+        for leaf in range(switches):
+            nodes = state.leaf_nodes[leaf]
+            if nodes == 0:
                 continue
-            if not ((rest > 0 or count < given.wanted[job]) and count < most):
+            suffices = nodes >= missing
+            way = 0 if first_leaf < 0 else way_up(given, first_leaf, leaf)
+            is_better = best < 0 or way < best_way
+            if not is_better and way == best_way:
+                if suffices and is_enough:
+                    is_better = nodes < state.leaf_nodes[best]
+                elif suffices or is_enough:
+                    is_better = suffices
+                else:
+                    is_better = nodes > state.leaf_nodes[best]
+            if is_better:
+                best, is_enough, best_way = leaf, suffices, way
+        if best < 0:
+            break
+        if first_leaf < 0:
+            first_leaf = best
+        state.leaf_nodes[best] = 0
+        for node in range(len(given.cores)):
+            if given.leaf[node] != best or state.usable[node] == 0:
+                continue
+            if not ((rest > 0 or missing > 0) and count < most):
                 break
             share = share_of(given, state, job, alone, node, rest, count)
             state.chosen[count], state.most[node] = node, share
             count += 1
             rest -= share
+            missing -= 1
     return count if rest <= 0 and count >= given.min_nodes[job] else 0
 
 
 @kernel(allocates=False)
-def is_smaller(given: Given, state: Dynamic, switch: int, other: int) -> bool:
-    """Whether a switch stands lower than another one, or has fewer usable nodes, or fewer usable CPUs."""
-    if given.height[switch] != given.height[other]:
-        return given.height[switch] < given.height[other]
-    if state.leaf_nodes[switch] != state.leaf_nodes[other]:
-        return state.leaf_nodes[switch] < state.leaf_nodes[other]
-    return state.leaf_cores[switch] < state.leaf_cores[other]
-
-
-@kernel(allocates=False)
-def is_below(given: Given, switch: int, other: int) -> bool:
-    """Whether a switch is another one, or below it."""
+def way_up(given: Given, leaf: int, other: int) -> int:
+    """Return how high the lowest switch is that is above two leaves; more than any where there is none."""
+    switch = leaf
     while switch >= 0:
-        if switch == other:
-            return True
+        above = other
+        while above >= 0:
+            if above == switch:
+                return given.height[switch]
+            above = given.parent[above]
         switch = given.parent[switch]
-    return False
+    return len(given.height)
 
 
 @kernel(allocates=False)

@@ -17,6 +17,7 @@ from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.queue import calculate, note_arrivals
 from swftools.simulator.slurm.starting import hold, note_end, start_for_good, undo_trials
 from swftools.simulator.slurm.state import (
+    ASKED_AT,
     BEGUN,
     BF_INTERVAL,
     CALC_PERIOD,
@@ -94,8 +95,7 @@ def missed(last: float, every: float, whole: float) -> float:
     """Return by how much a time that comes again and again has moved on before a tick, s."""
     if every <= 0.0 or last + every >= whole:
         return 0.0
-    times = np.ceil((whole - last) / every) - 1.0
-    return times * np.ceil(every) if every == np.ceil(every) else 0.0
+    return every * (np.ceil((whole - last) / every) - 1.0)
 
 
 @kernel(allocates=False)
@@ -107,11 +107,19 @@ def catch_up(given: Given, state: Dynamic, whole: float) -> None:
         if state.counts[RUNNERS] == 0:  # then usage only decays, as much in one step as in many
             clock[NEXT_CALC] += missed(clock[NEXT_CALC] + number[CALC_PERIOD], number[CALC_PERIOD], whole)
         clock[NEXT_CALC] += number[CALC_PERIOD]
-    clock[LAST_BACKFILL] += missed(clock[LAST_BACKFILL], number[BF_INTERVAL], whole)
-    step = missed(clock[LAST_FULL], number[INTERVAL], whole)
-    if step > 0.0:
-        clock[LAST_FULL] += step
-        clock[LAST_MAIN] = max(clock[LAST_MAIN], clock[LAST_FULL])
+    clock[LAST_BACKFILL] += missed(clock[LAST_BACKFILL], np.ceil(number[BF_INTERVAL]), whole)
+    while number[HAS_MAIN] > 0.0:
+        asked, full = np.inf, clock[LAST_FULL] + np.ceil(number[INTERVAL])
+        if state.counts[MAIN_ASKED] != 0:
+            asked = max(clock[ASKED_AT], clock[LAST_MAIN] + np.ceil(number[DELAY]), number[FIRST_PASS])
+        elif number[INTERVAL] > 0.0:
+            full += missed(full, np.ceil(number[INTERVAL]), whole)
+        if min(full, asked) >= whole:
+            break
+        if full <= asked:
+            clock[LAST_FULL] = full
+        clock[LAST_MAIN] = min(full, asked)
+        state.counts[MAIN_ASKED] = 0
 
 
 @kernel(allocates=False)

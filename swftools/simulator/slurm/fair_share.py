@@ -33,26 +33,26 @@ NO_LEVEL = 4294967294.0
 
 @kernel(allocates=False)
 def use(given: Given, state: Dynamic, job: int, seconds: float) -> None:
-    """Add what a running job used in some seconds until now to its holders: associations above it, and QOS."""
+    """Add what a running job used in some seconds to its holders: associations above it, and QOS."""
     partition, qos = state.ran_in[job], given.qos[job]
     add_up(given, state, job, partition)
+    seconds *= given.number[DECAY] ** seconds
     factor = given.usage_factor[qos] if qos != UNKNOWN else 1.0
-    decayed = seconds * given.number[DECAY] ** seconds
     holder = given.association[job]
     while holder != UNKNOWN:
-        add_used(state, holder, decayed, factor)
+        add_used(state, holder, seconds, factor)
         holder = given.above[holder]
     for turn in range(2):
         other = qos_at(given, job, partition, turn)
         if other != UNKNOWN:
-            add_used(state, len(given.above) + other, decayed, factor)
+            add_used(state, len(given.above) + other, seconds, factor)
 
 
 @kernel(allocates=False)
-def add_used(state: Dynamic, holder: int, decayed: float, factor: float) -> None:
-    """Add what ``state.resources`` has, over some decayed seconds, to what a holder has used."""
+def add_used(state: Dynamic, holder: int, seconds: float, factor: float) -> None:
+    """Add what ``state.resources`` has, over some seconds, to what a holder has used."""
     for resource in range(RESOURCES):
-        state.used[holder * RESOURCES + resource] += decayed * state.resources[resource] * factor
+        state.used[holder * RESOURCES + resource] += seconds * state.resources[resource] * factor
 
 
 @kernel(allocates=False)

@@ -10,16 +10,14 @@ from swftools.simulator.machine.state import LATE, NOW, SUBMITTED, Machine
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.holding import ask_in_plan
 from swftools.simulator.slurm.limits import BEHIND
-from swftools.simulator.slurm.starting import set_reason
+from swftools.simulator.slurm.starting import ask_main, set_reason
 from swftools.simulator.slurm.state import (
-    CHANGED,
     CPU,
     DEAD,
     ENTRIES,
     FAVORS_SMALL,
     IS_MULTIFACTOR,
     LEFT_OUT,
-    MAIN_ASKED,
     MAX_AGE,
     NO_FAIR_SHARE,
     NO_MULTIFACTOR,
@@ -51,9 +49,15 @@ def priority_of(given: Given, state: Dynamic, job: int, partition: int, now: flo
     if number[MAX_AGE] > 0.0:
         age = min((now - np.floor(state.eligible[job])) / number[MAX_AGE], 1.0)
     nodes, cores, association, qos = given.totals[NODES], given.totals[CPU], given.association[job], given.qos[job]
-    size = (given.min_nodes[job] / nodes + given.cpus[job] / cores) / 2.0
+    asked = float(given.cpus[job])
+    if given.partition_alone[partition] != 0:
+        at = partition * RESOURCES
+        asked = max(
+            asked, given.min_nodes[job] * (given.partition_totals[at + CPU] // given.partition_totals[at + NODES])
+        )
+    size = (given.min_nodes[job] / nodes + asked / cores) / 2.0
     if number[FAVORS_SMALL] > 0.0:
-        size = ((nodes - given.min_nodes[job]) / nodes + (cores - given.cpus[job]) / cores) / 2.0
+        size = ((nodes - given.min_nodes[job]) / nodes + (cores - asked) / cores) / 2.0
     found = number[W_AGE] * age
     if association != UNKNOWN:
         found += number[W_ASSOCIATION] * given.association_factor[association]
@@ -101,7 +105,7 @@ def is_before(
 def add_job(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     """Put the entries of a job into the queue, which is eligible from now on."""
     state.eligible[job] = machine.clock[NOW]
-    state.counts[MAIN_ASKED] = state.counts[CHANGED] = 1
+    ask_main(given, state, machine)
     set_reason(state, machine, job, BEHIND)
     for i in range(given.first_partition[job], given.first_partition[job + 1]):
         partition = given.partition[i]

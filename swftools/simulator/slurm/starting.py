@@ -13,14 +13,17 @@ from swftools.simulator.slurm.fair_share import use
 from swftools.simulator.slurm.holding import add_up, give_back, take, write_down
 from swftools.simulator.slurm.limits import count_job
 from swftools.simulator.slurm.state import (
+    ASKED_AT,
     CHANGED,
     DEAD,
     FOLLOWS,
     LAST_CALC,
+    LAST_TICK,
     LOST_REASONS,
     MAIN_ASKED,
     REASONS,
     RUNNERS,
+    TICK,
     TRIALS,
     Dynamic,
     Given,
@@ -113,7 +116,7 @@ def note_end(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     """Let a job end that ran."""
     use(given, state, job, np.floor(machine.clock[NOW]) - max(state.started[job], state.clock[LAST_CALC]))
     let_go(given, state, job)
-    state.counts[MAIN_ASKED] = state.counts[CHANGED] = 1
+    ask_main(given, state, machine)
 
 
 @kernel(allocates=False)
@@ -130,3 +133,13 @@ def undo_trials(given: Given, state: Dynamic, machine: Machine) -> None:
             state.would_node[j] = state.held_node[j]
         state.by[job] = state.held_count[job] = 0
     state.counts[TRIALS] = 0
+
+
+@kernel(allocates=False)
+def ask_main(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Ask for a pass of the main scheduler, at the next tick that is not over."""
+    now, tick = machine.clock[NOW], given.number[TICK]
+    state.counts[CHANGED] = 1
+    if state.counts[MAIN_ASKED] == 0:
+        state.counts[MAIN_ASKED] = 1
+        state.clock[ASKED_AT] = np.ceil(now - tick) + (1.0 if state.clock[LAST_TICK] == now else 0.0)

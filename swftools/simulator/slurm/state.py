@@ -149,8 +149,8 @@ them are of jobs that wait no more; running jobs; whether the main scheduler was
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
 start in a pass that is tried only."""
 
-(LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, CLOCKS) = range(8)
-"""Places in ``Dynamic.clock``, s."""
+(LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT, CLOCKS) = range(9)
+"""Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for."""
 
 
 class Dynamic(NamedTuple):
