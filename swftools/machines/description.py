@@ -21,13 +21,15 @@ from swftools.machines.change import change_mapping
 from swftools.machines.formats import read_machine_file
 from swftools.machines.left_out import not_simulated
 from swftools.machines.node_table import GPU, NodeTable
-from swftools.machines.numbering import Numbered, kind_name, node_table, number_nodes
+from swftools.machines.numbering import Numbered, kind_name, named_numbers, node_table, number_nodes
 from swftools.machines.outage_dates import from_now_on, in_log_time
 from swftools.machines.outages import node_outages
 from swftools.machines.parts import UNTYPED, NodeKind, Number, Outage, Partition, Text, Texts
+from swftools.machines.slurm_of_parts import not_simulated_of, slurm_problems, slurm_site
+from swftools.machines.slurm_parts import Slurm
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ROWS, ShowsItself
-from swftools.parameters.problems import report, validated
+from swftools.parameters.problems import report, report_placed, validated
 
 if TYPE_CHECKING:
     from typing import Self
@@ -61,6 +63,8 @@ class MachineDescription(ShowsItself):
         In words: told, and not simulated.
     notes : tuple of str
         What whoever read it had to leave out or to assume.
+    slurm : Slurm, optional
+        How Slurm is configured there, for policy ``slurm``: priorities, scheduler, QOS, accounts, switches.
 
     Examples
     --------
@@ -86,9 +90,16 @@ class MachineDescription(ShowsItself):
     licences: dict[Text, Number] = field(default_factory=dict)
     burst_buffers: Texts = ()
     notes: Texts = ()
+    slurm: Slurm | None = None
 
     @classmethod
-    def from_mapping(cls, content: Mapping[str, Any], source: str = "machine", text: bytes = b"") -> Self:
+    def from_mapping(
+        cls,
+        content: Mapping[str, Any],
+        source: str = "machine",
+        text: bytes = b"",
+        places: Mapping[tuple[Any, ...], str] | None = None,
+    ) -> Self:
         """Return the machine that a mapping describes, as a YAML file would.
 
         Parameters
@@ -99,6 +110,8 @@ class MachineDescription(ShowsItself):
             What messages call it.
         text : bytes
             The YAML that it was read from, for the numbers of lines.
+        places : mapping of tuple to str, optional
+            Where keys were read in files that are no YAML, as in ``slurm.conf, line 3``: messages say it.
 
         Raises
         ------
@@ -106,12 +119,14 @@ class MachineDescription(ShowsItself):
             It is not valid; the message lists every problem.
         """
         try:
-            found = validated(cls, source, text, dict(content))
+            found = validated(cls, source, text, dict(content), places)
         except ParameterError as error:
-            raise error if text else ParameterError(f"{source}: {error}") from None
-        problems = list(found.numbered().problems)
+            raise error if text or places else ParameterError(f"{source}: {error}") from None
+        problems = found._problems(found.numbered())
         if problems and text:
             raise ParameterError(report(source, text, problems))
+        if problems and places:
+            raise ParameterError(report_placed(source, places, problems))
         if problems:
             told = "; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)
             raise ParameterError(f"{source}: {told}")
@@ -157,6 +172,13 @@ class MachineDescription(ShowsItself):
         """Return the numbers of nodes, and what is wrong between the parts of the description."""
         return number_nodes(self.nodes, self.partitions, self.outages, by_name=self.order == "names")
 
+    def _problems(self, numbered: Numbered) -> list[tuple[tuple[Any, ...], str]]:
+        """Return what is wrong between the parts of the description, with what is wrong in its nodes."""
+        found = [*numbered.problems]
+        if self.slurm is not None and not found:
+            found += slurm_problems(self.slurm, self.partitions, named_numbers(self.nodes, numbered))
+        return found
+
     def table(self) -> NodeTable:
         """Return the nodes as arrays, for the simulator.
 
@@ -166,12 +188,16 @@ class MachineDescription(ShowsItself):
             Parts of the description do not fit to each other.
         """
         numbered = self.numbered()
-        if numbered.problems:
-            where, what = numbered.problems[0]
+        if problems := self._problems(numbered):
+            where, what = problems[0]
             raise ParameterError(f"machine: {'.'.join(map(str, where))}: {what}")
+        site = None
+        if self.slurm is not None:
+            site = slurm_site(self.slurm, self.partitions, named_numbers(self.nodes, numbered))
         return replace(
             node_table(self.nodes, self.partitions, numbered),
             outages=node_outages(self.outages, numbered.outages),
+            slurm=site,
             told=(*self.not_simulated(), *self.notes),
         )
 
@@ -268,7 +294,10 @@ class MachineDescription(ShowsItself):
 
     def not_simulated(self) -> tuple[str, ...]:
         """Return what the description has that simulations do not look at, a sentence each."""
-        return not_simulated(self.nodes, self.partitions, self.outages, self.licences, self.burst_buffers)
+        return (
+            *not_simulated(self.nodes, self.partitions, self.outages, self.licences, self.burst_buffers),
+            *(not_simulated_of(self.slurm) if self.slurm is not None else ()),
+        )
 
     def kinds(self) -> pd.DataFrame:
         """Return a row for each kind of nodes, in their order.
@@ -371,4 +400,4 @@ def read_machine(path: str | os.PathLike[str]) -> MachineDescription:
     partitions: all 4
     """
     found = read_machine_file(path)
-    return MachineDescription.from_mapping(found.content, os.fsdecode(path), found.yaml)
+    return MachineDescription.from_mapping(found.content, os.fsdecode(path), found.yaml, found.places)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
-from swftools.machines.formats.slurm_words import SlurmMachine, value_of
+from swftools.machines.formats.slurm_machine import SlurmMachine
+from swftools.machines.formats.slurm_words import value_of
 from swftools.machines.hostlist import expand_hosts, split_hosts
 
 _LINE = re.compile(r"^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost)\s*=", re.IGNORECASE | re.MULTILINE)
@@ -76,7 +77,7 @@ def read_slurm_conf(text: str, name: str) -> Found:
         elif first == "downnodes":
             machine.add_away(_hosts(words[first], where), {"state": "DOWN"} | words)
         else:
-            machine.set(words)
+            machine.set(words, where)
 
     def nodes_of(item: str) -> list[str]:
         """Return the lists of hosts that stand for an item, which may be a set."""
@@ -91,7 +92,7 @@ def read_slurm_conf(text: str, name: str) -> Found:
             lost = next((host for host in _hosts(each, where) if host not in known), None) if each != "ALL" else None
             if lost is not None:
                 raise ParameterError(f"{where}: no NodeName or NodeSet is {lost!r}; add it, or take it out of Nodes")
-    return Found(machine.content(nodes_of))
+    return Found(machine.content(nodes_of), places=machine.places)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
