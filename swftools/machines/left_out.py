@@ -27,28 +27,28 @@ def not_simulated(
 def _of_nodes(kinds: Sequence[NodeKind]) -> Iterator[str]:
     threads = [kind_name(kind) for kind in kinds if kind.threads_per_core > 1]
     if threads:
-        yield f"threads: those that a log counts become cores ({_named(threads)})"
+        yield f"threads: those that a log counts become cores ({named(threads)})"
     mixed = [kind_name(kind) for kind in kinds if len(kind.gpus) > 1]
     if mixed:
-        yield f"GPUs of several types on a node are counted together ({_named(mixed)})"
+        yield f"GPUs of several types on a node are counted together ({named(mixed)})"
     untold = [kind_name(kind) for kind in kinds if kind.memory is None]
     if untold:
-        yield f"memory is not known, and never lacks ({_named(untold)})"
+        yield f"memory is not known, and never lacks ({named(untold)})"
     for what, names in (
         ("speed", [kind_name(kind) for kind in kinds if kind.speed != 1]),
         ("power", [kind_name(kind) for kind in kinds if kind.power]),
     ):
         if names:
-            yield f"{what}: told, not simulated ({_named(names)})"
+            yield f"{what}: told, not simulated ({named(names)})"
 
 
 def _of_partitions(partitions: Sequence[Partition]) -> Iterator[str]:
     allowed = [part.name for part in partitions if part.allow]
     if allowed:
-        yield f"who may use a partition: told, not simulated ({_named(allowed)})"
+        yield f"who may use a partition: told, not simulated ({named(allowed)})"
     times = [part.name for part in partitions if part.default_time is not None]
     if times:
-        yield f"times of jobs that request none: told, not simulated ({_named(times)})"
+        yield f"times of jobs that request none: told, not simulated ({named(times)})"
 
 
 def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_buffers: Sequence[str]) -> Iterator[str]:
@@ -59,12 +59,12 @@ def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_bu
     if others:
         yield f"{counted(others, 'outage')} of the moment: kept, not simulated"
     if licences:
-        yield f"licences: not modelled ({_named(f'{name} {count:,}' for name, count in licences.items())})"
+        yield f"licences: not modelled ({named(f'{name} {count:,}' for name, count in licences.items())})"
     if burst_buffers:
-        yield f"burst buffers: not modelled ({_named(burst_buffers)})"
+        yield f"burst buffers: not modelled ({named(burst_buffers)})"
 
 
-def _named(names: Iterable[str]) -> str:
+def named(names: Iterable[str]) -> str:
     """Return some names, and how many more there are."""
     names = [*names]
     more = len(names) - _MOST_NAMED

@@ -258,6 +258,10 @@ def _associations(slurm: Slurm) -> tuple[SlurmAssociation, ...]:
     for account in slurm.accounts:
         if account.name != ROOT:
             below.setdefault(account.parent, []).append(account)
+    accounts_of: dict[str, set[str]] = {}
+    for account in slurm.accounts:
+        for user in account.users:
+            accounts_of.setdefault(user.name, set()).add(account.name)
     found: list[SlurmAssociation] = []
     waiting = [(by_name.get(ROOT, Account(name=ROOT)), -1)]
     while waiting:
@@ -265,7 +269,9 @@ def _associations(slurm: Slurm) -> tuple[SlurmAssociation, ...]:
         here = len(found)
         above = found[parent] if parent >= 0 else None
         found.append(_association(account, account.name, above, parent))
-        found.extend(_association(user, account.name, found[here], here) for user in account.users)
+        for user in account.users:
+            each = _association(user, account.name, found[here], here)
+            found.append(replace(each, is_default=user.default or len(accounts_of[user.name]) == 1))
         waiting += [(each, here) for each in reversed(below.get(account.name, []))]
     return _with_sums(found, by_name) if has_usage(slurm) else tuple(found)
 
@@ -288,7 +294,6 @@ def _association(given: Association, account: str, above: SlurmAssociation | Non
         priority=given.priority,
         usage=given.usage or 0.0,
         limits=limits,
-        is_default=user is not None and user.default,
     )
 
 

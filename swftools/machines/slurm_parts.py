@@ -216,7 +216,7 @@ class User(Association):
     partition: Text | None = None
     """None: of all partitions."""
     default: Flag = False
-    """Whether the user's jobs are of this account if they name none."""
+    """Whether the user's jobs are of this account if they name none; so it is where the user is of no other."""
 
 
 @dataclass(frozen=True, kw_only=True, config=CLOSED)
