@@ -143,18 +143,16 @@ def slurm_site(slurm: Slurm, partitions: Sequence[Partition], nodes: Mapping[str
     nodes : mapping of str to iterable of int
         Numbers of the nodes by name of a node or of a kind.
     """
-    first, _, second = slurm.version.partition(".")
-    version = (int(first), int(second))
     associations = _associations(slurm)
     return SlurmSite(
-        version=version,
+        version=_version(slurm),
         has_backfill=slurm.scheduler_type == "backfill",
         scheduler={name: float(each) for name, each in slurm.scheduler.items() if name in DEFAULTS},
         select=frozenset(slurm.select),
         preempt_type=slurm.preempt_type,
         preempt_mode=slurm.preempt_mode,
         enforce=frozenset(word for each in slurm.enforce for word in (each, *_IMPLIED.get(each, ()))),
-        priority=_priority(slurm, version),
+        priority=_priority(slurm),
         qos=tuple(_qos(each, slurm.preempt_exempt_time) for each in slurm.qos),
         associations=associations,
         partitions=tuple(map(_partition, partitions)) or (SlurmPartition("all"),),
@@ -198,13 +196,23 @@ def _unknown(parameters: Mapping[str, float | str]) -> list[tuple[str, str | flo
     ]
 
 
-def _priority(slurm: Slurm, version: tuple[int, int]) -> SlurmPriority:
+def is_fair_tree(slurm: Slurm) -> bool:
+    """Return whether fair share is that of Fair Tree, which is usual since 19.05; else the classic formula counts."""
+    flags = slurm.priority.flags
+    return "no_fair_tree" not in flags if _version(slurm) >= _FAIR_TREE_SINCE else "fair_tree" in flags
+
+
+def _version(slurm: Slurm) -> tuple[int, int]:
+    first, _, second = slurm.version.partition(".")
+    return int(first), int(second)
+
+
+def _priority(slurm: Slurm) -> SlurmPriority:
     given = slurm.priority
     flags = frozenset(given.flags)
     kept = {each.name: getattr(given, each.name) for each in fields(SlurmPriority) if hasattr(given, each.name)}
-    is_fair_tree = "no_fair_tree" not in flags if version >= _FAIR_TREE_SINCE else "fair_tree" in flags
     return SlurmPriority(
-        **(kept | {"flags": flags}), is_multifactor=given.type == "multifactor", is_fair_tree=is_fair_tree
+        **(kept | {"flags": flags}), is_multifactor=given.type == "multifactor", is_fair_tree=is_fair_tree(slurm)
     )
 
 
