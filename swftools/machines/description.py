@@ -335,7 +335,14 @@ class MachineDescription(ShowsItself):
     def not_simulated(self) -> tuple[str, ...]:
         """Return what the description has that simulations do not look at, a sentence each."""
         return (
-            *not_simulated(self.nodes, self.partitions, self.outages, self.licences, self.burst_buffers),
+            *not_simulated(
+                self.nodes,
+                self.partitions,
+                self.outages,
+                self.licences,
+                self.burst_buffers,
+                is_slurm=self.slurm is not None,
+            ),
             *(not_simulated_of(self.slurm) if self.slurm is not None else ()),
         )
 

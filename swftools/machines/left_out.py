@@ -19,9 +19,12 @@ def not_simulated(
     outages: Sequence[Outage],
     licences: Mapping[str, int],
     burst_buffers: Sequence[str],
+    *,
+    is_slurm: bool = False,
 ) -> tuple[str, ...]:
-    """Return a sentence for each thing that is told, and not simulated."""
-    return (*_of_nodes(kinds), *_of_partitions(partitions), *_of_machine(outages, licences, burst_buffers))
+    """Return a sentence for each thing that is told, and not simulated; ``is_slurm``: policy ``slurm`` can be run."""
+    of_partitions = _of_partitions(partitions, is_slurm=is_slurm)
+    return (*_of_nodes(kinds), *of_partitions, *_of_machine(outages, licences, burst_buffers))
 
 
 def _of_nodes(kinds: Sequence[NodeKind]) -> Iterator[str]:
@@ -42,10 +45,18 @@ def _of_nodes(kinds: Sequence[NodeKind]) -> Iterator[str]:
             yield f"{what}: told, not simulated ({named(names)})"
 
 
-def _of_partitions(partitions: Sequence[Partition]) -> Iterator[str]:
-    allowed = [part.name for part in partitions if part.allow]
+def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool) -> Iterator[str]:
+    allowed = [part.name for part in partitions if part.allow or part.deny]
+    if is_slurm:
+        by_slurm = [
+            part.name for part in partitions if part.deny or (part.allow and (part.allow.accounts or part.allow.qos))
+        ]
+        if by_slurm:
+            yield f"which accounts and QOS may use a partition: by policy slurm only ({named(by_slurm)})"
+        allowed = [part.name for part in partitions if part.allow and (part.allow.groups or part.allow.users)]
     if allowed:
-        yield f"who may use a partition: told, not simulated ({named(allowed)})"
+        who = "which groups and users" if is_slurm else "who"
+        yield f"{who} may use a partition: told, not simulated ({named(allowed)})"
     times = [part.name for part in partitions if part.default_time is not None]
     if times:
         yield f"times of jobs that request none: told, not simulated ({named(times)})"

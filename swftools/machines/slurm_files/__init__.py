@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import swftools.machines.slurm_files.documents
 import swftools.machines.slurm_files.dump
 import swftools.machines.slurm_files.tables
 import swftools.machines.slurm_files.topology  # noqa: F401 (imported for what they register)

@@ -37,7 +37,7 @@ class SlurmFacts:
     @property
     def told(self) -> set[str]:
         """What of all that there may be is told."""
-        told = ((ACCOUNTS, self.accounts), (QOS, self.qos), (USAGE, self.usage), (SWITCHES, self.switches))
+        told = ((ACCOUNTS, self.accounts or self.users), (QOS, self.qos), (USAGE, self.usage), (SWITCHES, self.switches))
         return {name for name, entries in told if entries}
 
     def add_account(self, name: str, entry: dict[str, Any], where: str) -> None:
@@ -131,7 +131,7 @@ class SlurmFacts:
             Threads of a core, which Slurm's CPUs are.
         """
         places: dict[KeyPath, str] = {}
-        if self.accounts:
+        if self.accounts or self.users:
             slurm["accounts"] = self._accounts(places, threads)
         elif self.by_shares is not None and not slurm.get("accounts"):
             slurm["accounts"] = self.by_shares._accounts(places, threads)
