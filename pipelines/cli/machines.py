@@ -3,30 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipelines.cli.completion import complete_log
-from pipelines.cli.options import load, outage_options, reads_as, says_its_progress
+from pipelines.cli.options import load, outage_options, reads_as, says_its_progress, together
 from pipelines.cli.output import PICTURES, check_output, check_picture, json_option, print_json
+from pipelines.cli.text_tables import INDENT, text_table
 from swftools.output.shown_text import WIDTH, shown
 
 if TYPE_CHECKING:
     from swftools.machines.description import MachineDescription
 
-_NAMES = ((24, 20), (16, 12), (10, 10), (8, 8))
-"""Columns of the first word of a row, and of the others but for the last: the first of these with which lines fit."""
-
-_LAST = 11
-"""Columns of the last word, which has what is left."""
-
-_INDENT = "  "
-
 _MOST_OUTAGES = 3
 """That are shown one by one."""
+
+_slurm_options = together(
+    click.option("--topology", metavar="FILE", help="Slurm's switches: topology.conf, or scontrol show topology."),
+    click.option(
+        "--accounts", metavar="FILE", help="Slurm's accounts: what sacctmgr dump or sacctmgr -P list assoc tree prints."
+    ),
+    click.option("--qos", metavar="FILE", help="Slurm's QOS: what sacctmgr -P list qos prints."),
+    click.option("--usage", metavar="FILE", help="Usage before the log begins: what sshare -a -l -P prints."),
+    click.option("--slurm-version", metavar="VERSION", help="Of Slurm, if scontrol show config is not there: 22.05."),
+)
 
 
 @click.command(short_help="Show what a machine of nodes has.")
@@ -53,6 +56,7 @@ _MOST_OUTAGES = 3
     help="Change it first: nodes.KIND.count+=8, partitions.NAME.max_time=2d; repeatable.",
 )
 @outage_options
+@_slurm_options
 @click.option("--to", "output", metavar="FILE.yaml", help="Write the description into this file.")
 @click.option("--plot", "picture", metavar="FILE", help=f"Draw partitions by kinds of nodes: {', '.join(PICTURES)}.")
 @json_option
@@ -64,6 +68,8 @@ def machine(
     output: str | None,
     picture: str | None,
     as_json: bool,
+    slurm_version: str | None,
+    **slurm: str | None,
 ) -> None:
     """Show what a machine has, by kinds of nodes and by partitions, and what simulations do not look at.
 
@@ -71,10 +77,12 @@ def machine(
     or its JSON; slurm.conf; what pbsnodes -av or pbsnodes -a -F json prints; what llstatus -l prints; a platform of
     SimGrid or Batsim (XML); the configuration of a system of RAPS; a topology of OpenDC (JSON); the list of nodes of
     Alibaba's openb; a file .machines. --outages adds when nodes were away, by what the batch system recorded.
+    Of Slurm, --accounts, --qos, --usage and --topology add what policy slurm takes besides.
 
     \b
     Examples: swftools machine slurm.conf --to site.yaml
               swftools machine site.yaml --outages events.txt --to site2.yaml
+              swftools machine slurm.conf --accounts dump.cfg --qos qos.txt --to site.yaml
               swftools machine site.yaml --change nodes.gpu.count+=8
               swftools machine --from sacct.txt --to guess.yaml
     """
@@ -84,7 +92,8 @@ def machine(
     if absence is not None and log is None:
         raise click.UsageError("--absence says something of logs; give --from LOG too")
     outages = click.get_current_context().meta.get("swftools.outages")
-    read = [str(file or log), *([str(outages)] if outages else [])]
+    of_slurm = {name: Path(path).expanduser() for name, path in slurm.items() if path is not None}
+    read = [str(file or log), *([str(outages)] if outages else []), *map(str, of_slurm.values())]
     if output:
         check_output(output, (".yaml", ".yml"), read)
     if picture:
@@ -93,6 +102,8 @@ def machine(
 
     found = read_machine(file) if file is not None else _guess(str(log), absence or "1d")
     found = _with_outages(found)
+    if of_slurm or slurm_version is not None:
+        found = found.with_slurm(**of_slurm, version=slurm_version)
     if changes:
         found = found.changed(changes)
     if as_json:
@@ -191,6 +202,7 @@ def _facts(found: MachineDescription) -> dict[str, Any]:
         "largest_outages": [
             {**row._asdict(), "node_hours": row.node_hours} for row in largest(outage_rows(found), _MOST_OUTAGES)
         ],
+        "slurm": None if found.slurm is None else asdict(found.slurm),
         "not_simulated": found.not_simulated(),
         "notes": found.notes,
     }
@@ -236,18 +248,22 @@ def _lines(found: MachineDescription) -> list[str]:
         shortened(whole, WIDTH),
         "",
         "each node of a kind",
-        *_table(kinds, "<>>><><"),
+        *text_table(kinds, "<>>><><"),
         "",
-        *_table(parts, "<>>>>>><"),
+        *text_table(parts, "<>>>>>><"),
     ]
     if any(row[0].endswith("*") for row in parts[1:]):
-        lines.append(f"{_INDENT}* jobs go there that name no partition")
+        lines.append(f"{INDENT}* jobs go there that name no partition")
     lines += _outage_lines(facts)
+    if found.slurm is not None:
+        from pipelines.cli.slurm_tables import slurm_lines
+
+        lines += slurm_lines(found.slurm, found.partitions)
     for title, texts in (("not simulated", facts["not_simulated"]), ("notes", facts["notes"])):
         if texts:
             lines += ["", title]
             for text in texts:
-                wrapped = click.wrap_text(shown(text), WIDTH, _INDENT, f"{_INDENT}  ").split("\n")
+                wrapped = click.wrap_text(shown(text), WIDTH, INDENT, f"{INDENT}  ").split("\n")
                 lines += [shortened(line, WIDTH) for line in wrapped]
     return lines
 
@@ -280,7 +296,7 @@ def _outage_lines(facts: dict[str, Any]) -> list[str]:
         )
         for each in facts["largest_outages"]
     ]
-    return ["", *_table(kinds, "<>>>><"), *(["", *_table(rows, "<>>><<")] if len(rows) > 1 else [])]
+    return ["", *text_table(kinds, "<>>>><"), *(["", *text_table(rows, "<>>><<")] if len(rows) > 1 else [])]
 
 
 def _between(least: int | None, most: int | None) -> str:
@@ -288,24 +304,6 @@ def _between(least: int | None, most: int | None) -> str:
     if least is None and most is None:
         return "any"
     return f"{least or 1:,}-{most:,}" if most is not None else f"{least:,}+"
-
-
-def _table(rows: Sequence[tuple[str, ...]], sides: str) -> list[str]:
-    """Return rows as lines of columns that fit 80; long words are cut, those of the last column to what is left."""
-    from swftools.output.shown_html import shortened
-
-    for most in _NAMES:
-        limits = [most[0], *[most[1]] * (len(sides) - 1)]
-        cut = [(*map(shortened, row[:-1], limits), row[-1]) for row in rows]
-        widths = [max(map(len, column)) for column in zip(*cut, strict=True)][:-1]
-        left = max(WIDTH - len(_INDENT) - sum(widths) - 2 * len(widths), 4)
-        if left >= min(_LAST, max(len(row[-1]) for row in rows)):
-            break
-    lines = []
-    for row in cut:
-        words = [f"{word:{side}{width}}" for word, side, width in zip(row[:-1], sides, widths, strict=False)]
-        lines.append(f"{_INDENT}{'  '.join([*words, shortened(row[-1], left)])}".rstrip())
-    return lines
 
 
 def _draw(found: MachineDescription, path: str, *, quiet: bool) -> None:

@@ -8,6 +8,8 @@
     Any key of a kind or of a partition; ``+=`` and ``-=`` add to numbers, times, memory and lists, and take away.
 ``partitions.NAME.nodes+=n[05-08]``
     Nodes of a partition: kinds, lists of hosts, ALL.
+``slurm.scheduler.bf_interval=60``, ``slurm.qos.NAME.priority=500``, ``slurm.accounts.NAME.users.USER.shares=2``
+    Any key of how Slurm is configured; QOS, accounts, switches and the users of an account stand there by name.
 ``away: nodes=n[01-04],in=3h,for=2h``
     Nodes that are away from a time on, for a time; an outage of the description, with its keys.
 ``failures: mtbf=90d,repair=6h,for=30d``
@@ -20,23 +22,24 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.machines.amounts import megabytes_of
+from swftools.machines.change_hosts import hosts_of, resize, take
+from swftools.machines.change_slurm import change_slurm
+from swftools.machines.change_values import changed_value, value_in
 from swftools.machines.failures import outages_by_text
-from swftools.machines.hostlist import expand_hosts, fold_hosts, numbered_on, split_hosts
-from swftools.machines.numbering import ALL, names_of
-from swftools.machines.parts import MOST_NODES, Allowed, NodeKind, Partition, Power
+from swftools.machines.hostlist import split_hosts
+from swftools.machines.numbering import names_of
+from swftools.machines.parts import Allowed, Denied, NodeKind, Partition, Power
 from swftools.parameters.durations import seconds_of
-from swftools.parameters.spelling import did_you_mean, require_known
-from swftools.parameters.strict_yaml import NotYamlError, read_value
+from swftools.parameters.spelling import require_known
 
 FORMS = (
-    "nodes.KIND.KEY=VALUE, partitions.NAME.KEY=VALUE, away: nodes=HOSTS,in=TIME,for=TIME, "
+    "nodes.KIND.KEY=VALUE, partitions.NAME.KEY=VALUE, slurm.KEY=VALUE, away: nodes=HOSTS,in=TIME,for=TIME, "
     "failures: mtbf=TIME,repair=TIME,for=TIME, priority.KEY=VALUE"
 )
 
@@ -44,12 +47,13 @@ _CHANGE = re.compile(r"([^=]*?)\s*(\+=|-=|=)\s*(.*)", re.DOTALL)
 _AWAY = re.compile(r"away\s*:\s*(.*)", re.DOTALL)
 _FAILURES = re.compile(r"failures\s*:\s*(.*)", re.DOTALL)
 _SECTIONS = {"nodes": ("kind of nodes", "kind", NodeKind), "partitions": ("partition", "name", Partition)}
-_INNER: dict[str, type | None] = {"gpus": None, "power": Power, "allow": Allowed}
-_TIMES = ("max_time", "default_time")
-_MEMORY = ("memory", "default_memory_per_core", "max_memory_per_core")
-_LIMITS = ("max_nodes", "max_cores", "max_memory_per_core")
-"""Of a partition; 0 is none."""
-_LISTS = ("features", "accounts", "groups", "users", "qos")
+_INNER: dict[str, type | None] = {
+    "gpus": None,
+    "billing_weights": None,
+    "power": Power,
+    "allow": Allowed,
+    "deny": Denied,
+}
 _OF_POLICY = "priority."
 _OF_AWAY = ("nodes", "in", "for", "kind", "known", "users", "accounts", "reason")
 
@@ -80,7 +84,7 @@ def split_changes(changes: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
                 raise ParameterError("a parameter of the policy is set by =, as in priority.KEY=VALUE")
             if key in parameters:
                 raise ParameterError(f"{key} of the policy is given twice")
-            parameters[key] = _value(value)
+            parameters[key] = value_in(value)
     return of_machine, parameters
 
 
@@ -125,8 +129,11 @@ def _changed_by(found: dict[str, Any], text: str) -> dict[str, Any]:
     section, rest = [*re.split(r"[.:]", path, maxsplit=1), ""][:2]
     if section == _OF_POLICY[:-1]:
         raise ParameterError("is of the policy's parameters, and not of the machine")
-    known = [*_SECTIONS, "priority", "away:", "failures:"]
+    known = [*_SECTIONS, "slurm", "priority", "away:", "failures:"]
     section = require_known(f"{section!r} cannot be changed", section, known)
+    if section == "slurm":
+        change_slurm(found, rest, sign, value)
+        return found
     if section not in _SECTIONS:
         raise ParameterError(f"write it as one of {FORMS}")
     entry, key = _entry(found, section, rest)
@@ -136,13 +143,13 @@ def _changed_by(found: dict[str, Any], text: str) -> dict[str, Any]:
     if inner:
         entry, outer = _inner(entry, outer, inner)
     elif (section, outer) == ("nodes", "count"):
-        _resize(found, entry, sign, value)
+        resize(found, entry, sign, value)
         return found
     elif (section, outer, sign) == ("partitions", "nodes", "-="):
-        _take(found, entry, _hosts_of(found, split_hosts(value)))
+        take(found, entry, hosts_of(found, split_hosts(value)))
         return found
     usual = {each.name: each.default for each in fields(_SECTIONS[section][2]) if each.default is not MISSING}
-    entry[outer] = _changed(entry.get(outer, usual.get(outer)), outer, sign, value)
+    entry[outer] = changed_value(entry.get(outer, usual.get(outer)), outer, sign, value)
     if entry[outer] is None:
         del entry[outer]
     return found
@@ -154,13 +161,6 @@ def _parsed(text: str) -> tuple[str, str, str]:
     if found is None or not found[1] or not found[3]:
         raise ParameterError(f"is not readable; write it as one of {FORMS}")
     return found[1], found[2], found[3].strip()
-
-
-def _value(value: str) -> Any:
-    try:
-        return read_value(value)
-    except NotYamlError as error:
-        raise ParameterError(f"its value is {error}") from error
 
 
 def _entry(content: dict[str, Any], section: str, rest: str) -> tuple[dict[str, Any], str]:
@@ -189,131 +189,6 @@ def _inner(entry: dict[str, Any], outer: str, inner: str) -> tuple[dict[str, Any
         known = [each.name for each in fields(kind)]
         inner = require_known(f"no key {inner!r} of {outer}", inner, known)
     return entry.setdefault(outer, {}), inner
-
-
-def _changed(old: Any, key: str, sign: str, value: str) -> Any:
-    """Return the value of a key after a change."""
-    if sign == "=":
-        return _value(value)
-    if key in ("nodes", *_LISTS):
-        items = split_hosts(value)
-        old = [old] if isinstance(old, str) else [*(old or ())]
-        if sign == "+=":
-            return [*old, *(item for item in items if item not in old)]
-        missing = [item for item in items if item not in old]
-        if missing:
-            raise ParameterError(f"{key} has no {missing[0]!r}{did_you_mean(missing[:1], old)}")
-        return [item for item in old if item not in items] or None
-    read: Callable[[str], float | None] = seconds_of if key in _TIMES else megabytes_of if key in _MEMORY else _number
-    difference = read(value)
-    if difference is None:
-        raise ParameterError(f"{value!r} is no {'time' if key in _TIMES else 'number'} to add")
-    if old is None and (key in _TIMES or key == "memory"):
-        raise ParameterError(f"{key} has no value that could be changed; set it by =")
-    if isinstance(old, str | bool | list | dict):
-        raise ParameterError(f"{key} is no number; set it by =")
-    if key in _LIMITS and not old:
-        raise ParameterError(f"{key} is 0, which is no limit; set one by =")
-    new = (old or 0) + (difference if sign == "+=" else -difference)
-    if new < 0:
-        raise ParameterError(f"leaves {new:,g} of {key}, which is below 0")
-    if key in _LIMITS and not new:
-        raise ParameterError(f"leaves 0 of {key}, which would be no limit; set it by =")
-    return int(new) if float(new).is_integer() else new
-
-
-def _number(value: str) -> float | None:
-    found = read_value(value)
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
-
-
-def _resize(content: dict[str, Any], entry: dict[str, Any], sign: str, value: str) -> None:
-    """Change how many nodes there are of a kind, and the lists of hosts that name them."""
-    given = _number(value)
-    if given is None or not float(given).is_integer() or given < 0:
-        raise ParameterError(f"{value!r} is no number of nodes")
-    before = names_of(NodeKind(**entry))
-    count = {"+=": len(before) + int(given), "-=": len(before) - int(given), "=": int(given)}[sign]
-    if not 1 <= count <= MOST_NODES:
-        raise ParameterError(f"leaves {count:,} nodes of {len(before):,}; 1 to {MOST_NODES:,} can be")
-    others = {name for kind in content["nodes"] if kind is not entry for name in names_of(NodeKind(**kind))}
-    called = entry.get("kind") or entry["names"]
-    if "names" in entry:
-        after = before[:count] + numbered_on(before[-1], count - len(before), {*others, *before})
-        entry |= {"kind": called, "names": fold_hosts(after)}
-        entry.pop("count", None)
-    else:
-        entry["count"] = count
-        after = names_of(NodeKind(**entry))
-    gone, new = before[count:], after[len(before) :]
-    if gone:
-        for part in content.get("partitions", []):
-            if not _without(content, part, gone):
-                raise ParameterError(f"leaves no node of {part.get('name')}")
-        # Nodes that are not there need not be away.
-        if "outages" in content:
-            content["outages"] = [each for each in content["outages"] if _without(content, each, gone)]
-    had = {*before}
-    for part in content.get("partitions", []) if new else []:
-        items = _listed(part)
-        if not {ALL, called} & {*items} and had.issubset(_hosts_of(content, items)):
-            part["nodes"] = [*items, fold_hosts(new)]
-
-
-def _without(content: dict[str, Any], part: dict[str, Any], gone: Collection[str]) -> bool:
-    """Take hosts that went out of the lists of hosts of a partition or an outage; return whether a node is left.
-
-    Kinds and ALL stand for those that are still there.
-    """
-    kinds = {ALL, *(str(kind.get("kind") or kind.get("names")) for kind in content["nodes"])}
-    gone = {*gone}
-    left: list[str] = []
-    for item in _listed(part):
-        hosts = [] if item in kinds else expand_hosts(item, MOST_NODES)
-        if gone.isdisjoint(hosts):
-            left.append(item)
-        elif stay := [host for host in hosts if host not in gone]:
-            left.append(fold_hosts(stay))
-    if left != _listed(part):
-        part["nodes"] = left
-    return bool(left)
-
-
-def _take(content: dict[str, Any], part: dict[str, Any], hosts: Collection[str]) -> None:
-    """Take hosts from a partition; whatever else there is of it is named by hosts then."""
-    had = _hosts_of(content, _listed(part))
-    gone = {*hosts}
-    missing = gone.difference(had)
-    if missing:
-        raise ParameterError(f"{part.get('name')} has no node {min(missing)!r}")
-    left = [host for host in had if host not in gone]
-    if not left:
-        raise ParameterError(f"leaves no node of {part.get('name')}")
-    part["nodes"] = [fold_hosts(left)]
-
-
-def _hosts_of(content: dict[str, Any], items: Sequence[str]) -> list[str]:
-    """Return the hosts that kinds, lists of hosts and ALL stand for."""
-    kinds = {str(kind.get("kind") or kind.get("names")): names_of(NodeKind(**kind)) for kind in content["nodes"]}
-    everybody = dict.fromkeys(name for names in kinds.values() for name in names)
-    found: dict[str, None] = {}
-    for item in items:
-        if item == ALL:
-            found |= everybody
-        elif item in kinds:
-            found |= dict.fromkeys(kinds[item])
-        else:
-            hosts = expand_hosts(item, MOST_NODES)
-            unknown = next((host for host in hosts if host not in everybody), None)
-            if unknown is not None:
-                raise ParameterError(f"there is no node {unknown!r}{did_you_mean([unknown], kinds)}")
-            found |= dict.fromkeys(hosts)
-    return [*found]
-
-
-def _listed(part: Mapping[str, Any]) -> list[str]:
-    nodes = part.get("nodes", ALL)
-    return [nodes] if isinstance(nodes, str) else [*nodes]
 
 
 def _outage(options: str) -> dict[str, Any]:

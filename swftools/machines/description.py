@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
@@ -21,13 +20,15 @@ from swftools.machines.change import change_mapping
 from swftools.machines.formats import read_machine_file
 from swftools.machines.left_out import not_simulated
 from swftools.machines.node_table import GPU, NodeTable
-from swftools.machines.numbering import Numbered, kind_name, node_table, number_nodes
+from swftools.machines.numbering import Numbered, named_numbers, node_table, number_nodes
 from swftools.machines.outage_dates import from_now_on, in_log_time
 from swftools.machines.outages import node_outages
-from swftools.machines.parts import UNTYPED, NodeKind, Number, Outage, Partition, Text, Texts
+from swftools.machines.parts import NodeKind, Number, Outage, Partition, Text, Texts
+from swftools.machines.slurm_of_parts import not_simulated_of, slurm_problems, slurm_site
+from swftools.machines.slurm_parts import Slurm
 from swftools.output.amounts import counted
 from swftools.output.shown_html import ROWS, ShowsItself
-from swftools.parameters.problems import report, validated
+from swftools.parameters.problems import report, report_placed, validated
 
 if TYPE_CHECKING:
     from typing import Self
@@ -61,6 +62,8 @@ class MachineDescription(ShowsItself):
         In words: told, and not simulated.
     notes : tuple of str
         What whoever read it had to leave out or to assume.
+    slurm : Slurm, optional
+        How Slurm is configured there, for policy ``slurm``: priorities, scheduler, QOS, accounts, switches.
 
     Examples
     --------
@@ -86,9 +89,16 @@ class MachineDescription(ShowsItself):
     licences: dict[Text, Number] = field(default_factory=dict)
     burst_buffers: Texts = ()
     notes: Texts = ()
+    slurm: Slurm | None = None
 
     @classmethod
-    def from_mapping(cls, content: Mapping[str, Any], source: str = "machine", text: bytes = b"") -> Self:
+    def from_mapping(
+        cls,
+        content: Mapping[str, Any],
+        source: str = "machine",
+        text: bytes = b"",
+        places: Mapping[tuple[Any, ...], str] | None = None,
+    ) -> Self:
         """Return the machine that a mapping describes, as a YAML file would.
 
         Parameters
@@ -99,6 +109,8 @@ class MachineDescription(ShowsItself):
             What messages call it.
         text : bytes
             The YAML that it was read from, for the numbers of lines.
+        places : mapping of tuple to str, optional
+            Where keys were read in files that are no YAML, as in ``slurm.conf, line 3``: messages say it.
 
         Raises
         ------
@@ -106,12 +118,14 @@ class MachineDescription(ShowsItself):
             It is not valid; the message lists every problem.
         """
         try:
-            found = validated(cls, source, text, dict(content))
+            found = validated(cls, source, text, dict(content), places)
         except ParameterError as error:
-            raise error if text else ParameterError(f"{source}: {error}") from None
-        problems = list(found.numbered().problems)
+            raise error if text or places else ParameterError(f"{source}: {error}") from None
+        problems = found._problems(found.numbered())
         if problems and text:
             raise ParameterError(report(source, text, problems))
+        if problems and places:
+            raise ParameterError(report_placed(source, places, problems))
         if problems:
             told = "; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)
             raise ParameterError(f"{source}: {told}")
@@ -157,6 +171,13 @@ class MachineDescription(ShowsItself):
         """Return the numbers of nodes, and what is wrong between the parts of the description."""
         return number_nodes(self.nodes, self.partitions, self.outages, by_name=self.order == "names")
 
+    def _problems(self, numbered: Numbered) -> list[tuple[tuple[Any, ...], str]]:
+        """Return what is wrong between the parts of the description, with what is wrong in its nodes."""
+        found = [*numbered.problems]
+        if self.slurm is not None and not found:
+            found += slurm_problems(self.slurm, self.partitions, named_numbers(self.nodes, numbered))
+        return found
+
     def table(self) -> NodeTable:
         """Return the nodes as arrays, for the simulator.
 
@@ -166,12 +187,16 @@ class MachineDescription(ShowsItself):
             Parts of the description do not fit to each other.
         """
         numbered = self.numbered()
-        if numbered.problems:
-            where, what = numbered.problems[0]
+        if problems := self._problems(numbered):
+            where, what = problems[0]
             raise ParameterError(f"machine: {'.'.join(map(str, where))}: {what}")
+        site = None
+        if self.slurm is not None:
+            site = slurm_site(self.slurm, self.partitions, named_numbers(self.nodes, numbered))
         return replace(
             node_table(self.nodes, self.partitions, numbered),
             outages=node_outages(self.outages, numbered.outages),
+            slurm=site,
             told=(*self.not_simulated(), *self.notes),
         )
 
@@ -258,6 +283,47 @@ class MachineDescription(ShowsItself):
         outages = tuple(Outage(**each) for each in found.outages)
         return replace(self, outages=(*self.outages, *outages), notes=(*self.notes, *found.notes))
 
+    def with_slurm(
+        self,
+        *,
+        topology: str | os.PathLike[str] | None = None,
+        accounts: str | os.PathLike[str] | None = None,
+        qos: str | os.PathLike[str] | None = None,
+        usage: str | os.PathLike[str] | None = None,
+        version: str | None = None,
+    ) -> MachineDescription:
+        """Return the machine with what files of Slurm say besides; this one stays as it is.
+
+        Parameters
+        ----------
+        topology : path, optional
+            ``topology.conf``, or what ``scontrol show topology`` prints.
+        accounts : path, optional
+            What ``sacctmgr dump`` writes, or ``sacctmgr -P list assoc tree`` prints.
+        qos, usage : path, optional
+            What ``sacctmgr -P list qos`` and ``sshare -a -l -P`` print.
+        version : str, optional
+            Of Slurm, such as 22.05.
+
+        Returns
+        -------
+        MachineDescription
+            Its notes say what was left out.
+
+        Raises
+        ------
+        ParameterError
+            A file cannot be read, is none of these, or does not fit to the machine; the message names file and line.
+        """
+        from swftools.machines.slurm_files import add_slurm_files  # noqa: PLC0415 (few need it)
+
+        content = self.to_mapping()
+        files = {"topology": topology, "accounts": accounts, "qos": qos, "usage": usage}
+        places = add_slurm_files(content, files, min(kind.threads_per_core for kind in self.nodes))
+        if version is not None:
+            content["slurm"]["version"] = version
+        return MachineDescription.from_mapping(content, self.name or "machine", places=places)
+
     def to_mapping(self) -> dict[str, Any]:
         """Return the description as plain values; what is as by default is left out."""
         return mapping_of(self)
@@ -268,7 +334,17 @@ class MachineDescription(ShowsItself):
 
     def not_simulated(self) -> tuple[str, ...]:
         """Return what the description has that simulations do not look at, a sentence each."""
-        return not_simulated(self.nodes, self.partitions, self.outages, self.licences, self.burst_buffers)
+        return (
+            *not_simulated(
+                self.nodes,
+                self.partitions,
+                self.outages,
+                self.licences,
+                self.burst_buffers,
+                is_slurm=self.slurm is not None,
+            ),
+            *(not_simulated_of(self.slurm) if self.slurm is not None else ()),
+        )
 
     def kinds(self) -> pd.DataFrame:
         """Return a row for each kind of nodes, in their order.
@@ -276,21 +352,9 @@ class MachineDescription(ShowsItself):
         Its columns are ``kind``, ``nodes``, and of each node ``cores``, ``memory`` (MB; missing where it is not told),
         ``gpus``, ``gpu_types`` and ``features`` (words, separated by commas), ``weight``.
         """
-        import pandas as pd  # noqa: PLC0415 (who only needs arrays does without)
+        from swftools.machines.kinds_frame import kinds_frame  # noqa: PLC0415 (who only needs arrays does without)
 
-        count = np.bincount(self.numbered().kind, minlength=len(self.nodes))
-        return pd.DataFrame(
-            {
-                "kind": [kind_name(kind) for kind in self.nodes],
-                "nodes": count,
-                "cores": [kind.cores for kind in self.nodes],
-                "memory": pd.array([kind.memory for kind in self.nodes], dtype="Int64"),
-                "gpus": [sum(kind.gpus.values()) for kind in self.nodes],
-                "gpu_types": [",".join(each for each in kind.gpus if each != UNTYPED) for kind in self.nodes],
-                "features": [",".join(kind.features) for kind in self.nodes],
-                "weight": [kind.weight for kind in self.nodes],
-            }
-        )
+        return kinds_frame(self.nodes, self.numbered().kind)
 
     def by_partition(self) -> pd.DataFrame:
         """Return a row for each kind of nodes of each partition: what pictures of machines are drawn from.
@@ -298,25 +362,9 @@ class MachineDescription(ShowsItself):
         Its columns are ``partition`` and ``kind`` (their names), and what both have together: ``nodes``, ``cores``,
         ``memory`` (MB; missing where it is not known) and ``gpus``. A node of several partitions counts in each.
         """
-        import pandas as pd  # noqa: PLC0415
+        from swftools.machines.kinds_frame import partitions_frame  # noqa: PLC0415
 
-        table = self.table()
-        rows = []
-        for part in table.partitions:
-            count = np.bincount(table.kind[part.nodes], minlength=len(self.nodes))
-            rows += [
-                {
-                    "partition": part.name,
-                    "kind": kind_name(kind),
-                    "nodes": nodes,
-                    "cores": nodes * kind.cores,
-                    "memory": None if kind.memory is None else nodes * kind.memory,
-                    "gpus": nodes * sum(kind.gpus.values()),
-                }
-                for kind, nodes in zip(self.nodes, count.tolist(), strict=True)
-                if nodes
-            ]
-        return pd.DataFrame(rows).astype({"memory": "Int64"})
+        return partitions_frame(self.nodes, self.table())
 
     def _lines(self) -> list[str]:
         table = self.table()
@@ -371,4 +419,4 @@ def read_machine(path: str | os.PathLike[str]) -> MachineDescription:
     partitions: all 4
     """
     found = read_machine_file(path)
-    return MachineDescription.from_mapping(found.content, os.fsdecode(path), found.yaml)
+    return MachineDescription.from_mapping(found.content, os.fsdecode(path), found.yaml, found.places)

@@ -19,36 +19,47 @@ def not_simulated(
     outages: Sequence[Outage],
     licences: Mapping[str, int],
     burst_buffers: Sequence[str],
+    *,
+    is_slurm: bool = False,
 ) -> tuple[str, ...]:
-    """Return a sentence for each thing that is told, and not simulated."""
-    return (*_of_nodes(kinds), *_of_partitions(partitions), *_of_machine(outages, licences, burst_buffers))
+    """Return a sentence for each thing that is told, and not simulated; ``is_slurm``: policy ``slurm`` can be run."""
+    of_partitions = _of_partitions(partitions, is_slurm=is_slurm)
+    return (*_of_nodes(kinds), *of_partitions, *_of_machine(outages, licences, burst_buffers))
 
 
 def _of_nodes(kinds: Sequence[NodeKind]) -> Iterator[str]:
     threads = [kind_name(kind) for kind in kinds if kind.threads_per_core > 1]
     if threads:
-        yield f"threads: those that a log counts become cores ({_named(threads)})"
+        yield f"threads: those that a log counts become cores ({named(threads)})"
     mixed = [kind_name(kind) for kind in kinds if len(kind.gpus) > 1]
     if mixed:
-        yield f"GPUs of several types on a node are counted together ({_named(mixed)})"
+        yield f"GPUs of several types on a node are counted together ({named(mixed)})"
     untold = [kind_name(kind) for kind in kinds if kind.memory is None]
     if untold:
-        yield f"memory is not known, and never lacks ({_named(untold)})"
+        yield f"memory is not known, and never lacks ({named(untold)})"
     for what, names in (
         ("speed", [kind_name(kind) for kind in kinds if kind.speed != 1]),
         ("power", [kind_name(kind) for kind in kinds if kind.power]),
     ):
         if names:
-            yield f"{what}: told, not simulated ({_named(names)})"
+            yield f"{what}: told, not simulated ({named(names)})"
 
 
-def _of_partitions(partitions: Sequence[Partition]) -> Iterator[str]:
-    allowed = [part.name for part in partitions if part.allow]
+def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool) -> Iterator[str]:
+    allowed = [part.name for part in partitions if part.allow or part.deny]
+    if is_slurm:
+        by_slurm = [
+            part.name for part in partitions if part.deny or (part.allow and (part.allow.accounts or part.allow.qos))
+        ]
+        if by_slurm:
+            yield f"which accounts and QOS may use a partition: by policy slurm only ({named(by_slurm)})"
+        allowed = [part.name for part in partitions if part.allow and (part.allow.groups or part.allow.users)]
     if allowed:
-        yield f"who may use a partition: told, not simulated ({_named(allowed)})"
+        who = "which groups and users" if is_slurm else "who"
+        yield f"{who} may use a partition: told, not simulated ({named(allowed)})"
     times = [part.name for part in partitions if part.default_time is not None]
     if times:
-        yield f"times of jobs that request none: told, not simulated ({_named(times)})"
+        yield f"times of jobs that request none: told, not simulated ({named(times)})"
 
 
 def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_buffers: Sequence[str]) -> Iterator[str]:
@@ -59,12 +70,12 @@ def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_bu
     if others:
         yield f"{counted(others, 'outage')} of the moment: kept, not simulated"
     if licences:
-        yield f"licences: not modelled ({_named(f'{name} {count:,}' for name, count in licences.items())})"
+        yield f"licences: not modelled ({named(f'{name} {count:,}' for name, count in licences.items())})"
     if burst_buffers:
-        yield f"burst buffers: not modelled ({_named(burst_buffers)})"
+        yield f"burst buffers: not modelled ({named(burst_buffers)})"
 
 
-def _named(names: Iterable[str]) -> str:
+def named(names: Iterable[str]) -> str:
     """Return some names, and how many more there are."""
     names = [*names]
     more = len(names) - _MOST_NAMED

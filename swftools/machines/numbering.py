@@ -156,6 +156,17 @@ def node_table(kinds: Sequence[NodeKind], partitions: Sequence[Partition], numbe
     )
 
 
+def named_numbers(kinds: Sequence[NodeKind], numbered: Numbered) -> dict[str, list[int]]:
+    """Return the numbers of the nodes by what may name them: a kind, or a node itself."""
+    found: dict[str, list[int]] = {kind_name(kind): [] for kind in kinds}
+    called = [*found]
+    for number, kind in enumerate(numbered.kind.tolist()):
+        found[called[kind]].append(number)
+    for number, name in enumerate(numbered.names):
+        found[name] = [number]
+    return found
+
+
 def _count(kind: NodeKind) -> int:
     return kind.count or 0 if kind.names is None else count_hosts(kind.names)
 

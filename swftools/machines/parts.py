@@ -19,6 +19,7 @@ from pydantic.dataclasses import dataclass
 from swftools.errors import ParameterError
 from swftools.machines.amounts import MOST_MEMORY, megabytes_of
 from swftools.machines.hostlist import count_hosts
+from swftools.machines.slurm_parts import PreemptMode, Time, Weights
 from swftools.parameters.durations import seconds_of
 
 CLOSED = ConfigDict(extra="forbid")
@@ -172,11 +173,19 @@ class NodeKind:
 
 @dataclass(frozen=True, kw_only=True, config=CLOSED)
 class Allowed:
-    """Who may use a partition: told, and not simulated; nobody named: all."""
+    """Who may use a partition: policy ``slurm`` looks at accounts and QOS; nobody named: all."""
 
     accounts: Texts = ()
     groups: Texts = ()
     users: Texts = ()
+    qos: Texts = ()
+
+
+@dataclass(frozen=True, kw_only=True, config=CLOSED)
+class Denied:
+    """Who may not use a partition: policy ``slurm`` looks at it."""
+
+    accounts: Texts = ()
     qos: Texts = ()
 
 
@@ -204,6 +213,17 @@ class Partition:
     default: Flag = False
     """Whether jobs go there that name no partition."""
     allow: Allowed | None = None
+    deny: Denied | None = None
+    job_factor: Annotated[float, Strict(), Field(ge=0, le=1e9)] = 1.0
+    """Slurm's PriorityJobFactor; this and what follows is for policy ``slurm`` only."""
+    qos: Text | None = None
+    """The partition's own QOS."""
+    preempt_mode: PreemptMode = "cluster"
+    grace_time: Time = 0.0
+    billing_weights: Weights = field(default_factory=dict)
+    """By resource; of memory for each MB, or as in 0.25G for each GB."""
+    default_memory_per_node: Megabytes = 0
+    max_memory_per_node: Megabytes = 0
 
 
 @dataclass(frozen=True, kw_only=True, config=CLOSED)

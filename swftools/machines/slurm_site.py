@@ -104,9 +104,11 @@ class SlurmAssociation:
     priority : float
         Of the association factor.
     usage : float
-        What was used before the log begins, in billing units x s.
+        What was used before the log begins, in billing units x s; of an account with that of all who are below it.
     limits : SlurmLimits
-        Its limits.
+        Its limits; ``max_jobs``, ``max_wall``, ``max_tres...`` are those of the account above where it has none itself.
+    is_default : bool
+        Of a user: whether jobs that name no account are of this one.
     """
 
     account: str
@@ -119,6 +121,7 @@ class SlurmAssociation:
     priority: float = 0.0
     usage: float = 0.0
     limits: SlurmLimits = field(default_factory=SlurmLimits)
+    is_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,10 @@ class SlurmPartition:
         s.
     allow_accounts, deny_accounts, allow_qos, deny_qos : tuple of str
         Who may use it; none: all, none denied.
+    default_time : float, optional
+        Time limit of jobs that ask for none, s; None: the partition's longest.
+    default_memory_per_node, max_memory_per_node : float
+        MB on each node: of a job that asks for none, and the most it may ask for; 0: not said.
     """
 
     name: str
@@ -153,6 +160,9 @@ class SlurmPartition:
     deny_accounts: tuple[str, ...] = ()
     allow_qos: tuple[str, ...] = ()
     deny_qos: tuple[str, ...] = ()
+    default_time: float | None = None
+    default_memory_per_node: float = 0.0
+    max_memory_per_node: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -253,6 +263,8 @@ class SlurmSite:
         Whether ``SlurmAssociation.usage`` is told; else it begins with none.
     not_simulated : tuple of str
         What the configuration has and is not simulated, a sentence each.
+    preempt_exempt_time : float
+        s for which a job cannot be preempted, where it has no QOS; those of ``qos`` have it already.
     """
 
     version: tuple[int, int] = (22, 5)
@@ -274,6 +286,7 @@ class SlurmSite:
     over_time_limit: float = 0.0
     has_usage: bool = False
     not_simulated: tuple[str, ...] = ()
+    preempt_exempt_time: float = 0.0
 
 
 DEFAULTS: Mapping[str, float] = {
@@ -301,3 +314,15 @@ DEFAULTS: Mapping[str, float] = {
     "pack_serial_at_end": 0.0,
 }
 """``SchedulerParameters`` that are simulated, with Slurm's defaults; ``bf_window`` in minutes, all other times in s."""
+
+RESOURCES = ("cpu", "mem", "node", "gres/gpu", "billing")
+"""Names of the resources of limits and weights that are simulated."""
+
+PRIORITY_FLAGS = frozenset({"fair_tree", "no_fair_tree", "max_tres"})
+"""``PriorityFlags`` that are simulated; others are told as not simulated."""
+
+QOS_FLAGS = frozenset({"noreserve"})
+"""Flags of a QOS that are simulated."""
+
+SELECT = frozenset({"cr_cpu", "cr_cpu_memory", "cr_core", "cr_core_memory", "cr_linear"})
+"""``SelectTypeParameters`` that are simulated."""

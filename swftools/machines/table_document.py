@@ -7,14 +7,18 @@ Whoever made a document is not trusted: all of it is looked at before any of it 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.machines.hostlist import MOST_HOSTS
 from swftools.machines.node_table import NodeTable, PartitionNodes
+from swftools.machines.slurm_site import SlurmSite
 from swftools.parameters import is_whole
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _MOST = 2**53
 
@@ -27,7 +31,8 @@ _FIELDS = tuple(each.name for each in fields(NodeTable) if each.name != "outages
 
 def document_of(table: NodeTable) -> dict[str, Any]:
     """Return the nodes of a machine, which are always there, in words and numbers."""
-    return {name: _plain(getattr(table, name)) for name in _FIELDS}
+    found = {name: _plain(getattr(table, name)) for name in _FIELDS if name != "slurm"}
+    return found | {"slurm": None if table.slurm is None else _site().dump_python(table.slurm, mode="json")}
 
 
 def table_of_document(document: Any) -> NodeTable:
@@ -38,7 +43,7 @@ def table_of_document(document: Any) -> NodeTable:
     ParameterError
         It describes none; says what of it is wrong.
     """
-    if not isinstance(document, dict) or set(document) != set(_FIELDS):
+    if not isinstance(document, dict) or {*document, "slurm"} != {*_FIELDS}:  # states of old have no slurm
         raise ParameterError("the machine is not described by what machines of nodes have")
     many = len(document["names"])
     kinds, switches = (_texts(document, name) for name in ("kinds", "switches"))
@@ -66,8 +71,31 @@ def table_of_document(document: Any) -> NodeTable:
         speed=np.array(speed, np.float64),
         **rare,
         switches=switches,
+        slurm=_slurm(document.get("slurm"), len(partitions), many),
         told=_texts(document, "told"),
     )
+
+
+def _site() -> TypeAdapter[SlurmSite]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 (who has a pool, or no Slurm, does without)
+
+    return TypeAdapter(SlurmSite)
+
+
+def _slurm(document: Any, partitions: int, nodes: int) -> SlurmSite | None:
+    """Return how Slurm is configured by a document; None where it is not told."""
+    if document is None:
+        return None
+    try:
+        found = _site().validate_python(document)
+    except ValueError as error:  # of pydantic
+        raise ParameterError("how Slurm is configured is not described as it should be") from error
+    places = [-1 <= each.parent < here for here, each in enumerate(found.associations)]
+    places += [-1 <= each.parent < len(found.switches) for each in found.switches]
+    places += [0 <= node < nodes for each in found.switches for node in each.nodes]
+    if not all(places) or len(found.partitions) != partitions:
+        raise ParameterError("how Slurm is configured names what is not there")
+    return found
 
 
 def _partition(document: Any, nodes: int) -> PartitionNodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -30,6 +30,25 @@ def report(source: str, data: bytes, problems: list[Problem]) -> str:
     return f"{source}, {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{source}: {len(lines)} problems", *lines])
 
 
+def report_placed(source: str, places: Mapping[KeyPath, str], problems: list[Problem]) -> str:
+    """Write the message of problems in what was read from files of other programs.
+
+    Parameters
+    ----------
+    source : str
+        What messages call all of it.
+    places : mapping of tuple to str
+        Where keys were read, as in ``slurm.conf, line 3``; a key that is not there counts as the one that it is under.
+    problems : list
+        Of each the key, and what is wrong.
+    """
+    found = []
+    for where, what in problems:
+        place = next((places[where[:end]] for end in range(len(where), 0, -1) if where[:end] in places), None)
+        found.append(f"{place}: {what}" if place else f"{source}: {'.'.join(map(str, where))}: {what}")
+    return found[0] if len(found) == 1 else "\n  ".join([f"{source}: {len(found)} problems", *found])
+
+
 def as_value_error(check: Callable[[Checked], object]) -> Callable[[Checked], Checked]:
     """Return a check of ours as pydantic takes it: its message becomes that of the key."""
 
@@ -43,7 +62,9 @@ def as_value_error(check: Callable[[Checked], object]) -> Callable[[Checked], Ch
     return checked
 
 
-def validated(kind: type[Kind], source: str, data: bytes, content: Any) -> Kind:
+def validated(
+    kind: type[Kind], source: str, data: bytes, content: Any, places: Mapping[KeyPath, str] | None = None
+) -> Kind:
     """Return what a mapping declares.
 
     Parameters
@@ -56,6 +77,8 @@ def validated(kind: type[Kind], source: str, data: bytes, content: Any) -> Kind:
         Its text, for the numbers of lines; empty if it is none.
     content : mapping
         What stands in it.
+    places : mapping of tuple to str, optional
+        As ``report_placed`` takes them, if the file is none of YAML.
 
     Raises
     ------
@@ -68,6 +91,8 @@ def validated(kind: type[Kind], source: str, data: bytes, content: Any) -> Kind:
         problems = [(path_of(details), message_of(details, kind)) for details in error.errors(include_url=False)]
         if data:
             raise ParameterError(report(source, data, problems)) from error
+        if places:
+            raise ParameterError(report_placed(source, places, problems)) from error
         raise ParameterError("; ".join(f"{'.'.join(map(str, where))}: {what}" for where, what in problems)) from error
 
 

@@ -11,7 +11,7 @@ import pytest
 from swftools import Trace, read_log, read_machine, write_swf
 from swftools.formats.parquet import read_parquet, write_parquet
 from swftools.header import SwfHeader
-from swftools.machines.formats.slurm_words import SlurmMachine
+from swftools.machines.formats.slurm_machine import SlurmMachine
 from swftools.machines.node_table import NodeTable
 from swftools.machines.requests import ask_of
 from tests.drawn import rows_of

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,10 +20,13 @@ class Found(NamedTuple):
         The keys of a description.
     yaml : bytes
         Its YAML, if it is such: messages name the lines of it.
+    places : mapping of tuple to str
+        Else where keys were read, as in ``slurm.conf, line 3``, for messages.
     """
 
     content: dict[str, Any]
     yaml: bytes = b""
+    places: Mapping[tuple[Any, ...], str] = {}
 
 
 @dataclass(frozen=True)

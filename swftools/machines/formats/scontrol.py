@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
-from swftools.machines.formats.slurm_words import SlurmMachine, value_of, whole
+from swftools.machines.formats.slurm_machine import SlurmMachine
+from swftools.machines.formats.slurm_words import value_of, whole
 from swftools.machines.hostlist import split_hosts
 
 _RECORD = re.compile(r"(Node|Partition|Reservation|License)Name=(\S+)")
@@ -57,14 +58,14 @@ def read_scontrol(text: str, name: str) -> Found:
             machine.licences[called] = whole(words, where, "total")
         else:
             has_settings = True
-            machine.set(words)
+            machine.set(words, where)
     if not has_settings:
         machine.note("settings of the whole machine (DefMemPerCPU) are what scontrol show config prints: not there")
-    return Found(machine.content())
+    return Found(machine.content(), places=machine.places)
 
 
 def _records(text: str) -> Iterator[tuple[int, str, str, dict[str, str]]]:
-    """Yield each record: its line, its kind, its name, and its words by keys in small letters."""
+    """Yield each record: its line, its kind, its name, and its words by keys in small letters; settings one by one."""
     begun: tuple[int, str, str] | None = None
     words: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -82,6 +83,6 @@ def _records(text: str) -> Iterator[tuple[int, str, str, dict[str, str]]]:
             for key, end in zip(keys, [*(each.start() for each in keys[1:]), len(line)], strict=False):
                 words[key[1].lower()] = line[key.end() : end].strip()
         elif begun and (setting := _SETTING.match(line)):
-            words[setting[1].lower()] = setting[2].strip()
+            yield number, "", "", {setting[1].lower(): setting[2].strip()}
     if begun:
         yield *begun, words

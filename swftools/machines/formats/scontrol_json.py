@@ -15,7 +15,7 @@ from typing import Any
 from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
 from swftools.machines.formats.registry import Found, machine_format
-from swftools.machines.formats.slurm_words import SlurmMachine
+from swftools.machines.formats.slurm_machine import SlurmMachine
 from swftools.machines.hostlist import split_hosts
 
 _OF_SLURM = re.compile(r'"(?:real_memory|node_list|maximums|meta)"\s*:')
@@ -57,7 +57,7 @@ def read_scontrol_json(text: str, name: str) -> Found:
         else:
             machine.licence(f"{called}:{_text(entry, 'total') or _text(entry, 'Total')}")
     machine.note("settings of the whole machine (DefMemPerCPU) are not in this JSON")
-    return Found(machine.content())
+    return Found(machine.content(), places=machine.places)
 
 
 def _entries(text: str, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -134,6 +134,13 @@ def _of_partition(entry: Mapping[str, Any]) -> dict[str, str]:
     names = {
         "partitionname": "name",
         "prioritytier": "priority.tier",
+        "priorityjobfactor": "priority.job_factor",
+        "qos": "qos.assigned",
+        "gracetime": "grace_time",
+        "overtimelimit": "maximums.over_time_limit",
+        "tresbillingweights": "tres.billing_weights",
+        "allocnodes": "nodes.allowed_allocation",
+        "alternate": "alternate",
         "maxtime": "maximums.time",
         "defaulttime": "defaults.time",
         "minnodes": "minimums.nodes",

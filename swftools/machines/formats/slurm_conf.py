@@ -7,18 +7,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from swftools.errors import ParameterError
 from swftools.formats.registry import Fit
+from swftools.machines.formats.conf_lines import conf_lines, conf_words
 from swftools.machines.formats.registry import Found, machine_format
-from swftools.machines.formats.slurm_words import SlurmMachine, value_of
+from swftools.machines.formats.slurm_machine import SlurmMachine
+from swftools.machines.formats.slurm_words import value_of
 from swftools.machines.hostlist import expand_hosts, split_hosts
 
 _LINE = re.compile(r"^\s*(?:NodeName|PartitionName|ClusterName|SlurmctldHost)\s*=", re.IGNORECASE | re.MULTILINE)
 _PRINTED = re.compile(r"\b(?:CPUTot|TotalNodes|NodeCnt)=")
-_COMMENT = re.compile(r"(?<!\\)#.*")
-_WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*=\s*(?:\"([^\"]*)\"|(\S*))")
 _INCLUDE = re.compile(r"\s*include\s+(\S+)", re.IGNORECASE)
 _DEFAULT = "DEFAULT"
 
@@ -45,12 +44,12 @@ def read_slurm_conf(text: str, name: str) -> Found:
     features: dict[str, list[str]] = {}
     known: set[str] = set()
     asked: list[tuple[str, str]] = []
-    for number, line in _lines(text):
+    for number, line in conf_lines(text):
         where = f"{name}, line {number}"
         if included := _INCLUDE.fullmatch(line.rstrip()):
             machine.note("Include is not followed", included[1])
             continue
-        words = _words(line, where)
+        words = conf_words(line, where)
         first = next(iter(words))
         if first in usual:
             if words[first].upper() == _DEFAULT:
@@ -76,7 +75,7 @@ def read_slurm_conf(text: str, name: str) -> Found:
         elif first == "downnodes":
             machine.add_away(_hosts(words[first], where), {"state": "DOWN"} | words)
         else:
-            machine.set(words)
+            machine.set(words, where)
 
     def nodes_of(item: str) -> list[str]:
         """Return the lists of hosts that stand for an item, which may be a set."""
@@ -91,36 +90,7 @@ def read_slurm_conf(text: str, name: str) -> Found:
             lost = next((host for host in _hosts(each, where) if host not in known), None) if each != "ALL" else None
             if lost is not None:
                 raise ParameterError(f"{where}: no NodeName or NodeSet is {lost!r}; add it, or take it out of Nodes")
-    return Found(machine.content(nodes_of))
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number, without comments; those that end with a backslash go on."""
-    begun, first = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        first = first if begun else number
-        begun += _COMMENT.sub("", line)
-        if begun.rstrip().endswith("\\"):
-            begun = f"{begun.rstrip()[:-1]} "
-            continue
-        if begun.strip():
-            yield first, begun
-        begun = ""
-    if begun.strip():
-        yield first, begun
-
-
-def _words(line: str, where: str) -> dict[str, str]:
-    """Return keys, in small letters, and values of a line."""
-    words: dict[str, str] = {}
-    place = 0
-    while line[place:].strip():
-        found = _WORD.match(line, place)
-        if found is None:
-            raise ParameterError(f"{where}: {line[place:].strip()[:60]!r} is not KEY=VALUE")
-        words[found[1].lower()] = found[3] if found[2] is None else found[2]
-        place = found.end()
-    return words
+    return Found(machine.content(nodes_of), places=machine.places)
 
 
 def _hosts(text: str, where: str) -> list[str]:

@@ -58,10 +58,16 @@ def test_what_is_printed() -> None:
         "  outages  number  nodes  node-hours  without end\n"
         "  down          1      1           0            1\n"
         "\n"
+        "Slurm 22.05, backfill. bf_interval=2, batch_sched_delay=0\n"
+        "\n"
+        "  priority   weight  every 5 min\n"
+        "  partition   1,000\n"
+        "\n"
         "not simulated\n"
         "  threads: those that a log counts become cores (30c)\n"
         "  GPUs of several types on a node are counted together (30c)\n"
-        "  who may use a partition: told, not simulated (gpu, excl)\n"
+        "  which accounts and QOS may use a partition: by policy slurm only (gpu)\n"
+        "  which groups and users may use a partition: told, not simulated (excl)\n"
         "  1 outage of the moment: kept, not simulated\n"
         "  licences: not modelled (matlab 10, ansys 2)\n"
         "\n"
@@ -91,7 +97,7 @@ def test_as_json(site: Path) -> None:
     }
     batch = found["partitions"][0]
     assert (batch["name"], batch["nodes"], batch["max_time"], batch["max_nodes"]) == ("batch", 10, 86_400.0, None)
-    assert (len(found["not_simulated"]), len(found["notes"])) == (5, 5)
+    assert (len(found["not_simulated"]), len(found["notes"])) == (6, 5)
     small = json.loads(call(site, "--json").stdout)
     assert (small["name"], small["kinds"][0]["memory"], small["kinds"][0]["gpu_types"]) == (None, None, [])
 
