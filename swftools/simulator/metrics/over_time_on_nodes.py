@@ -190,18 +190,23 @@ def _with_parts(runs: RunsOnNodes, held: Allocations, uneven: IntArray) -> RunsO
     """
     is_part = np.isin(held.run, uneven)
     run, node = held.run[is_part], held.node[is_part].astype(np.int32)
-    amounts = []
+    amounts: list[IntArray] = []
     for name in ("cores", "memory", "gpus"):
         of_run, of_part = getattr(runs, name).copy(), getattr(held, name)[is_part]
         total = np.bincount(run, of_part, len(of_run))[uneven]
         of_run[uneven] = np.ceil(total / np.maximum(np.bincount(run, minlength=len(of_run))[uneven], 1))
         amounts.append(np.concatenate([of_run, of_part]))
     return RunsOnNodes(
-        *(np.concatenate([each, each[run]]) for each in (runs.start, runs.end)),
-        np.concatenate([runs.begins, runs.begins[-1] + 1 + np.arange(len(run))]),
-        *(np.concatenate([each, node]) for each in (runs.first, runs.last)),
-        *amounts,
-        *(np.concatenate([each, each[run]]) for each in (runs.is_exclusive, runs.partition)),
+        start=np.concatenate([runs.start, runs.start[run]]),
+        end=np.concatenate([runs.end, runs.end[run]]),
+        begins=np.concatenate([runs.begins, runs.begins[-1] + 1 + np.arange(len(run))]),
+        first=np.concatenate([runs.first, node]),
+        last=np.concatenate([runs.last, node]),
+        cores=amounts[0],
+        memory=amounts[1],
+        gpus=amounts[2],
+        is_exclusive=np.concatenate([runs.is_exclusive, runs.is_exclusive[run]]),
+        partition=np.concatenate([runs.partition, runs.partition[run]]),
     )
 
 

@@ -8,8 +8,10 @@ given. Nothing here is shared with the engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.machines.asked import Asked
@@ -197,7 +199,7 @@ def _check_partitions(
     for number, part in enumerate(table.partitions):
         own = (place == number) & held.sound
         if own.any():
-            outside |= own & held.any_range(_leaves(held, part.nodes, len(table)))
+            outside |= own & held.any_range(leaves_nodes(held, part.nodes, len(table)))
 
     def say(i: int) -> str:
         what = (
@@ -243,7 +245,7 @@ def _name(table: NodeTable, place: int) -> str:
     return f"partition {shown(table.partitions[place].name)}"
 
 
-def _leaves(held: NodeRuns, nodes: IntArray, count: int) -> BoolArray:
+def leaves_nodes(held: NodeRuns, nodes: IntArray, count: int) -> BoolArray:
     """Return which ranges have a node that is not among some; those of runs that are not sound may be anything."""
     inside = np.zeros(count + 1, np.int64)
     inside[nodes + 1] = 1
@@ -308,7 +310,7 @@ def check_asked(
         runs,
         lambda i: f"a run of job {number(i)} has nodes on which the job may not run, or not in that partition",
     )
-    ready = _ready_of(asked, of_run)
+    ready = ready_of(asked.ready_time, of_run)
     yield of_runs(
         "ready",
         runs.start < ready - margin_of(runs.start, tolerance),
@@ -339,30 +341,32 @@ def _are_inside(held: NodeRuns, some: IntArray, nodes: IntArray, count: int) -> 
     begin = np.concatenate([[0], np.cumsum(length)])
     place = np.arange(begin[-1]) + np.repeat(held.begin[some] - begin[:-1], length)
     part = held._replace(begin=begin, low=held.low[place], high=held.high[place])
-    return ~part.any_range(_leaves(part, nodes, count))
+    return ~part.any_range(leaves_nodes(part, nodes, count))
 
 
-def _ready_of(asked: Asked, row: IntArray) -> FloatArray:
+def ready_of(ready_time: FloatArray, row: IntArray) -> FloatArray:
     """Return from when on jobs may start, by rows of the trace; -inf where that is not said."""
-    if not len(asked.ready_time):
+    if not len(ready_time):
         return np.full(len(row), -np.inf)
-    ready = at(asked.ready_time, row)
+    ready = at(ready_time, row)
     return np.where(np.isnan(ready), -np.inf, ready)
 
 
 def ready_times_of(asked: Asked, jobs: SoundJobs, row: IntArray) -> FloatArray:
     """Return when jobs enter the queue: when submitted, or when they asked to."""
-    return np.fmax(jobs.submit, _ready_of(asked, row))
+    return np.fmax(jobs.submit, ready_of(asked.ready_time, row))
 
 
-def excluded_in_vain(schedule: Schedule, trace: Trace, asked: Asked, row_of_rest: IntArray) -> FoundViolations:
-    """Check that nobody is excluded who can run; ``row_of_rest``: the trace's row of each.
+def excluded_in_vain(
+    schedule: Schedule, trace: Trace, code: npt.NDArray[np.integer[Any]], row_of_rest: IntArray
+) -> FoundViolations:
+    """Check that nobody is excluded who can run; ``code`` is that of ``Asked``, ``row_of_rest`` the row of each.
 
     Who can run on this machine may be missing where the trace does not say when it was submitted or how long it ran,
     which the trace itself must show, or as it had not ended or was taken out, which the schedule must say.
     """
     known = row_of_rest >= 0
-    can_run = known & (at(asked.code, row_of_rest, 1) == 0)
+    can_run = known & (at(code, row_of_rest, 1) == 0)
     lacks = np.isnan(at(trace.views.submit_time, row_of_rest, np.nan))
     run = at(trace.views.run_time, row_of_rest, np.nan)
     cancelled = schedule.options.get("cancelled", "drop")
