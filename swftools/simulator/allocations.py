@@ -177,15 +177,21 @@ def _by_node(schedule: Schedule, name: str, of_run: IntArray, run: IntArray) -> 
     held, column = of_run[run], BY_NODE[name]
     if column not in schedule.segments:
         return held
-    lists = pa.array(schedule.segments[column], INTEGERS, from_pandas=True)
+    try:
+        lists = pa.array(schedule.segments[column], INTEGERS, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise ParameterError(f"schedule.segments: {column} has no lists of whole numbers: {error}") from error
     lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     is_told = np.asarray(lists.is_valid())
     lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     if (wrong := is_told & (lengths != np.bincount(run, minlength=len(of_run)))).any():
         row = int(np.argmax(wrong))
         raise ParameterError(
-            f"schedule.segments, row {row}: {column} has {lengths[row]} numbers and the run other nodes than so many; "
-            "write one a node, in the order of their numbers"
+            f"schedule.segments, row {row}: {column} has {lengths[row]} numbers, and the run has another number of "
+            "nodes; write one a node, in the order of their numbers"
         )
-    held[is_told[run]] = lists.flatten().to_numpy(zero_copy_only=False) * (GPU if name == "gpus" else 1)
+    values = lists.flatten()
+    if values.null_count:
+        raise ParameterError(f"schedule.segments: a list of {column} lacks a number; write one a node")
+    held[is_told[run]] = values.to_numpy(zero_copy_only=False) * (GPU if name == "gpus" else 1)
     return held

@@ -41,7 +41,7 @@ def of(*rows: dict[str, Any], **changes: Any) -> SlurmJobs:
 
 
 def test_associations() -> None:
-    """That of the partition goes before that of all; an account of the log before the user's; a line before the group."""
+    """That of the partition before that of all; an account of the log before the user's; a line before the group."""
     jobs = of(
         {"user": "ann", "group": "phys"},
         {"user": "ann", "group": "phys", "partition": "gpu"},
