@@ -176,6 +176,29 @@ def random_on_nodes(seed: int, jobs: int = 12) -> Schedule:
     return schedule_on_nodes(placed, machine)
 
 
+def uneven(schedule: Schedule, seed: int) -> Schedule:
+    """Return a schedule in which some runs have less on some of their nodes than on that where they have most."""
+    draw = np.random.default_rng(seed)
+    runs = schedule.segments.copy()
+    for name in ("cores", "memory", "gpus"):
+        lists: list[list[int] | None] = []
+        for row, run in runs.iterrows():
+            many = sum(run["nodes"][1::2]) - sum(run["nodes"][::2]) + len(run["nodes"]) // 2
+            most = run[f"{name}_per_node"]
+            if run["is_exclusive"] or most != int(most) or draw.random() < 0.4:
+                lists.append(None)
+                continue
+            amounts = draw.integers(name == "cores", int(most) + 1, many)
+            amounts[draw.integers(many)] = most
+            lists.append(amounts.tolist())
+            if name == "cores":
+                runs.loc[row, "allocated_processors"] = int(amounts.sum())
+        runs[f"{name}_by_node"] = pd.Series(lists, dtype=pd.ArrowDtype(pa.list_(pa.int64())))
+    processors = runs.set_index("job_number")["allocated_processors"]
+    jobs = schedule.jobs.assign(allocated_processors=schedule.jobs["job_number"].map(processors).astype("Int64"))
+    return replace(schedule, jobs=jobs, segments=runs)
+
+
 def _room(job: dict, start: int, nodes: np.ndarray, placed: list[dict], machine: NodeTable) -> np.ndarray:
     """Return the nodes on which a job has room from a whole second on, throughout its run."""
     return np.array(

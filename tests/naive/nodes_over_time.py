@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.schedule import Schedule
@@ -23,7 +26,13 @@ def naive_runs(schedule: Schedule) -> list[dict[str, Any]]:
         nodes = [node for low, high in zip(pairs[::2], pairs[1::2], strict=True) for node in range(low, high + 1)]
         asked = {name: run[f"{name}_per_node"] for name in RESOURCES}
         asked["gpus"] = round(asked["gpus"] * GPU)
-        held = {node: naive_node(machine, node) if run["is_exclusive"] else asked for node in nodes}
+        held = {node: naive_node(machine, node) if run["is_exclusive"] else dict(asked) for node in nodes}
+        for name in RESOURCES if not run["is_exclusive"] else ():
+            told = run.get(f"{name}_by_node")
+            if isinstance(told, (list, np.ndarray)):
+                for node, amount in zip(nodes, told, strict=True):
+                    held[node][name] = int(amount) * (GPU if name == "gpus" else 1)
+                asked[name] = math.ceil(sum(held[node][name] for node in nodes) / len(nodes))
         entry = job["submit_time"] if "ready_time" not in job else max(job["submit_time"], job["ready_time"])
         runs.append(
             {

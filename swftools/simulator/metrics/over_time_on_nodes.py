@@ -13,7 +13,15 @@ from swftools.errors import ParameterError
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.parameters import did_you_mean
-from swftools.simulator.allocations import knows_memory, machine_of, runs_on_nodes
+from swftools.simulator.allocations import (
+    Allocations,
+    RunsOnNodes,
+    allocations_of,
+    knows_memory,
+    machine_of,
+    runs_on_nodes,
+    uneven_runs,
+)
 from swftools.simulator.metrics.away import core_time_away
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.node_sweep import (
@@ -112,7 +120,9 @@ def figures_of_nodes(schedule: Schedule, window: tuple[float, float] | None) -> 
     if len(machine.outages):
         yield from _of_what_is_there(schedule, held, durations, (begin, end))
     time_of_nodes = [np.zeros(len(machine)) for _ in RESOURCES]
-    add_time(runs, np.maximum(np.minimum(runs.end, end) - np.maximum(runs.start, begin), 0.0), *time_of_nodes)
+    seconds = np.maximum(np.minimum(runs.end, end) - np.maximum(runs.start, begin), 0.0)
+    seconds[uneven_runs(schedule)] = 0.0  # their parts count
+    add_time(runs, seconds, *time_of_nodes)
     for group, names, members in _groups_of(machine):
         for (name, resource), of_nodes in zip(RESOURCES.items(), time_of_nodes, strict=True):
             sizes = _sizes_of(machine, resource)
@@ -139,7 +149,9 @@ def _of_what_is_there(
 
 
 def runs_in_sweep(schedule: Schedule) -> RunsInSweep:
-    """Return the runs of a schedule as the kernels take them.
+    """Return the runs of a schedule as the kernels take them; behind them the parts of those that are uneven.
+
+    Who stands in ``by_start`` and ``by_end`` holds what it has: each run, or its parts in its place.
 
     Raises
     ------
@@ -147,11 +159,16 @@ def runs_in_sweep(schedule: Schedule) -> RunsInSweep:
         The machine is a pool, or the segments lack a column.
     """
     machine, runs = machine_of(schedule), runs_on_nodes(schedule)
+    uneven = uneven_runs(schedule)
+    whole = np.arange(len(runs.start))
+    if len(uneven):
+        runs = _with_parts(runs, allocations_of(schedule), uneven)
+        whole = np.setdiff1d(np.arange(len(runs.start)), uneven)
     return RunsInSweep(
         runs.start,
         runs.end,
-        np.argsort(runs.start, kind="stable").astype(np.int32),
-        np.argsort(runs.end, kind="stable").astype(np.int32),
+        whole[np.argsort(runs.start[whole], kind="stable")].astype(np.int32),
+        whole[np.argsort(runs.end[whole], kind="stable")].astype(np.int32),
         runs.begins,
         runs.first,
         runs.last,
@@ -166,6 +183,42 @@ def runs_in_sweep(schedule: Schedule) -> RunsInSweep:
     )
 
 
+def _with_parts(runs: RunsOnNodes, held: Allocations, uneven: IntArray) -> RunsOnNodes:
+    """Return runs with more behind them: one for each node of those that have not the same on each.
+
+    These themselves are requests then: of as many nodes, on each what it is on average, rounded up.
+    """
+    is_part = np.isin(held.run, uneven)
+    run, node = held.run[is_part], held.node[is_part].astype(np.int32)
+    amounts: list[IntArray] = []
+    for name in ("cores", "memory", "gpus"):
+        of_run, of_part = getattr(runs, name).copy(), getattr(held, name)[is_part]
+        total = np.bincount(run, of_part, len(of_run))[uneven]
+        of_run[uneven] = np.ceil(total / np.maximum(np.bincount(run, minlength=len(of_run))[uneven], 1))
+        amounts.append(np.concatenate([of_run, of_part]))
+    return RunsOnNodes(
+        start=np.concatenate([runs.start, runs.start[run]]),
+        end=np.concatenate([runs.end, runs.end[run]]),
+        begins=np.concatenate([runs.begins, runs.begins[-1] + 1 + np.arange(len(run))]),
+        first=np.concatenate([runs.first, node]),
+        last=np.concatenate([runs.last, node]),
+        cores=amounts[0],
+        memory=amounts[1],
+        gpus=amounts[2],
+        is_exclusive=np.concatenate([runs.is_exclusive, runs.is_exclusive[run]]),
+        partition=np.concatenate([runs.partition, runs.partition[run]]),
+    )
+
+
+def first_runs(runs: RunsInSweep, row: IntArray, jobs: int) -> IntArray:
+    """Return the earliest run of each job, -1 for none; ``row`` has the job of each run of the schedule."""
+    has_parts = len(runs.start) > len(row)
+    by_start = np.argsort(runs.start[: len(row)], kind="stable") if has_parts else runs.by_start
+    first = np.full(jobs, -1, np.int64)
+    first[row[by_start[::-1]]] = by_start[::-1]  # of several the earliest is written last
+    return first
+
+
 def _swept(schedule: Schedule, runs: RunsInSweep, is_counted: BoolArray) -> tuple[FloatArray, HeldOverTime]:
     """Return the instants of a schedule, and what is held from each on, on the nodes that count."""
     machine, jobs = machine_of(schedule), schedule.jobs
@@ -173,8 +226,7 @@ def _swept(schedule: Schedule, runs: RunsInSweep, is_counted: BoolArray) -> tupl
     entry = np.fmax(submit, column_of(jobs, "ready_time")) if "ready_time" in jobs else submit
     times = instants_of(*(changes_at(each).at for each in (submit, entry, runs.start, runs.end)))
     row = rows_of(schedule.segments, jobs) if len(jobs) else np.zeros(0, np.int64)
-    first_run = np.full(len(jobs), -1, np.int32)
-    first_run[row[runs.by_start[::-1]]] = runs.by_start[::-1]  # of several the earliest is written last
+    first_run = first_runs(runs, row, len(jobs)).astype(np.int32)
     order = np.argsort(entry, kind="stable")
     order = order[first_run[order] >= 0]
     partitions = [partition.nodes for partition in machine.partitions]

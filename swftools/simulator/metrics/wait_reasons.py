@@ -14,7 +14,7 @@ from swftools.machines.node_table import NodeTable
 from swftools.parameters import is_number
 from swftools.simulator.allocations import machine_of
 from swftools.simulator.metrics.columns import column_of, rows_of
-from swftools.simulator.metrics.over_time_on_nodes import runs_in_sweep
+from swftools.simulator.metrics.over_time_on_nodes import first_runs, runs_in_sweep
 from swftools.simulator.metrics.reason_sweep import (
     NO_REASON,
     Found,
@@ -216,8 +216,7 @@ def _find(schedule: Schedule, window: tuple[float, float] | None) -> _Waits:
     if not (np.isfinite(submit).all() and np.isfinite(runs.start).all() and np.isfinite(runs.end).all()):
         raise ParameterError("a submission, start or end of the schedule is missing; leave such jobs out")
     row = rows_of(schedule.segments, jobs) if len(jobs) else np.zeros(0, np.int64)
-    first_run = np.full(len(jobs), -1, np.int64)
-    first_run[row[runs.by_start[::-1]]] = runs.by_start[::-1]  # of several the earliest is written last
+    first_run = first_runs(runs, row, len(jobs))
     if (first_run < 0).any():
         number = int(jobs["job_number"].iloc[int(np.argmax(first_run < 0))])
         raise ParameterError(f"job {number} has no run in schedule.segments; leave it out")

@@ -81,7 +81,7 @@ def _by_columns(
     is_free = ~is_fixed & (~has_nodes | (given > nodes))
     least = np.where(~has_nodes & (per_node > 0), np.ceil(tasks / np.maximum(per_node, 1.0)), nodes)
     most_nodes = np.where(says_nodes, of_line["max_nodes"], np.where(is_free, 0.0, nodes))
-    wanted = np.where(says_nodes, np.maximum(np.minimum(of_line["wanted_nodes"], tasks), least), least)
+    wanted = np.where(says_nodes, np.maximum(np.minimum(of_line["max_nodes"], tasks), least), least)
     told.assume(AS_MANY_NODES, ~by_line & ~is_fixed & ~says_nodes & ~is_free & (cpus > nodes))
     return dict(zip(Amounts._fields[:6], (cpus, per_task, least, most_nodes, wanted, per_node), strict=True))
 

@@ -135,6 +135,10 @@ class Lines:
         self._lines = [line for line in read if line is not None]
         self.is_odd = (of_text >= 0) & (self._row < 0)
 
+    def __len__(self) -> int:
+        """Return how many different requests there are."""
+        return len(self._lines)
+
     @property
     def is_there(self) -> BoolArray:
         """Of which jobs there is a line that can be read."""

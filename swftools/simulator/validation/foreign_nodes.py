@@ -18,6 +18,7 @@ from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.output.shown_text import shown
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.trace import Trace
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ def ask_of_trace(trace: Trace, table: NodeTable) -> Asked:
     from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 
     return ask_of(trace, table)
+
+
+def slurm_jobs_of_trace(trace: Trace, table: NodeTable) -> SlurmJobs:
+    """Return what the jobs of a trace ask of policy ``slurm``."""
+    from swftools.simulator.slurm.requests import slurm_jobs_of  # noqa: PLC0415 (where that policy ran only)
+
+    return slurm_jobs_of(trace, table)
 
 
 class TableNodes(NamedTuple):

@@ -27,7 +27,8 @@ class NodeRuns(NamedTuple):
 
     The nodes of a run are those of its ranges, ``low`` to ``high`` at ``begin[run]`` to ``begin[run + 1]``. Cores,
     memory (MB) and GPUs (thousandths) are those of each node, -1 if missing; ``partition`` is a place in the
-    machine's partitions. Of a run that is not ``sound`` the ranges are not numbers of different nodes that rise.
+    machine's partitions. Of a run that is not ``sound`` the ranges are not numbers of different nodes that rise. Where
+    a run has not the same of each node, its amounts are those of the node with most, and ``node_parts.py`` has all.
     """
 
     begin: IntArray
@@ -69,7 +70,7 @@ def read_node_runs(schedule: Schedule, table: NodeTable) -> NodeRuns:
     segments = schedule.segments
     if missing := [name for name in COLUMNS if name not in segments]:
         raise ParameterError(f"schedule.segments has no columns {', '.join(missing)}, which runs on nodes have")
-    lengths, values = _lists(segments["nodes"])
+    lengths, values = read_lists(segments["nodes"])
     begin = np.concatenate([[0], np.cumsum(lengths // 2)])
     is_paired = lengths % 2 == 0
     if not is_paired.all():  # the last number of such a list is left out
@@ -95,14 +96,14 @@ def read_node_runs(schedule: Schedule, table: NodeTable) -> NodeRuns:
     return runs._replace(nodes=runs.sum_of(high - low + 1), sound=sound)
 
 
-def _lists(column: pd.Series) -> tuple[IntArray, IntArray]:
+def read_lists(column: pd.Series) -> tuple[IntArray, IntArray]:
     """Return the lengths of the lists of a column, and what stands in all of them; -1 where a number is missing."""
     try:
         lists = pa.array(column.array, from_pandas=True)
         lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
         lists = lists.cast(pa.list_(pa.int64()))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        raise ParameterError(f"schedule.segments: nodes has no lists of numbers: {error}") from error
+        raise ParameterError(f"schedule.segments: {column.name} has no lists of numbers: {error}") from error
     lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     return lengths, lists.flatten().fill_null(-1).to_numpy(zero_copy_only=False)
 

@@ -15,7 +15,8 @@ from swftools.output.amounts import counted
 from swftools.parameters.choices import INSTANT, MACHINE, PARTITION, SEMANTICS
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.schedule import Schedule
-from swftools.simulator.validation.foreign_nodes import ask_of_trace
+from swftools.simulator.slurm.asked import SlurmJobs
+from swftools.simulator.validation.foreign_nodes import ask_of_trace, slurm_jobs_of_trace
 from swftools.simulator.validation.node_promises import count_unpromised, promises_on_nodes, read_queue, run_of_jobs
 from swftools.simulator.validation.node_reservations import are_exact, find_late_on_nodes
 from swftools.simulator.validation.node_runs import read_node_runs
@@ -38,6 +39,8 @@ from swftools.simulator.validation.runs import (
     by_submission,
     in_queue,
 )
+from swftools.simulator.validation.slurm_asked import POLICY as SLURM
+from swftools.simulator.validation.slurm_asked import check_slurm_asked
 from swftools.trace import Trace
 
 OF_TRACE = ("asked", "ready")
@@ -76,7 +79,10 @@ class OnNodes:
         self.checked: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self.findings: list[FoundViolations] = []
-        if asked is None and trace is not None:
+        self.slurm: SlurmJobs | None = None
+        if trace is not None and schedule.policy == SLURM:
+            self.slurm, asked = slurm_jobs_of_trace(trace, table), None
+        elif asked is None and trace is not None:
             asked = ask_of_trace(trace, table)
         self.placement = find_placement(schedule.options.get("placement", "first-fit"))
         self.asked = None if trace is None or asked is None else self.placement.able(asked, table)
@@ -84,9 +90,10 @@ class OnNodes:
         if len(runs.job) < len(schedule.segments):
             self.notes = ("nodes not checked: the rules above are broken",)
             return
-        self.checked = tuple(rule for rule in NODE_RULES if self.asked is not None or rule not in OF_TRACE)
+        known = self.slurm or self.asked
+        self.checked = tuple(rule for rule in NODE_RULES if known is not None or rule not in OF_TRACE)
         self.checked += tuple(OUTAGE_RULES) if len(table.outages) else ()
-        assumed = () if self.asked is None else self.asked.assumed
+        assumed = () if known is None else known.assumed
         self.notes = (PLACEMENT, *(f"assumed: {what}" for what in assumed))
         for check in self._checks(trace, row_of_rest):
             self.findings += broken_of(check)
@@ -97,10 +104,15 @@ class OnNodes:
             yield check_outages(
                 self.schedule, self.jobs, self.runs, self.held, self.table, trace, self.row, self.tolerance
             )
+        if self.slurm is not None and trace is not None:
+            yield check_slurm_asked(
+                self.schedule, self.jobs, self.runs, self.held, self.table, self.slurm, self.row, self.tolerance
+            )
+            yield iter([excluded_in_vain(self.schedule, trace, self.slurm.code, row_of_rest)])
         if self.asked is None or trace is None:
             return
         yield check_asked(self.jobs, self.runs, self.held, self.table, self.asked, self.row, self.tolerance)
-        yield iter([excluded_in_vain(self.schedule, trace, self.asked, row_of_rest)])
+        yield iter([excluded_in_vain(self.schedule, trace, self.asked.code, row_of_rest)])
 
     def added_to(
         self, checked: list[str], notes: list[str], findings: list[FoundViolations]

@@ -8,8 +8,10 @@ given. Nothing here is shared with the engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from swftools.kernel import BoolArray, FloatArray, IntArray
 from swftools.machines.asked import Asked
@@ -17,6 +19,7 @@ from swftools.machines.node_table import GPU, NodeTable
 from swftools.output.shown_text import shown
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import node_use
+from swftools.simulator.validation.node_parts import BY_NODE, Parts, parts_of_runs
 from swftools.simulator.validation.node_runs import UNKNOWN, UNTOLD, NodeRuns
 from swftools.simulator.validation.runs import (
     FoundViolations,
@@ -42,6 +45,7 @@ NODE_RULES = {
 }
 """What holds beside ``RULES`` on nodes; the last two only where the trace is given."""
 
+_NO_LIST = "without a number for each node, or with another largest one than stands in cores_per_node and the like"
 _NAMES = {node_use.CORES: "cores", node_use.MEMORY: "MB of memory", node_use.GPUS: "GPUs"}
 
 
@@ -56,6 +60,7 @@ def check_nodes(
         runs,
         lambda i: f"a run of job {jobs.number[runs.job[i]]} {_what_is_wrong_with(held, i, table)}",
     )
+    parts = parts_of_runs(schedule, held)
     missing = (held.cores < 1) | (held.memory < 0) | (held.gpus < 0)
     yield of_runs(
         "nodes",
@@ -64,9 +69,17 @@ def check_nodes(
         runs,
         _of_job(jobs, runs, "has no cores, memory or GPUs a node that can be"),
     )
-    sound = held.sound & ~missing
+    yield of_runs(
+        "nodes",
+        held.sound & ~missing & parts.is_wrong,
+        jobs,
+        runs,
+        _of_job(jobs, runs, f"has lists ({', '.join(f'{name}_by_node' for name in BY_NODE)}) {_NO_LIST}"),
+    )
+    sound = held.sound & ~missing & ~parts.is_wrong
     held = held._replace(sound=sound)
-    expected = held.nodes * held.cores
+    parts = parts._replace(held=parts.held._replace(sound=sound[parts.run]))
+    expected = parts.sums_of(parts.held.nodes * parts.held.cores)
     if held.is_exclusive.any():
         inside = np.concatenate([[0], np.cumsum(table.cores)])
         high, low = (np.clip(ranges, 0, len(table) - 1) for ranges in (held.high, held.low))
@@ -81,8 +94,8 @@ def check_nodes(
             f"{expected[i]}"
         ),
     )
-    yield from _check_use(jobs, runs, held, table, tolerance)
-    yield from _check_partitions(schedule, jobs, runs, held, table, tolerance)
+    yield from _check_use(jobs, runs, parts, table, tolerance)
+    yield from _check_partitions(schedule, jobs, runs, held, parts, table, tolerance)
 
 
 def _of_job(jobs: SoundJobs, runs: SoundRuns, what: str) -> Callable[[int], str]:
@@ -110,26 +123,32 @@ def _what_is_wrong_with(held: NodeRuns, run: int, table: NodeTable) -> str:
 
 
 def _check_use(
-    jobs: SoundJobs, runs: SoundRuns, held: NodeRuns, table: NodeTable, tolerance: float
+    jobs: SoundJobs, runs: SoundRuns, parts: Parts, table: NodeTable, tolerance: float
 ) -> Iterator[FoundViolations]:
     """Check that nothing is in use twice; named is who started last."""
-    end = np.where(runs.end > runs.start, np.maximum(runs.end - tolerance, runs.start), runs.start)
-    wrong, where = node_use.find_overfull_nodes(runs.start, end, held, table)
+    held = parts.held
+    begin = runs.start[parts.run]
+    end = np.where(runs.end > runs.start, np.maximum(runs.end - tolerance, runs.start), runs.start)[parts.run]
+    of_part, on_node = node_use.find_overfull_nodes(begin, end, held, table)
+    found = np.flatnonzero(of_part)[::-1]  # of several parts of a run the first is told
+    wrong, part = np.zeros(len(runs.start), np.int8), np.zeros(len(runs.start), np.int64)
+    wrong[parts.run[found]], part[parts.run[found]] = of_part[found], found
 
     def number(run: int) -> int:
         return int(jobs.number[runs.job[run]])
 
     def name(run: int) -> str:
-        return shown(table.names[where[run]])
+        return shown(table.names[on_node[part[run]]])
 
     def here(run: int) -> IntArray:
-        """Return the runs that are on the node when a run starts."""
-        others = np.flatnonzero((runs.start <= runs.start[run]) & (end > runs.start[run]) & held.sound)
-        is_there = [other for other in others if other == run or where[run] in held.numbers(int(other))]
-        return np.array(is_there if run in is_there else [*is_there, run], np.int64)
+        """Return the parts of runs that are on the node when a run starts."""
+        own, node = int(part[run]), on_node[part[run]]
+        others = np.flatnonzero((begin <= begin[own]) & (end > begin[own]) & held.sound)
+        is_there = [other for other in others if other == own or node in held.numbers(int(other))]
+        return np.array(is_there if own in is_there else [*is_there, own], np.int64)
 
     def others_of(there: IntArray) -> str:
-        names = [str(other) for other in at(jobs.number, runs.job[there], -1)]
+        names = [str(other) for other in at(jobs.number, runs.job[parts.run[there]], -1)]
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
         return ", ".join(names[:10]) + more
 
@@ -141,7 +160,7 @@ def _check_use(
             node_use.MEMORY: (held.memory, table.memory),
             node_use.GPUS: (held.gpus, table.gpus),
         }
-        used, has = int(columns[of][0][there].sum()), int(columns[of][1][where[run]])
+        used, has = int(columns[of][0][there].sum()), int(columns[of][1][on_node[part[run]]])
         return (
             f"{used / unit:.10g} of {has / unit:.10g} {_NAMES[of]} of node {name(run)} in use from "
             f"{runs.start[run]:.10g} s on, by jobs {others_of(there)}"
@@ -154,8 +173,8 @@ def _check_use(
         )
 
     def say_small(run: int) -> str:
-        node = where[run]
-        needs = f"{held.cores[run]} cores, {held.memory[run]} MB and {held.gpus[run] / GPU:.10g} GPUs"
+        own, node = part[run], on_node[part[run]]
+        needs = f"{held.cores[own]} cores, {held.memory[own]} MB and {held.gpus[own] / GPU:.10g} GPUs"
         has = f"{table.cores[node]}, {table.memory[node]} and {table.gpus[node] / GPU:.10g}"
         return f"a run of job {number(run)} has {needs} of node {name(run)}, which has {has}"
 
@@ -166,15 +185,21 @@ def _check_use(
 
 
 def _check_partitions(
-    schedule: Schedule, jobs: SoundJobs, runs: SoundRuns, held: NodeRuns, table: NodeTable, tolerance: float
+    schedule: Schedule,
+    jobs: SoundJobs,
+    runs: SoundRuns,
+    held: NodeRuns,
+    parts: Parts,
+    table: NodeTable,
+    tolerance: float,
 ) -> Iterator[FoundViolations]:
     """Check that runs are on nodes of their partitions, and jobs within what these allow."""
-    place, parts = held.partition, table.partitions
+    place = held.partition
     outside = np.zeros(len(place), np.bool_)
-    for number, part in enumerate(parts):
+    for number, part in enumerate(table.partitions):
         own = (place == number) & held.sound
         if own.any():
-            outside |= own & held.any_range(_leaves(held, part.nodes, len(table)))
+            outside |= own & held.any_range(leaves_nodes(held, part.nodes, len(table)))
 
     def say(i: int) -> str:
         what = (
@@ -185,20 +210,24 @@ def _check_partitions(
         return f"a run of job {jobs.number[runs.job[i]]} {what}"
 
     yield of_runs("partition", outside | (place == UNKNOWN), jobs, runs, say)
-    limited = np.array([(part.min_nodes, part.max_nodes, part.max_cores, part.max_memory_per_core) for part in parts])
+    limited = np.array(
+        [(each.min_nodes, each.max_nodes, each.max_cores, each.max_memory_per_core) for each in table.partitions]
+    )
     fewest, most, most_cores, memory = (np.append(column, 0)[place] for column in limited.T)
     fewest, most, most_cores, memory = (np.where(place < 0, 0, each) for each in (fewest, most, most_cores, memory))
-    alone = np.append([part.is_exclusive for part in parts], False)[place] & (place >= 0)
-    longest = np.where(place < 0, np.inf, np.append([part.max_time for part in parts], np.inf)[place])
+    alone = np.append([part.is_exclusive for part in table.partitions], False)[place] & (place >= 0)
+    longest = np.where(place < 0, np.inf, np.append([part.max_time for part in table.partitions], np.inf)[place])
     requested = at(jobs.requested, runs.job)
     if schedule.options.get("overrun", "extend") == "extend":  # a request that was raised to the run was less before
         requested = np.where(at(jobs.run, runs.job) >= requested - tolerance, 0.0, requested)
+    of_part = parts.held
+    has_much = parts.any_of(of_part.memory > memory[parts.run] * of_part.cores)
     for wrong, what in (
         (requested > longest + tolerance, "asks for more time than"),
         (held.nodes < fewest, "has fewer nodes than"),
         ((most > 0) & (held.nodes > most), "has more nodes than"),
         ((most_cores > 0) & (held.cores > most_cores), "has more cores on a node than"),
-        ((memory > 0) & ~held.is_exclusive & (held.memory > memory * held.cores), "has more memory a core than"),
+        ((memory > 0) & ~held.is_exclusive & has_much, "has more memory a core than"),
         (alone & ~held.is_exclusive, "shares nodes, which is more than"),
     ):
         yield of_runs(
@@ -216,7 +245,7 @@ def _name(table: NodeTable, place: int) -> str:
     return f"partition {shown(table.partitions[place].name)}"
 
 
-def _leaves(held: NodeRuns, nodes: IntArray, count: int) -> BoolArray:
+def leaves_nodes(held: NodeRuns, nodes: IntArray, count: int) -> BoolArray:
     """Return which ranges have a node that is not among some; those of runs that are not sound may be anything."""
     inside = np.zeros(count + 1, np.int64)
     inside[nodes + 1] = 1
@@ -281,7 +310,7 @@ def check_asked(
         runs,
         lambda i: f"a run of job {number(i)} has nodes on which the job may not run, or not in that partition",
     )
-    ready = _ready_of(asked, of_run)
+    ready = ready_of(asked.ready_time, of_run)
     yield of_runs(
         "ready",
         runs.start < ready - margin_of(runs.start, tolerance),
@@ -312,30 +341,32 @@ def _are_inside(held: NodeRuns, some: IntArray, nodes: IntArray, count: int) -> 
     begin = np.concatenate([[0], np.cumsum(length)])
     place = np.arange(begin[-1]) + np.repeat(held.begin[some] - begin[:-1], length)
     part = held._replace(begin=begin, low=held.low[place], high=held.high[place])
-    return ~part.any_range(_leaves(part, nodes, count))
+    return ~part.any_range(leaves_nodes(part, nodes, count))
 
 
-def _ready_of(asked: Asked, row: IntArray) -> FloatArray:
+def ready_of(ready_time: FloatArray, row: IntArray) -> FloatArray:
     """Return from when on jobs may start, by rows of the trace; -inf where that is not said."""
-    if not len(asked.ready_time):
+    if not len(ready_time):
         return np.full(len(row), -np.inf)
-    ready = at(asked.ready_time, row)
+    ready = at(ready_time, row)
     return np.where(np.isnan(ready), -np.inf, ready)
 
 
 def ready_times_of(asked: Asked, jobs: SoundJobs, row: IntArray) -> FloatArray:
     """Return when jobs enter the queue: when submitted, or when they asked to."""
-    return np.fmax(jobs.submit, _ready_of(asked, row))
+    return np.fmax(jobs.submit, ready_of(asked.ready_time, row))
 
 
-def excluded_in_vain(schedule: Schedule, trace: Trace, asked: Asked, row_of_rest: IntArray) -> FoundViolations:
-    """Check that nobody is excluded who can run; ``row_of_rest``: the trace's row of each.
+def excluded_in_vain(
+    schedule: Schedule, trace: Trace, code: npt.NDArray[np.integer[Any]], row_of_rest: IntArray
+) -> FoundViolations:
+    """Check that nobody is excluded who can run; ``code`` is that of ``Asked``, ``row_of_rest`` the row of each.
 
     Who can run on this machine may be missing where the trace does not say when it was submitted or how long it ran,
     which the trace itself must show, or as it had not ended or was taken out, which the schedule must say.
     """
     known = row_of_rest >= 0
-    can_run = known & (at(asked.code, row_of_rest, 1) == 0)
+    can_run = known & (at(code, row_of_rest, 1) == 0)
     lacks = np.isnan(at(trace.views.submit_time, row_of_rest, np.nan))
     run = at(trace.views.run_time, row_of_rest, np.nan)
     cancelled = schedule.options.get("cancelled", "drop")
