@@ -138,20 +138,25 @@ TREE = (
 
 # name; cores of the seven nodes; what job A holds; what is asked; what it gets
 IN_A_TREE = [
-    ("best fit of all nodes", "5 4 4 4 4 4 3", "", "3 .", "6:3"),
-    ("fewest usable nodes", "4 4 4 4 4 4 4", "0:1", "8 .", "5:4 6:4"),
-    ("then fewest CPUs", "4 4 4 4 4 3 4", "0:1 1:1", "7 .", "5:3 6:4"),
+    ("no best fit", "4 4 4 4 4 8 3", "", "3 .", "0:3"),
+    ("fewest usable nodes", "4 4 4 4 4 4 4", "5:4", "3 .", "6:3"),
+    ("nodes in order, the next leaf by its nodes", "6 14 4 4 4 4 4", "5:4 6:4", "12 .", "0:6 1:6"),
+    ("a small leaf, then the nearest", "4 4 4 4 4 4 4", "0:4", "9 .", "1:4 2:4 3:1"),
+    ("then the leaves further away", "4 4 4 4 4 4 4", "0:4", "20 .", "1:4 2:4 3:4 4:4 5:4"),
+    ("not first the leaf of most CPUs", "1 1 4 4 4 9 9", "", "12 .", "0:1 1:1 2:4 3:4 4:2"),
     ("order of the leaves", "4 4 4 4 4 4 4", "", "6 2", "0:4 1:2"),
     ("a leaf with enough nodes", "4 4 4 4 4 4 4", "", "3 3", "2:1 3:1 4:1"),
-    ("lowest switch, larger leaf first", "4 4 4 4 4 4 4", "", "14 .", "0:2 2:4 3:4 4:4"),
+    ("the leaf of most nodes, then the nearest with enough", "4 4 4 4 4 4 4", "", "5 5", "0:1 1:1 2:1 3:1 4:1"),
+    ("beyond the switch", "4 4 4 4 4 4 4", "", "6 6", "0:1 1:1 2:1 3:1 4:1 5:1"),
     ("all leaves", "4 4 4 4 4 4 4", "", "26 .", "0:4 1:4 2:4 3:4 4:4 5:4 6:2"),
+    ("no more than the most nodes", "1 4 4 4 4 4 4", "", "8 2", "5:4 6:4"),
     ("not enough", "4 4 4 4 4 4 4", "", "29 .", "-"),
 ]
 
 
 @pytest.mark.parametrize("case", IN_A_TREE, ids=lambda case: case[0])
 def test_in_a_tree(case: tuple[str, str, str, str, str]) -> None:
-    """With a topology the smallest leaf that suffices is taken, else leaves under the lowest switch that does."""
+    """With a topology the leaf with the fewest nodes that suffice in number is taken, then those nearest to it."""
     _, cores, runs, asked, expected = case
     nodes = "cores / " + " / ".join(cores.split())
     world = draw_world(nodes, "p:0-6", f"job cpus nodes / A 1 . / B {asked}", switches=TREE)
