@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.naive.slurm_limits import after_choosing, before_choosing
-from tests.naive.slurm_main import reaches_array_limit
+from tests.naive.slurm_main import is_low, is_young, reaches_array_limit
 from tests.naive.slurm_nodes import choose
 from tests.naive.slurm_priority import entries
 from tests.naive.slurm_world import Job, Placed, World
@@ -220,9 +220,7 @@ class Cycle:
         world, later, is_tested = self.world, self.world.now, False
         step = world.parameter("bf_resolution")
         is_stopping = bool(world.parameter("assoc_limit_stop"))
-        youngest, lowest = world.parameter("bf_min_age_reserve"), world.parameter("bf_min_prio_reserve")
-        age = world.now - math.floor(job.eligible)
-        is_now_only = age < youngest or (lowest > 0 and job.priority[partition] < lowest)
+        is_now_only = is_young(world, job) or is_low(world, job, partition)
         while True:
             earliest = later
             usable = world.nodes_of(partition) & job.nodes_allowed

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from tests.naive.slurm_limits import after_choosing, before_choosing
 from tests.naive.slurm_nodes import choose
 from tests.naive.slurm_priority import entries
@@ -13,6 +15,17 @@ def reaches_array_limit(world: World, job: Job, more: int = 0) -> bool:
     """Whether as many tasks of its array run, or are planned, as may at once."""
     running = sum(each.array == job.array for each in world.running)
     return job.array >= 0 and job.array_limit > 0 and running + more >= job.array_limit
+
+
+def is_low(world: World, job: Job, partition: int) -> bool:
+    """Whether the priority of a job is too low for backfill to plan it."""
+    lowest = world.parameter("bf_min_prio_reserve")
+    return lowest > 0 and job.priority[partition] < lowest
+
+
+def is_young(world: World, job: Job) -> bool:
+    """Whether a job has not waited long enough for backfill to plan it."""
+    return world.now - math.floor(job.eligible) < world.parameter("bf_min_age_reserve")
 
 
 def work_pass(world: World, is_full: bool) -> None:
@@ -28,6 +41,12 @@ def work_pass(world: World, is_full: bool) -> None:
         failed.add(partition)
         allowed.difference_update(world.nodes_of(partition))
 
+    def finds_none(job: Job, partition: int) -> str:
+        """Close a partition, unless for a job too young or too low to be planned by backfill."""
+        if not is_young(world, job) and not is_low(world, job, partition):
+            fail(partition)
+        return "Resources"
+
     def try_to_start(job: Job, partition: int) -> str:
         """Start a job, or return why not."""
         if partition in failed:
@@ -37,12 +56,10 @@ def work_pass(world: World, is_full: bool) -> None:
                 fail(partition)
             return reason
         if len(allowed & world.nodes_of(partition)) < job.min_nodes:
-            fail(partition)
-            return "Resources"
+            return finds_none(job, partition)
         placed = choose(world, job, partition, allowed, world.running)
         if placed is None:
-            fail(partition)
-            return "Resources"
+            return finds_none(job, partition)
         if reason := after_choosing(world, job, partition, placed):
             if world.parameter("assoc_limit_stop"):
                 fail(partition)

@@ -60,8 +60,7 @@ def choose(world: World, job: Job, partition: int, nodes: Collection[int], held:
 def choose_of(world: World, job: Job, partition: int, usable: Usable, held: Held) -> Placed | None:
     """Return what a job gets of nodes whose weights count as one; None if they will not do."""
     if world.site.switches:
-        single = best_node(world, job, usable, job.cpus, held) if job.wanted_nodes <= 1 else None
-        most = best_leaves(world, job, partition, usable) if single is None else {single: usable[single]}
+        most = best_leaves(world, job, partition, usable)
     else:
         most = best_runs(world, job, partition, usable, held)
     return place(world, job, partition, most, held) if most else None
@@ -126,46 +125,47 @@ def best_runs(world: World, job: Job, partition: int, usable: Usable, held: Held
 
 
 def best_leaves(world: World, job: Job, partition: int, usable: Usable) -> Usable:
-    """Return nodes of the smallest leaf that suffices, else of those under the lowest switch that does; or none."""
-
-    def suffices(nodes: Collection[int]) -> bool:
-        return len(nodes) >= job.min_nodes and sum(usable[node] for node in nodes) >= job.cpus
-
-    def rank(at: int) -> tuple[int, int, int, int]:
-        return height(world, at), len(below[at]), sum(usable[node] for node in below[at]), at
-
+    """Return nodes of the leaf with the fewest nodes that suffice in number, and then of those nearest to it; or none."""
     switches = world.site.switches
-    below = [sorted(set(switch.nodes) & set(usable)) for switch in switches]
-    enough = [at for at in range(len(switches)) if suffices(below[at])]
-    if not enough:
-        return {}
-    leaves = sorted(leaves_of(world, min(enough, key=rank)), key=lambda at: (-len(below[at]), at))
-    chosen: Usable = {}
-    rest = job.cpus
-    for node in [node for at in leaves for node in below[at]]:
-        if (rest > 0 or len(chosen) < job.wanted_nodes) and len(chosen) < (job.max_nodes or job.cpus):
-            chosen[node], fewer = share(world, job, partition, usable[node], rest, len(chosen))
-            rest -= fewer
-    return chosen if rest <= 0 and len(chosen) >= job.min_nodes else {}
+    for top in (at for at, switch in enumerate(switches) if switch.parent < 0):
+        left = {at: sorted(set(switches[at].nodes) & set(usable)) for at in leaves_below(world, top)}
+        left = {at: nodes for at, nodes in left.items() if nodes}
+        chosen: Usable = {}
+        rest, missing, first = job.cpus, job.wanted_nodes, -1
+        most_nodes = job.max_nodes or job.cpus
+        while left and (rest > 0 or missing > 0) and len(chosen) < most_nodes:
+            nearest = min(levels_up(world, first, at) for at in left)
+            near = [at for at in left if levels_up(world, first, at) == nearest]
+            enough = [at for at in near if len(left[at]) >= missing]
+            leaf = min(enough, key=lambda at: len(left[at])) if enough else max(near, key=lambda at: len(left[at]))
+            first = leaf if first < 0 else first
+            for node in left.pop(leaf):
+                if (rest > 0 or missing > 0) and len(chosen) < most_nodes:
+                    chosen[node], fewer = share(world, job, partition, usable[node], rest, len(chosen))
+                    rest, missing = rest - fewer, missing - 1
+        if rest <= 0 and len(chosen) >= job.min_nodes:
+            return chosen
+    return {}
 
 
-def children_of(world: World, at: int) -> list[int]:
-    """Return the switches just below a switch."""
-    return [child for child, switch in enumerate(world.site.switches) if switch.parent == at]
+def above(world: World, at: int) -> list[int]:
+    """Return a switch and those above it, up to the top."""
+    line = [at]
+    while world.site.switches[line[-1]].parent >= 0:
+        line.append(world.site.switches[line[-1]].parent)
+    return line
 
 
-def leaves_of(world: World, at: int) -> list[int]:
+def leaves_below(world: World, top: int) -> list[int]:
     """Return the leaves below a switch; of a leaf itself."""
-    if world.site.switches[at].is_leaf:
-        return [at]
-    return [leaf for child in children_of(world, at) for leaf in leaves_of(world, child)]
+    return [at for at, switch in enumerate(world.site.switches) if switch.is_leaf and top in above(world, at)]
 
 
-def height(world: World, at: int) -> int:
-    """Return how many levels of switches are below a switch."""
-    if world.site.switches[at].is_leaf:
+def levels_up(world: World, first: int, at: int) -> int:
+    """Return how far up a switch is that is above a leaf and above the first one; 0 if there is no first one yet."""
+    if first < 0:
         return 0
-    return 1 + max((height(world, child) for child in children_of(world, at)), default=0)
+    return next(level for level, switch in enumerate(above(world, first)) if switch in above(world, at))
 
 
 # ---------------------------------------------------------------- what is held

@@ -182,12 +182,15 @@ def part_of(value: float, largest: float) -> float:
     return value / largest if largest > 0 else 0.0
 
 
-def size_factor(world: World, job: Job) -> float:
-    """Return how large a job is as part of the machine, or how small."""
-    nodes, cpus = len(world.table), world.table.processors
+def size_factor(world: World, job: Job, partition: int) -> float:
+    """Return how large a job is as part of the machine, or how small; an exclusive partition counts whole nodes."""
+    nodes, cpus, asked = len(world.table), world.table.processors, job.cpus
+    if world.table.partitions[partition].is_exclusive:
+        there = total_of(world, partition)
+        asked = max(asked, job.min_nodes * int(there["cpu"] // there["node"]))
     if world.site.priority.favors_small:
-        return ((nodes - job.min_nodes) / nodes + (cpus - job.cpus) / cpus) / 2
-    return (job.min_nodes / nodes + job.cpus / cpus) / 2
+        return ((nodes - job.min_nodes) / nodes + (cpus - asked) / cpus) / 2
+    return (job.min_nodes / nodes + asked / cpus) / 2
 
 
 def priority_of(world: World, job: Job, partition: int) -> int:
@@ -201,7 +204,7 @@ def priority_of(world: World, job: Job, partition: int) -> int:
     own = site.associations[job.association].priority if job.association >= 0 else 0.0
     total += weights.association * part_of(own, largest)
     total += weights.fair_share * world.fair_share.get(job.association, 0.0)
-    total += weights.job_size * size_factor(world, job)
+    total += weights.job_size * size_factor(world, job, partition)
     largest = max(each.job_factor for each in site.partitions)
     total += weights.partition * part_of(site.partitions[partition].job_factor, largest)
     largest = max((each.priority for each in site.qos), default=0.0)
