@@ -76,6 +76,16 @@ def interpreted_as_said(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def interpreted_by_day(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let tests compile no kernel that Python calls, unless they are marked slow; for kernels that few users call.
+
+    What a simulation or an episode calls is compiled as its ``compiled`` says.
+    """
+    with all_interpreted(request.node.get_closest_marker("slow") is None):
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with the full logs in ``traces/``; without it (environment variable SWFTOOLS_SHARED) a test skips."""

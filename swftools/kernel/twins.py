@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from swftools.kernel.decorator import Kernel
+
+_CODES = 4096
+"""Functions of which it is kept which names they look up; there are a tenth as many kernels."""
 
 
 class Twins:
@@ -120,16 +124,21 @@ def _attributes_of(module: ModuleType, code: CodeType) -> dict[str, Any]:
     return {name: vars(module)[name] for name in _looked_up(code) if name in vars(module)}
 
 
+@lru_cache(_CODES)
 def _looked_up(code: CodeType) -> frozenset[str]:
     """Return all names that a function looks up, also of attributes, and those that functions within do."""
     inner = (_looked_up(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)
 
 
-def _globals_of(code: CodeType) -> list[str]:
-    """Return the names that a function looks up in its module, and that functions within do, each once."""
+@lru_cache(_CODES)
+def _globals_of(code: CodeType) -> tuple[str, ...]:
+    """Return the names that a function looks up in its module, and that functions within do, each once.
+
+    Taking code apart is what takes long where twins are made, and kernels are reached on many ways.
+    """
     names = {str(each.argval) for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names.update(_globals_of(constant))
-    return sorted(names)
+    return tuple(sorted(names))

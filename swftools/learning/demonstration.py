@@ -106,7 +106,7 @@ def _starts_of(slot: Slot, policy: str | Policy, seed: int) -> list[Start]:
     part = log.trace.with_jobs(log.trace.jobs.iloc[np.sort(rows)].reset_index(drop=True))
     options = replace(RunOptions.among(log.options), seed=seed).to_mapping()
     size = {"processors": log.processors} if log.nodes is None else {"machine": log.nodes}
-    runs = simulate(part, policy, **size, **options).segments
+    runs = simulate(part, policy, **size, **options, compiled=log.compiled).segments
     numbers = log.trace.jobs["job_number"].to_numpy()[rows]
     of_number = {int(number): job for job, number in enumerate(numbers)}
     found = runs["job_number"].map(of_number).to_numpy()

@@ -79,7 +79,8 @@ class EpisodeLog:
         """The simulation of the log before its first event, on a machine of nodes; None on a pool."""
         self.options, self.semantics = dict(simulation.options), driver.options.semantics
         self.observer, self._predictor = driver.observer, driver.predictor
-        self._compiled: bool | str = options.get("compiled", True)
+        self.compiled: bool | str = options.get("compiled", True)
+        """How episodes run, and who plays them beside an agent: as for ``simulate``."""
         self.costs: dict[Rules, dict[int, float]] = {}
 
     def __len__(self) -> int:
@@ -97,11 +98,11 @@ class EpisodeLog:
     @property
     def is_checked(self) -> bool:
         """Whether compiled code looks at each index."""
-        return self._compiled == CHECKED
+        return self.compiled == CHECKED
 
     def called(self, policy: tuple[Policy, Any]) -> Called:
         """Return what runs a policy."""
-        return called_for(*policy, self._predictor, compiled=self._compiled, kind=self.kind)
+        return called_for(*policy, self._predictor, compiled=self.compiled, kind=self.kind)
 
 
 def _memoryless(name: str | Policy) -> tuple[Policy, Any]:

@@ -27,6 +27,8 @@ from tests.learning.test_on_nodes import AWAY, MACHINE, log_of_mixed, mixed, pla
 from tests.nodes_drawn import draw_machine
 from tests.simulator.nodes.test_engine import starts_and_nodes
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 USUAL: dict[str, Any] = {"machine": MACHINE, "heads": "machine", "overrun": "run-on", "compiled": False}
 
 

@@ -35,6 +35,8 @@ PLACED = ("first-fit", "best-fit", "lowest-weight", "contiguous", "worst-fit", "
 
 Made = Callable[..., EpisodeLog]
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Made:
@@ -133,8 +135,8 @@ def mixed(seed: int = 1) -> Trace:
 
 
 def log_of_mixed(seed: int = 1, **options: Any) -> EpisodeLog:
-    """Return such a log on five nodes of two kinds, one of which is in both partitions."""
-    return EpisodeLog(mixed(seed), **{"machine": MACHINE, "heads": "machine"} | options)
+    """Return such a log on five nodes of two kinds, one of which is in both partitions; it is interpreted."""
+    return EpisodeLog(mixed(seed), **{"machine": MACHINE, "heads": "machine", "compiled": False} | options)
 
 
 FORMS = [False, pytest.param(True, marks=pytest.mark.slow), pytest.param("checked", marks=pytest.mark.slow)]
