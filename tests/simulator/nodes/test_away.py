@@ -15,6 +15,7 @@ from swftools import Schedule, Trace, simulate
 from swftools.errors import PolicyError
 from swftools.machines import requests
 from swftools.machines.outages import DOWN, DRAIN, RESERVATION, Holders, NodeOutages
+from tests.naive.node_plans import PLANS
 from tests.naive.nodes import DECISIONS, jobs_of
 from tests.naive.nodes_away import CHECKPOINT, LOST, REQUEUE, NeverBackError, Rule, Run, simulate_away
 from tests.naive.placements import Placement
@@ -113,7 +114,13 @@ def naive_runs(
     jobs = jobs_of(workload.asked, workload.submit, workload.run, workload.request, workload.rank)
     chosen = Placement.read(placement)
     done: list[Run] = simulate_away(
-        jobs, workload.table, DECISIONS[policy], placement=chosen, heads=heads, rule=rule, users=users_of(workload)
+        jobs,
+        workload.table,
+        (DECISIONS | PLANS)[policy],
+        placement=chosen,
+        heads=heads,
+        rule=rule,
+        users=users_of(workload),
     )
     return sorted((run.row, run.start, run.end, ranges_of(run.where), run.is_stopped) for run in done)
 
