@@ -52,13 +52,13 @@ ANY_NODE = -1
 class NodesPlan(NamedTuple):
     """The timelines of the nodes, and of each job when it begins and ends in them (s), if it has a place.
 
-    Of jobs that run, ``end`` is when the plan has them end; they have no place any more. Their nodes, and those of reservations, are in
-    ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from which on there is room,
-    as the last search found it, ``gap_end`` until when, and ``gap_step`` the step that begins then; ``least`` is room
-    for some of these times. ``own`` tells in which search a node was the job's own, and at its end the number of the
-    last search. ``hint`` lists nodes of which one must have room wherever a job has a place, and ``hinted`` tells by
-    node in which search it was listed. ``lack`` is how many nodes more must have room, at least, before the last search
-    that found no place could find one.
+    Of jobs that run, ``end`` is when the plan has them end; they have no place any more. Their nodes, and those of
+    reservations, are in ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from
+    which on there is room, as the last search found it, ``gap_end`` until when, and ``gap_step`` the step that begins
+    then; ``least`` is room for some of these times. ``own`` tells in which search a node was the job's own, and at its
+    end the number of the last search. ``hint`` lists nodes of which one must have room wherever a job has a place, and
+    ``hinted`` tells by node in which search it was listed. ``lack`` is how many nodes more must have room, at least,
+    before the last search that found no place could find one.
     """
 
     lines: Timelines

