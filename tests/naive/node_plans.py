@@ -86,7 +86,7 @@ def still_holds(cluster: Cluster, own: Planned) -> bool:
 def conservative(compress: bool) -> Decide:
     """Reserve for every job when it comes; with ``compress`` reservations move forward when a job ends.
 
-    So they do when nodes go or return, and when a reservation is made anew.
+    So they do when nodes go or return.
     """
 
     def decide(cluster: Cluster) -> None:
@@ -100,7 +100,7 @@ def conservative(compress: bool) -> Decide:
         gone = [job for job in cluster.waiting if job in planned and not still_holds(cluster, planned[job])]
         for job in gone:
             planned.pop(job)
-        moves = compress and bool(cluster.ended or cluster.has_changed or gone)
+        moves = compress and bool(cluster.ended or cluster.has_changed)
         for job in list(cluster.waiting):
             others = [each for each in planned.values() if each.job is not job]
             if job not in planned or (moves and planned[job].begin > now):

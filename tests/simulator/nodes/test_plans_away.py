@@ -202,6 +202,26 @@ BY_HAND = [
         ),
     ),
     (
+        MOVED,
+        AwayCase(
+            "an idle node goes: who was planned on it and another leaves that one to a job behind it",
+            TWO,
+            ((1, 4, 50, DOWN, SURPRISE, -1),),
+            "job submit run nodes / A 0 10 1 / B 1 5 2 / C 2 20 1",
+            "A 0 10 0 / C 10 30 0 / B 50 55 0-1",
+        ),
+    ),
+    (
+        FIXED,
+        AwayCase(
+            "which begins no sooner where reservations stay",
+            TWO,
+            ((1, 4, 50, DOWN, SURPRISE, -1),),
+            "job submit run nodes / A 0 10 1 / B 1 5 2 / C 2 20 1",
+            "A 0 10 0 / C 15 35 0 / B 50 55 0-1",
+        ),
+    ),
+    (
         ALL,
         AwayCase(
             "a wide job that is stopped leaves its other nodes to others",
@@ -209,6 +229,17 @@ BY_HAND = [
             ((0, 5, 8, DOWN, SURPRISE, -1),),
             "job submit run nodes / A 0 20 2 / B 1 4 1",
             "A 0 5 0-1 x / B 5 9 1 / A 9 29 0-1",
+        ),
+    ),
+    (
+        ALL,
+        AwayCase(
+            "also while it is held back",
+            TWO,
+            ((0, 5, 8, DOWN, SURPRISE, -1),),
+            "job submit run nodes / A 0 20 2 / B 1 4 1",
+            "A 0 5 0-1 x / B 5 9 1 / A 12 32 0-1",
+            rule=Rule(delay=7.0),
         ),
     ),
     (

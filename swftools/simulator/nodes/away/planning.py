@@ -152,7 +152,7 @@ def follow_there(machine: AwayMachine, memory: KeptNodesPlan) -> tuple[bool, boo
         hold_running_on_nodes(machine, plan)
         if not anew:
             hold_reserved(machine, plan)
-    may_move = (machine.counts[ENDED] > 0 or has_changed or has_dropped) and (is_gained or has_dropped)
+    may_move = (machine.counts[ENDED] > 0 or has_changed) and (is_gained or has_dropped)
     return anew, may_move, machine.counts[LATE] > 0 or has_comeback or has_changed or has_dropped
 
 
