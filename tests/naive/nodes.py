@@ -100,6 +100,7 @@ class Cluster:
     ended: list[Job] = field(default_factory=list)
     wake: float = math.inf
     planned: dict[Job, Planned] = field(default_factory=dict)
+    has_changed: bool = False
 
     # What is free where and when
 

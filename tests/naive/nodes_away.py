@@ -136,10 +136,14 @@ def simulate_away(
         if cluster.now == math.inf:
             raise NeverBackError
         cluster.wake = math.inf if cluster.wake <= cluster.now else cluster.wake
-        for job in [job for job in cluster.running if job.end <= cluster.now]:
+        cluster.has_changed = cluster.now in changes
+        cluster.ended = [job for job in cluster.running if job.end <= cluster.now]
+        for job in cluster.ended:
             cluster.running.remove(job)
             cluster.note(job)
-        for job in stopped_now(cluster):
+        stopped = stopped_now(cluster)
+        cluster.ended += stopped
+        for job in stopped:
             cluster.running.remove(job)
             cluster.note(job, is_stopped=True)
             if rule.on_outage == LOST:

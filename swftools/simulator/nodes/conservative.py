@@ -31,18 +31,18 @@ from swftools.simulator.nodes.planned import (
     place_on_nodes,
     reserve_nodes,
     room_from_now,
+    row_of_job,
     start_as_planned,
 )
-from swftools.simulator.nodes.rooms import row_for
 from swftools.simulator.nodes.state import NodeMachine
 from swftools.simulator.nodes.timelines import KNOWS, gaps_around
 from swftools.simulator.nodes.verbs import next_waiting_on_nodes
 from swftools.simulator.nodes.words import WHOLE, bits_of, cores_in, suffices
 from swftools.simulator.planning import LEAST_TIME, planned_length
 
-SEEN, DISTURBANCES, MOVED, NOTED, LENGTH = range(5)
-"""Places in ``KeptNodesPlan.counts``: jobs that had been submitted; disturbances of the queue; jobs moved at last. How
-many nodes were noted so far of which more became free."""
+SEEN, DISTURBANCES, MOVED, NOTED, COMEBACKS, LENGTH = range(6)
+"""Places in ``KeptNodesPlan.counts``: jobs that had been submitted; disturbances of the queue; jobs moved at last; how
+many nodes were noted so far of which more became free; how often jobs had come back whose nodes had gone away."""
 
 GAP = 3
 """Numbers that tell of gaps."""
@@ -93,13 +93,13 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
     """Keep the plan up to date and start the jobs whose time has come."""
     plan, due, counts = memory.plan, memory.due, memory.counts
     present = machine.clock[NOW]
-    anew, is_gained = _follow(machine, memory)
+    anew, may_move, is_other_queue = follow(machine, memory)
     # No reservation had an earlier place when it was looked at last. It may have one where more became free since.
-    compress = compress and machine.counts[ENDED] > 0 and is_gained
+    compress = compress and may_move
     if anew or compress:
         counts[MOVED] = 0
     wake = np.inf
-    if not anew and not compress and machine.counts[LATE] == 0 and due[0] > present:
+    if not anew and not compress and not is_other_queue and due[0] > present:
         job = _first_of_new(machine, counts[SEEN])
     else:
         due[0] = np.inf
@@ -118,6 +118,7 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
             memory.known[job] = counts[NOTED]
         if plan.begin[job] <= present and fits_as_planned(machine, job):
             start_as_planned(machine, job)
+            plan.is_placed[job] = False
         else:
             due[0] = min(due[0], plan.begin[job])
             if plan.begin[job] > present:  # one that is due and cannot start keeps no other from being woken for
@@ -131,30 +132,34 @@ def decide_by_plan_on_nodes(machine: NodeMachine, memory: KeptNodesPlan, compres
 
 
 @kernel(allocates=False)
-def _follow(machine: NodeMachine, memory: KeptNodesPlan) -> tuple[bool, bool]:
-    """Bring the plan to the present; return whether all is to be planned anew, and whether more became free since."""
+def follow(machine: NodeMachine, memory: KeptNodesPlan) -> tuple[bool, bool, bool]:
+    """Bring the plan to the present.
+
+    Returns whether all is to be planned anew, whether reservations may have earlier places since jobs ended, and
+    whether jobs may have no place yet that stand before those that were submitted since.
+    """
     plan, counts = memory.plan, memory.counts
     present = machine.clock[NOW]
     late = machine.counts[LATE]  # who had waited for others is planned behind those that are there
-    anew = counts[DISTURBANCES] + late != machine.counts[DISTURBED] or _is_outdated(machine, plan.end)
+    anew = counts[DISTURBANCES] + late != machine.counts[DISTURBED] or is_outdated(machine, plan.end)
     counts[DISTURBANCES] = machine.counts[DISTURBED]
     is_gained, is_known = counts[MOVED] > 0, plan.lines.counts[KNOWS] > 0
     if anew or not is_known:
         hold_running_on_nodes(machine, plan)
         if not anew:
-            _hold_reserved(machine, plan)
+            hold_reserved(machine, plan)
     for i in range(0 if anew else machine.counts[ENDED]):
         job = machine.ended[i]
         if present < plan.end[job]:
             is_gained = True
             if is_known:
                 let_nodes_go(machine, plan, job, present, plan.end[job])
-                _note_freed(machine, memory, job, present, plan.end[job])
-    return anew, is_gained
+                note_freed(machine, memory, job, present, plan.end[job])
+    return anew, machine.counts[ENDED] > 0 and is_gained, late > 0
 
 
 @kernel(allocates=False)
-def _hold_reserved(machine: NodeMachine, plan: NodesPlan) -> None:
+def hold_reserved(machine: NodeMachine, plan: NodesPlan) -> None:
     """Let waiting jobs have the nodes that they have reserved, in a plan that was taken along."""
     job, present = first_waiting(machine), machine.clock[NOW]
     while job != NOBODY:
@@ -172,35 +177,47 @@ def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int, hints:
     if group == NOBODY:
         return False
     let_nodes_go(machine, plan, job, plan.begin[job], plan.end[job])
-    _note_freed(machine, memory, job, plan.begin[job], plan.end[job])
+    note_freed(machine, memory, job, plan.begin[job], plan.end[job])
     reserve_nodes(machine, plan, job, begin, group)
     return True
 
 
 @kernel(allocates=False)
-def _note_freed(machine: NodeMachine, memory: KeptNodesPlan, job: int, begin: float, end: float) -> None:
+def note_freed(machine: NodeMachine, memory: KeptNodesPlan, job: int, begin: float, end: float) -> None:
     """List the nodes that a job had from one time to another: more is free there now."""
-    counts, places, first, lines = memory.counts, machine.places, machine.asked.first[job], memory.plan.lines
-    gaps, together = memory.gaps, memory.of_several
+    first = machine.asked.first[job]
     for at in range(first, first + machine.asked.nodes[job]):
-        node, i = machine.nodes.held[at], counts[NOTED] % MOST_LISTED
-        several = i // TOGETHER
-        is_first = i % TOGETHER == 0
-        memory.node[i] = node
-        for alone in range(2):
-            gap, of_all = (2 * i + alone) * GAP, (2 * several + alone) * GAP
-            first_begin, last_end, longest = gaps_around(lines, node, begin, end, alone == 1)
-            gaps[gap], gaps[gap + 1], gaps[gap + 2] = first_begin, last_end, longest
-            if is_first:
-                together[of_all], together[of_all + 1], together[of_all + 2] = np.inf, -np.inf, 0.0
-            together[of_all] = min(together[of_all], first_begin)
-            together[of_all + 1] = max(together[of_all + 1], last_end)
-            together[of_all + 2] = max(together[of_all + 2], longest)
+        note_node(machine, memory, machine.nodes.held[at], begin, end)
+
+
+@kernel(allocates=False)
+def note_node(machine: NodeMachine, memory: KeptNodesPlan, node: int, begin: float, end: float) -> None:
+    """List a node: more is free there from one time to another."""
+    counts, places, lines, gaps, together = (
+        memory.counts,
+        machine.places,
+        memory.plan.lines,
+        memory.gaps,
+        memory.of_several,
+    )
+    i = counts[NOTED] % MOST_LISTED
+    several = i // TOGETHER
+    is_first = i % TOGETHER == 0
+    memory.node[i] = node
+    for alone in range(2):
+        gap, of_all = (2 * i + alone) * GAP, (2 * several + alone) * GAP
+        first_begin, last_end, longest = gaps_around(lines, node, begin, end, alone == 1)
+        gaps[gap], gaps[gap + 1], gaps[gap + 2] = first_begin, last_end, longest
         if is_first:
-            memory.inside0[several] = memory.inside1[several] = 0
-        memory.inside0[several] |= places.inside0[node]
-        memory.inside1[several] |= places.inside1[node]
-        counts[NOTED] += 1
+            together[of_all], together[of_all + 1], together[of_all + 2] = np.inf, -np.inf, 0.0
+        together[of_all] = min(together[of_all], first_begin)
+        together[of_all + 1] = max(together[of_all + 1], last_end)
+        together[of_all + 2] = max(together[of_all + 2], longest)
+    if is_first:
+        memory.inside0[several] = memory.inside1[several] = 0
+    memory.inside0[several] |= places.inside0[node]
+    memory.inside1[several] |= places.inside1[node]
+    counts[NOTED] += 1
 
 
 @kernel(allocates=False)
@@ -234,7 +251,7 @@ def _list_hints(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> int:
             continue
         if not is_marked:
             mark_own(machine, plan, job)
-            row, is_marked = row_for(plan.rooms, need, length), True
+            row, is_marked = row_of_job(machine, plan, job, length), True
         plan.hinted[node] = mark
         if room_from_now(machine, plan, job, node, row, length, begin)[0] < begin:
             plan.hint[listed] = node
@@ -253,7 +270,7 @@ def _may_use(gaps: FloatArray, place: int, length: float, begin: float) -> bool:
 
 
 @kernel(allocates=False)
-def _is_outdated(machine: NodeMachine, ends: FloatArray) -> bool:
+def is_outdated(machine: NodeMachine, ends: FloatArray) -> bool:
     """Whether a running job is not to hold its nodes until the plan has it end, or should have ended already."""
     for i in range(machine.counts[RUNNING]):
         job = machine.running[i]

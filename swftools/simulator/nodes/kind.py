@@ -24,14 +24,14 @@ from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.nodes import acts, classes, forking, holding
 from swftools.simulator.nodes import verbs as on_nodes
 from swftools.simulator.nodes.away import acts as _acts  # noqa: F401 (they say what they stand for)
-from swftools.simulator.nodes.away import events, presence, reserving  # noqa: F401 (likewise)
+from swftools.simulator.nodes.away import events, planning, presence, reserving  # noqa: F401 (likewise)
 from swftools.simulator.nodes.away.exchange import exchanged_for
 from swftools.simulator.nodes.away.state import away_machine_at, away_state_at
 from swftools.simulator.nodes.exchange import EXCHANGED
 from swftools.simulator.nodes.placement import Placement, PlacementRule
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.placements.first_fit import choose_first
-from swftools.simulator.nodes.planned import reserve_nodes
+from swftools.simulator.nodes.planned import place_on_nodes
 from swftools.simulator.nodes.state import node_machine_at, node_state_at
 from swftools.simulator.nodes.usable import has_shape
 from swftools.simulator.planning import hold_running, planned_end
@@ -70,10 +70,6 @@ _LACKING = (
 )
 
 
-AWAY = "nodes that are away"
-"""What plans lack on a machine with outages."""
-
-
 def nodes_with(placement: str | Placement, *, has_outages: bool = False) -> MachineKind:
     """Return a machine of nodes on which a placement chooses, and whose nodes may be away."""
     rule = find_placement(placement).rule
@@ -87,7 +83,7 @@ def _nodes_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: AR
     twins = Twins(name, {**_on(chosen), machine_at: node_machine_at})
     refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
     if rule.has_shape is not has_shape:  # which plans do not ask
-        refused[id(chosen.standing_for(reserve_nodes))] = reserve_nodes.py_func.__name__
+        refused[id(chosen.standing_for(place_on_nodes))] = place_on_nodes.py_func.__name__
     return MachineKind(f"nodes, {rule.name}", node_machine_at, node_state_at, twins, refused)
 
 
@@ -97,7 +93,8 @@ def _away_with(rule: PlacementRule, exchanges: int) -> MachineKind:  # noqa: ARG
     *_, (highest, exchanged) = exchanged_for(name, rule)
     twins = Twins(name, {**exchanged, **_on(highest), machine_at: away_machine_at})
     refused = {id(twins.standing_for(each)): each.py_func.__name__ for each in _LACKING}
-    refused[id(highest.standing_for(reserve_nodes))] = AWAY  # plans do not look at outages
+    if rule.has_shape is not has_shape:
+        refused[id(highest.standing_for(place_on_nodes))] = place_on_nodes.py_func.__name__
     return MachineKind(f"nodes, {rule.name}, with outages", away_machine_at, away_state_at, twins, refused)
 
 
@@ -120,9 +117,7 @@ def check_on_nodes(policy: Policy, chosen: Parameters, kind: MachineKind) -> Non
     lacking = kind.lacking(policy.made_for(chosen).on(kind).decide)
     is_ours = policy.module.startswith("swftools.")
     why = "it counts processors" + ("" if is_ours else f", by {', '.join(lacking)}") if lacking else ""
-    if lacking == (AWAY,):
-        why = "its plan does not look at when nodes are away"
-    if lacking == (reserve_nodes.py_func.__name__,):
+    if lacking == (place_on_nodes.py_func.__name__,):
         why = (
             "its plan does not ask whether the nodes of a job lie together, as the placement must (with "
             "must=false it need not, as in contiguous:must=false)"

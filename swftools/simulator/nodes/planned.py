@@ -52,13 +52,13 @@ ANY_NODE = -1
 class NodesPlan(NamedTuple):
     """The timelines of the nodes, and of each job when it begins and ends in them (s), if it has a place.
 
-    Of jobs that run, ``end`` is when the plan has them end. Their nodes, and those of reservations, are in
-    ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from which on there is room,
-    as the last search found it, ``gap_end`` until when, and ``gap_step`` the step that begins then; ``least`` is room
-    for some of these times. ``own`` tells in which search a node was the job's own, and at its end the number of the
-    last search. ``hint`` lists nodes of which one must have room wherever a job has a place, and ``hinted`` tells by
-    node in which search it was listed. ``lack`` is how many nodes more must have room, at least, before the last search
-    that found no place could find one.
+    Of jobs that run, ``end`` is when the plan has them end; they have no place any more. Their nodes, and those of
+    reservations, are in ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from
+    which on there is room, as the last search found it, ``gap_end`` until when, and ``gap_step`` the step that begins
+    then; ``least`` is room for some of these times. ``own`` tells in which search a node was the job's own, and at its
+    end the number of the last search. ``hint`` lists nodes of which one must have room wherever a job has a place, and
+    ``hinted`` tells by node in which search it was listed. ``lack`` is how many nodes more must have room, at least,
+    before the last search that found no place could find one.
     """
 
     lines: Timelines
@@ -118,7 +118,7 @@ def hold_running_on_nodes(machine: NodeMachine, plan: NodesPlan) -> None:
     clear(plan.lines, machine.nodes.capacity, now)
     for i in range(machine.counts[RUNNING]):
         job = machine.running[i]
-        plan.end[job] = end_in_plan(machine, job)
+        plan.end[job], plan.is_placed[job] = end_in_plan(machine, job), False
         hold_nodes(machine, plan, job, now, plan.end[job])
 
 
@@ -228,13 +228,19 @@ def _find_rooms(machine: NodeMachine, plan: NodesPlan, job: int, group: int, len
     """Note of each node of a set when it has room before ``until``; return how many have any."""
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     when, gap_end, many = plan.when, plan.gap_end, 0
-    row = row_for(plan.rooms, machine.asked.need[job], length)
+    row = row_of_job(machine, plan, job, length)
     for piece in range(ranges[group], ranges[group + 1]):
         for node in range(low[piece], high[piece]):
             found, gap_end[node], plan.gap_step[node] = room_from_now(machine, plan, job, node, row, length, until)
             when[node] = found
             many += when[node] < np.inf
     return many
+
+
+@kernel(allocates=False)
+def row_of_job(machine: NodeMachine, plan: NodesPlan, job: int, length: float) -> int:
+    """Return where what is kept of searches for a job of some length stands in ``rooms``."""
+    return row_for(plan.rooms, machine.asked.need[job], length, 0)
 
 
 @kernel(allocates=False)
@@ -269,7 +275,7 @@ def _soonest_hint(
     """Return the first time before ``until`` at which a hinted node has room, or infinity; without hints ``since``."""
     if hints == ANY_NODE:
         return since
-    soonest, row = np.inf, row_for(plan.rooms, machine.asked.need[job], length)
+    soonest, row = np.inf, row_of_job(machine, plan, job, length)
     for i in range(hints):
         node, bound = plan.hint[i], min(soonest, until)
         found, gone, step = room_from_now(machine, plan, job, node, row, length, until)

@@ -20,7 +20,9 @@ _MIX = 0x9E3779B97F4A7C15
 
 
 class RoomsFound(NamedTuple):
-    """Rows of nodes, one for each ``need`` and ``length`` (s) of which something is kept.
+    """Rows of nodes, one for each ``need``, ``length`` (s) and ``kind`` of job of which something is kept.
+
+    Nodes may be there for jobs of some kinds only; where they never go away, all are of one.
 
     Of a node of a row: it has room first at ``when``, and this room ends at ``gap_end`` (s), with a step,
     ``gap_step``. If ``stamp`` is even, none
@@ -30,6 +32,7 @@ class RoomsFound(NamedTuple):
 
     need: IntArray
     length: FloatArray
+    kind: IntArray
     when: FloatArray
     gap_end: FloatArray
     gap_step: ShortArray
@@ -39,21 +42,21 @@ class RoomsFound(NamedTuple):
 def empty_rooms(nodes: int) -> RoomsFound:
     """Return rows of so many nodes of which nothing is known."""
     rows = max(1, min(MOST_ROWS, MOST_KEPT // max(1, nodes)))
-    need, length = np.zeros(rows, np.int64), np.zeros(rows)
+    need, length, kind = np.zeros(rows, np.int64), np.zeros(rows), np.zeros(rows, np.int64)
     when, gap_end = np.zeros(rows * nodes), np.zeros(rows * nodes)
     gap_step = np.zeros(rows * nodes, np.int32)
-    return RoomsFound(need, length, when, gap_end, gap_step, np.zeros(rows * nodes, np.int64))
+    return RoomsFound(need, length, kind, when, gap_end, gap_step, np.zeros(rows * nodes, np.int64))
 
 
 @kernel(allocates=False)
-def row_for(rooms: RoomsFound, need: int, length: float) -> int:
-    """Return where the row of a need and a length begins; what was kept there for others is forgotten."""
+def row_for(rooms: RoomsFound, need: int, length: float, kind: int) -> int:
+    """Return where the row of a need, a length and a kind begins; what was kept there for others is forgotten."""
     rows = len(rooms.need)
-    mixed = (np.uint64(need) ^ np.uint64(int(min(length, 1e15) * 16.0))) * np.uint64(_MIX)
+    mixed = (np.uint64(need) ^ np.uint64(int(min(length, 1e15) * 16.0)) ^ np.uint64(kind)) * np.uint64(_MIX)
     row = int(np.int64((mixed >> np.uint64(33)) % np.uint64(rows)))
     nodes = len(rooms.stamp) // rows
-    if rooms.need[row] != need or rooms.length[row] != length:
-        rooms.need[row], rooms.length[row] = need, length
+    if rooms.need[row] != need or rooms.length[row] != length or rooms.kind[row] != kind:
+        rooms.need[row], rooms.length[row], rooms.kind[row] = need, length, kind
         for at in range(row * nodes, (row + 1) * nodes):
             rooms.stamp[at] = 0
     return row * nodes

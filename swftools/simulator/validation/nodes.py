@@ -18,7 +18,7 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.validation.foreign_nodes import ask_of_trace, slurm_jobs_of_trace
 from swftools.simulator.validation.node_promises import count_unpromised, promises_on_nodes, read_queue, run_of_jobs
-from swftools.simulator.validation.node_reservations import are_exact, find_late_on_nodes
+from swftools.simulator.validation.node_reservations import are_exact, find_late_on_nodes, known_outages
 from swftools.simulator.validation.node_runs import read_node_runs
 from swftools.simulator.validation.on_nodes import (
     NODE_RULES,
@@ -151,8 +151,9 @@ class OnNodes:
         if len(self.table.outages) and self.trace is not None:
             promise = reservations_beside(self.table.outages, self.trace, queue.row)
         checks = promises_on_nodes(queue, self.tolerance, one_decision=one_decision, one_head=one_head, promise=promise)
-        if promise is None and are_exact(queue.starts, self.tolerance):
-            checks |= dict.fromkeys(OF_ALL, partial(find_late_on_nodes, queue.starts, self.tolerance))
+        if self.trace is not None and are_exact(queue.starts, self.tolerance):
+            away = known_outages(self.table.outages, len(self.table), self.trace, queue.row)
+            checks |= dict.fromkeys(OF_ALL, partial(find_late_on_nodes, queue.starts, away, self.tolerance))
         known = tuple(each for each in promises if each in checks)
         notes = [
             f"{each} not checked: on nodes it is known only of jobs that end as estimated, and not at once"

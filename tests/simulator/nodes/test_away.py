@@ -15,6 +15,7 @@ from swftools import Schedule, Trace, simulate
 from swftools.errors import PolicyError
 from swftools.machines import requests
 from swftools.machines.outages import DOWN, DRAIN, RESERVATION, Holders, NodeOutages
+from tests.naive.node_plans import PLANS
 from tests.naive.nodes import DECISIONS, jobs_of
 from tests.naive.nodes_away import CHECKPOINT, LOST, REQUEUE, NeverBackError, Rule, Run, simulate_away
 from tests.naive.placements import Placement
@@ -113,15 +114,21 @@ def naive_runs(
     jobs = jobs_of(workload.asked, workload.submit, workload.run, workload.request, workload.rank)
     chosen = Placement.read(placement)
     done: list[Run] = simulate_away(
-        jobs, workload.table, DECISIONS[policy], placement=chosen, heads=heads, rule=rule, users=users_of(workload)
+        jobs,
+        workload.table,
+        (DECISIONS | PLANS)[policy],
+        placement=chosen,
+        heads=heads,
+        rule=rule,
+        users=users_of(workload),
     )
     return sorted((run.row, run.start, run.end, ranges_of(run.where), run.is_stopped) for run in done)
 
 
-def case_by_lot(seed: int, **options: Any) -> tuple[Workload, Rule]:
+def case_by_lot(seed: int, most_jobs: int = 60, **options: Any) -> tuple[Workload, Rule]:
     """Return a machine with outages and its jobs, and what becomes of those that are stopped."""
     lot = random.Random(f"rule {seed}")
-    size: dict[str, Any] = {"most_jobs": 60, "most_nodes": 10} if seed % 5 == 4 else {}
+    size: dict[str, Any] = {"most_jobs": most_jobs, "most_nodes": most_jobs // 6} if seed % 5 == 4 else {}
     workload = with_requests(random_workload(seed, **size))
     table = replace(workload.table, outages=outages_by_lot(seed, len(workload.table), **options))
     kind = lot.choice([REQUEUE, REQUEUE, CHECKPOINT, LOST])
@@ -130,9 +137,11 @@ def case_by_lot(seed: int, **options: Any) -> tuple[Workload, Rule]:
     return replace(workload, table=table), Rule(kind, delay, *of_checkpoints)
 
 
-def check_by_lot(engine: Engine, policy: str, placement: str, heads: str, seed: int, **options: Any) -> int:
+def check_by_lot(
+    engine: Engine, policy: str, placement: str, heads: str, seed: int, most_jobs: int = 60, **options: Any
+) -> int:
     """Check that all runs are the twin's; return how many were stopped."""
-    workload, rule = case_by_lot(seed)
+    workload, rule = case_by_lot(seed, most_jobs)
     given = {"placement": placement, "heads": heads}
     try:
         want = naive_runs(workload, policy, rule, **given)

@@ -15,6 +15,7 @@ from swftools import Schedule, Trace, measure, validate
 from swftools.errors import ParameterError, PolicyError
 from swftools.machines.outages import DOWN, DRAIN, RESERVATION
 from swftools.simulator import Simulation
+from tests.naive.node_plans import PLANS
 from tests.naive.nodes import DECISIONS
 from tests.naive.nodes_away import CHECKPOINT, LOST, Rule
 from tests.nodes_drawn import Workload
@@ -31,7 +32,7 @@ from tests.simulator.nodes.test_away import (
     trace_of,
 )
 
-POLICIES = list(DECISIONS)
+POLICIES = [*DECISIONS, *PLANS]
 
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(1, 8))])
@@ -152,15 +153,6 @@ def test_checkpoints_must_be_known(engine: Engine) -> None:  # noqa: F811
         engine.schedule(BY_HAND[1].workload(), "easy", Rule(CHECKPOINT), compiled=False)
 
 
-@pytest.mark.parametrize("policy", ["conservative", "conservative-fixed", "conservative-replanned"])
-def test_plans_are_refused(policy: str, engine: Engine) -> None:  # noqa: F811
-    """In one sentence that names who works."""
-    with pytest.raises(
-        ParameterError, match=r"its plan does not look at when nodes are away; with their usual .* easy"
-    ):
-        engine.schedule(BY_HAND[1].workload(), policy)
-
-
 KNOWN = AwayCase(
     "",
     TWO,
@@ -266,7 +258,7 @@ def simulation_of(engine: Engine, workload: Workload, policy: str, rule: Rule) -
     )
 
 
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "easy:reservations=2"])
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "easy:reservations=2", *PLANS])
 def test_a_copy_goes_on_as_the_one_that_runs_through(policy: str, engine: Engine) -> None:  # noqa: F811
     """Wherever it is copied, also between outages; the other is not changed by it."""
     for seed in (8, 33):

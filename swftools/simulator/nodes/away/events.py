@@ -12,13 +12,25 @@ from swftools.simulator.engine.replay import DONE, IN_VAIN, OUTAGE, STALE, Repla
 from swftools.simulator.instants import instant, time_since
 from swftools.simulator.machine.event_queue import push
 from swftools.simulator.machine.faults import NEVER_BACK
-from swftools.simulator.machine.state import CHECKPOINT, DISTURBED, ENDED, HELD, HOLDS, KILL, NOW, RUNNING, WAITING
+from swftools.simulator.machine.state import (
+    CHECKPOINT,
+    DISTURBED,
+    ENDED,
+    HELD,
+    HOLDS,
+    KILL,
+    NOW,
+    RUNNING,
+    SUBMITTED,
+    WAITING,
+)
 from swftools.simulator.machine.waiting_queue import NOBODY, leave, put
 from swftools.simulator.machine.work import last_checkpoint
 from swftools.simulator.nodes.away.exchange import OF_EVENTS, in_place_of
 from swftools.simulator.nodes.away.state import (
     BESIDE_NODES,
     CHANGED,
+    COMEBACKS,
     GOES,
     KEPT,
     LOST,
@@ -28,7 +40,7 @@ from swftools.simulator.nodes.away.state import (
     TO_CHECKPOINT,
     AwayMachine,
 )
-from swftools.simulator.nodes.classes import join
+from swftools.simulator.nodes.classes import enter_on_nodes, join
 from swftools.simulator.nodes.holding import release_nodes
 from swftools.simulator.nodes.state import ACTIVE, HEAD, IS_FRESH, MANY
 
@@ -88,6 +100,15 @@ def why_idle_on_nodes(machine: AwayMachine) -> int:  # noqa: ARG001 (a pool need
     return NEVER_BACK
 
 
+@in_place_of(enter_on_nodes, OF_EVENTS)
+@kernel(allocates=False)
+def come_back(machine: AwayMachine, job: int) -> None:
+    """Let a job wait behind all others; one that was submitted before comes back."""
+    if job < machine.counts[SUBMITTED]:
+        machine.outages.counts[COMEBACKS] += 1
+    enter_on_nodes(machine, job)
+
+
 @kernel(allocates=False)
 def stop_on(machine: AwayMachine, replay: Replay, node: int, stopped: int) -> int:
     """Stop whoever runs on a node, and list the runs behind those that were stopped; return how many are listed."""
@@ -126,6 +147,7 @@ def stop_run(machine: AwayMachine, replay: Replay, job: int) -> int:
     done = instant(machine.done[job] + work)
     machine.done[job] = last_checkpoint(machine, job, done) if how == CHECKPOINT else 0.0
     counts[DISTURBED] += 1
+    outages.counts[COMEBACKS] += 1
     if outages.delay[0] > 0.0:
         leave(queue, job)
         push(machine.held_until, machine.held, counts[HELD], instant(now + outages.delay[0]), job)

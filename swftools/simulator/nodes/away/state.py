@@ -30,10 +30,10 @@ PER_RETURN: Per = "returns"
 PER_ALLOWED: Per = "allowed"
 PER_KEPT: Per = "kept"
 
-CHANGED, RETURNED, HOLDERS, SEEKER, MODE, KEPT, LENGTH = range(7)
+CHANGED, RETURNED, HOLDERS, SEEKER, MODE, KEPT, COMEBACKS, LENGTH = range(8)
 """Places in ``Outages.counts``: changes that have happened; returns that are over; for how many different holders nodes
 are reserved; the place of the job for which nodes are looked for; what becomes of jobs that are stopped; how much of
-``kept`` is used."""
+``kept`` is used; how often jobs came back: as they were stopped and wait again, or were held back before."""
 
 REQUEUE, TO_CHECKPOINT, LOST = range(3)
 """What ``counts[MODE]`` may be: a stopped job begins anew; goes on from its last checkpoint; is over."""
