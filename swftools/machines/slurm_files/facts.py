@@ -37,7 +37,12 @@ class SlurmFacts:
     @property
     def told(self) -> set[str]:
         """What of all that there may be is told."""
-        told = ((ACCOUNTS, self.accounts or self.users), (QOS, self.qos), (USAGE, self.usage), (SWITCHES, self.switches))
+        told = (
+            (ACCOUNTS, self.accounts or self.users),
+            (QOS, self.qos),
+            (USAGE, self.usage),
+            (SWITCHES, self.switches),
+        )
         return {name for name, entries in told if entries}
 
     def add_account(self, name: str, entry: dict[str, Any], where: str) -> None:

@@ -88,7 +88,7 @@ def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
         if may_be_tested(given, state, machine, job, partition):
             priority = state.entry_priority[place]
             is_young = now - np.floor(state.eligible[job]) < number[BF_MIN_AGE]
-            only_now = is_young or priority < number[BF_MIN_PRIORITY]
+            only_now = is_young or 0.0 < number[BF_MIN_PRIORITY] > priority
             became, tested = look_at(given, state, machine, job, partition, now, only_now)
             tests += tested
         if became == NOWHERE:

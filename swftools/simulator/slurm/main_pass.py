@@ -119,7 +119,7 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
 def closes(given: Given, state: Dynamic, machine: Machine, job: int, priority: float) -> bool:
     """Whether a job that finds no nodes closes its partition: young jobs, and those of low priority, may not."""
     number = given.number
-    if int(number[LEFT_OUT]) == NO_CLOSING or priority < number[BF_MIN_PRIORITY]:
+    if int(number[LEFT_OUT]) == NO_CLOSING or 0.0 < number[BF_MIN_PRIORITY] > priority:
         return False
     return np.floor(machine.clock[NOW]) - np.floor(state.eligible[job]) >= number[BF_MIN_AGE]
 

@@ -98,7 +98,14 @@ def is_before(
     submitted, later = machine.requests.submit_time[job], machine.requests.submit_time[other]
     if submitted != later:
         return submitted < later
-    return job < other
+    if job != other:
+        return job < other
+    for place in range(given.first_partition[job], given.first_partition[job + 1]):  # in the order of its partitions
+        if given.partition[place] == other_partition:
+            return False
+        if given.partition[place] == partition:
+            return True
+    return False
 
 
 @kernel(allocates=False)
