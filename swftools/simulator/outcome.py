@@ -28,13 +28,14 @@ class Outcome(NamedTuple):
     """What a simulation did so far, and nothing else of its state, so that the rest can be forgotten.
 
     ``is_over`` says which jobs have ended, and ``ready_time`` when each was eligible, s, where dependencies were
-    followed; ``nodes`` are what runs had of nodes, None of a pool. The rest is as ``Schedule`` has it.
+    followed; ``nodes`` are what runs had of nodes, None of a pool, and where the policy keeps the nodes itself the
+    ``table`` of these, and columns by run. The rest is as ``Schedule`` has it.
     """
 
     done: Done
     is_over: npt.NDArray[np.bool_]
     ready_time: FloatArray | None
-    nodes: OnNodes | None
+    nodes: OnNodes | tuple[NodeTable, dict[str, Any]] | None
     unfinished: str
     processors: int
     holds: int
@@ -75,12 +76,18 @@ def outcome_of(
         is_out = ~np.isnan(taken_out)
         is_over &= ~is_out
         lacks_some = bool(is_out[: machine.counts[SUBMITTED]].any())
+    had: OnNodes | tuple[NodeTable, dict[str, Any]] | None = None
+    if table is not None and driver.policy.shown is not None:
+        job = replay.log.job[: int(replay.log.size[0])]
+        had = table, driver.policy.shown(driver.decider.memory, job[is_over[job]], table)
+    elif table is not None:
+        had = OnNodes.of(machine, table)
     copies = goes_on or driver.seat.arena.is_whole  # or a column would keep all memory of the simulation
     return Outcome(
         what_was_done(workload, requests, replay.log, taken_out, copies=copies),
         is_over,
         ready_times(replay, jobs),
-        None if table is None else OnNodes.of(machine, table),
+        had,
         unfinished,
         int(machine.counts[CAPACITY]),
         int(machine.counts[HOLDS]),
@@ -118,10 +125,13 @@ def schedule_from(
     """
     done, is_over, ready_time, nodes, unfinished, processors, holds, is_partial = outcome
     of_nodes: dict[str, Any] = {}
-    table = nodes.table if nodes else None
-    if nodes:
+    table = None
+    if isinstance(nodes, OnNodes):
+        table = nodes.table
         job = done.log.job
         of_nodes = columns_of_nodes(nodes, options["placement"], job, is_over[job])
+    elif nodes:
+        table, of_nodes = nodes
     left = [done]  # so that nothing here keeps what schedule_of forgets
     del outcome, nodes, done
     schedule = schedule_of(trace, left.pop(), is_over, unfinished, processors, policy, options, ready_time)

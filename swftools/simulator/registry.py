@@ -89,6 +89,9 @@ class Policy:
         For the memory that a saved state holds, of which nothing but the lengths of its arrays was looked at: takes it,
         an empty memory, and the machine; writes into the empty one what is sound, and raises ValueError about the rest.
         Without it ``carry`` does it, of all jobs; without either the memory is taken as it is.
+    shown : callable, optional
+        Of a policy that keeps the nodes itself: takes its memory, the job of each run and the nodes; returns what runs
+        had, as columns of segments.
     allocates : bool
         False: it makes no array, and calls no kernel that returns a new one. It then runs faster; see
         ``swftools.kernel.kernel``.
@@ -126,6 +129,7 @@ class Policy:
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None
     carry: Callable[[Memory, Memory, Any], None] | None = None
     restore: Callable[[Memory, Memory, Any], None] | None = None
+    shown: Callable[[Memory, Any, Any], dict[str, Any]] | None = None
     allocates: bool = True
     takes_long: str = ""
     version: int = 1
@@ -301,6 +305,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     notes: Callable[[Memory, Any], dict[str, pd.DataFrame]] | None = None,
     carry: Callable[[Memory, Memory, Any], None] | None = None,
     restore: Callable[[Memory, Memory, Any], None] | None = None,
+    shown: Callable[[Memory, Any, Any], dict[str, Any]] | None = None,
     allocates: bool = True,
     takes_long: str = "",
     version: int = 1,

@@ -34,7 +34,9 @@ from swftools.parameters import Parameters, choice, number
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import policy
 from swftools.simulator.slurm.deciding import decide_as_slurm
+from swftools.simulator.slurm.reasons import wait_reasons
 from swftools.simulator.slurm.setting import Setting, slurm_memory
+from swftools.simulator.slurm.shown import columns_of_runs
 from swftools.simulator.slurm.state import MECHANISMS, SlurmMemory
 
 
@@ -99,6 +101,8 @@ def remembered(
     when="To see what your Slurm would do, decision by decision, and what a change of its configuration brings.",
     parameters=SlurmParameters,
     memory=remembered,
+    notes=wait_reasons,
+    shown=columns_of_runs,
     allocates=False,
 )
 def slurm(machine: Machine, memory: Any) -> None:

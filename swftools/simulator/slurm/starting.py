@@ -71,6 +71,7 @@ def start_for_good(state: Dynamic, machine: Machine, job: int) -> None:
 def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: int, by: int) -> None:
     """Let a job have what is written down for it, and be one of those that run."""
     state.is_on[job], state.ran_in[job], state.by[job] = 1, partition, by
+    state.began[job] = machine.clock[NOW]
     state.started[job] = np.floor(machine.clock[NOW])
     state.limit_end[job] = state.started[job] + given.limit[job]
     take(given, state, job, state.now)

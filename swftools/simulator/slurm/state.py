@@ -158,7 +158,7 @@ class Dynamic(NamedTuple):
 
     By job: since when it is ``eligible`` (s; NaN: not yet), ``held_count`` nodes from ``Given.first_held`` on among
     ``held_node``, ``held_cores`` and ``held_gpus``; in which partition it ran (``ran_in``), who started it (``by``),
-    when it ``started`` and its limit ends (``limit_end``, s), its ``reason``. ``pending`` lists jobs that were submitted and do not wait
+    when it ``began``, ``started`` as the controller counts it, and its limit ends (``limit_end``, s), its ``reason``. ``pending`` lists jobs that were submitted and do not wait
     yet. Entries of the queue, in order: ``entry_job`` (-1: it waits no more), ``entry_partition``,
     ``entry_priority``. ``runner`` lists running jobs by the end of their limits,
     ``by_number`` by their numbers. By holder what it has ``used``
@@ -176,6 +176,7 @@ class Dynamic(NamedTuple):
     entry_priority: FloatArray
     runner: IntArray
     by_number: IntArray
+    began: FloatArray
     started: FloatArray
     limit_end: FloatArray
     held_count: IntArray
