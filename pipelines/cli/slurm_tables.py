@@ -86,41 +86,43 @@ def _partitions(partitions: Sequence[Partition]) -> list[tuple[str, ...]]:
 
 
 def _qos(slurm: Slurm) -> list[tuple[str, ...]]:
-    return [("QOS", "priority", "preempts", "limits")] + [
-        (each.name, _number(each.priority), ",".join(each.preempt) or "-", _limits(each)) for each in slurm.qos
-    ]
+    rows = [(each.name, _number(each.priority), ",".join(each.preempt) or "-", _limits(each)) for each in slurm.qos]
+    return [("QOS", "priority", "preempts", "limits"), *rows]
 
 
 def _accounts(slurm: Slurm) -> Iterator[tuple[str, ...]]:
     """Yield accounts as a tree: shares, and which part of all these are."""
-    from swftools.machines.slurm_parts import ROOT
+    from swftools.machines.slurm_parts import ROOT, Account
 
     yield ("account", "shares", "of all", "users", "usage", "limits")
+    if not slurm.accounts:
+        return
+    by_name = {ROOT: Account(name=ROOT)} | {account.name: account for account in slurm.accounts}
     below: dict[str, list[Account]] = {}
     for account in slurm.accounts:
         if account.name != ROOT:
             below.setdefault(account.parent, []).append(account)
-    root = next((each for each in slurm.accounts if each.name == ROOT), None)
-    waiting = [(root, 0, 1.0)] if root else [(each, 0, 1.0) for each in reversed(below.get(ROOT, []))]
-    shown_accounts = 0
-    while waiting and shown_accounts < _MOST_ACCOUNTS:
+    waiting: list[tuple[Account, int, float | None]] = [(by_name[ROOT], 0, 1.0)]
+    done = 0
+    while waiting and done < _MOST_ACCOUNTS:
         account, depth, part = waiting.pop()
-        shown_accounts += 1
+        done += 1
         yield (
             f"{INDENT * depth}{account.name}",
             _number(account.shares),
-            f"{100 * part:.1f} %",
+            "-" if part is None else f"{100 * part:.1f} %",
             f"{len(account.users):,}" if account.users else "-",
             "-" if account.usage is None else _number(account.usage),
             _limits(account),
         )
         inner = below.get(account.name, [])
-        shares = [each.shares for each in (*inner, *account.users) if not isinstance(each.shares, str)]
+        whole = sum(each.shares for each in (*inner, *account.users) if not isinstance(each.shares, str))
         for each in reversed(inner):
-            own = 0.0 if isinstance(each.shares, str) else each.shares
-            waiting.append((each, depth + 1, part * own / sum(shares) if own else 0.0))
-    left = len(slurm.accounts) - shown_accounts
-    if left > 0:
+            is_told = part is not None and not isinstance(each.shares, str) and whole > 0
+            waiting.append(
+                (each, depth + 1, part * float(each.shares) / whole if is_told and part is not None else None)
+            )
+    if left := len(by_name) - done:
         yield (f"and {left:,} more", "", "", "", "", "")
 
 

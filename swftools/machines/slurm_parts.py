@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import field
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, Strict
@@ -130,7 +131,7 @@ def _scheduler(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     for name, each in value.items():
-        if name in DEFAULTS and (isinstance(each, bool | str) or each is None):
+        if name in DEFAULTS and (isinstance(each, bool) or not isinstance(each, int | float) or not isfinite(each)):
             raise ValueError(f"{name}: {str(each)[:40]!r} is no number")
     return {
         str(name): float(each) if isinstance(each, int | float) else "" if each is None else str(each)

@@ -272,6 +272,16 @@ def test_switches(machine: MachineDescription, tmp_path: Path) -> None:
         ]
 
 
+def test_switches_that_a_configuration_promises(tmp_path: Path) -> None:
+    """That they lack is told until they are given."""
+    machine = read(tmp_path, f"TopologyPlugin=topology/tree\n{PLAIN}")
+    told = "TopologyPlugin=topology/tree: all nodes lie together until topology.conf is given"
+    assert site_of(machine).not_simulated == (told,)
+    assert site_of(machine.with_slurm(accounts=FILES / "dump.cfg")).not_simulated == (told,)
+    path = write(tmp_path, "SwitchName=s Nodes=n[1-4]\n", "topology.conf")
+    assert site_of(machine.with_slurm(topology=path)).not_simulated == ()
+
+
 def test_a_tree_of_three_levels(machine: MachineDescription, tmp_path: Path) -> None:
     """Every switch stands behind those below it, and has all their nodes."""
     text = (

@@ -166,6 +166,7 @@ def test_what_policies_take() -> None:
         "something else",
         "SchedulerParameters: not simulated (unheard_of=x)",
         "SelectTypeParameters: not simulated (cr_lln)",
+        "PriorityFlags: not simulated (max_tres)",
     )
 
 
@@ -225,6 +226,7 @@ def test_usual_values_are_those_of_policies() -> None:
         ({"version": "x"}, "slurm.version: 'x' is no version of Slurm such as 22.05"),
         ({"bf_interval": 3}, "slurm.bf_interval: unknown key"),
         ({"scheduler": {"bf_interval": "often"}}, "slurm.scheduler: bf_interval: 'often' is no number"),
+        ({"scheduler": {"bf_interval": float("nan")}}, "slurm.scheduler: bf_interval: 'nan' is no number"),
         ({"scheduler": {"bf_continue": True}}, "slurm.scheduler: bf_continue: 'True' is no number"),
         ({"scheduler_type": "wiki"}, "slurm.scheduler_type"),
         ({"preempt_mode": "gang"}, "slurm.preempt_mode"),

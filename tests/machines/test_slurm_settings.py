@@ -89,7 +89,10 @@ def test_every_setting(tmp_path: Path) -> None:
     assert (found.preempt_type, found.preempt_mode, found.select) == ("partition_prio", "suspend", {"cr_cpu_memory"})
     assert found.enforce == {"safe", "limits", "associations"}
     assert (found.default_memory_per_cpu, found.default_memory_per_node) == (0, 17)
-    assert found.not_simulated == ("PreemptMode: not simulated (gang)",)
+    assert found.not_simulated == (
+        "PreemptMode: not simulated (gang)",
+        "PriorityFlags: not simulated (max_tres)",
+    )
 
 
 def test_what_is_not_said(tmp_path: Path) -> None:

@@ -16,6 +16,9 @@ from swftools.machines.formats.slurm_words import Words, seconds, value_of, whol
 from swftools.machines.slurm_parts import weight_of
 from swftools.machines.slurm_site import DEFAULTS, RESOURCES
 
+SWITCHES_LACK = "TopologyPlugin=topology/tree: all nodes lie together until topology.conf is given"
+"""What is told of a machine whose switches are not."""
+
 _WEIGHTS = {
     "priorityweightage": "age",
     "priorityweightassoc": "association",
@@ -253,7 +256,7 @@ class SlurmSettings:
             self.not_simulated.append(f"SelectType={select}: taken for select/cons_tres")
         topology = self._text("topologyplugin").lower().rpartition("/")[2]
         if topology == "tree":
-            self.not_simulated.append("TopologyPlugin=topology/tree: switches stand in topology.conf")
+            self.not_simulated.append(SWITCHES_LACK)
         elif topology not in ("", "none", "default", "flat"):
             self.not_simulated.append(f"TopologyPlugin={topology}: not simulated")
 

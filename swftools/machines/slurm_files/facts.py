@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from swftools.errors import ParameterError
+from swftools.machines.formats.slurm_settings import SWITCHES_LACK
 from swftools.machines.left_out import named
 from swftools.parameters.strict_yaml import KeyPath
 
@@ -147,7 +148,8 @@ class SlurmFacts:
         if self.usage:
             self._put_usage(slurm)
         told = [f"{what}: not simulated ({named(names)})" for what, names in self._not_simulated.items()]
-        slurm["not_simulated"] = [*dict.fromkeys([*slurm.get("not_simulated", []), *told])]
+        before = [each for each in slurm.get("not_simulated", []) if each != SWITCHES_LACK or not self.switches]
+        slurm["not_simulated"] = [*dict.fromkeys([*before, *told])]
         return places
 
     def _accounts(self, places: dict[KeyPath, str], threads: int) -> list[dict[str, Any]]:
