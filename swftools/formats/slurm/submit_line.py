@@ -61,7 +61,7 @@ def dependency_of(line: str) -> str | None:
     >>> dependency_of("sbatch --wrap sbatch -d afterok:17 next.sh")
     """
     found = None
-    for word, following in options_in(line):
+    for word, following in _options(line):
         option = _OPTION.match(word)
         value = word[option.end() :].lstrip("=") if option else ""
         value = value or following
@@ -80,7 +80,7 @@ def asks_of(line: str) -> Asks:
     """
     is_exclusive = has_begin = 0.0
     tasks, cores = "", "1"
-    for word, following in options_in(line):
+    for word, following in _options(line):
         name, _, value = word.partition("=")
         value = value or following
         if name == "--exclusive":
@@ -98,29 +98,28 @@ def asks_of(line: str) -> Asks:
     return Asks(is_exclusive, has_begin, most if most > 0 else float("nan"))
 
 
-def options_in(line: str) -> Iterator[tuple[str, str]]:
-    """Yield the options of a command, each with the next word where that is its value, else with nothing.
-
-    Examples
-    --------
-    >>> list(options_in("sbatch -n 4 --exclusive --mem=4G --wrap sleep 3"))
-    [('-n', '4'), ('--exclusive', ''), ('--mem=4G', '')]
-    """
+def _options(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the options of a command, each with the next word where that is its value, else with nothing."""
     words = line.split()[1:]
     place = 0
     while place < len(words):
         word = words[place]
         place += 1
-        if not word.startswith("-") or word.startswith("--wrap"):
+        if ends_options(word):
             return
         following = ""
-        if _needs_value(word):
+        if needs_value(word):
             following = words[place] if place < len(words) else ""
             place += 1
         yield word, following
 
 
-def _needs_value(word: str) -> bool:
+def ends_options(word: str) -> bool:
+    """Whether a word of a command is none of its options, and those behind it are none either."""
+    return not word.startswith("-") or word.startswith("--wrap")
+
+
+def needs_value(word: str) -> bool:
     """Whether the value of an option is the next word."""
     if word.startswith("--"):
         return "=" not in word and word[2:] not in _TAKES_NONE

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import JobScriptError
-from swftools.formats.slurm.submit_line import options_in
+from swftools.formats.slurm.submit_line import ends_options, needs_value
 from swftools.job_scripts import values
 from swftools.job_scripts.given import COMMAND_LINE, Given
 from swftools.job_scripts.sbatch_options import GRAMMAR
@@ -174,18 +174,34 @@ def said_in(line: str) -> Said:
     (('nodes', '1-4'), ('ntasks', '34'), ('partition', 'batch,short'))
     """
     found: dict[str, str] = {}
-    for word, following in options_in(line):
-        if word.startswith("--"):
-            said, joined, value = word[2:].partition("=")
-            name, value = _long_name(said), value if joined else following
-        else:
-            name, value = _short_name(word[1:2]), word[2:] or following
+    words = iter(line.split()[1:])
+    for word in words:
+        name, value, needs_more = _meaning_of(word)
+        if not name:
+            break
+        if needs_more:
+            value = next(words, "")
         if name in _READ:
             found[name] = value.strip("'\"")
     return tuple(sorted(found.items()))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 16)
+def _meaning_of(word: str) -> tuple[str, str, bool]:
+    """Return the option that a word is, its value, and whether that is the next word; no name: options end there.
+
+    The same words stand in most lines of a log, so each is looked at once.
+    """
+    if ends_options(word):
+        return "", "", False
+    if word.startswith("--"):
+        said, _, value = word[2:].partition("=")
+        name = _long_name(said)
+    else:
+        name, value = _short_name(word[1:2]), word[2:]
+    return name or word, value, needs_value(word)
+
+
 def _long_name(said: str) -> str:
     """Return the name of a long option, which may be cut short; what is said where none is meant."""
     if said in GRAMMAR.takes:
