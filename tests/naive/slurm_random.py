@@ -48,7 +48,7 @@ def random_site(seed: int, *, with_preemption: bool = False) -> tuple[SlurmSite,
     qos = random_qos(lot)
     associations = random_associations(lot)
     priority = random_priority(lot)
-    if not priority.half_life or not priority.is_multifactor:  # usage that never decays would keep jobs for ever
+    if not 0 < priority.half_life < 1000 or not priority.is_multifactor:  # usage that stays would keep jobs for long
         qos = tuple(without_minutes(each) for each in qos)
         associations = tuple(without_minutes(each) for each in associations)
     site = SlurmSite(

@@ -23,7 +23,7 @@ SEEDS = by_day(range(63), 9)
 def worked(seed: int) -> tuple[World, Times]:
     """Return a random site at its end; every other has preemption, every third times in parts of a second."""
     site, table = random_site(seed, with_preemption=seed % 2 == 0)
-    asked, times = random_jobs(seed, site, table, 50, fractions=seed % 3 == 0)
+    asked, times = random_jobs(seed, site, table, 40, fractions=seed % 3 == 0)
     return simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=seed % 20 / 20), times
 
 
