@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tests.naive.slurm_limits import after_choosing, before_choosing
 from tests.naive.slurm_main import is_low, is_young, reaches_array_limit
 from tests.naive.slurm_nodes import choose
+from tests.naive.slurm_preemption import choose_by_preempting, preemptable, stop
 from tests.naive.slurm_priority import entries
 from tests.naive.slurm_world import Job, Placed, World
 
@@ -92,24 +93,25 @@ def will_run(
     """Return when a job could start on some nodes as jobs end, and on which; None if never.
 
     Running jobs are taken away by windows of their ends, and after each it is tried. The next job of all that run ends
-    a window, also one that has none of the nodes; the job after such a one is taken away whenever it ends.
+    a window, also one that has none of the nodes; the job after such a one is taken away whenever it ends. Jobs that
+    may be preempted are taken away first.
     """
     is_new = world.site.version >= (23, 11)
     if (earliest <= world.now or not is_new) and (placed := choose(world, job, partition, nodes, world.running)):
         return world.now, placed
-    if is_now_only:
-        return None
 
     def end_of(each: Job) -> float:
         return each.expected_end if each.expected_end > world.now else world.now + 1
 
-    ending = sorted(world.running, key=lambda each: (end_of(each), each.row))
-    held = list(world.running)
+    gone = preemptable(world, job, partition, nodes)
     if is_new and earliest > world.now:
-        ending = [each for each in ending if end_of(each) >= earliest]
-        held = [each for each in held if end_of(each) >= earliest]
-        if placed := choose(world, job, partition, nodes, held):
-            return earliest, placed
+        gone += [each for each in world.running if end_of(each) < earliest and each not in gone]
+    held = [each for each in world.running if each not in gone]
+    if (gone or (is_new and earliest > world.now)) and (placed := choose(world, job, partition, nodes, held)):
+        return world.now, placed
+    if is_now_only:
+        return None
+    ending = sorted(held, key=lambda each: (end_of(each), each.row))
     is_aligned = world.site.version >= (22, 5)
     window: float = WINDOW
     barrier: float | None = None
@@ -235,16 +237,20 @@ class Cycle:
                     continue
                 return ""
             start, placed = max(found[0], earliest), found[1]
-            if start <= world.now:
+            if start <= world.now and (found_now := choose_by_preempting(world, job, partition, free)):
+                placed, leaving = found_now
                 reason = before_choosing(world, job, partition) or after_choosing(world, job, partition, placed)
-                if not reason:
+                if not reason and stop(world, leaving):
                     world.start(job, partition, placed, "backfill")
                     return "started"
-                world.tell(job, reason)
-                if not is_stopping:
-                    return ""
-                start = later or world.now + 500
-            if is_now_only:
+                if reason:
+                    world.tell(job, reason)
+                    if not is_stopping:
+                        return ""
+                    start = later or world.now + 500
+                else:
+                    later = 0.0  # who leaves has its grace; the nodes are kept
+            if is_now_only and start > world.now:
                 return ""
             if later and start > later:
                 continue
@@ -252,7 +258,7 @@ class Cycle:
                 return ""
             nodes = set(placed.cores)
             begin, end = slot_of(world, start, job.limit)
-            if overlaps(self.table, nodes, begin, end):
+            if start > world.now and overlaps(self.table, nodes, begin, end):
                 later = start + step if start == earliest else start
                 continue
             if not is_stopping and (reason := after_choosing(world, job, partition, placed)):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from tests.naive.slurm_limits import after_choosing, before_choosing
-from tests.naive.slurm_nodes import choose
+from tests.naive.slurm_preemption import choose_by_preempting, stop
 from tests.naive.slurm_priority import entries
 from tests.naive.slurm_world import Job, World
 
@@ -57,13 +57,16 @@ def work_pass(world: World, is_full: bool) -> None:
             return reason
         if len(allowed & world.nodes_of(partition)) < job.min_nodes:
             return finds_none(job, partition)
-        placed = choose(world, job, partition, allowed, world.running)
-        if placed is None:
+        found = choose_by_preempting(world, job, partition, allowed)
+        if found is None:
             return finds_none(job, partition)
+        placed, leaving = found
         if reason := after_choosing(world, job, partition, placed):
             if world.parameter("assoc_limit_stop"):
                 fail(partition)
             return reason
+        if not stop(world, leaving):
+            return finds_none(job, partition)
         world.start(job, partition, placed, "main")
         return ""
 

@@ -125,7 +125,7 @@ def best_runs(world: World, job: Job, partition: int, usable: Usable, held: Held
 
 
 def best_leaves(world: World, job: Job, partition: int, usable: Usable) -> Usable:
-    """Return nodes of the leaf with the fewest nodes that suffice in number, and then of those nearest to it; or none."""
+    """Return nodes of the leaf with the fewest nodes that are enough, and then of those nearest to it; or none."""
     switches = world.site.switches
     for top in (at for at, switch in enumerate(switches) if switch.parent < 0):
         left = {at: sorted(set(switches[at].nodes) & set(usable)) for at in leaves_below(world, top)}

@@ -12,8 +12,9 @@ from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm.asked import SlurmJobs
 from tests.naive.slurm_backfill import Cycle
 from tests.naive.slurm_main import work_pass
-from tests.naive.slurm_priority import add_usage, begin_usage, calculate_fair_share, calculate_priority, work_period
-from tests.naive.slurm_world import Job, Run, World, jobs_of
+from tests.naive.slurm_preemption import end_run
+from tests.naive.slurm_priority import begin_usage, calculate_fair_share, calculate_priority, work_period
+from tests.naive.slurm_world import World, jobs_of
 
 GIVE_UP = 100_000
 """Ticks without an event after which it is said that nobody will start any more."""
@@ -35,7 +36,6 @@ class Cycles:
     last_main: int = -1
     last_backfill: int = -1
     last_period: int = -1
-    is_asked: bool = False
 
     @property
     def tick(self) -> float:
@@ -70,7 +70,7 @@ class Cycles:
     def main_is_due(self, number: int) -> bool:
         """Whether the main scheduler is to look at the first jobs."""
         delay = self.world.parameter("batch_sched_delay")
-        return self.last_full >= 0 and self.is_asked and number - self.last_main >= delay
+        return self.last_full >= 0 and self.world.is_asked and number - self.last_main >= delay
 
     def work(self, number: int) -> None:
         """Do what is due at a tick."""
@@ -86,7 +86,7 @@ class Cycles:
         is_full = self.full_is_due(number)
         if is_full or self.main_is_due(number):
             self.last_full = number if is_full else self.last_full
-            self.last_main, self.is_asked = number, False
+            self.last_main, world.is_asked = number, False
             work_pass(world, is_full)
 
 
@@ -109,42 +109,37 @@ def simulate_slurm(
     if eligible is None and len(asked.ready_time):
         ready = [time if math.isnan(told) else float(told) for time, told in zip(submit, asked.ready_time, strict=True)]
     jobs = jobs_of(asked, len(table), list(submit), list(run), list(limit), ready)
-    world = World(site, table, jobs)
+    world = World(site, table, jobs, coming=list(jobs))
     base = float(math.floor(min(job.submit for job in jobs)))
     world.now = world.last_period = base
     begin_usage(world)
     calculate_fair_share(world)
     cycles = Cycles(world, phase, base)
-    coming = sorted(jobs, key=lambda job: (job.eligible, job.submit, job.row))
     number = quiet = 0
-    while (coming or world.waiting or world.running) and quiet < GIVE_UP:
-        happened = take_events(world, coming, base + number + cycles.tick)
-        cycles.is_asked |= happened
-        quiet = 0 if happened or coming or world.running else quiet + 1
+    while (world.coming or world.waiting or world.running) and quiet < GIVE_UP:
+        happened = take_events(world, base + number + cycles.tick)
+        world.is_asked |= happened
+        quiet = 0 if happened or world.coming or world.running else quiet + 1
         cycles.work(number)
         number += 1
     return world
 
 
-def take_events(world: World, coming: list[Job], time: float) -> bool:
+def take_events(world: World, time: float) -> bool:
     """Let happen what happens until a time, ends before submissions at one instant; return whether anything does."""
     happened = False
     while True:
-        ends = [job for job in world.running if job.end <= time]
-        entering = [job for job in coming if job.eligible <= time]
-        if not ends and not entering:
+        ends = sorted((job.end, job.row, job) for job in world.running if job.end <= time)
+        ready = sorted((job.eligible, job.submit, job.row, job) for job in world.coming if job.eligible <= time)
+        if not ends and not ready:
             return happened
         happened = True
-        first_end = min((job.end for job in ends), default=math.inf)
-        if first_end <= min((job.eligible for job in entering), default=math.inf):
-            job = min(ends, key=lambda job: (job.end, job.row))
-            add_usage(world, job, math.floor(job.end))
-            world.running.remove(job)
-            world.runs.append(Run(job.row, job.start, job.end, job.where, job.by, job.partition))
+        if ends and (not ready or ends[0][0] <= ready[0][0]):
+            end_run(world, ends[0][-1])
         else:
-            job = entering[0]
-            coming.remove(job)
+            job = ready[0][-1]
             world.now, world.time = math.floor(job.eligible), job.eligible
+            world.coming.remove(job)
             world.waiting.append(job)
             calculate_priority(world, job)
             world.tell(job, "Priority")

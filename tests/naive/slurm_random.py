@@ -41,14 +41,14 @@ class Times:
 # ---------------------------------------------------------------- sites
 
 
-def random_site(seed: int) -> tuple[SlurmSite, NodeTable]:
+def random_site(seed: int, *, with_preemption: bool = False) -> tuple[SlurmSite, NodeTable]:
     """Return how Slurm is configured on a small machine, and the machine."""
     lot = random.Random(f"site {seed}")
     table = random_machine(lot)
     qos = random_qos(lot)
     associations = random_associations(lot)
     priority = random_priority(lot)
-    if not priority.half_life or not priority.is_multifactor:  # usage that never decays would keep jobs for ever
+    if not 0 < priority.half_life < 1000 or not priority.is_multifactor:  # usage that stays would keep jobs for long
         qos = tuple(without_minutes(each) for each in qos)
         associations = tuple(without_minutes(each) for each in associations)
     site = SlurmSite(
@@ -56,6 +56,8 @@ def random_site(seed: int) -> tuple[SlurmSite, NodeTable]:
         has_backfill=lot.random() < 0.9,
         scheduler=random_scheduler(lot),
         enforce=frozenset(lot.choice([{"limits", "associations", "qos"}, {"associations"}])),
+        preempt_type=lot.choice(["qos", "qos", "partition_prio"]) if with_preemption else "none",
+        preempt_mode=lot.choice(["requeue", "cancel"]),
         priority=priority,
         qos=qos,
         associations=associations,
@@ -64,6 +66,8 @@ def random_site(seed: int) -> tuple[SlurmSite, NodeTable]:
                 each.name,
                 job_factor=float(lot.randint(0, 4)),
                 qos=lot.choice([lot.choice(qos).name, "", ""]),
+                preempt_mode=lot.choice(["cluster", "cluster", "cluster", "off", "cancel"]),
+                grace_time=float(lot.choice([0, 0, 20])),
                 billing_weights=lot.choice([{}, {}, {"cpu": 1.0, "mem": 0.01, "gres/gpu": 4.0}]),
             )
             for each in table.partitions
@@ -168,10 +172,14 @@ def random_qos(lot: random.Random) -> tuple[SlurmQos, ...]:
             f"q{place}",
             priority=float(lot.choice([0, 10, 50])),
             usage_factor=lot.choice([1.0, 1.0, 0.5, 2.0]),
+            preempt=tuple(f"q{below}" for below in range(place) if lot.random() < 0.7),
+            preempt_mode=lot.choice(["cluster", "cluster", "cluster", "off", "requeue"]),
+            grace_time=float(lot.choice([0, 0, 0, 20])),
+            preempt_exempt_time=float(lot.choice([0, 0, 30])),
             flags=frozenset({"noreserve"} if lot.random() < 0.15 else ()),
             limits=random_limits(lot, of_qos=True),
         )
-        for place in range(lot.randint(1, 3))
+        for place in range(lot.randint(2, 3) if lot.random() < 0.7 else 1)
     )
 
 

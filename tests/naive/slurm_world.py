@@ -59,6 +59,7 @@ class Job:
     by: str = ""
     partition: int = -1
     placed: Placed | None = None
+    stopped: str = ""
 
     @property
     def tasks(self) -> int:
@@ -79,7 +80,7 @@ class Job:
 
 @dataclass
 class Run:
-    """A run of a job: most jobs have one, a job that was requeued more."""
+    """A run of a job: most jobs have one, a job that was requeued more. ``preempted`` says how it had to end."""
 
     row: int
     start: float
@@ -87,6 +88,7 @@ class Run:
     where: list[tuple[int, int]]
     by: str
     partition: int
+    preempted: str = ""
 
 
 @dataclass
@@ -98,10 +100,12 @@ class World:
     jobs: list[Job]
     now: float = 0
     time: float = 0.0
+    coming: list[Job] = field(default_factory=list)
     waiting: list[Job] = field(default_factory=list)
     running: list[Job] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     reasons: list[tuple[int, float, str]] = field(default_factory=list)
+    is_asked: bool = False
     last_period: float = 0
     fair_share: dict[int, float] = field(default_factory=dict)
     used_by_association: dict[int, Amounts] = field(default_factory=dict)

@@ -111,7 +111,7 @@ RUNNING = "job cpus limit / A 1 100 / B 1 105 / C 1 150 / D 1 151 / E 1 300 / F 
 def planned(world: World, job: Job, nodes: set[int], earliest: float = 0) -> str:
     """Return when and where a job would run."""
     found = will_run(world, job, 0, nodes, earliest, False)
-    return "never" if found is None else f"{found[0]:g} {shown(found[1])}"
+    return "never" if found is None else f"{max(found[0], earliest):g} {shown(found[1])}"
 
 
 def ends(cpus: int, version: tuple[int, int], limit: int = 5000, **scheduler: float) -> World:
@@ -195,9 +195,9 @@ def test_idle_nodes_at_a_later_time() -> None:
         world = draw_world("count cores / 2 1", "p:0-1", "job cpus limit / A 1 100 / B 1 10 / C 2 10", version=version)
         put(world, world.jobs[0], "0:1")
         assert planned(world, world.jobs[1], {0, 1}, 0) == "0 1:1"
-        assert planned(world, world.jobs[1], {0, 1}, 60) == ("0 1:1" if version < (23, 11) else "60 1:1")
-        assert planned(world, world.jobs[1], {0, 1}, 200) == ("0 1:1" if version < (23, 11) else "200 0:1")
-        assert planned(world, world.jobs[2], {0, 1}, 200) == ("100 0:1 1:1" if version < (23, 11) else "200 0:1 1:1")
+        assert planned(world, world.jobs[1], {0, 1}, 60) == "60 1:1"
+        assert planned(world, world.jobs[1], {0, 1}, 200) == ("200 1:1" if version < (23, 11) else "200 0:1")
+        assert planned(world, world.jobs[2], {0, 1}, 200) == "200 0:1 1:1"
         assert planned(world, world.jobs[2], {0, 1}, 100) == "100 0:1 1:1"
         assert will_run(world, world.jobs[2], 0, {0, 1}, 0, True) is None
 

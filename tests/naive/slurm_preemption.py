@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's preemption: which running jobs have to leave so that another can start, and what becomes of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+
+from tests.naive.slurm_nodes import choose
+from tests.naive.slurm_priority import add_usage
+from tests.naive.slurm_world import Job, Placed, Run, World
+
+LEAVING = ("requeue", "cancel")
+"""Modes that are simulated here."""
+
+
+def mode_of(world: World, job: Job) -> str:
+    """Return how a running job is preempted."""
+    own = world.site.partitions[job.partition].preempt_mode
+    if world.site.preempt_type == "qos":
+        own = world.site.qos[job.qos].preempt_mode if job.qos >= 0 else "cluster"
+    return world.site.preempt_mode if own == "cluster" else own
+
+
+def grace_of(world: World, job: Job) -> float:
+    """Return how long a running job may go on when it is preempted, s."""
+    if world.site.preempt_type == "qos":
+        return world.site.qos[job.qos].grace_time
+    return world.site.partitions[job.partition].grace_time
+
+
+def may_preempt(world: World, job: Job, partition: int, other: Job) -> bool:
+    """Whether a job may preempt another one that runs."""
+    if mode_of(world, other) not in LEAVING:
+        return False
+    if world.site.preempt_type == "qos":
+        if job.qos < 0 or other.qos < 0 or world.site.qos[other.qos].name not in world.site.qos[job.qos].preempt:
+            return False
+        return world.now - math.floor(other.start) >= world.site.qos[other.qos].preempt_exempt_time
+    tiers = [each.tier for each in world.table.partitions]
+    return world.site.preempt_type == "partition_prio" and tiers[other.partition] < tiers[partition]
+
+
+def preemptable(world: World, job: Job, partition: int, nodes: Collection[int]) -> list[Job]:
+    """Return the jobs on some nodes that a job may preempt: lowest priority first, then latest start, highest row."""
+    there = set(nodes) & world.nodes_of(partition) & job.nodes_allowed
+    found = [
+        other
+        for other in world.running
+        if there & set(other.placed.cores) and may_preempt(world, job, partition, other)
+    ]
+    return sorted(found, key=lambda other: (other.priority[other.partition], -other.start, -other.row))
+
+
+def choose_by_preempting(
+    world: World, job: Job, partition: int, nodes: Collection[int]
+) -> tuple[Placed, list[Job]] | None:
+    """Return what a job gets of some nodes, and who has to leave them; None if that does not help either."""
+    held = list(world.running)
+    gone: list[Job] = []
+    if placed := choose(world, job, partition, nodes, held):
+        return placed, gone
+    for other in preemptable(world, job, partition, nodes):
+        held.remove(other)
+        gone.append(other)
+        if placed := choose(world, job, partition, nodes, held):
+            return placed, [each for each in gone if set(each.placed.cores) & set(placed.cores)]
+    return None
+
+
+def stop(world: World, jobs: list[Job]) -> bool:
+    """Stop jobs, at once or when their grace is over; return whether all are gone."""
+    for job in jobs:
+        if not job.stopped:
+            job.stopped = mode_of(world, job)
+            job.end = min(job.end, world.time + grace_of(world, job))
+        if job.end <= world.time:
+            end_run(world, job)
+            world.is_asked = True
+    return not any(job in world.running for job in jobs)
+
+
+def end_run(world: World, job: Job) -> None:
+    """Let a run end; a job that was preempted before it was done may come back."""
+    add_usage(world, job, math.floor(job.end))
+    world.running.remove(job)
+    is_done = job.end >= job.start + job.run
+    how = "" if is_done else job.stopped
+    world.runs.append(Run(job.row, job.start, job.end, job.where, job.by, job.partition, how))
+    if how == "requeue":
+        world.time = job.end
+        world.tell(job, "BeginTime")
+        job.eligible = job.end + world.site.requeue_delay
+        job.start, job.end, job.placed, job.by, job.partition, job.stopped = None, None, None, "", -1, ""
+        world.coming.append(job)
