@@ -17,6 +17,7 @@ from swftools.simulator.machine.verbs import wake_at
 from swftools.simulator.machine.views import expected_time, first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting
 from swftools.simulator.memory_room import NodeRoom
+from swftools.simulator.nodes.at_once import count_lacking
 from swftools.simulator.nodes.planned import (
     ANY_NODE,
     NodesPlan,
@@ -172,6 +173,10 @@ def hold_reserved(machine: NodeMachine, plan: NodesPlan) -> None:
 def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int, hints: int) -> bool:
     """Move the reservation of a job to the earliest moment there is; if none is earlier, it keeps its nodes, too."""
     plan = memory.plan
+    if machine.asked.nodes[job] > 1:  # for one node any that is listed will do
+        memory.lack[job] = count_lacking(machine, plan, job)
+        if memory.lack[job] > 0:
+            return False
     begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job], hints)
     memory.lack[job] = plan.lack[0] if group == NOBODY else 1
     if group == NOBODY:

@@ -28,6 +28,7 @@ from swftools.simulator.nodes.rooms import RoomsFound, empty_rooms, row_for
 from swftools.simulator.nodes.state import SPARING, NodeMachine
 from swftools.simulator.nodes.timelines import (
     NO_STEP,
+    PARTS,
     Timelines,
     clear,
     empty_timelines,
@@ -58,7 +59,7 @@ class NodesPlan(NamedTuple):
     then; ``least`` is room for some of these times. ``own`` tells in which search a node was the job's own, and at its
     end the number of the last search. ``hint`` lists nodes of which one must have room wherever a job has a place, and
     ``hinted`` tells by node in which search it was listed. ``lack`` is how many nodes more must have room, at least,
-    before the last search that found no place could find one.
+    before the last search that found no place could find one. ``at_once`` is room for numbers of nodes by part of time.
     """
 
     lines: Timelines
@@ -74,6 +75,7 @@ class NodesPlan(NamedTuple):
     hint: IntArray
     hinted: IntArray
     lack: IntArray
+    at_once: IntArray
 
 
 def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
@@ -101,6 +103,7 @@ def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
         hint,
         hinted,
         np.zeros(1, np.int64),
+        np.zeros(PARTS + 1, np.int64),
     )
 
 

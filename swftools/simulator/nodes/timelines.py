@@ -27,6 +27,10 @@ ROUNDING = 1.0
 """A gap that is longer than this is long, s, by so much is not missed however times were rounded."""
 
 
+PARTS = 64
+"""Into so many parts of time the time until a reservation is cut."""
+
+
 class Timelines(NamedTuple):
     """The steps of all nodes.
 

@@ -14,7 +14,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.machines.outages import DRAIN
 from swftools.simulator.instants import instant
-from swftools.simulator.machine.state import DISTURBED, ENDED, HELD, LATE, NOW
+from swftools.simulator.machine.state import DISTURBED, ENDED, HELD, NOW
 from swftools.simulator.machine.views import expected_time, first_waiting
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.away.exchange import OF_JOBS, OF_NODES, in_place_of
@@ -153,7 +153,7 @@ def follow_there(machine: AwayMachine, memory: KeptNodesPlan) -> tuple[bool, boo
         if not anew:
             hold_reserved(machine, plan)
     may_move = (machine.counts[ENDED] > 0 or has_changed) and (is_gained or has_dropped)
-    return anew, may_move, machine.counts[LATE] > 0 or has_comeback or has_changed or has_dropped
+    return anew, may_move, has_comeback or has_changed or has_dropped
 
 
 @kernel(allocates=False)
