@@ -52,9 +52,7 @@ def priority_of(given: Given, state: Dynamic, job: int, partition: int, now: flo
     asked = float(given.cpus[job])
     if given.partition_alone[partition] != 0:
         at = partition * RESOURCES
-        asked = max(
-            asked, given.min_nodes[job] * (given.partition_totals[at + CPU] // given.partition_totals[at + NODES])
-        )
+        asked = max(asked, given.min_nodes[job] * given.partition_totals[at + CPU] / given.partition_totals[at + NODES])
     size = (given.min_nodes[job] / nodes + asked / cores) / 2.0
     if number[FAVORS_SMALL] > 0.0:
         size = ((nodes - given.min_nodes[job]) / nodes + (cores - asked) / cores) / 2.0
