@@ -11,8 +11,8 @@ import pytest
 from tests.folders import ROOT
 from tests.pages import DOCS
 
-OTHERS = {"benchmark", "corpus", "mutants", "naive", "real_slurm", "reference"}
-"""Folders that are no rooms: timings, strangers' inputs, planted changes, slow twins, a Slurm, published values."""
+OTHERS = {"benchmark", "corpus", "mutants", "naive", "real_slurm", "slurm_runs", "reference"}
+"""Folders that are no rooms: timings, strangers' inputs, planted changes, slow twins, real Slurms, published values."""
 
 _PATH = re.compile(r"\btests/[\w/]+(?:\.py|\.txt)?")
 

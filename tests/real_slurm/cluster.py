@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Slurm for tests: two nodes of eight processors on this machine, with accounting, in a folder of its own.
+"""A real Slurm for tests: nodes of eight processors on this machine, with accounting, in a folder of its own.
 
     with running_slurm(tmp_path / "slurm") as slurm:
         job = slurm.submit("--ntasks=2", "--time=10", "sleep 60")
@@ -147,7 +147,7 @@ def ended(journal: Path) -> set[str]:
 
 
 @contextmanager
-def running_slurm(folder: Path, more: str = "") -> Iterator[Slurm]:
+def running_slurm(folder: Path, more: str = "", count: int = NODES) -> Iterator[Slurm]:
     """Start a Slurm in an empty folder (about ten seconds), and end it with all its jobs.
 
     Parameters
@@ -156,21 +156,23 @@ def running_slurm(folder: Path, more: str = "") -> Iterator[Slurm]:
         Its own.
     more : str
         Lines of slurm.conf beside ours, such as other partitions.
+    count : int
+        Of nodes: n1, n2, ...
     """
     folder = folder.resolve()
     sbin = folder / "sbin"
-    for made in (sbin, folder / "state", folder / "sql", *(folder / f"spool-n{k + 1}" for k in range(NODES))):
+    for made in (sbin, folder / "state", folder / "sql", *(folder / f"spool-n{k + 1}" for k in range(count))):
         made.mkdir(parents=True)
     folder.chmod(0o755)
     for name in ("slurmctld", "slurmd", "slurmdbd", "slurmstepd"):  # Debian's are called slurmctld-wlm, which fails
         found = shutil.which(f"{name}-wlm", path=_PATH) or shutil.which(name, path=_PATH)
         if found:
             (sbin / name).symlink_to(found)
-    ports = _free_ports(3 + NODES)
+    ports = _free_ports(3 + count)
     nodes = "\n".join(
         f"NodeName=n{k + 1} NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports[3 + k]} CPUs={CORES} "
         "RealMemory=16000 State=UNKNOWN"
-        for k in range(NODES)
+        for k in range(count)
     )
     told = {"folder": folder, "user": _user(), "nodes": nodes}
     told |= dict(zip(("ctld", "dbd", "sql"), ports, strict=False))
@@ -212,9 +214,9 @@ def running_slurm(folder: Path, more: str = "") -> Iterator[Slurm]:
         _until(lambda: _succeeds(slurm, "sacctmgr --noheader list cluster"), "slurmdbd")
         slurm.run("sacctmgr --immediate add cluster tested")
         start("slurmctld", "-D")
-        for k in range(NODES):
+        for k in range(count):
             start("slurmd", "-D", "-N", f"n{k + 1}", "-d", str(sbin / "slurmstepd"))
-        _until(lambda: _idle(slurm) == NODES, "the nodes")
+        _until(lambda: _idle(slurm) == count, "the nodes")
         yield slurm
     finally:
         _end(slurm, started)
@@ -239,8 +241,8 @@ def _end(slurm: Slurm, started: list[subprocess.Popen[bytes]]) -> None:
 
 def _idle(slurm: Slurm) -> int:
     """Return how many nodes are idle; -1 if nobody answers."""
-    told = _printed(slurm, "sinfo --noheader --Node --format=%T")
-    return -1 if told is None else told.split().count("idle")
+    told = _printed(slurm, "sinfo --noheader --Node --format='%N %T'")  # a line for each partition of a node
+    return -1 if told is None else sum(line.endswith(" idle") for line in set(told.splitlines()))
 
 
 def _printed(slurm: Slurm, command: str) -> str | None:
