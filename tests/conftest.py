@@ -6,13 +6,17 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from swftools import Trace, clean, read_swf
+from swftools.simulator import run_setup
+from swftools.simulator.stepping import serialize
 from tests.durations import (  # noqa: F401 (pytest finds its hooks here)
     pytest_runtest_logreport,
     pytest_runtest_makereport,
@@ -82,8 +86,33 @@ def interpreted_by_day(request: pytest.FixtureRequest) -> Iterator[None]:
 
     What a simulation or an episode calls is compiled as its ``compiled`` says.
     """
-    with all_interpreted(request.node.get_closest_marker("slow") is None):
+    with all_interpreted(not is_of_the_night(request)):
         yield
+
+
+@pytest.fixture
+def simulated_as_python_by_day(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let tests compile nothing at all, likewise: simulations are interpreted, whatever their ``compiled`` says.
+
+    So are those for which nobody can say it: of commands, and of states from bytes.
+    """
+    is_wanted = not is_of_the_night(request)
+    if is_wanted:
+        for module in (run_setup, serialize):
+            made = partial(_called_interpreted, module.called_for)
+            monkeypatch.setattr(module, "called_for", made)
+    with all_interpreted(is_wanted):
+        yield
+
+
+def is_of_the_night(request: pytest.FixtureRequest) -> bool:
+    """Whether a test is slow, or runs for the sake of many examples."""
+    is_slow = request.node.get_closest_marker("slow") is not None
+    return is_slow or os.environ.get("HYPOTHESIS_PROFILE") == "night"
+
+
+def _called_interpreted(called_for: Callable[..., Any], *given: Any, compiled: bool | str, **options: Any) -> Any:
+    return called_for(*given, compiled=False, **options)
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,8 @@ from tests.simulator.nodes.test_away import (
     trace_of,
 )
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 POLICIES = [*DECISIONS, *PLANS]
 
 

@@ -20,6 +20,8 @@ from tests.nodes_drawn import draw_machine, ranges_of
 
 RUNS = [("fcfs", "first-fit"), ("easy", "first-fit"), ("easy", "best-fit"), ("lxf-backfill", "first-fit")]
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 MACHINE = draw_machine("count cores memory / 4 4 80 / 3 8 160", "p:0-4 q:3-6")
 
 

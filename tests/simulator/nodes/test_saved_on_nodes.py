@@ -22,14 +22,17 @@ from swftools.machines.table_document import document_of, table_of_document
 from swftools.simulator import Stepper
 from swftools.simulator.nodes.words import CORE
 from swftools.simulator.stepping import packed_arrays
+from tests.examples import by_day
 from tests.forged import tried
 from tests.nodes_drawn import draw_machine
 from tests.simulator.nodes.test_going_on import MACHINE, crowd, with_waits
 from tests.simulator.stepping.test_forged import forged_of, use
 
-REHEARSED = [("easy", "first-fit"), ("conservative", "first-fit")]
+REHEARSED = [("easy", "first-fit")]
+"""What of it tests compile ahead; all else is interpreted by day, and compiled at night."""
 
 BY_NIGHT = [
+    ("conservative", "first-fit"),
     *(("fcfs", "first-fit"), ("easy", "best-fit")),
     *(("sjf-backfill", "worst-fit"), ("easy:reservations=2", "fewest-switches"), ("lxf-backfill", "contiguous")),
     *(
@@ -73,10 +76,10 @@ def test_it_goes_on_from_bytes(policy: str, placement: str) -> None:
         check_from_bytes(policy, placement, heads, seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("policy", "placement"), BY_NIGHT)
+@pytest.mark.usefixtures("simulated_as_python_by_day")
+@pytest.mark.parametrize(("policy", "placement"), by_day(BY_NIGHT, 3))
 def test_it_goes_on_from_bytes_by_all(policy: str, placement: str) -> None:
-    """The same by others, whose kernels are compiled for it."""
+    """The same by others, whose kernels are compiled for it at night."""
     for seed, heads in enumerate(HEADS):
         check_from_bytes(policy, placement, heads, seed)
 

@@ -14,10 +14,13 @@ from swftools.machines import requests
 from swftools.machines.requests import ask_of
 from swftools.simulator import Simulation, delays_from_submission, simulate
 from swftools.simulator.validation.report import validate
+from tests.examples import by_day, pairs
 from tests.naive.nodes import DECISIONS, Placement, jobs_of, simulate_on_nodes
 from tests.nodes_drawn import Workload, draw_machine, draw_workload, random_workload, ranges_of
 from tests.simulator.nodes.test_engine import HEADS, PLACEMENTS, log_of, starts_and_nodes, with_requests
 from tests.simulator.nodes.test_going_on import MACHINE, check_equal, crowd, runs_of
+
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
 
 POLICIES = [name for name in DECISIONS if "rank" not in name and name not in ("weighted-priority", "prio-fifo")]
 
@@ -70,18 +73,18 @@ def check_by_lot(
     return int(there.isin(list(gone)).sum())
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_as_the_naive_twin(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("policy", "placement"), pairs(POLICIES, PLACEMENTS, 4))
+def test_as_the_naive_twin(policy: str, placement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits, runs or is to come; the others have the starts and nodes that they would have without them."""
-    first = POLICIES.index(policy)
-    for place, placement in enumerate(PLACEMENTS):
-        check_by_lot(monkeypatch, policy, placement, HEADS[(first + place) % 2], seed=11 * first + place)
+    first, place = POLICIES.index(policy), PLACEMENTS.index(placement)
+    check_by_lot(monkeypatch, policy, placement, HEADS[(first + place) % 2], seed=11 * first + place)
 
 
+@pytest.mark.parametrize("first", by_day(range(300, 340, 8), 1))
 @pytest.mark.parametrize("policy", ["easy", "easy:reservations=2", "easy:reservations=4,backfill_order=sjf"])
-def test_one_that_waits(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_waits(policy: str, first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it had reserved is in nobody's way, though nobody has started or ended since."""
-    for seed in range(300, 340):
+    for seed in range(first, first + 8):
         check_by_lot(monkeypatch, policy, PLACEMENTS[seed % len(PLACEMENTS)], "partition", seed, one_that_waits=True)
 
 
