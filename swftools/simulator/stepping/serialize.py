@@ -55,7 +55,7 @@ from swftools.simulator.stepping.packed_arrays import (
 )
 from swftools.simulator.stepping.policy_memory import carried_out
 from swftools.simulator.stepping.saved_draws import draws_of, generator_of
-from swftools.simulator.stepping.saved_nodes import machine_of, node_arrays_of, on_nodes, told_in
+from swftools.simulator.stepping.saved_nodes import HOLDERS, machine_of, node_arrays_of, on_nodes, told_in
 from swftools.simulator.stepping.state_checks import (
     check_between,
     check_parts,
@@ -87,8 +87,6 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         raise StateError("a simulation with a predictor in Python cannot be saved: the predictor may hold anything")
     if (carried := carried_out(simulation)).memory and simulation.nodes and not carried.carry:
         raise StateError(f"policy {carried.name!r} remembers nodes, which cannot be saved yet; go on from a copy()")
-    if simulation.nodes and len(simulation.nodes.outages):
-        raise StateError("a simulation of a machine with outages cannot be saved yet; go on from a copy()")
     trace, workload, users = simulation.trace, simulation._workload, simulation._users
     jobs, excluded, rows = trace.jobs, workload.excluded, simulation._own_rows
     if is_fork and rows is not None:  # of the rest of the trace nothing is known to it
@@ -228,13 +226,13 @@ def _made(
     state = state_in(arrays, head["version"])
     coming, machine, replay = state
     described = head.get("machine")  # which older states do not tell
-    check_parts(coming, machine, replay, jobs, engine, on_nodes=described is not None)
+    has_outages = described is not None and HOLDERS in described
+    check_parts(*(coming, machine, replay, jobs, engine), on_nodes=described is not None, has_outages=has_outages)
     kind, nodes = POOL, None
     arena: Any = None
     if described is not None:
-        placement = find_placement(options["placement"])
-        kind = kind_for(policy, chosen, placement)
-        nodes, arena = on_nodes(state, arrays, jobs, described, placement, options["heads"], chosen)
+        kind = kind_for(policy, chosen, find_placement(options["placement"]), has_outages=has_outages)
+        nodes, arena = on_nodes(state, arrays, jobs, described, options, chosen)
     carried = policy.made_for(chosen).on(kind) if nodes else policy
     owns = _owns(head, arrays, (predictor, carried), chosen, arena.state.machine if arena else machine)
     check_users(coming, owns[0].memory, jobs)
