@@ -20,8 +20,9 @@ from swftools.machines.table_document import document_of, table_of_document
 from swftools.parameters import Parameters
 from swftools.simulator.engine.replay import ReplayState, with_views
 from swftools.simulator.machine.state import RUNNING, read_only
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.away.begin import begin_outages, outages_in, with_outages
-from swftools.simulator.nodes.away.state import AwayReplayState
+from swftools.simulator.nodes.away.state import NO_SET, AwayReplayState
 from swftools.simulator.nodes.begin import NodeBeginning
 from swftools.simulator.nodes.forking import class_anew
 from swftools.simulator.nodes.holding import take_nodes
@@ -191,7 +192,10 @@ def on_nodes(
     if away is not None:
         begin_outages(machine, away)
         keep_stopped(machine, state, arrays)
-    check_between("nodes", "a set", found["group"][:jobs], 0, max(len(machine.places.partition) - 1, 0))
+    group = found["group"][:jobs]
+    if away is not None:
+        group = group[(group != NO_SET) | (machine.queue.place[:jobs] != NOBODY)]  # who needs nodes that are gone
+    check_between("nodes", "a set", group, 0, max(len(machine.places.partition) - 1, 0))
     _check_able(machine, found, jobs)
     for job in machine.running[: machine.counts[RUNNING]].tolist():
         _hold(machine, job)

@@ -100,7 +100,8 @@ class OnNodes:
         if self.asked is None or trace is None:
             return
         yield check_asked(self.jobs, self.runs, self.held, self.table, self.asked, self.row, self.tolerance)
-        yield iter([excluded_in_vain(self.schedule, trace, self.asked, row_of_rest)])
+        shapes = self.placement.waits_for_shape
+        yield iter([excluded_in_vain(self.schedule, trace, self.asked, self.table, row_of_rest, shapes=shapes)])
 
     def added_to(
         self, checked: list[str], notes: list[str], findings: list[FoundViolations]
