@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ from swftools.simulator.stepping.packed_arrays import (
 )
 from swftools.simulator.stepping.policy_memory import carried_out
 from swftools.simulator.stepping.saved_draws import draws_of, generator_of
+from swftools.simulator.stepping.saved_names import names_in, names_of
 from swftools.simulator.stepping.saved_nodes import HOLDERS, machine_of, node_arrays_of, on_nodes, told_in
 from swftools.simulator.stepping.state_checks import (
     check_between,
@@ -112,6 +114,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
         "machine": machine_of(simulation),
+        **names_of(trace),
         "draws": [draws_of(driver.observer.rng), draws_of(driver.decider.rng)],
     }
     parts = {
@@ -324,7 +327,8 @@ def _table_of(head: dict[str, Any], arrays: Arrays) -> JobTable:
     processors = head["machine_processors"]
     if processors is not None and not is_whole(processors, 1, 2**31 - 1):
         refuse("header", "the machine has no such size")
-    return JobTable(Trace(SwfHeader(tuple(entries)), jobs, machine_processors=processors))
+    made = Trace(SwfHeader(tuple(entries)), jobs, machine_processors=processors)
+    return JobTable(replace(made, names=names_in(head["names"])) if "names" in head else made)
 
 
 def _columns_of_jobs(

@@ -88,12 +88,13 @@ def test_a_lost_job_needs_no_node(engine: Engine) -> None:  # noqa: F811
     assert not len(schedule.excluded)
 
 
-def stepper_of(engine: Engine, case: AwayCase, policy: str = "easy", **columns: Any) -> Stepper:  # noqa: F811
+def stepper_of(engine: Engine, case: AwayCase, on_outage: str = "requeue", **columns: Any) -> Stepper:  # noqa: F811
     """Return a stepper of a case, whose jobs may have more columns."""
     workload = case.workload()
     engine.asks(workload)
     trace = trace_of(workload, Rule())
-    return Stepper(trace.with_jobs(trace.jobs.assign(**columns)), policy, machine=workload.table, compiled=False)
+    jobs = trace.jobs.assign(**columns)
+    return Stepper(trace.with_jobs(jobs), machine=workload.table, on_outage=on_outage, compiled=False)
 
 
 def test_who_waits_for_such_a_job_waits_no_more(engine: Engine) -> None:  # noqa: F811
@@ -133,6 +134,25 @@ def test_it_waits_as_long_as_there_may_be_more(engine: Engine) -> None:  # noqa:
     assert stepper.is_over
     assert stepper.first_start(1) == INF
     assert schedule.excluded["job_number"].tolist() == [1]
+
+
+@pytest.mark.parametrize(("on_outage", "job", "start"), [("lost", 0, 22.0), ("requeue", 0, 49.0), ("requeue", 1, 32.0)])
+def test_a_job_that_is_submitted_may_wait_for_such_a_one(
+    on_outage: str,
+    job: int,
+    start: float,
+    engine: Engine,  # noqa: F811
+) -> None:
+    """For one that was lost a think time from then on; for one that runs again from its end on; for one that left none."""
+    outages = ((0, 5, INF, DOWN, SURPRISE, -1), (1, 0, 2, DOWN, SURPRISE, -1))
+    case = AwayCase("", TWO, outages, "job submit run nodes / A 0 20 1 / B 1 4 2 / C 3 9 1", "")
+    nobody = pd.array([None] * 3, dtype="Int64")
+    with all_interpreted():
+        stepper = stepper_of(engine, case, on_outage=on_outage, preceding_job_number=nobody, think_time=nobody)
+        stepper.run(until=np.inf if job == 1 else 20.0)
+        assert stepper.is_over == (job == 1)
+        new = stepper.submit(1, 3.0, at=20.0 if job == 0 else None, preceding_job_number=job, think_time=17.0)
+        assert stepper.run().first_start(new) == start
 
 
 def test_step_by_step(engine: Engine) -> None:  # noqa: F811

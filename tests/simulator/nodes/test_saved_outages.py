@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swftools import Schedule
+from swftools import Schedule, Trace
 from swftools.errors import StateError
 from swftools.machines.outages import DOWN, RESERVATION, NodeOutages
 from swftools.simulator import Stepper
@@ -35,6 +35,7 @@ from tests.simulator.nodes.test_away import (
     Engine,
     case_by_lot,
     engine,  # noqa: F401 (a fixture)
+    outages_of,
     runs_of,
     trace_of,
 )
@@ -221,3 +222,34 @@ def test_without_outages_nothing_more_is_saved() -> None:
         arrays = packed_arrays.unpack(stepper.to_bytes())
     assert not any(name.startswith("outages") for name in arrays)
     assert "holders" not in json.loads(arrays["head"].tobytes())["machine"]
+
+
+@pytest.mark.usefixtures("loaded_interpreted")
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_jobs_that_are_submitted_have_users(is_saved: bool) -> None:
+    """Who may use what is reserved is known of them, also where no job of such a user was there."""
+    names = pd.DataFrame({"kind": "user", "number": [7], "name": ["2"]})
+    trace = Trace.from_columns(job_number=[1], submit_time=[0], run_time=[3], requested_processors=[2], user_id=[3])
+    table = replace(HAND.workload().table, outages=outages_of((0, 0, 50, RESERVATION, ALWAYS, 1)))
+    with all_interpreted():
+        stepper = Stepper(replace(trace, names=names), "easy", machine=table, compiled=False).run(until=1.0)
+        stepper = saved(stepper) if is_saved else stepper
+        assert stepper.waiting.tolist() == [0]
+        for user in (3, 7, 1, 8):  # 7 is called 2, and 1 has no name
+            stepper.submit(1, 10.0, user=user)
+        runs = runs_of(stepper.finish())
+    assert [(start, nodes) for _, start, _, nodes, _ in runs] == [
+        *((50.0, "0-1"), (1.0, "1"), (1.0, "0"), (11.0, "0"), (11.0, "1")),
+    ]
+
+
+@pytest.mark.parametrize(
+    "names", [[["user", "7", "2"]], [["user", -1, "2"]], [[3, 7, "2"]], [["user", 7, None]], [[1]], 3]
+)
+def test_names_that_are_none(names: Any) -> None:
+    """Words behind numbers, or an error."""
+    arrays = packed_arrays.unpack(state_at(0.0))
+    head = json.loads(arrays["head"].tobytes()) | {"names": names}
+    arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
+    with pytest.raises(StateError):
+        Stepper.from_bytes(packed_arrays.pack(arrays))
