@@ -143,7 +143,7 @@ def test_a_job_that_is_submitted_may_wait_for_such_a_one(
     start: float,
     engine: Engine,  # noqa: F811
 ) -> None:
-    """For one that was lost a think time from then on; for one that runs again from its end on; for one that left none."""
+    """For one that was lost a think time from then on; one that runs again from its end on; one that left none."""
     outages = ((0, 5, INF, DOWN, SURPRISE, -1), (1, 0, 2, DOWN, SURPRISE, -1))
     case = AwayCase("", TWO, outages, "job submit run nodes / A 0 20 1 / B 1 4 2 / C 3 9 1", "")
     nobody = pd.array([None] * 3, dtype="Int64")
