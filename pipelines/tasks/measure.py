@@ -105,7 +105,7 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
         left_out = schedule.jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
         if self.window:
             left_out |= ~schedule.jobs["is_measured"].to_numpy(dtype=bool, na_value=False)
-        measured = measure(
+        measured: pd.DataFrame = measure(
             schedule,
             parameters,
             where=~left_out,
