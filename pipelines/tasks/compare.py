@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from pipelines.experiments.axes import cells_of
 from pipelines.keys import canonical_json, content_key, schema_of
+from pipelines.logs.machine import STRETCHED
 from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
@@ -132,6 +133,8 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     def _assumptions(self) -> list[str]:
         """What the runs assume, and what policies are told."""
         scaled = [f"submissions are scaled to an offered load of {self.load:g}"] if self.load else []
+        if self.load and self.nodes.has_outages:
+            scaled.append(STRETCHED)
         return [*self.cells[0].load_assumptions(), *scaled]
 
     def _facts(self) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from pipelines.cli.main import main
 from pipelines.store.data_root import DataRoot
 from pipelines.store.schedules import read_schedule
 from pipelines.tasks.compare import ComparePolicies
@@ -207,3 +209,41 @@ def test_a_comparison_says_who_waits_for_what(folder: Path) -> None:
     assert build(whole)
     hours = [each.load_metrics().query("measure == 'waited_for'")["value"].sum() for each in (fewer, whole)]
     assert 0 < hours[0] < hours[1]
+
+
+def test_outages_are_stretched_with_the_load(folder: Path) -> None:
+    """They are where they were among the submissions, also in what is stored, and that is told; dates count too."""
+    outages = "[{nodes: a1, begin: 30, end: 60, known: 20}, {nodes: b, begin: '2000-04-25T22:00:33Z'}]"
+    (folder / "away.yaml").write_text(f"{MACHINE}outages: {outages}\n")
+    plain = task(PublishSchedule, machine="away.yaml")
+    loaded = task(PublishSchedule, machine="away.yaml", load=0.5)
+    assert build(plain)
+    assert build(loaded)
+    times = [each.simulation.simulated_trace().views.submit_time for each in (plain, loaded)]
+    factor = (times[1][-1] - times[1][0]) / (times[0][-1] - times[0][0])
+    assert factor > 1.5
+    first = float(times[0][0])
+    for published, by in ((plain, 1.0), (loaded, factor)):
+        machine = published.simulation.load_schedule().machine
+        assert machine is not None
+        found = machine.outages
+        begin = 956700033 - 956700003
+        assert found.begin.tolist() == pytest.approx([first + (time - first) * by for time in (30, begin)])
+        assert found.end.tolist() == pytest.approx([first + (60 - first) * by, float("inf")])
+        assert found.known.tolist() == pytest.approx([first + (20 - first) * by, float("inf")])
+    site = task(machine="site.yaml", load=0.5)
+    assert build(site)
+    assert site.load_schedule().machine.outages.begin.tolist() == []
+    words = "outages are stretched as the times between submissions are"
+    compared = task(ComparePolicies, machine="away.yaml", load=0.5, policies="easy")
+    assert build(compared)
+    assert words in DataRoot.open("data").manifest("small-policies")["assumptions"]
+    simulated = ["simulate", "small.swf", "--policy", "easy", "--machine", "away.yaml"]
+    for load, is_told in ((["--load", "0.5"], True), ([], False)):
+        printed = CliRunner().invoke(main, [*simulated, *load])
+        assert printed.exit_code == 0, printed.output
+        assert (words in printed.output) == is_told
+    told = CliRunner().invoke(main, [*simulated, "--load", "0.5", "--json"])
+    schedule = loaded.simulation.load_schedule()
+    values = {(each["measure"], each["statistic"]): each["value"] for each in json.loads(told.stdout)["measures"]}
+    assert values["wait", "mean"] == pytest.approx(float(schedule.jobs["wait_time"].mean()))
