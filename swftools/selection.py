@@ -133,6 +133,20 @@ def scale_to_load(trace: Trace, load: float, processors: int | None = None) -> T
     return scaled.with_jobs(scaled.jobs.drop(columns="model_submit_time"))
 
 
+def stretch_of(before: Trace, after: Trace) -> tuple[float, float]:
+    """Return from which time on ``scale_to_load`` multiplied what passes between submissions (s), and by what.
+
+    Examples
+    --------
+    >>> log = Trace.from_columns(submit_time=[10, 20, 30], run_time=[5, 5, 5], requested_processors=[1, 1, 1])
+    >>> stretch_of(log, scale_to_load(log, 0.5, processors=1))
+    (10.0, 1.5)
+    """
+    first, last = (float(limit(before.views.submit_time)) for limit in (np.nanmin, np.nanmax))
+    then = float(np.nanmax(after.views.submit_time))
+    return first, (then - first) / (last - first) if last > first else 1.0
+
+
 def _with_surroundings(
     submit: npt.NDArray[np.float64], measured: BoolArray, warm_up: float, cool_down: float
 ) -> BoolArray:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -223,16 +224,18 @@ def begin_simulation(
     ChosenMachine, Simulation
         Where it runs, and the run.
     """
-    from swftools.selection import scale_to_load
+    from swftools.selection import scale_to_load, stretch_of
     from swftools.simulator.run_options import check_options
     from swftools.simulator.simulation import Simulation
 
     offered_load, machine, changes = (options.pop(name) for name in ("load", "machine", "changes"))
     check_options(**options)
     loaded, nodes = load_on(log, cleaned, rules, machine, changes)
-    trace, table = loaded.trace, nodes.description.simulated(loaded.trace.header) if nodes.description else None
+    trace, described, stretch = loaded.trace, nodes.description, None
     if offered_load is not None:
-        trace = scale_to_load(trace, offered_load, table.processors if table else None)
+        trace = scale_to_load(loaded.trace, offered_load, described.table().processors if described else None)
+        stretch, nodes = stretch_of(loaded.trace, trace), replace(nodes, is_stretched=True)
+    table = described.in_log_time(trace.header, stretch).table() if described else None
     parameters = {name: value for name, value in entry.items() if name != "policy"} | nodes.of_policy
     return nodes, Simulation(trace, entry["policy"], **options, **parameters, machine=table)
 

@@ -26,6 +26,9 @@ CARD, POOL = "card", "pool"
 """The words for the machine that the log's card describes, and for a pool of processors; a file of that name is ./card.
 """
 
+STRETCHED = "outages are stretched as the times between submissions are"
+"""What is told where a load is asked for."""
+
 CHANGED = "the machine is changed: "
 """How the sentence begins that tells a change."""
 
@@ -42,11 +45,19 @@ class ChosenMachine:
         Parameters that changes give to the policy.
     changes : tuple of str
         All changes, as they were written.
+    is_stretched : bool
+        Whether its outages are stretched as the submissions of the log are.
     """
 
     description: MachineDescription | None = None
     of_policy: dict[str, Any] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
+    is_stretched: bool = False
+
+    @property
+    def has_outages(self) -> bool:
+        """Whether nodes are away at times."""
+        return self.description is not None and bool(self.description.outages)
 
     @property
     def simulated(self) -> MachineDescription | None:
@@ -64,7 +75,8 @@ class ChosenMachine:
         """What is changed of the machine, a sentence each; what is not simulated of it every simulation says."""
         if self.description is None:
             return ()
-        return tuple(CHANGED + text for text in self.changes if not text.startswith("priority."))
+        told = tuple(CHANGED + text for text in self.changes if not text.startswith("priority."))
+        return (*told, STRETCHED) if self.is_stretched and self.has_outages else told
 
     def says(self, schedule: Schedule) -> Schedule:
         """Return a schedule that tells what is changed of the machine too."""

@@ -23,7 +23,7 @@ from swftools.machines.node_table import NodeTable
 from swftools.output.amounts import counted, duration
 from swftools.simulator.measures_table import Measures
 from swftools.simulator.metrics.measures import measure
-from swftools.simulator.metrics.wait_reasons import REASONS, sum_wait_reasons, wait_reasons
+from swftools.simulator.metrics.wait_reasons import REASONS, reason_in_words, sum_wait_reasons, wait_reasons
 from swftools.simulator.schedule import Schedule
 
 NODES, MACHINE, REASONS_OF_WAITS = "Its nodes over time", "The machine", "What jobs waited for"
@@ -136,20 +136,15 @@ def _waits_on_nodes(schedules: dict[str, Schedule]) -> Iterator[Section]:
             ]
             tables += [
                 ReportTable(
-                    ["", "jobs", "job-hours waited", *map(_reason_in_words, shown)],
+                    ["", "jobs", "job-hours waited", *map(reason_in_words, shown)],
                     rows,
                     caption=f"Job-hours waited, by what jobs waited for: {name}",
                 ),
                 _by_partition(schedule, name),
             ]
     if tables:
-        words = [f"{_reason_in_words(each)}: {meaning}" for each, meaning in REASONS.items() if each in known]
+        words = [f"{reason_in_words(each)}: {meaning}" for each, meaning in REASONS.items() if each in known]
         yield Section(REASONS_OF_WAITS, [sentence(each) for each in words], tables)
-
-
-def _reason_in_words(reason: str) -> str:
-    """Return what a reason for which jobs wait is called."""
-    return reason.replace("_", " ").replace("gpus", "GPUs")
 
 
 def _by_partition(schedule: Schedule, name: str) -> ReportTable:

@@ -14,19 +14,21 @@ import pyarrow as pa
 
 from pipelines.experiments.axes import cells_of
 from pipelines.keys import canonical_json, content_key, schema_of
+from pipelines.logs.machine import STRETCHED
 from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
-from pipelines.tasks.measure import MeasureSchedule, MeasuringTask
+from pipelines.tasks.measure import WAITED_FOR, MeasureSchedule, MeasuringTask
 from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.publish_schedule import PublishSchedule, simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
 from pipelines.tasks.simulate import label_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
-from swftools.output.amounts import counted, duration
+from swftools.output.amounts import counted, duration, number
 from swftools.output.shown_text import WIDTH
 from swftools.simulator.metrics.measures import SYNTHETIC, usual_by_seed
+from swftools.simulator.metrics.wait_reasons import reason_in_words
 from swftools.tables import to_arrow, to_pandas
 
 LONGEST = 36
@@ -75,7 +77,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     def cells(self) -> list[MeasureSchedule]:
         """The measurements."""
         return [
-            self.clone(MeasureSchedule, policy=canonical_json([cell["policy"]]), seed=cell["seed"])
+            self.clone(MeasureSchedule, policy=canonical_json([cell["policy"]]), seed=cell["seed"], reasons=True)
             for cell in cells_of({"policies": json.loads(self.policies), "seeds": self.seed_list})
         ]
 
@@ -84,7 +86,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     def version(self) -> str:
         """Content key of the version."""
         inputs = {
-            **{f"cell {number}": cell.key for number, cell in enumerate(self.cells)},
+            **{f"cell {place}": cell.key for place, cell in enumerate(self.cells)},
             "schema_version": schema_of(self.tables_used),
             "log": self.found.name,
             "card": card_of(self.found),
@@ -131,6 +133,8 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     def _assumptions(self) -> list[str]:
         """What the runs assume, and what policies are told."""
         scaled = [f"submissions are scaled to an offered load of {self.load:g}"] if self.load else []
+        if self.load and self.nodes.has_outages:
+            scaled.append(STRETCHED)
         return [*self.cells[0].load_assumptions(), *scaled]
 
     def _facts(self) -> dict[str, Any]:
@@ -180,14 +184,29 @@ def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False, is_printed
     said = {name: unit if is_printed and unit == "s" else "1" for name, unit in units.items()}
     heads = [titles[name] if unit in ("1", said[name]) else f"{titles[name]} ({unit})" for name, unit in units.items()]
     policies = {str(policy): rows for policy, rows in wide.groupby("policy", sort=False)}
+    reasons = _reasons(comparison)
     longest = {name: wide.groupby("policy", sort=False)[name].mean().abs().max() for name in units}
-    columns, legend = [], []
-    for number, (policy, rows) in enumerate(policies.items(), 1):
+    columns, waits, legend = [], [], []
+    for place, (policy, rows) in enumerate(policies.items(), 1):
         is_long = len(policy) > LONGEST
-        title = f"policy {number}" if is_long else policy
+        title = f"policy {place}" if is_long else policy
         legend += [f"{title}: `{policy}`\n"] * is_long
         columns.append([title, *(_cell(rows[name], said[name], longest[name]) for name in units)])
-    return "\n".join([*_in_width(["measure", *heads], columns), *legend])
+        waits.append([title, *map(number, reasons[policy])] if len(reasons) else [])
+    tables = [*_in_width(["measure", *heads], columns)]
+    if len(reasons):
+        tables += _in_width(["job-hours waited", *map(reason_in_words, reasons.index)], waits)
+    return "\n".join([*tables, *legend])
+
+
+def _reasons(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Return how many job-hours were waited for what, a row a reason that any job had, a column a policy.
+
+    The mean over the seeds; no rows of pools.
+    """
+    rows = comparison[comparison["measure"] == WAITED_FOR]
+    found = rows.pivot_table("value", "statistic", "policy", aggfunc="mean", sort=False)
+    return found[(found > 0).any(axis=1)]
 
 
 def _in_width(first: list[str], columns: list[list[str]]) -> Iterator[str]:

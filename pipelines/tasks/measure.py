@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 
 import luigi
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -17,6 +19,8 @@ from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
+from swftools.simulator.metrics.wait_reasons import REASONS, wait_reasons
+from swftools.simulator.schedule import Schedule
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
 
 UNMEASURED = (
@@ -25,6 +29,10 @@ UNMEASURED = (
     "submit_timestamp",
 )
 """Columns that no measure looks at, unless it is asked to: of a long log, 100 bytes a job."""
+
+
+WAITED_FOR = "waited_for"
+"""The measure of what jobs on nodes waited for; its statistic is the reason."""
 
 
 class MeasuringTask(SimulationTask):
@@ -55,6 +63,7 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
     """
 
     code_version = 4
+    reasons = luigi.BoolParameter(default=False, description="also sum up what jobs on nodes waited for")
 
     @property
     @once_a_look
@@ -71,8 +80,14 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
             "schedule": self.simulation.key,
             "metrics": self.metrics,
             "queues_left_out": self.queues_left_out,
+            **({"reasons": 1} if self._sums_reasons else {}),
         }
         return content_key("measure", self.code_version, inputs)
+
+    @property
+    def _sums_reasons(self) -> bool:
+        """Whether the table has what jobs waited for, which a pool does not know."""
+        return bool(self.reasons) and self.nodes.description is not None
 
     def requires(self) -> SimulatePolicy:
         """Require the schedule."""
@@ -90,12 +105,14 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
         left_out = schedule.jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
         if self.window:
             left_out |= ~schedule.jobs["is_measured"].to_numpy(dtype=bool, na_value=False)
-        measured = measure(
+        measured: pd.DataFrame = measure(
             schedule,
             parameters,
             where=~left_out,
             label=label_of(self.simulation.entry),
         )
+        if self._sums_reasons:
+            measured = pd.concat([measured, _reasons_of(schedule, ~left_out, measured)], ignore_index=True)
         with self.output().fill() as directory:
             write_table(to_arrow(measured, "metrics"), directory / "metrics.parquet", "metrics")
             (directory / "assumptions.json").write_text(canonical_json(schedule.assumptions), encoding="utf-8")
@@ -112,3 +129,14 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
     def load_metrics(self) -> pd.DataFrame:
         """Return the same as a DataFrame."""
         return to_pandas(self.load_table(), "metrics")
+
+
+def _reasons_of(schedule: Schedule, is_measured: npt.NDArray[np.bool_], like: pd.DataFrame) -> pd.DataFrame:
+    """Return how many job-hours some jobs waited for what, as rows of metrics of the same policy."""
+    found = wait_reasons(schedule)[is_measured]
+    hours = {reason: float(found[reason].sum()) / 3600.0 for reason in REASONS}
+    row = {name: like[name].iloc[0] for name in ("policy", "classed_by", "job_class")}
+    return pd.DataFrame(
+        {**row, "measure": WAITED_FOR, "statistic": reason, "jobs": len(found), "value": value, "unit": "job-hours"}
+        for reason, value in hours.items()
+    )

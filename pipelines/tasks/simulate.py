@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import luigi
 import pandas as pd
 
 from pipelines.keys import canonical_json, content_key
-from pipelines.logs.machine import ChosenMachine, chosen_machine
+from pipelines.logs.machine import STRETCHED, ChosenMachine, chosen_machine
 from pipelines.store.schedules import run_of
 from pipelines.tasks.augmentations.registry import Augmentation
 from pipelines.tasks.augmented import augmentations_of, augmented, hand_on, taken_on
@@ -31,7 +31,7 @@ from swftools.fields.dictionary import AUGMENTATION_COLUMNS
 from swftools.kernel.memory import give_back_memory
 from swftools.models.shaking import shake_submissions
 from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS, RunOptions
-from swftools.selection import scale_to_load, select_jobs
+from swftools.selection import scale_to_load, select_jobs, stretch_of
 from swftools.simulator.entry_points import simulate
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.setup import check_semantics_on_nodes, kind_for, nodes_of
@@ -41,6 +41,9 @@ from swftools.simulator.schedule import Schedule
 from swftools.simulator.search.search_parameters import Searching
 from swftools.tables import LONG, QUICK_OPTIONS, read_frame, write_frame
 from swftools.trace import Trace
+
+if TYPE_CHECKING:
+    from swftools.machines.description import MachineDescription
 
 SETTINGS = {name: option for name, option in RUN_OPTIONS.items() if not option.is_repetition}
 """The options of ``simulate`` that tasks have under the same names, beside the machine and what makes repetitions."""
@@ -175,6 +178,7 @@ class SimulatePolicy(SimulationTask):
             **self.counted_options,
             **self.chosen_jobs,
             **self.nodes.told,
+            **({"outages": STRETCHED} if self.load and self.nodes.has_outages else {}),
         }
         return content_key("simulate", self.code_version, inputs)
 
@@ -193,10 +197,10 @@ class SimulatePolicy(SimulationTask):
 
     def run(self) -> None:
         """Simulate."""
-        described = self.nodes.simulated
+        trace, described = self._simulated()
         # Neither changes nor a name are told: what is stored is found again by the machine that it is.
         schedule = simulate(
-            self.simulated_trace(),
+            trace,
             self.entry["policy"],
             progress=lambda done, jobs, _: self.tell(done, jobs),
             **self.repetition,
@@ -215,7 +219,7 @@ class SimulatePolicy(SimulationTask):
         uncounted = self.options.keys() - self.counted_options.keys() - {*ON_NODES}  # a run on a pool has none of these
         rest["options"] = {name: value for name, value in rest["options"].items() if name not in uncounted}
         if described is not None:
-            rest["machine"] = self.nodes.told["machine"]
+            rest["machine"] = described.to_mapping()
         with self.output().fill() as directory:
             for table, frame in frames.items():
                 write_frame(frame, directory / f"{table}.parquet", table, QUICK_OPTIONS)
@@ -231,6 +235,10 @@ class SimulatePolicy(SimulationTask):
         ParameterError
             No job is of a queue that is asked for, or a column that the policy needs tells it nothing.
         """
+        return self._simulated()[0]
+
+    def _simulated(self) -> tuple[Trace, MachineDescription | None]:
+        """Return the trace likewise, and the machine, if it is one of nodes: its outages are stretched as the load."""
         trace = augmented(self.clone(CleanTrace), self.augmentations)
         if len(trace) > LONG:
             give_back_memory()
@@ -238,12 +246,16 @@ class SimulatePolicy(SimulationTask):
         self._check_tells(trace)
         if self.window:
             trace = select_jobs(trace, **json.loads(self.window))
+        described, stretch = self.nodes.simulated, None
         if self.load:
-            described = self.nodes.description
-            trace = scale_to_load(trace, self.load, described.table().processors if described else None)
+            logged, size = trace, described.table().processors if described else None
+            trace = scale_to_load(logged, self.load, size)
+            stretch = stretch_of(logged, trace)
+        if described is not None:
+            described = described.in_log_time(trace.header, stretch)
         if self.shake:
             trace = shake_submissions(trace, self.shake, self.shake_seconds)
-        return trace
+        return trace, described
 
     def load_schedule(self, without: Collection[str] = ()) -> Schedule:
         """Return the schedule of the finished task, without some columns of its jobs where they are not needed."""

@@ -21,7 +21,7 @@ from swftools.machines.formats import read_machine_file
 from swftools.machines.left_out import not_simulated
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.numbering import Numbered, named_numbers, node_table, number_nodes
-from swftools.machines.outage_dates import from_now_on, in_log_time
+from swftools.machines.outage_dates import from_now_on, in_log_time, stretched
 from swftools.machines.outages import node_outages
 from swftools.machines.parts import NodeKind, Number, Outage, Partition, Text, Texts
 from swftools.machines.slurm_of_parts import not_simulated_of, slurm_problems, slurm_site
@@ -209,9 +209,25 @@ class MachineDescription(ShowsItself):
             Of the log. Without it, or if it does not say when the log began, outages at dates are not simulated, which
             is told.
         """
-        if header is None or not self.outages:
-            return self.table()
-        return replace(self, outages=in_log_time(self.outages, header)).table()
+        return self.in_log_time(header).table()
+
+    def in_log_time(
+        self, header: SwfHeader | None = None, stretch: tuple[float, float] | None = None
+    ) -> MachineDescription:
+        """Return the machine with outages in seconds of a log; this one stays as it is.
+
+        Parameters
+        ----------
+        header : SwfHeader, optional
+            Of the log, as ``simulated`` takes it.
+        stretch : (float, float), optional
+            Where the submissions of the log were moved, as ``stretch_of`` returns it: outages begin and end, and become
+            known, where they did among the submissions.
+        """
+        if not self.outages:
+            return self
+        outages = self.outages if header is None else in_log_time(self.outages, header)
+        return replace(self, outages=outages if stretch is None else stretched(outages, *stretch))
 
     def simulated_from_now_on(self, present: float, now: float | None = None) -> NodeTable:
         """Return the nodes for a simulation of a queue at a moment: outages of the moment count, and last.

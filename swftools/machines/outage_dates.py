@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
+from typing import Any
 
 from swftools.header import SwfHeader, zone_of
 from swftools.machines.parts import Moment, Outage
@@ -33,6 +34,17 @@ def in_log_time(outages: Sequence[Outage], header: SwfHeader) -> tuple[Outage, .
         if isinstance(outage.begin, str) or isinstance(outage.end, str)
         else outage
         for outage in outages
+    )
+
+
+def stretched(outages: Sequence[Outage], origin: float, factor: float) -> tuple[Outage, ...]:
+    """Return outages with the seconds of a log, counted from a time (s), multiplied by a factor; dates stay."""
+
+    def moved(moment: Any) -> Any:
+        return origin + (moment - origin) * factor if isinstance(moment, float) else moment
+
+    return tuple(
+        replace(each, begin=moved(each.begin), end=moved(each.end), known=moved(each.known)) for each in outages
     )
 
 

@@ -15,6 +15,7 @@ from swftools.named import Known
 from swftools.output.amounts import duration, percent
 from swftools.parameters import Parameters, choice, number, text, whole
 from swftools.plots.gantt_on_nodes import FEW, ShownNodes, blocks_on_nodes, runs_on, shown_nodes
+from swftools.plots.gantt_outages import draw_outages, split_outages, told_of, with_outages
 from swftools.plots.of_schedules import clock_in, clock_of, sizes_of
 from swftools.plots.picture import Picture, register_picture
 from swftools.plots.style import COLORS, SEQUENTIAL, count_axis, name_of, time_axis, times_of
@@ -66,7 +67,8 @@ class Gantt(Picture):
 
     On a machine of nodes each node is a row, and a run lies on the nodes that it had; on shared nodes it is as wide as
     its share of their cores, and where in the row it lies is made up. Where nodes are too many for their names, those
-    of their kinds stand beside them, and a line between. On a pool a schedule does not tell which
+    of their kinds stand beside them, and a line between. Nodes that are down, drained or reserved are hatched behind
+    the runs. On a pool a schedule does not tell which
     processors a job had. It is made up: a job gets the lowest neighbours that are free, or, where there are none, the
     lowest that are. Runs that took no time are not seen.
     """
@@ -89,7 +91,8 @@ class Gantt(Picture):
         Of a machine of nodes ``first_node`` and ``nodes`` (rows and parts of rows), ``cores`` (of the block), and
         ``node`` (the name of the first) stand in the place of processors, ``kind`` is the kind of these nodes,
         ``kind_low`` and ``kind_high`` the rows from which and up to which nodes have it, ``machine`` is how many nodes
-        are shown, ``machine_cores`` how many cores these have, and ``others`` how many nodes are not shown.
+        are shown, ``machine_cores`` how many cores these have, and ``others`` how many nodes are not shown. Where nodes
+        are away in the window there are rows for that too, at the end, with ``outage``, its kind, and no job.
         """
         shown = _shown_nodes(subject, chosen)
         runs = _runs_of(subject)
@@ -114,15 +117,10 @@ class Gantt(Picture):
             cores = subject.machine.cores[shown.nodes].sum() if subject.machine is not None else 0
             size = {"machine": len(shown.nodes), "machine_cores": int(cores), "others": shown.others}
         columns = runs[["job_number", "job_occurrence", "start", "end", "wait"]].iloc[run].reset_index(drop=True)
-        return columns.assign(
-            **lies,
-            label=np.array(names, dtype=object)[shades[run]],
-            shade=shades[run],
-            window_begin=begin,
-            window_end=end,
-            **size,
-            **clock_of(subject, subject.jobs),
-        )
+        table = columns.assign(**lies, label=np.array(names, dtype=object)[shades[run]], shade=shades[run])
+        if shown is not None and len(table):
+            table = with_outages(table, subject, shown, (begin, end))
+        return table.assign(window_begin=begin, window_end=end, **size, **clock_of(subject, subject.jobs))
 
     def draw(self, axes: Axes, table: pd.DataFrame, chosen: GanttParameters) -> None:
         """Draw the blocks of a colour as one path, with edges where they have room, else of a tint, as one path each.
@@ -136,6 +134,7 @@ class Gantt(Picture):
         start, zone = clock_in(table)
         begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
         machine = int(table["machine"].iloc[0])
+        table, outages = split_outages(table)
         left, right = (times_of(table[name].clip(begin, end), start) for name in ("start", "end"))
         on_nodes = _is_on_nodes(table)
         first_row, rows = ("first_node", "nodes") if on_nodes else ("first_processor", "processors")
@@ -169,13 +168,15 @@ class Gantt(Picture):
         axes.set_xlabel(f"{axes.get_xlabel()}\n{note}" if note else axes.get_xlabel())
         count_axis(axes, "y")
         if on_nodes and machine <= FEW:
-            named = table.assign(row=np.floor(low)).drop_duplicates("row")
-            axes.set_yticks(named["row"] + 0.5, [name_of(name) for name in named["node"]])
+            _name_rows(axes, pd.concat([table, outages]))
         elif on_nodes:
             _draw_kinds(axes, table, machine)
-        handles = [Patch(color=color) for color in colors]
+        handles, words = [Patch(color=color) for color in colors], kinds["label"].tolist()
+        for handle, word in draw_outages(axes, _paths_of(outages, start)):
+            handles.append(handle)
+            words.append(word)
         letters = float(rcParams["legend.fontsize"]) * 0.5
-        columns = int(np.clip(points[0] / (letters * (kinds["label"].str.len().max() + 5)), 1, 5))
+        columns = int(np.clip(points[0] / (letters * (max(map(len, words)) + 5)), 1, 5))
         where: Any = {
             "loc": "lower left",
             "bbox_to_anchor": (0, 1),
@@ -183,11 +184,12 @@ class Gantt(Picture):
             "handlelength": 1,
             "borderpad": 0.2,
         }
-        axes.legend(handles, kinds["label"].tolist(), title=chosen.color, alignment="left", columnspacing=1.0, **where)
+        axes.legend(handles, words, title=chosen.color, alignment="left", columnspacing=1.0, **where)
 
     def tell(self, table: pd.DataFrame, chosen: GanttParameters) -> str:
         """Return the window, its runs and its utilization."""
         begin, end = (float(table[name].iloc[0]) for name in ("window_begin", "window_end"))
+        table, outages = split_outages(table)
         inside = table["end"].clip(upper=end) - table["start"].clip(lower=begin)
         on_nodes = _is_on_nodes(table)
         held, of_all = ("cores", "machine_cores") if on_nodes else ("processors", "machine")
@@ -197,8 +199,14 @@ class Gantt(Picture):
         return (
             f"{runs:,} {'run' if runs == 1 else 'runs'} in {duration(end - begin)} from {duration(begin)} after the "
             f"start of the log; {percent(used, digits=1)} of the {what}"
-            + "".join(f"; {told}" for told in _left_out(table, "which ones a job had"))
+            + "".join(f"; {told}" for told in (*told_of(outages), *_left_out(table, "which ones a job had")))
         )
+
+
+def _name_rows(axes: Axes, table: pd.DataFrame) -> None:
+    """Write the name of each node beside its row."""
+    named = table.assign(row=np.floor(table["first_node"])).drop_duplicates("row").sort_values("row")
+    axes.set_yticks(named["row"] + 0.5, [name_of(name) for name in named["node"]])
 
 
 def _draw_kinds(axes: Axes, table: pd.DataFrame, machine: int) -> None:
@@ -334,6 +342,16 @@ def _mixed(color: Any, white: float) -> tuple[float, ...]:
     from matplotlib.colors import to_rgb  # noqa: PLC0415 (an extra)
 
     return tuple(part + (1.0 - part) * white for part in to_rgb(color))
+
+
+def _paths_of(outages: pd.DataFrame, start: float | None) -> dict[str, Any]:
+    """Return the outages of each kind as one path."""
+    paths = {}
+    for kind, of_kind in outages.groupby("outage", sort=False):
+        left, right = (times_of(of_kind[name], start) for name in ("start", "end"))
+        low = of_kind["first_node"].to_numpy(dtype=float)
+        paths[str(kind)] = _rectangles(left, right, low, low + of_kind["nodes"].to_numpy(dtype=float))
+    return paths
 
 
 def _rectangles(left: Any, right: Any, low: Any, high: Any) -> Any:

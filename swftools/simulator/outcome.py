@@ -16,6 +16,8 @@ from swftools.kernel import FloatArray
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.engine.dependents import ready_times
 from swftools.simulator.machine.state import CAPACITY, HELD, HOLDS, SUBMITTED, Machine, Requests
+from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.away.state import NO_SET
 from swftools.simulator.nodes.placed import OnNodes, columns_of_nodes
 from swftools.simulator.run.driver import Driver
 from swftools.simulator.schedule import Schedule
@@ -28,12 +30,14 @@ class Outcome(NamedTuple):
     """What a simulation did so far, and nothing else of its state, so that the rest can be forgotten.
 
     ``is_over`` says which jobs have ended, and ``ready_time`` when each was eligible, s, where dependencies were
-    followed; ``nodes`` are what runs had of nodes, None of a pool, and where the policy keeps the nodes itself the
-    ``table`` of these, and columns by run. The rest is as ``Schedule`` has it.
+    followed; ``is_stuck`` which left as they never could start; ``nodes`` are what runs had of nodes, None of a pool,
+    and where the policy keeps the nodes itself the ``table`` of these, and columns by run. The rest is as ``Schedule``
+    has it.
     """
 
     done: Done
     is_over: npt.NDArray[np.bool_]
+    is_stuck: npt.NDArray[np.bool_]
     ready_time: FloatArray | None
     nodes: OnNodes | tuple[NodeTable, dict[str, Any]] | None
     unfinished: str
@@ -70,7 +74,8 @@ def outcome_of(
     """
     machine, replay, jobs = driver.machine, driver.replay, len(workload.coming.row)
     requests = Requests._make([column[:jobs] for column in replay.requests])
-    is_over = _ended(machine, replay.log.job[: int(replay.log.size[0])], jobs)
+    is_stuck = stuck_jobs(driver)[:jobs]
+    is_over = _ended(machine, replay.log.job[: int(replay.log.size[0])], jobs) & ~is_stuck
     lacks_some = False
     if len(taken_out):
         is_out = ~np.isnan(taken_out)
@@ -86,6 +91,7 @@ def outcome_of(
     return Outcome(
         what_was_done(workload, requests, replay.log, taken_out, copies=copies),
         is_over,
+        is_stuck,
         ready_times(replay, jobs),
         had,
         unfinished,
@@ -99,9 +105,17 @@ def _ended(machine: Machine, job: npt.NDArray[np.int32], jobs: int) -> npt.NDArr
     """Return which jobs ran, by the jobs of all runs, and neither wait nor are held back."""
     is_over = np.zeros(jobs, np.bool_)
     is_over[job] = True
-    is_over &= machine.queue.place[:jobs] == -1
+    is_over &= machine.queue.place[:jobs] == NOBODY
     is_over[machine.held[: machine.counts[HELD]]] = False
     return is_over
+
+
+def stuck_jobs(driver: Driver) -> npt.NDArray[np.bool_]:
+    """Return which jobs left the queue for good, as they need nodes that never come back, by job."""
+    machine: Any = driver.machine
+    if not hasattr(machine, "outages"):
+        return np.zeros(driver.jobs, np.bool_)
+    return np.asarray(machine.nodes.group[: driver.jobs] == NO_SET)
 
 
 def schedule_from(
@@ -123,7 +137,7 @@ def schedule_from(
     policy, options, notes, assumptions
         As ``Schedule`` has them.
     """
-    done, is_over, ready_time, nodes, unfinished, processors, holds, is_partial = outcome
+    done, is_over, is_stuck, ready_time, nodes, unfinished, processors, holds, is_partial = outcome
     of_nodes: dict[str, Any] = {}
     table = None
     if isinstance(nodes, OnNodes):
@@ -134,7 +148,7 @@ def schedule_from(
         table, of_nodes = nodes
     left = [done]  # so that nothing here keeps what schedule_of forgets
     del outcome, nodes, done
-    schedule = schedule_of(trace, left.pop(), is_over, unfinished, processors, policy, options, ready_time)
+    schedule = schedule_of(*(trace, left.pop(), is_over, unfinished, processors, policy, options, ready_time, is_stuck))
     if of_nodes:
         schedule = replace(schedule, segments=schedule.segments.assign(**of_nodes), machine=table)
     return replace(

@@ -41,6 +41,10 @@ MANY = 1 << 16
 """Runs of which the ends are put into words at once."""
 
 
+NEVER_BACK = "needs nodes that never come back"
+"""Why a job is left out that waits until nothing else is to happen."""
+
+
 class Done(NamedTuple):
     """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
 
@@ -91,6 +95,7 @@ def schedule_of(
     policy: str,
     options: Mapping[str, Any],
     ready_time: FloatArray | None = None,
+    is_stuck: npt.NDArray[np.bool_] | None = None,
 ) -> Schedule:
     """Return the schedule of the jobs that ended.
 
@@ -112,11 +117,14 @@ def schedule_of(
         Of the run.
     ready_time : numpy.ndarray of float64, shape (jobs simulated,), optional
         When each job was eligible, s, where dependencies were followed.
+    is_stuck : numpy.ndarray of bool, shape (jobs simulated,), optional
+        Which of those that have not ended never could start; it counts as if they had never come.
     """
     excluded, left = done.excluded, done.row[~is_over]
     keys = {"job_number": trace.jobs["job_number"].array, "job_occurrence": count_occurrences(trace.jobs)}
-    is_backfilled = _is_backfilled(_begins(done))[is_over]
-    unended = _reasons(done, np.flatnonzero(~is_over), unfinished)
+    never = np.zeros(len(is_over), np.bool_) if is_stuck is None else is_stuck
+    is_backfilled = _is_backfilled(np.where(never, -np.inf, _begins(done)))[is_over]
+    unended = _reasons(done, np.flatnonzero(~is_over), unfinished, never)
     if len(left):
         done = _of_some(done, np.flatnonzero(is_over))
         ready_time = None if ready_time is None else ready_time[is_over]
@@ -161,14 +169,12 @@ def _taken(keys: dict[str, Any], row: ShortArray) -> dict[str, Any]:
     }
 
 
-def _reasons(done: Done, left: IntArray, unfinished: str) -> list[str]:
+def _reasons(done: Done, left: IntArray, unfinished: str, never: npt.NDArray[np.bool_]) -> list[str]:
     """Return why each of the jobs that did not end is not in the schedule."""
-    if not len(done.taken_out):
-        return [unfinished] * len(left)
-    reasons = []
-    for time in done.taken_out[left].tolist():
-        out = "taken out before the first event" if time == -np.inf else f"taken out at {time:.10g} s"
-        reasons.append(unfinished if np.isnan(time) else out)
+    reasons = [NEVER_BACK if is_stuck else unfinished for is_stuck in never[left].tolist()]
+    for place, time in enumerate(done.taken_out[left].tolist() if len(done.taken_out) else ()):
+        if not np.isnan(time):
+            reasons[place] = "taken out before the first event" if time == -np.inf else f"taken out at {time:.10g} s"
     return reasons
 
 

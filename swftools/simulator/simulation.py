@@ -34,7 +34,7 @@ from swftools.simulator.machine.state import (
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.nodes.away.on_outage import Lost, OnOutage
 from swftools.simulator.nodes.placement import Placement
-from swftools.simulator.outcome import Outcome, outcome_of, schedule_from
+from swftools.simulator.outcome import Outcome, outcome_of, schedule_from, stuck_jobs
 from swftools.simulator.predictors.kinds import Predictor, PythonPredictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested_times import Logged
@@ -44,6 +44,7 @@ from swftools.simulator.run.interruptible_thread import PAUSE
 from swftools.simulator.run.job_removal import chosen_rows, let_fewer_come, take_out
 from swftools.simulator.run_setup import begin
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.schedule_columns import NEVER_BACK
 from swftools.simulator.state.columns import PER_JOB, names_per
 from swftools.simulator.workload import Workload
 from swftools.trace import Trace
@@ -198,6 +199,8 @@ class Simulation:
     def assumptions(self) -> tuple[str, ...]:
         """What the run takes for what the log does not say, and what its policy is told, in words."""
         left_out = {str(reason): int(n) for reason, n in self._workload.excluded["reason"].value_counts().items()}
+        if count := int(stuck_jobs(self._driver).sum()):
+            left_out[NEVER_BACK] = count
         told = (*self._workload.dependent.told, *self._workload.told)
         of_machine = () if self.nodes is None else (f"machine: {text}" for text in self.nodes.told)
         return (*sentences_of(self._workload.assumed, left_out, self.options, told), *of_machine)

@@ -20,10 +20,6 @@ from tests.naive.simulator import instant
 REQUEUE, CHECKPOINT, LOST = "requeue", "checkpoint", "lost"
 
 
-class NeverBackError(Exception):
-    """Jobs wait for nodes that never come back."""
-
-
 @dataclass(frozen=True)
 class Run:
     """A run: of which job, when, where, and whether an outage ended it."""
@@ -112,10 +108,7 @@ def simulate_away(
 ) -> list[Run]:
     """Simulate jobs, given in order of submission, to the end of the last; return their runs.
 
-    Raises
-    ------
-    NeverBackError
-        Jobs wait, and nothing is to come.
+    When nothing is to come those leave that do not even fit now, and another decision is made.
     """
     rule, placement = rule or Rule(), placement or Placement()
     users = users or [0] * (1 + max((job.row for job in jobs), default=0))
@@ -132,9 +125,14 @@ def simulate_away(
         changes = [time for time in cluster.changes() if time > max(cluster.now, begins)]
         ends = [job.end for job in cluster.running]
         later = [*(job.entry for job in coming), *submitted, *ends, *outlived, *changes, *held.values(), cluster.wake]
-        cluster.now = min(later, default=math.inf)
-        if cluster.now == math.inf:
-            raise NeverBackError
+        if min(later) == math.inf:
+            stuck = [job for job in cluster.waiting if not cluster.where_now(job)]
+            assert stuck, "nobody starts"
+            cluster.waiting = [job for job in cluster.waiting if job not in stuck]
+            cluster.runs = [run for run in cluster.runs if run.row not in {job.row for job in stuck}]
+            decide(cluster)
+            continue
+        cluster.now = min(later)
         cluster.wake = math.inf if cluster.wake <= cluster.now else cluster.wake
         cluster.has_changed = cluster.now in changes
         cluster.ended = [job for job in cluster.running if job.end <= cluster.now]

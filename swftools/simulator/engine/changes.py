@@ -10,7 +10,6 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.engine.replay import Replay
-from swftools.simulator.machine.faults import IDLE
 from swftools.simulator.machine.state import Machine
 
 
@@ -36,6 +35,13 @@ def let_change(machine: Machine, replay: Replay) -> int:  # noqa: ARG001
 
 
 @kernel(allocates=False)
-def why_idle(machine: Machine) -> int:  # noqa: ARG001
-    """Return the fault where jobs wait while nothing runs, and nothing is to come."""
-    return IDLE
+def let_leave(machine: Machine, replay: Replay) -> int:  # noqa: ARG001
+    """Let waiting jobs leave for good that can never start, where nothing runs and nothing is to come.
+
+    Return how many these are, of which the last places of ``machine.held`` have the jobs; or ``WAITS``.
+    """
+    return 0
+
+
+WAITS = -1
+"""What ``let_leave`` returns where there are such jobs, and the simulation is to go to a time only: they wait on."""

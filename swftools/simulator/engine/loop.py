@@ -17,7 +17,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.kernel.pointers import Lent, call_kernel
 from swftools.parameters.choices import INSTANT, PYSS
-from swftools.simulator.engine.changes import lacks_room, let_change, next_change, why_idle
+from swftools.simulator.engine.changes import WAITS, lacks_room, let_change, let_leave, next_change
 from swftools.simulator.engine.dependents import CAME, COMES, GONE
 from swftools.simulator.engine.replay import (
     ANSWERED,
@@ -47,7 +47,7 @@ from swftools.simulator.engine.transfer import submit
 from swftools.simulator.instants import instant
 from swftools.simulator.machine.event_queue import pop, push
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
-from swftools.simulator.machine.faults import ENDLESS, HOLDING, fail
+from swftools.simulator.machine.faults import ENDLESS, HOLDING, IDLE, fail
 from swftools.simulator.machine.running_jobs import expect_end, forget_end, release
 from swftools.simulator.machine.state import (
     DISTURBED,
@@ -151,10 +151,19 @@ def simulate_events(place: Any) -> None:
                 now = min(now, machine.expected_end[machine.running[counts[OVER]]])
             if counts[HELD] > 0:
                 now = min(now, machine.held_until[0])
+            left = let_leave(machine, replay) if now == np.inf else 0
+            if left == WAITS:
+                progress[BEYOND] = 1
+                break
+            for i in range(left):
+                now, job = clock[NOW], machine.held[len(machine.held) - 1 - i]
+                progress[DONE] += 1
+                if depends and replay.dependents.edge[job] != NOBODY:
+                    call_kernel(given.depend, GONE, here, given.replay, job)
             if now == np.inf or progress[IN_VAIN] > PATIENCE:
                 if counts[WAITING] == 0 and counts[HELD] > 0:
                     fail(machine, HOLDING, machine.held[0])
-                fail(machine, why_idle(machine) if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
+                fail(machine, IDLE if counts[RUNNING] == 0 else ENDLESS, first_waiting(machine))
             if now > replay.until[0]:
                 progress[BEYOND] = 1
                 break

@@ -9,7 +9,7 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.state import FAULT, FAULT_FREE, FAULT_JOB, FREE, Machine
 
 TOO_WIDE, NOT_WAITING, NOT_RUNNING, NO_SUCH_JOB, IN_THE_PAST, TOO_MANY, IDLE, ENDLESS, NO_SUCH_WIDTH = range(1, 10)
-NO_SUCH_WAY, NO_TIME, RESIZE_TOO_WIDE, NOT_SUBMITTED, WRONG_COST, HOLDING, IS_AWAY, NO_NODES, NEVER_BACK = range(10, 19)
+NO_SUCH_WAY, NO_TIME, RESIZE_TOO_WIDE, NOT_SUBMITTED, WRONG_COST, HOLDING, IS_AWAY, NO_NODES = range(10, 18)
 
 FAULTS = {
     TOO_WIDE: "started job {job}, which needs {width} processors, with {free} free",
@@ -28,8 +28,6 @@ FAULTS = {
     HOLDING: "holds {held} back on and on, while no job comes or ends; job {job} is one of them",
     IS_AWAY: "preempted or resized job {job}, which stands for processors that are away (is_away)",
     NO_NODES: "started job {job}, which does not fit on nodes now; ask fits before start",
-    NEVER_BACK: "leaves {waiting} waiting, job {job} first among them, as nodes are away for ever; give their outages "
-    "an end, or leave the job out",
     WRONG_COST: "measures job {job} by less than 0 or NaN; costs are 0 or more",
 }
 """The faults in words; 0 in ``counts[FAULT]`` is none."""

@@ -22,7 +22,7 @@ from swftools.simulator.allocations import (
     runs_on_nodes,
     uneven_runs,
 )
-from swftools.simulator.metrics.away import core_time_away
+from swftools.simulator.metrics.away import core_time_away, cores_away, times_of_outages
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.node_sweep import (
     NOBODY,
@@ -55,8 +55,9 @@ def nodes_over_time(schedule: Schedule, *, kind: str | None = None, partition: s
     Returns
     -------
     pandas.DataFrame
-        One row for each instant at which a job is submitted or becomes eligible, or a run starts or ends, with times
-        increasing strictly; a row's values hold from its time up to the next one's.
+        One row for each instant at which a job is submitted or becomes eligible, or a run starts or ends, or a node
+        goes away or comes back meanwhile, with times increasing strictly; a row's values hold from its time up to the
+        next one's.
 
         * time: s.
         * busy_nodes: nodes on which a run has something.
@@ -70,6 +71,9 @@ def nodes_over_time(schedule: Schedule, *, kind: str | None = None, partition: s
           fits on as many of them as it had. The first is the one that was submitted first, or became eligible first
           where jobs waited for others; of equal ones that which the trace has first. A job that was stopped does not
           count as waiting again.
+        * available_cores, of a machine with outages only: cores of nodes that are there, neither down nor drained nor
+          reserved for nobody, and those that jobs hold on drained nodes.
+        * available_utilization, likewise: busy_cores / available_cores; missing where there are none.
 
         A schedule without jobs has no rows.
 
@@ -80,7 +84,13 @@ def nodes_over_time(schedule: Schedule, *, kind: str | None = None, partition: s
     """
     machine = machine_of(schedule)
     is_counted = nodes_of(machine, kind, partition)
-    times, held = _swept(schedule, runs_in_sweep(schedule), is_counted)
+    runs = runs_in_sweep(schedule)
+    changes = np.zeros(0)
+    if len(machine.outages) and len(schedule.jobs):
+        changes = times_of_outages(
+            machine, (float(column_of(schedule.jobs, "submit_time").min()), float(runs.end.max()))
+        )
+    times, held = _swept(schedule, runs, is_counted, changes)
     columns: dict[str, FloatArray | IntArray] = {
         "time": times,
         "busy_nodes": held.nodes,
@@ -90,7 +100,14 @@ def nodes_over_time(schedule: Schedule, *, kind: str | None = None, partition: s
     }
     for name, values, size in _shares_of(machine, held, is_counted):
         columns[name] = values / size if size else np.full(len(times), np.nan)
-    return pd.DataFrame({**columns, "fragmentation": held.is_fragmented.astype(np.float64)})
+    columns["fragmentation"] = held.is_fragmented.astype(np.float64)
+    if len(machine.outages):
+        there = machine.cores[is_counted].sum() - cores_away(schedule, machine, is_counted, times)
+        columns["available_cores"] = there
+        columns["available_utilization"] = np.divide(
+            held.cores, there, out=np.full(len(times), np.nan), where=there > 0
+        )
+    return pd.DataFrame(columns)
 
 
 class NodeFigures(NamedTuple):
@@ -219,12 +236,15 @@ def first_runs(runs: RunsInSweep, row: IntArray, jobs: int) -> IntArray:
     return first
 
 
-def _swept(schedule: Schedule, runs: RunsInSweep, is_counted: BoolArray) -> tuple[FloatArray, HeldOverTime]:
-    """Return the instants of a schedule, and what is held from each on, on the nodes that count."""
+def _swept(
+    schedule: Schedule, runs: RunsInSweep, is_counted: BoolArray, changes: FloatArray | None = None
+) -> tuple[FloatArray, HeldOverTime]:
+    """Return the instants of a schedule, with other ``changes``, and what is held from each on, on nodes that count."""
     machine, jobs = machine_of(schedule), schedule.jobs
     submit = column_of(jobs, "submit_time")
     entry = np.fmax(submit, column_of(jobs, "ready_time")) if "ready_time" in jobs else submit
-    times = instants_of(*(changes_at(each).at for each in (submit, entry, runs.start, runs.end)))
+    moments = (submit, entry, runs.start, runs.end, *(() if changes is None else (changes,)))
+    times = instants_of(*(changes_at(each).at for each in moments))
     row = rows_of(schedule.segments, jobs) if len(jobs) else np.zeros(0, np.int64)
     first_run = first_runs(runs, row, len(jobs)).astype(np.int32)
     order = np.argsort(entry, kind="stable")

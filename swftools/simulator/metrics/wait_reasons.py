@@ -59,6 +59,11 @@ class _Waits(NamedTuple):
     waiting: IntArray
 
 
+def reason_in_words(reason: str) -> str:
+    """Return what a reason for which jobs wait is called."""
+    return reason.replace("_", " ").replace("gpus", "GPUs")
+
+
 def wait_reasons(schedule: Schedule, window: tuple[float, float] | None = None) -> pd.DataFrame:
     """Return for how long each job on a machine of nodes waited for what.
 

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swftools.errors import ParameterError, PolicyError
+from swftools.errors import ParameterError
 from swftools.machines.requests import ask_of
 from swftools.parameters import is_whole
-from swftools.simulator.machine.state import RUNNING
 from swftools.simulator.nodes.setup import table_of
 from swftools.simulator.questions.asked_job import check_time_and_priority, with_job
 from swftools.simulator.stepping.stepper import Stepper
@@ -69,13 +68,9 @@ def _answer(stepper: Stepper, row: int) -> tuple[int, float, float, int, int]:
     width, time, begin = int(stepper.width[mine]), float(stepper.requested_time[mine]), stepper.present
     machine: Any = stepper._machine
     nodes = int(machine.asked.nodes[mine])
-    try:
-        stepper.run()
-    except PolicyError:  # somebody waits for nodes that do not come back: who started has, and others never do
-        if stepper._machine.counts[RUNNING]:
-            raise
+    stepper.run()
     starts = {job: stepper.first_start(job) for job in waiting}
-    start = np.inf if np.isnan(starts[mine]) else starts[mine]
+    start = starts[mine]
     behind = sum(starts[job] < start for job in waiting if job != mine)
     return width, time, start - begin, behind, nodes
 

@@ -192,8 +192,8 @@ def _doubled(least: int, wanted: int) -> int:
 def _fork_arena(arena: Arena[ReplayState], jobs: int, parts: int) -> Arena[ReplayState]:
     """Return room for a fork with so many jobs, which ask for so many nodes."""
     sizes = arena.sizes
-    at_once = sizes.running - 1 if parts else int(arena.state.machine.counts[CAPACITY])  # on nodes, jobs without cores
-    most = min(jobs, at_once) + 1
+    capacity = int(arena.state.machine.counts[CAPACITY])
+    most = (jobs if parts else min(jobs, capacity)) + 1  # on nodes there may be jobs without cores
     room = sizes._replace(
         jobs=jobs,
         rows=jobs,

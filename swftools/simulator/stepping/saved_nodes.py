@@ -7,6 +7,7 @@ What is free, and who waits for what, is found anew; so nothing in the bytes can
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,27 @@ from swftools.machines.table_document import document_of, table_of_document
 from swftools.parameters import Parameters
 from swftools.simulator.engine.replay import ReplayState, with_views
 from swftools.simulator.machine.state import RUNNING, read_only
+from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.away.begin import begin_outages, outages_in, with_outages
+from swftools.simulator.nodes.away.state import NO_SET, AwayReplayState
 from swftools.simulator.nodes.begin import NodeBeginning
 from swftools.simulator.nodes.forking import class_anew
 from swftools.simulator.nodes.holding import take_nodes
-from swftools.simulator.nodes.placement import Placement
+from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.nodes.state import NodeReplayState
 from swftools.simulator.nodes.words import GUARD, HALF, amounts_of, suffices
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import array_at, columns_of, sizes_of
 from swftools.simulator.stepping.chosen_nodes import order_of
+from swftools.simulator.stepping.saved_outages import (
+    away_in,
+    begins_at,
+    holders_of,
+    keep_stopped,
+    outage_arrays_of,
+    room_for_stopped,
+)
 from swftools.simulator.stepping.state_checks import check_between, refuse
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -46,6 +58,9 @@ _KINDS = {
 NODES = "nodes."
 """What the names of these arrays begin with."""
 
+HOLDERS = "holders"
+"""What a machine with outages has besides: for whom nodes are reserved."""
+
 
 def machine_of(simulation: Simulation) -> dict[str, Any] | None:
     """Return the machine of nodes of a simulation, and where jobs may run, in words and numbers; None of a pool."""
@@ -60,7 +75,8 @@ def machine_of(simulation: Simulation) -> dict[str, Any] | None:
             here = np.concatenate([order[places.low[piece] : places.high[piece]] for piece in pieces])
             sets.append([int(places.partition[group]), np.sort(here).tolist()])
         known.append(sets)
-    return {"table": document_of(simulation.nodes), "places": known, "told": simulation._workload.told}
+    found = {"table": document_of(simulation.nodes), "places": known, "told": simulation._workload.told}
+    return {**found, HOLDERS: holders_of(simulation)} if len(simulation.nodes.outages) else found
 
 
 def node_arrays_of(simulation: Simulation) -> Iterator[tuple[str, npt.NDArray[Any]]]:
@@ -69,6 +85,7 @@ def node_arrays_of(simulation: Simulation) -> Iterator[tuple[str, npt.NDArray[An
     if simulation.nodes is not None:
         for name in _KINDS:
             yield NODES + name, getattr(machine.nodes if name in ("held", "group") else machine.asked, name)
+    yield from outage_arrays_of(simulation)
 
 
 def told_in(document: Any) -> tuple[str, ...]:
@@ -116,10 +133,9 @@ def on_nodes(
     arrays: Arrays,
     jobs: int,
     document: Any,
-    placement: Placement,
-    heads: str,
+    options: Mapping[str, Any],
     chosen: Parameters,
-) -> tuple[NodeTable, Arena[NodeReplayState]]:
+) -> tuple[NodeTable, Arena[Any]]:
     """Return the machine of a saved simulation on nodes, and its state.
 
     Parameters
@@ -132,8 +148,10 @@ def on_nodes(
         How many are known.
     document : object
         What ``machine_of`` returned.
-    placement, heads, chosen
-        Where jobs go, and the policy's parameters.
+    options : mapping of str to object
+        Those of the run.
+    chosen : Parameters
+        Of the policy.
 
     Raises
     ------
@@ -149,7 +167,8 @@ def on_nodes(
         if array.dtype != _KINDS[name] or array.shape != (wanted,):
             refuse(name, f"an array of {array.dtype}, of {array.size:,} numbers")
     _check_asked(found, jobs, len(table), len(places))
-    begin = NodeBeginning(table, places, placement, heads, reservations)
+    placement = find_placement(options["placement"])
+    begin = NodeBeginning(table, places, placement, options["heads"], reservations)
     columns = columns_of(ReplayState)
     given = begin.given() | {
         path: read_only(array_at(state, path)) for path, column in columns.items() if column.is_given
@@ -158,12 +177,25 @@ def on_nodes(
     first |= {f"machine.asked.{name}": found[name] for name in ("need", "nodes", "place", "first")}
     first |= {f"machine.nodes.{name}": found[name] for name in ("held", "group")}
     completed: Any = with_views
-    arena: Arena[NodeReplayState] = Arena(
-        NodeReplayState, begin.sizes(sizes, room, len(found["held"])), given, completed, first
-    )
+    kind: Any = NodeReplayState
+    sizes, away = begin.sizes(sizes, room, len(found["held"])), None
+    if HOLDERS in document:
+        away = away_in(document[HOLDERS], arrays, len(table), len(places), options["on_outage"])
+        table = replace(table, outages=away.outages)
+        of_outages = outages_in(away, placement.rule.order(table), begins_at(state), range(len(places)))
+        kind, given = AwayReplayState, given | of_outages
+        sizes = with_outages(sizes, of_outages)
+        sizes = sizes._replace(kept=room_for_stopped(arrays, sizes.kept))
+    arena: Arena[Any] = Arena(kind, sizes, given, completed, first)
     machine = arena.state.machine
     begin.set_up(machine)
-    check_between("nodes", "a set", found["group"][:jobs], 0, max(len(machine.places.partition) - 1, 0))
+    if away is not None:
+        begin_outages(machine, away)
+        keep_stopped(machine, state, arrays)
+    group = found["group"][:jobs]
+    if away is not None:
+        group = group[(group != NO_SET) | (machine.queue.place[:jobs] != NOBODY)]  # who needs nodes that are gone
+    check_between("nodes", "a set", group, 0, max(len(machine.places.partition) - 1, 0))
     _check_able(machine, found, jobs)
     for job in machine.running[: machine.counts[RUNNING]].tolist():
         _hold(machine, job)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,8 @@ from swftools.simulator.stepping.packed_arrays import (
 )
 from swftools.simulator.stepping.policy_memory import carried_out
 from swftools.simulator.stepping.saved_draws import draws_of, generator_of
-from swftools.simulator.stepping.saved_nodes import machine_of, node_arrays_of, on_nodes, told_in
+from swftools.simulator.stepping.saved_names import names_in, names_of
+from swftools.simulator.stepping.saved_nodes import HOLDERS, machine_of, node_arrays_of, on_nodes, told_in
 from swftools.simulator.stepping.state_checks import (
     check_between,
     check_parts,
@@ -87,8 +89,6 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         raise StateError("a simulation with a predictor in Python cannot be saved: the predictor may hold anything")
     if (carried := carried_out(simulation)).memory and simulation.nodes and not carried.carry:
         raise StateError(f"policy {carried.name!r} remembers nodes, which cannot be saved yet; go on from a copy()")
-    if simulation.nodes and len(simulation.nodes.outages):
-        raise StateError("a simulation of a machine with outages cannot be saved yet; go on from a copy()")
     trace, workload, users = simulation.trace, simulation._workload, simulation._users
     jobs, excluded, rows = trace.jobs, workload.excluded, simulation._own_rows
     if is_fork and rows is not None:  # of the rest of the trace nothing is known to it
@@ -114,6 +114,7 @@ def state_of(simulation: Simulation, own: dict[str, Any], *, is_fork: bool = Fal
         "excluded": [excluded["row"].tolist(), excluded["reason"].tolist()],
         "users": None if users is None else list(users.items()),
         "machine": machine_of(simulation),
+        **names_of(trace),
         "draws": [draws_of(driver.observer.rng), draws_of(driver.decider.rng)],
     }
     parts = {
@@ -228,13 +229,13 @@ def _made(
     state = state_in(arrays, head["version"])
     coming, machine, replay = state
     described = head.get("machine")  # which older states do not tell
-    check_parts(coming, machine, replay, jobs, engine, on_nodes=described is not None)
+    has_outages = described is not None and HOLDERS in described
+    check_parts(*(coming, machine, replay, jobs, engine), on_nodes=described is not None, has_outages=has_outages)
     kind, nodes = POOL, None
     arena: Any = None
     if described is not None:
-        placement = find_placement(options["placement"])
-        kind = kind_for(policy, chosen, placement)
-        nodes, arena = on_nodes(state, arrays, jobs, described, placement, options["heads"], chosen)
+        kind = kind_for(policy, chosen, find_placement(options["placement"]), has_outages=has_outages)
+        nodes, arena = on_nodes(state, arrays, jobs, described, options, chosen)
     carried = policy.made_for(chosen).on(kind) if nodes else policy
     owns = _owns(head, arrays, (predictor, carried), chosen, arena.state.machine if arena else machine)
     check_users(coming, owns[0].memory, jobs)
@@ -326,7 +327,8 @@ def _table_of(head: dict[str, Any], arrays: Arrays) -> JobTable:
     processors = head["machine_processors"]
     if processors is not None and not is_whole(processors, 1, 2**31 - 1):
         refuse("header", "the machine has no such size")
-    return JobTable(Trace(SwfHeader(tuple(entries)), jobs, machine_processors=processors))
+    made = Trace(SwfHeader(tuple(entries)), jobs, machine_processors=processors)
+    return JobTable(replace(made, names=names_in(head["names"])) if "names" in head else made)
 
 
 def _columns_of_jobs(

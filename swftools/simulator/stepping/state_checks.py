@@ -32,6 +32,7 @@ from swftools.simulator.engine.replay import (
     IN_VAIN,
     NOT_DECIDING,
     OBSERVED,
+    OUTAGE,
     STALE,
     STEPS,
     Coming,
@@ -66,7 +67,14 @@ MOST_PROCESSORS = 2**31 - 1
 
 
 def check_parts(
-    coming: Coming, machine: Machine, replay: Replay, jobs: int, options: EngineOptions, *, on_nodes: bool = False
+    coming: Coming,
+    machine: Machine,
+    replay: Replay,
+    jobs: int,
+    options: EngineOptions,
+    *,
+    on_nodes: bool = False,
+    has_outages: bool = False,
 ) -> None:
     """Refuse parts of a simulation of so many jobs that do not fit together.
 
@@ -81,7 +89,7 @@ def check_parts(
     _check_requests(coming, machine, replay.requests)
     _check_machine(machine, replay, jobs, len(coming.run_time))
     _check_queue(machine.queue, machine, np.ones(len(machine.run)) if on_nodes else replay.requests.processors, jobs)
-    _check_log(machine, replay, jobs)
+    _check_log(machine, replay, jobs, has_outages=has_outages)
     _check_dependents(machine, replay, jobs)
 
 
@@ -290,7 +298,7 @@ def _check_queue(queue: WaitingQueue, machine: Machine, needs: Array, jobs_known
     index(queue)
 
 
-def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
+def _check_log(machine: Machine, replay: Replay, jobs: int, *, has_outages: bool) -> None:
     """Look at the runs so far, and at when those end that are not over."""
     what, log, ends, counts = "log", replay.log, replay.ends, machine.counts
     runs, ending, submitted = int(log.size[0]), int(ends.size[0]), int(counts[SUBMITTED])
@@ -298,7 +306,8 @@ def _check_log(machine: Machine, replay: Replay, jobs: int) -> None:
     check_between(what, "how many runs end", ending, 0, min(len(ends.times), runs))
     check_between(what, "a job", log.job[:runs], 0, submitted - 1)
     check_between(what, "a number of processors", log.processors[:runs], 1, counts[CAPACITY])
-    check_between(what, "how a run ended", log.ended_by[:runs], 0, COMPLETED)
+    ended_by = log.ended_by[:runs]
+    check_between(what, "how a run ended", ended_by[(ended_by != OUTAGE) | (not has_outages)], 0, COMPLETED)
     for column in (log.start, log.end, log.before, log.work, log.overhead):
         check_between(what, "a time (s)", column[:runs], 0, _LATEST)
     _want((log.end[:runs] >= log.start[:runs]).all(), what, "a run ends before it starts")

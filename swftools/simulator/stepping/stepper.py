@@ -21,7 +21,9 @@ from swftools.machines.running import RUNS_ON
 from swftools.simulator.engine.replay import AT_DECISIONS, AT_EVENTS, COMING, DECIDED, DECIDING, TO_DECIDE
 from swftools.simulator.machine.state import HELD, RUNNING, SUBMITTED, WAITING, WAKE
 from swftools.simulator.memory_transfer import renumber
+from swftools.simulator.nodes.away.state import CHANGED, Outages
 from swftools.simulator.nodes.setup import table_at
+from swftools.simulator.outcome import stuck_jobs
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.schedule import Schedule
@@ -390,11 +392,11 @@ class Stepper(Follows):
         return ahead.run().first_start(asked)
 
     def first_start(self, job: int) -> float:
-        """Return the first start of a job, s; NaN if it has none, infinity if it needs processors that are gone."""
+        """Return the first start of a job, s; NaN if it has none, infinity if what it needs never comes back."""
         log = self._simulation._replay.log
         runs = np.flatnonzero(log.job[: log.size[0]] == job)
         if not len(runs):
-            return np.nan
+            return np.inf if stuck_jobs(self._simulation._driver)[job] else np.nan
         start = float(log.start[runs[0]])
         return start if start < self._for_good else np.inf
 
@@ -412,7 +414,11 @@ class Stepper(Follows):
         """Refuse to go on where jobs wait and nothing would ever happen."""
         counts, wake = self._machine.counts, self._machine.clock[WAKE]
         to_come = int(self._replay_counts[COMING]) - int(counts[SUBMITTED])
-        if counts[WAITING] and not (counts[RUNNING] or counts[HELD] or to_come or wake < np.inf):
+        is_to_come = counts[RUNNING] or counts[HELD] or to_come or wake < np.inf
+        outages: Outages | None = getattr(self._machine, "outages", None)
+        if outages is not None and not is_to_come:  # where nobody fits, those leave that never will
+            is_to_come = outages.counts[CHANGED] < len(outages.time) or not len(self.fitting)
+        if counts[WAITING] and not is_to_come:
             raise PolicyError(
                 f"at {self.now:g} s {counts[WAITING]} jobs wait on an idle machine, and no other is to come: start "
                 f"one, such as job {self.waiting[0]} of the queue, or let the policy decide by decide()"

@@ -19,11 +19,13 @@ from swftools.parameters import is_whole
 from swftools.parameters.choices import CQSIM, FOLLOW, IGNORE, PYSS, SEMANTICS
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.engine.dependents import put_among, take_edge
-from swftools.simulator.engine.replay import COMING, COMPLETED, DEPENDS, Coming
+from swftools.simulator.engine.replay import COMING, COMPLETED, DEPENDS, OUTAGE, Coming
 from swftools.simulator.engine.transfer import blank_jobs
 from swftools.simulator.instants import LATEST, instant
 from swftools.simulator.machine.state import CAPACITY, SUBMITTED
 from swftools.simulator.machine.waiting_queue import NOBODY
+from swftools.simulator.nodes.away.on_outage import Lost
+from swftools.simulator.outcome import stuck_jobs
 from swftools.simulator.policy_abi import Memory, Own
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.state.columns import PER_JOB, PER_ROW, StateSizes, array_at, columns_of, empty, names_per
@@ -310,8 +312,10 @@ def named_by(simulation: Simulation, job: Mapping[str, Any]) -> tuple[int | None
 
 
 def let_wait(simulation: Simulation, job: int, other: int, think_time: float) -> None:
-    """Let a job that is to come wait for another one, that has ended or not; for one that was taken out it does not."""
+    """Let a job that is to come wait for another one, that has ended or not; for one that left before it does not."""
     driver = simulation._driver
+    if stuck_jobs(driver)[other]:
+        return
     arena, taken_out = driver.seat.arena, simulation._taken_out
     dependents = driver.replay.dependents
     has_room = dependents.free[0] != NOBODY or dependents.edges[0] < arena.sizes.edges
@@ -322,7 +326,8 @@ def let_wait(simulation: Simulation, job: int, other: int, think_time: float) ->
         dependents = driver.replay.dependents
     log = driver.replay.log
     runs = np.flatnonzero(log.job[: log.size[0]] == other)
-    if len(runs) and driver.machine.run[other] < 0 and log.ended_by[runs[-1]] == COMPLETED:
+    how = log.ended_by[runs[-1]] if len(runs) and driver.machine.run[other] < 0 else -1
+    if how == COMPLETED or (how == OUTAGE and simulation.options["on_outage"] == Lost.NAME):
         dependents.ready[job] = instant(float(log.end[runs[-1]]) + think_time)
     elif not len(taken_out) or np.isnan(taken_out[other]):
         take_edge.py_func(dependents, other, job, think_time)

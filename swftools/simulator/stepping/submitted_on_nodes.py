@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
+from swftools.kernel import IntArray
 from swftools.machines.asked import Asked, Place
+from swftools.machines.outages import who_may
 from swftools.machines.requests import ask_of
 from swftools.simulator.nodes.begin import places_of
 from swftools.simulator.nodes.forking import class_anew
@@ -61,7 +63,7 @@ def parts_used(machine: Any, jobs: int) -> int:
 
 def write_request(simulation: Simulation, job: int, asked: Asked, first: int) -> None:
     """Write what a job asks for, which is known already; its nodes are to be written down from a place on."""
-    number = _number_of(simulation, asked.places[asked.place[0]])
+    number = _number_of(simulation, asked.places[asked.place[0]], _may_use(simulation, job))
     machine: Any = simulation._machine
     own = machine.asked
     own.need[job] = words_of(asked.cores[0], asked.memory[0], asked.gpus[0], asked.is_exclusive[0])
@@ -74,25 +76,45 @@ def class_again(simulation: Simulation) -> None:
     driver.called.taken(class_anew)(driver.machine)
 
 
-def _number_of(simulation: Simulation, place: Place) -> int:
-    """Return the number of a place where jobs may run; it is added where none has asked for it yet."""
+def _may_use(simulation: Simulation, job: int) -> IntArray:
+    """Return, for each of those for whom nodes are reserved, whether a job is theirs; nothing where none are."""
+    table: Any = simulation.nodes
+    if not len(table.outages.holders):
+        return np.zeros(0, np.int64)
+    trace = simulation._table.trace()
+    row = int(simulation._rows[job])
+    group, may, _ = who_may(trace.with_jobs(trace.jobs.iloc[row : row + 1]), table.outages)
+    return may[group[0]].astype(np.int64)
+
+
+def _number_of(simulation: Simulation, place: Place, may: IntArray) -> int:
+    """Return the number of a place where jobs may run; it is added where none has asked for it yet.
+
+    Jobs that may use other nodes of what is reserved, as ``may`` says, are of another place.
+    """
     driver, table = simulation._driver, simulation.nodes
     machine: Any = driver.machine
     if table is None:
         return 0
     known, one = machine.places, places_of(table, order_of(simulation), [place])
+    allowed = machine.outages.may if len(table.outages) else np.zeros(0, np.int64)
     for number in range(len(known.sets) - 1):
-        if _same(known, number, one):
+        own = allowed[number * len(may) : (number + 1) * len(may)]
+        if _same(known, number, one) and np.array_equal(own, may):
             return number
     count = len(known.sets) - 1
     if count >= 2 * HALF:
         raise ParameterError(
-            f"the jobs ask for more than {count} different sets of nodes, by partition, features and types of GPUs; "
-            f"simulations know at most {2 * HALF}"
+            f"the jobs ask for more than {count} different sets of nodes, by partition, features, types of GPUs and "
+            f"reservations; simulations know at most {2 * HALF}"
         )
     arena: Arena[Any] = driver.seat.arena
     given = {**arena.given, **_joined(known, one, count)}
-    driver.move(arena.resized(arena.sizes._replace(asked_places=arena.sizes.asked_places + 1), given))
+    sizes = arena.sizes._replace(asked_places=arena.sizes.asked_places + 1)
+    if len(table.outages):
+        given["machine.outages.may"] = np.append(allowed, may)
+        sizes = sizes._replace(allowed=len(allowed) + len(may))
+    driver.move(arena.resized(sizes, given))
     driver.rooms, driver.lease = driver.rooms.anew(), None
     return count
 

@@ -112,7 +112,8 @@ class OnNodes:
         if self.asked is None or trace is None:
             return
         yield check_asked(self.jobs, self.runs, self.held, self.table, self.asked, self.row, self.tolerance)
-        yield iter([excluded_in_vain(self.schedule, trace, self.asked.code, row_of_rest)])
+        asked, shapes = self.asked, self.placement.waits_for_shape
+        yield iter([excluded_in_vain(self.schedule, trace, asked.code, row_of_rest, asked, self.table, shapes=shapes)])
 
     def added_to(
         self, checked: list[str], notes: list[str], findings: list[FoundViolations]

@@ -19,6 +19,7 @@ from swftools.machines.node_table import GPU, NodeTable
 from swftools.output.shown_text import shown
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.validation import node_use
+from swftools.simulator.validation.gone_nodes import enough_come_back
 from swftools.simulator.validation.node_parts import BY_NODE, Parts, parts_of_runs
 from swftools.simulator.validation.node_runs import UNKNOWN, UNTOLD, NodeRuns
 from swftools.simulator.validation.runs import (
@@ -30,7 +31,7 @@ from swftools.simulator.validation.runs import (
     margin_of,
     of_runs,
 )
-from swftools.simulator.validation.waiting_for_others import NOT_ENDED, TAKEN_OUT
+from swftools.simulator.validation.waiting_for_others import NEVER_BACK, NOT_ENDED, TAKEN_OUT
 from swftools.trace import Trace
 
 NODE_RULES = {
@@ -358,12 +359,20 @@ def ready_times_of(asked: Asked, jobs: SoundJobs, row: IntArray) -> FloatArray:
 
 
 def excluded_in_vain(
-    schedule: Schedule, trace: Trace, code: npt.NDArray[np.integer[Any]], row_of_rest: IntArray
+    schedule: Schedule,
+    trace: Trace,
+    code: npt.NDArray[np.integer[Any]],
+    row_of_rest: IntArray,
+    asked: Asked | None = None,
+    table: NodeTable | None = None,
+    *,
+    shapes: bool = False,
 ) -> FoundViolations:
     """Check that nobody is excluded who can run; ``code`` is that of ``Asked``, ``row_of_rest`` the row of each.
 
     Who can run on this machine may be missing where the trace does not say when it was submitted or how long it ran,
-    which the trace itself must show, or as it had not ended or was taken out, which the schedule must say.
+    which the trace itself must show, or as it had not ended or was taken out, which the schedule must say. It may also
+    say that too many nodes never come back, which is checked, unless jobs wait for certain ``shapes`` of nodes.
     """
     known = row_of_rest >= 0
     can_run = known & (at(code, row_of_rest, 1) == 0)
@@ -379,6 +388,11 @@ def excluded_in_vain(
         told = schedule.excluded["reason"].astype("str")
         reason = told.fillna("").to_numpy(dtype=object)
         lacks |= told.str.startswith((NOT_ENDED, TAKEN_OUT), na=False).to_numpy(dtype=bool)
+        is_stuck = told.str.startswith(NEVER_BACK, na=False).to_numpy(dtype=bool)
+        checked = np.flatnonzero(is_stuck & can_run & (not shapes))
+        lacks |= is_stuck
+        if asked is not None and table is not None:
+            lacks[checked] = ~enough_come_back(trace, asked, table, row_of_rest[checked])
     number = np.append(trace.views.job_number, -1)[row_of_rest]
     times = np.append(trace.views.submit_time, np.nan)[row_of_rest]
     occurrence = floats(schedule.excluded, "job_occurrence").astype(np.int64)

@@ -24,21 +24,23 @@ from swftools.simulator.validation.runs import (
 )
 from swftools.trace import Trace
 
-NOT_ENDED, TAKEN_OUT = "not ended", "taken out"
-"""How the reasons begin for which jobs are not in a schedule that could have been: they keep others waiting, or not."""
+NOT_ENDED, TAKEN_OUT, NEVER_BACK = "not ended", "taken out", "needs nodes that never come back"
+"""How the reasons begin for which jobs are not in a schedule that could have been: the first keeps others waiting."""
 
 
 class Waiting(NamedTuple):
     """The jobs of a trace that wait for others, and when each job of a schedule may start by that.
 
     ``row`` has the trace's row of each job of the schedule, ``end`` when each job of the trace ended, ``ready`` when
-    each job of the schedule is eligible, infinite if what it waits for has not ended; all in s.
+    each job of the schedule is eligible, infinite if what it waits for has not ended; all in s. ``is_later`` tells
+    which of these may be eligible later, as what they wait for left the queue some time.
     """
 
     found: Dependencies
     row: IntArray
     end: FloatArray
     ready: FloatArray
+    is_later: BoolArray
 
     @property
     def is_dependent(self) -> BoolArray:
@@ -62,15 +64,19 @@ def find_waiting(
     if not len(found.waiting) and not len(found.gone):
         return None
     end = logged_ends(trace)
+    left = np.zeros(len(end), np.bool_)
     if "reason" in schedule.excluded:
         reason = schedule.excluded["reason"].astype("str")
-        for begin, otherwise in ((NOT_ENDED, np.inf), (TAKEN_OUT, np.nan)):
+        for begin, otherwise in ((NOT_ENDED, np.inf), (TAKEN_OUT, np.nan), (NEVER_BACK, np.nan)):
             is_such = reason.str.startswith(begin).to_numpy(dtype=bool) & (row_of_rest >= 0)
             end[row_of_rest[is_such]] = otherwise
+            left[row_of_rest[is_such]] = begin != NOT_ENDED
     known = row >= 0
     end[row[known]] = jobs.end[known]
     submit = trace.views.submit_time
-    return Waiting(found, row, end, np.fmax(at(ready_times(found, submit, end), row), jobs.submit))
+    is_later = np.zeros(len(end) + 1, np.bool_)
+    is_later[found.waiting[left[found.before]]] = True
+    return Waiting(found, row, end, np.fmax(at(ready_times(found, submit, end), row), jobs.submit), is_later[row])
 
 
 def check_dependencies(
@@ -101,10 +107,13 @@ def check_dependencies(
         say,
     )
     if "ready_time" in schedule.jobs:
-        told = floats(schedule.jobs, "ready_time")
+        told, margin = floats(schedule.jobs, "ready_time"), margin_of(jobs.end, tolerance)
+        is_right = np.where(
+            waiting.is_later, (told >= ready - margin) & (told <= jobs.start + margin), np.abs(told - ready) <= margin
+        )
         yield of_jobs(
             "dependencies",
-            jobs.sound & ~(np.abs(told - ready) <= margin_of(jobs.end, tolerance)),
+            jobs.sound & ~is_right,
             jobs.start,
             jobs,
             lambda i: f"job {jobs.number[i]}: ready_time is {told[i]:.10g}, and would be {ready[i]:.10g}",

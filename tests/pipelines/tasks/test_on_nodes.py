@@ -9,16 +9,20 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from pipelines.cli.main import main
 from pipelines.store.data_root import DataRoot
 from pipelines.store.schedules import read_schedule
 from pipelines.tasks.compare import ComparePolicies
+from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.publish_experiment import PublishExperiment
 from pipelines.tasks.publish_schedule import PublishSchedule
 from pipelines.tasks.reserve import SimulateReservations
 from pipelines.tasks.simulate import SimulatePolicy
 from swftools import read_machine, simulate
 from swftools.errors import ParameterError
+from swftools.simulator import sum_wait_reasons
 from tests.pipelines.small_logs import build, small_log
 
 MACHINE = "nodes: [{kind: a, count: 2, cores: 2}, {kind: b, count: 1, cores: 1}]\n"
@@ -172,3 +176,74 @@ def test_machines_of_one_name_are_refused(folder: Path) -> None:
         PublishExperiment(data_root="data", experiment=json.dumps(experiment))
     with pytest.raises(ParameterError, match="changes: 3 is not a text or a list of texts"):
         PublishExperiment(data_root="data", experiment=json.dumps({**EXPERIMENT, "changes": 3}))
+
+
+def test_a_comparison_says_who_waits_for_what(folder: Path) -> None:
+    """Job-hours by reason, as schedules have them, also of the jobs that are measured alone; of a pool nothing."""
+    lines = small_log(40).splitlines()
+    lines[2::2] = [line.removesuffix("3 -1 -1 -1") + "1 -1 -1 -1" for line in lines[2::2]]  # of queue 1
+    (folder / "small.swf").write_text("\n".join(lines) + "\n")
+    compared = task(ComparePolicies, machine="site.yaml", policies="fcfs,easy", changes="nodes.a.count+=2")
+    assert build(compared)
+    table = DataRoot.open("data").read_table("small-policies", "comparison").to_pandas()
+    found = table[table["measure"] == "waited_for"]
+    for cell, policy in zip(compared.cells, ("fcfs", "easy"), strict=True):
+        sums = sum_wait_reasons(cell.simulation.load_schedule()).iloc[0]
+        own = found[found["policy"] == policy].set_index("statistic")["value"]
+        assert own.to_dict() == pytest.approx({name: sums[name] for name in own.index})
+        assert own.sum() == pytest.approx(sums["waited"])
+    assert set(found["unit"]) == {"job-hours"}
+    printed = compared.heading(lambda: DataRoot.open("data").read_table("small-policies", "comparison"))
+    first, second = printed.split("| job-hours waited |")
+    assert "| wait_mean " in first
+    assert second.splitlines()[0].split("|")[:2] == [f" {name:>{len(name)}} " for name in ("fcfs", "easy")]
+    pool = task(ComparePolicies, policies="fcfs,easy")
+    assert [cell.key for cell in pool.cells] == [
+        pool.clone(MeasureSchedule, policy=cell.policy, seed=0).key for cell in pool.cells
+    ]
+    assert build(pool)
+    assert "waited_for" not in set(pool.cells[0].load_metrics()["measure"])
+    fewer = task(MeasureSchedule, machine="site.yaml", changes="nodes.a.count+=2", reasons=True, unmeasured_queues="1")
+    whole = task(MeasureSchedule, machine="site.yaml", changes="nodes.a.count+=2", reasons=True)
+    assert build(fewer)
+    assert build(whole)
+    hours = [each.load_metrics().query("measure == 'waited_for'")["value"].sum() for each in (fewer, whole)]
+    assert 0 < hours[0] < hours[1]
+
+
+def test_outages_are_stretched_with_the_load(folder: Path) -> None:
+    """They are where they were among the submissions, also in what is stored, and that is told; dates count too."""
+    outages = "[{nodes: a1, begin: 30, end: 60, known: 20}, {nodes: b, begin: '2000-04-25T22:00:33Z'}]"
+    (folder / "away.yaml").write_text(f"{MACHINE}outages: {outages}\n")
+    plain = task(PublishSchedule, machine="away.yaml")
+    loaded = task(PublishSchedule, machine="away.yaml", load=0.5)
+    assert build(plain)
+    assert build(loaded)
+    times = [each.simulation.simulated_trace().views.submit_time for each in (plain, loaded)]
+    factor = (times[1][-1] - times[1][0]) / (times[0][-1] - times[0][0])
+    assert factor > 1.5
+    first = float(times[0][0])
+    for published, by in ((plain, 1.0), (loaded, factor)):
+        machine = published.simulation.load_schedule().machine
+        assert machine is not None
+        found = machine.outages
+        begin = 956700033 - 956700003
+        assert found.begin.tolist() == pytest.approx([first + (time - first) * by for time in (30, begin)])
+        assert found.end.tolist() == pytest.approx([first + (60 - first) * by, float("inf")])
+        assert found.known.tolist() == pytest.approx([first + (20 - first) * by, float("inf")])
+    site = task(machine="site.yaml", load=0.5)
+    assert build(site)
+    assert site.load_schedule().machine.outages.begin.tolist() == []
+    words = "outages are stretched as the times between submissions are"
+    compared = task(ComparePolicies, machine="away.yaml", load=0.5, policies="easy")
+    assert build(compared)
+    assert words in DataRoot.open("data").manifest("small-policies")["assumptions"]
+    simulated = ["simulate", "small.swf", "--policy", "easy", "--machine", "away.yaml"]
+    for load, is_told in ((["--load", "0.5"], True), ([], False)):
+        printed = CliRunner().invoke(main, [*simulated, *load])
+        assert printed.exit_code == 0, printed.output
+        assert (words in printed.output) == is_told
+    told = CliRunner().invoke(main, [*simulated, "--load", "0.5", "--json"])
+    schedule = loaded.simulation.load_schedule()
+    values = {(each["measure"], each["statistic"]): each["value"] for each in json.loads(told.stdout)["measures"]}
+    assert values["wait", "mean"] == pytest.approx(float(schedule.jobs["wait_time"].mean()))

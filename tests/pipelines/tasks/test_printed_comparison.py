@@ -42,3 +42,27 @@ def test_a_standard_deviation_has_its_own_unit() -> None:
     found = comparison({"fcfs": [7200.0, 7260.0]})
     assert cells(as_markdown(found, is_printed=True))[2] == ["wait_mean", "2.01 h ± 42.4 s"]
     assert cells(as_markdown(found))[2] == ["wait_mean (s)", "7,230 ± 42"]
+
+
+def test_who_waits_for_what_is_a_second_table() -> None:
+    """On nodes: a row for each reason that any policy has, the mean over the seeds, in 80 columns."""
+    found = comparison({"fcfs": [10.0, 20.0], "easy": [5.0, 5.0], "x" * 70: [1.0, 1.0]})
+    values = {"cores": (3000.0, 2.0, 0.5), "memory": (0.0, 0.0, 0.0), "gpus": (0.0, 1.25, 0.0)}
+    rows = [
+        {"policy": policy, "seed": seed, "measure": "waited_for", "statistic": reason, "value": hours * (1 + seed)}
+        for reason, of_reason in values.items()
+        for policy, hours in zip(("fcfs", "easy", "x" * 70), of_reason, strict=True)
+        for seed in (0, 1)
+    ]
+    more = pd.DataFrame(rows).assign(classed_by="all", job_class="all", unit="job-hours")
+    text = as_markdown(pd.concat([found, more], ignore_index=True), is_printed=True)
+    first, second, legend = text.split("\n\n")
+    assert first == as_markdown(found, is_printed=True).split("\n\n")[0]
+    assert cells(second) == [
+        ["job-hours waited", "fcfs", "easy", "policy 3"],
+        ["----------------", "----:", "---:", "-------:"],
+        ["cores", "4,500", "3", "0.75"],
+        ["GPUs", "0", "1.88", "0"],
+    ]
+    assert legend.startswith("policy 3: ")
+    assert max(map(len, (*first.splitlines(), *second.splitlines()))) <= 80

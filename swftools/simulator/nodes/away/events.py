@@ -7,11 +7,10 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.machines.outages import DOWN
-from swftools.simulator.engine.changes import lacks_room, let_change, next_change, why_idle
+from swftools.simulator.engine.changes import WAITS, lacks_room, let_change, let_leave, next_change
 from swftools.simulator.engine.replay import DONE, IN_VAIN, OUTAGE, STALE, Replay
 from swftools.simulator.instants import instant, time_since
 from swftools.simulator.machine.event_queue import push
-from swftools.simulator.machine.faults import NEVER_BACK
 from swftools.simulator.machine.state import (
     CHECKPOINT,
     DISTURBED,
@@ -26,6 +25,7 @@ from swftools.simulator.machine.state import (
 )
 from swftools.simulator.machine.waiting_queue import NOBODY, leave, put
 from swftools.simulator.machine.work import last_checkpoint
+from swftools.simulator.nodes.acts import could_start_on_nodes
 from swftools.simulator.nodes.away.exchange import OF_EVENTS, in_place_of
 from swftools.simulator.nodes.away.state import (
     BESIDE_NODES,
@@ -35,6 +35,7 @@ from swftools.simulator.nodes.away.state import (
     KEPT,
     LOST,
     MODE,
+    NO_SET,
     RETURNED,
     RETURNS,
     TO_CHECKPOINT,
@@ -43,6 +44,7 @@ from swftools.simulator.nodes.away.state import (
 from swftools.simulator.nodes.classes import enter_on_nodes, join
 from swftools.simulator.nodes.holding import release_nodes
 from swftools.simulator.nodes.state import ACTIVE, HEAD, IS_FRESH, MANY
+from swftools.simulator.nodes.verbs import go_away_on_nodes, next_waiting_on_nodes
 
 
 @in_place_of(next_change, OF_EVENTS)
@@ -93,11 +95,24 @@ def let_nodes_change(machine: AwayMachine, replay: Replay) -> int:
     return stopped
 
 
-@in_place_of(why_idle, OF_EVENTS)
+@in_place_of(let_leave, OF_EVENTS)
 @kernel(allocates=False)
-def why_idle_on_nodes(machine: AwayMachine) -> int:  # noqa: ARG001 (a pool needs it)
-    """Return the fault where jobs wait while nothing runs, and no node is to return."""
-    return NEVER_BACK
+def let_leave_nodes(machine: AwayMachine, replay: Replay) -> int:
+    """Let waiting jobs leave that need nodes which never come back, where nothing is to come; others decide again."""
+    left, job, last = 0, next_waiting_on_nodes(machine, NOBODY), len(machine.held) - 1
+    while job != NOBODY:
+        behind = next_waiting_on_nodes(machine, job)
+        if not could_start_on_nodes(machine, job):
+            if replay.until[0] < np.inf:
+                return WAITS
+            go_away_on_nodes(machine, job)
+            machine.nodes.group[job], machine.held[last - left] = NO_SET, job
+            left += 1
+        job = behind
+    if left > 0:
+        machine.counts[DISTURBED] += 1
+        replay.counts[IN_VAIN] = 0
+    return left
 
 
 @in_place_of(enter_on_nodes, OF_EVENTS)

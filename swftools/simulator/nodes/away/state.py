@@ -41,6 +41,9 @@ REQUEUE, TO_CHECKPOINT, LOST = range(3)
 GOES, TOLD, RETURNS = range(3)
 """What a change is: a node goes away; when it will go or return becomes known; it is back."""
 
+NO_SET = -1
+"""Stands in ``NodeState.group`` for the set of a job that left the queue, as it needs nodes that never come back."""
+
 BESIDE_NODES = 3
 """What ``kept`` has of a run beside its nodes."""
 
