@@ -38,8 +38,7 @@ def down(time: float, step: float) -> float:
 def slot_of(world: World, start: float, limit: float) -> tuple[float, float]:
     """Return the times between which a plan has its nodes."""
     step = world.parameter("bf_resolution")
-    more = step - 1 if world.site.version > (17, 11) else 0
-    return down(start, step), down(start + limit + more, step)
+    return down(start, step), down(start + limit, step)
 
 
 def overlaps(table: Sequence[Record], nodes: set[int], begin: float, end: float) -> bool:
@@ -49,6 +48,8 @@ def overlaps(table: Sequence[Record], nodes: set[int], begin: float, end: float)
 
 def reserve(table: list[Record], nodes: set[int], begin: float, end: float) -> None:
     """Take nodes out of the table between two times; merge the first two neighbours that are equal then."""
+    if begin >= end:
+        return
     for time in (begin, end):
         for at, record in enumerate(table):
             if record.begin < time < record.end:

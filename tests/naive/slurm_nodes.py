@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from tests.naive.slurm_world import Job, Placed, World
 
@@ -36,7 +37,8 @@ def usable_cpus(world: World, job: Job, partition: int, node: int, held: Held) -
         return 0
     if job.max_nodes == 1 and cpus < job.cpus:
         return 0
-    return cpus
+    has_gpus = job.gpus > 0 or job.gpus_per_node > 0
+    return min(cpus, job.cpus) if has_gpus and not world.is_alone(job, partition) else cpus
 
 
 def choose(world: World, job: Job, partition: int, nodes: Collection[int], held: Held) -> Placed | None:
@@ -60,16 +62,10 @@ def choose(world: World, job: Job, partition: int, nodes: Collection[int], held:
 def choose_of(world: World, job: Job, partition: int, usable: Usable, held: Held) -> Placed | None:
     """Return what a job gets of nodes whose weights count as one; None if they will not do."""
     if world.site.switches:
-        most = best_leaves(world, job, partition, usable)
+        most = best_leaves(world, job, partition, usable, held)
     else:
         most = best_runs(world, job, partition, usable, held)
     return place(world, job, partition, most, held) if most else None
-
-
-def best_node(world: World, job: Job, usable: Usable, cpus: int, held: Held) -> int | None:
-    """Return the node with the fewest CPUs that suffice; None if there is none."""
-    enough = [node for node in usable if usable[node] >= cpus and world.free_gpus(node, held) >= job.gpus]
-    return min(enough, key=lambda node: (usable[node], node), default=None)
 
 
 def share(world: World, job: Job, partition: int, usable: int, rest: int, taken: int) -> tuple[int, int]:
@@ -83,15 +79,61 @@ def share(world: World, job: Job, partition: int, usable: int, rest: int, taken:
     return cpus, cpus
 
 
+@dataclass
+class Taken:
+    """Nodes that have been taken, with the most cores that the job may hold of each, and what is still missing."""
+
+    world: World
+    job: Job
+    partition: int
+    usable: Usable
+    held: Held
+
+    def __post_init__(self) -> None:
+        self.cores: Usable = {}
+        self.rest = self.job.cpus
+        self.nodes = self.job.min_nodes if self.job.gpus else self.job.wanted_nodes
+        self.gpus = self.job.gpus
+        self.most_nodes = self.job.max_nodes or max(self.job.tasks, self.job.min_nodes)
+
+    def is_done(self) -> bool:
+        """Whether no more nodes are to be taken."""
+        has_all = self.rest <= 0 and self.nodes <= 0 and self.gpus <= 0
+        return has_all or len(self.cores) >= self.most_nodes
+
+    def suffices(self) -> bool:
+        """Whether the job can run on what was taken."""
+        return self.rest <= 0 and self.gpus <= 0 and len(self.cores) >= self.job.min_nodes
+
+    def free_gpus(self, nodes: Collection[int]) -> int:
+        """Return the GPUs that are free on nodes."""
+        return sum(self.world.free_gpus(node, self.held) for node in nodes)
+
+    def take(self, nodes: Sequence[int]) -> None:
+        """Take nodes one after the other, until there are enough; the last one that may be taken has to suffice."""
+        for node in nodes:
+            is_last = self.job.max_nodes > 0 and len(self.cores) == self.job.max_nodes - 1
+            if not self.is_done() and not (is_last and self.usable[node] < self.rest):
+                most, fewer = share(self.world, self.job, self.partition, self.usable[node], self.rest, len(self.cores))
+                self.cores[node] = most
+                self.rest, self.nodes = self.rest - fewer, self.nodes - 1
+                self.gpus -= self.free_gpus([node])
+
+
 # ---------------------------------------------------------------- without a topology: runs of consecutive nodes
 
 
-def runs_of(world: World, nodes: Collection[int]) -> list[list[int]]:
-    """Return the longest runs of nodes that follow each other and have one weight."""
+def heaviness(world: World, job: Job, node: int, held: Held) -> tuple[int, int]:
+    """Return the weight of a node, for a number of GPUs in all less where more of them are free."""
+    return int(world.table.weight[node]), -min(world.free_gpus(node, held), job.gpus)
+
+
+def runs_of(world: World, job: Job, nodes: Collection[int], held: Held) -> list[list[int]]:
+    """Return the longest runs of nodes that follow each other and are equally heavy."""
     runs: list[list[int]] = []
     for node in sorted(nodes):
         follows = bool(runs) and runs[-1][-1] == node - 1
-        if follows and world.table.weight[node] == world.table.weight[node - 1]:
+        if follows and heaviness(world, job, node, held) == heaviness(world, job, node - 1, held):
             runs[-1].append(node)
         else:
             runs.append([node])
@@ -99,52 +141,57 @@ def runs_of(world: World, nodes: Collection[int]) -> list[list[int]]:
 
 
 def best_runs(world: World, job: Job, partition: int, usable: Usable, held: Held) -> Usable:
-    """Return nodes of the run with the fewest CPUs that suffices, else of the largest and then of others; or none."""
-    chosen: Usable = {}
-    rest, missing = job.cpus, job.wanted_nodes
-    left = runs_of(world, usable)
-    most_nodes = job.max_nodes or job.cpus
+    """Return nodes of the run with the fewest CPUs that suffices, else of the largest and then of others; or none.
+
+    Of runs only the lightest are looked at, as long as there are such.
+    """
+    taken = Taken(world, job, partition, usable, held)
+    left = runs_of(world, job, usable, held)
 
     def cpus_of(run: list[int]) -> int:
         return sum(usable[node] for node in run)
 
-    while left and (rest > 0 or missing > 0) and len(chosen) < most_nodes:
-        needed = missing + job.min_nodes - job.wanted_nodes
-        enough = [run for run in left if cpus_of(run) >= rest and len(run) >= needed]
-        run = min(enough, key=cpus_of) if enough else max(left, key=cpus_of)
+    while left and not taken.is_done():
+        lightest = min(heaviness(world, job, run[0], held) for run in left)
+        light = [run for run in left if heaviness(world, job, run[0], held) == lightest]
+        needed = taken.nodes + job.min_nodes - (job.min_nodes if job.gpus else job.wanted_nodes)
+        enough = [
+            run
+            for run in light
+            if cpus_of(run) >= taken.rest and len(run) >= needed and taken.free_gpus(run) >= taken.gpus
+        ]
+        run = min(enough, key=cpus_of) if enough else max(light, key=cpus_of)
         left.remove(run)
-        single = best_node(world, job, {node: usable[node] for node in run}, rest, held) if missing <= 1 else None
-        for node in run if single is None else [single]:
-            if (rest > 0 or missing > 0) and len(chosen) < most_nodes:
-                chosen[node], fewer = share(world, job, partition, usable[node], rest, len(chosen))
-                rest, missing = rest - fewer, missing - 1
-    return chosen if rest <= 0 and len(chosen) >= job.min_nodes else {}
+        single = best_node(taken, run) if taken.nodes <= 1 else None
+        taken.take(run if single is None else [single])
+    return taken.cores if taken.suffices() else {}
+
+
+def best_node(taken: Taken, run: list[int]) -> int | None:
+    """Return the node of a run with the fewest CPUs that suffice for what is missing; None if there is none."""
+    enough = [node for node in run if taken.usable[node] >= taken.rest and taken.free_gpus([node]) >= taken.gpus]
+    return min(enough, key=lambda node: (taken.usable[node], node), default=None)
 
 
 # ---------------------------------------------------------------- with a topology: leaves of the tree
 
 
-def best_leaves(world: World, job: Job, partition: int, usable: Usable) -> Usable:
+def best_leaves(world: World, job: Job, partition: int, usable: Usable, held: Held) -> Usable:
     """Return nodes of the leaf with the fewest nodes that are enough, and then of those nearest to it; or none."""
     switches = world.site.switches
     for top in (at for at, switch in enumerate(switches) if switch.parent < 0):
         left = {at: sorted(set(switches[at].nodes) & set(usable)) for at in leaves_below(world, top)}
         left = {at: nodes for at, nodes in left.items() if nodes}
-        chosen: Usable = {}
-        rest, missing, first = job.cpus, job.wanted_nodes, -1
-        most_nodes = job.max_nodes or job.cpus
-        while left and (rest > 0 or missing > 0) and len(chosen) < most_nodes:
+        taken, first = Taken(world, job, partition, usable, held), -1
+        while left and not taken.is_done():
             nearest = min(levels_up(world, first, at) for at in left)
             near = [at for at in left if levels_up(world, first, at) == nearest]
-            enough = [at for at in near if len(left[at]) >= missing]
+            enough = [at for at in near if len(left[at]) >= taken.nodes]
             leaf = min(enough, key=lambda at: len(left[at])) if enough else max(near, key=lambda at: len(left[at]))
             first = leaf if first < 0 else first
-            for node in left.pop(leaf):
-                if (rest > 0 or missing > 0) and len(chosen) < most_nodes:
-                    chosen[node], fewer = share(world, job, partition, usable[node], rest, len(chosen))
-                    rest, missing = rest - fewer, missing - 1
-        if rest <= 0 and len(chosen) >= job.min_nodes:
-            return chosen
+            taken.take(left.pop(leaf))
+        if taken.suffices():
+            return taken.cores
     return {}
 
 

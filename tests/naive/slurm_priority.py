@@ -27,8 +27,8 @@ def begin_usage(world: World) -> None:
     world.used_by_qos = {place: {} for place in range(len(world.site.qos))}
 
 
-def add_usage(world: World, job: Job, until: float, left: float = 1.0) -> None:
-    """Add what a job has used since the last period, or since its start; ``left`` is what a second leaves of it."""
+def add_usage(world: World, job: Job, until: float) -> None:
+    """Add what a job has used since the last period, or since its start, decayed by as many seconds."""
     seconds = until - max(world.last_period, math.floor(job.start))
     factor = world.site.qos[job.qos].usage_factor if job.qos >= 0 else 1.0
     for used in [
@@ -36,7 +36,7 @@ def add_usage(world: World, job: Job, until: float, left: float = 1.0) -> None:
         *(world.used_by_qos[place] for place in world.all_qos(job, job.partition)),
     ]:
         for name, amount in held_by(world, job.partition, job.placed).items():
-            used[name] = used.get(name, 0.0) + seconds * left**seconds * amount * factor
+            used[name] = used.get(name, 0.0) + seconds * decay(world) ** seconds * amount * factor
 
 
 def decay_usage(world: World) -> None:
@@ -54,7 +54,7 @@ def work_period(world: World) -> None:
         calculate_fair_share(world)
     decay_usage(world)
     for job in sorted(world.running, key=lambda job: job.row):
-        add_usage(world, job, world.now, decay(world))
+        add_usage(world, job, world.now)
     world.last_period = world.now
     if world.site.priority.is_fair_tree:
         calculate_fair_share(world)

@@ -41,6 +41,7 @@ def text_of(table: list[Record]) -> str:
         ("0-60:012 60-120:02 120-600:012", {2}, (30, 180), "0-30:012 30-60:01 60-120:0 120-180:01 180-600:012"),
         ("0-60:012 60-600:02", {1}, (0, 60), "0-600:02"),  # equal neighbours become one
         ("0-60:01 60-120:0 120-180:01 180-600:1", {0}, (120, 180), "0-60:01 60-120:0 120-600:1"),
+        ("0-60:01 60-600:01", {1}, (30, 30), "0-60:01 60-600:01"),  # an empty slot
         ("0-60:01 60-120:1 120-180:01 180-600:1", {0}, (0, 180), "0-120:1 120-180:1 180-600:1"),  # one merge, the first
     ],
 )
@@ -67,13 +68,12 @@ def site(nodes: int = 4, **fields: Any) -> World:
 
 
 def test_slots() -> None:
-    """A slot begins at a multiple of the resolution and ends at the next one."""
+    """A slot begins and ends at multiples of the resolution, both rounded down."""
     world = site(scheduler={"bf_resolution": 60})
     assert slot_of(world, 119, 1) == (60, 120)
-    assert slot_of(world, 119, 2) == (60, 180)
-    assert slot_of(world, 120, 60) == (120, 180)
-    world.site = replace(world.site, version=(17, 11))
-    assert slot_of(world, 119, 2) == (60, 120)
+    assert slot_of(world, 119, 60) == (60, 120)
+    assert slot_of(world, 119, 61) == (60, 180)
+    assert slot_of(world, 60, 59) == (60, 60)
 
 
 @pytest.mark.parametrize(

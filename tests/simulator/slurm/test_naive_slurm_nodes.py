@@ -77,13 +77,24 @@ CASES = [
     ("GPUs of each node", "cores gpus / 4 1 / 4 2", "", "cpus 2 gpus_per_node 2", "1:2"),
     ("GPUs on too few nodes", "cores gpus / 4 1 / 4 2", "", "cpus 2 gpus_per_node 2 nodes 2", "-"),
     ("GPUs of one node", "cores gpus / 4 1 / 4 2", "", "cpus 2 gpus 2 nodes 1", "1:2"),
-    ("GPUs in all", "cores gpus / 4 1 / 4 2 / 4 0", "", "cpus 6 gpus 3", "0:4 1:2"),
+    ("GPUs in all", "cores gpus / 4 1 / 4 2 / 4 0", "", "cpus 6 gpus 3", "0:2 1:4"),
+    ("GPUs of each node: ties, the first", "cores gpus / 8 1 / 4 1", "", "cpus 2 gpus_per_node 1", "0:2"),
+    ("GPUs in all: ties, the first", "cores gpus / 8 1 / 4 1", "", "cpus 2 gpus 1", "0:2"),
+    ("alone with GPUs: best fit", "cores gpus / 8 1 / 4 1", "", "cpus 2 gpus 1 alone x", "1:4"),
+    ("where more GPUs are free", "cores gpus / 2 1 / 4 2 / 4 1", "", "cpus 2 gpus 2", "1:2"),
+    ("no more GPUs than asked for", "cores gpus / 4 1 / 4 2", "", "cpus 2 gpus 1", "0:2"),
+    ("a run with enough GPUs", "cores gpus / 4 1 / 1 0 / 4 1 / 4 1", "", "cpus 2 gpus 2", "2:1 3:1"),
+    ("nodes for GPUs alone", "cores gpus / 4 2 / 4 2", "", "cpus 4 gpus 4", "0:3 1:1"),
+    ("no node without a task", "cores gpus / 4 2 / 4 2", "", "cpus 1 gpus 4", "-"),
+    ("GPUs and as few nodes as need be", "cores gpus / 4 2 / 4 2", "", "cpus 4 gpus 2 nodes 1-2", "0:4"),
+    ("the last node must suffice", "cores / 1 / 11 / 16", "", "cpus 16 nodes 2", "0:1 2:15"),  # seen
     ("GPUs in all, not reached", "cores gpus / 4 1 / 4 2", "", "cpus 6 gpus 4", "-"),
     ("GPUs in all on one node", "cores gpus / 2 1 / 4 2", "", "cpus 2 gpus 2", "1:2"),
     ("a set of nodes", "cores / 4 / 8 / 8", "", "cpus 4 set 1-2", "1:4"),
     ("lowest weight first", "cores weight / 4 2 / 8 1", "", "cpus 4", "1:4"),
     ("then the next weight", "cores weight / 4 2 / 8 1 / 4 3", "", "cpus 10", "0:2 1:8"),
-    ("a run ends where the weight changes", "cores weight / 2 1 / 2 1 / 3 2 / 3 2", "", "cpus 5", "2:3 3:2"),
+    ("a run ends where the weight changes", "cores weight / 2 1 / 2 1 / 3 2 / 3 2", "", "cpus 5", "0:2 1:2 2:1"),
+    ("the lightest run first, though another suffices", "cores weight / 2 1 / 3 2 / 2 1", "", "cpus 5", "0:2 1:1 2:2"),
 ]
 
 

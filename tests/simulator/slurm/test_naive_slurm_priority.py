@@ -77,7 +77,7 @@ def test_usage_of_a_period_and_of_an_end() -> None:
     assert usage(world, 4) == pytest.approx(150 * decay(world) ** 60)
     assert [world.used_by_qos[place].get("cpu", 0.0) for place in range(3)] == pytest.approx([part * 8, part * 8, 0])
     add_usage(world, job, 100)
-    later = 40.0
+    later = 40 * decay(world) ** 40
     assert usage(world, 3) == pytest.approx(450 * decay(world) ** 60 + (part + later) * 5 * 2)
     assert world.used_by_qos[0]["node"] == pytest.approx((part + later) * 2)
 
