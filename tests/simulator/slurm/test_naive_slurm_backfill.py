@@ -246,6 +246,22 @@ def test_a_plan_holds_whole_nodes() -> None:
     assert started(world) == "0:8 - 1:1"
 
 
+def test_a_try_from_where_plans_overlap() -> None:
+    """A job whose nodes are planned within its slot is tried again from its start: there it has another node."""
+    jobs = "job cpus limit set / A 1 250 0 / B 1 250 1 / C 1 300 2 / D 2 50 0,2 / E 1 100 0-1"
+    _, worked = cycle("count cores / 3 1", "p:0-2", jobs, (0, "0:1"), (1, "1:1"), (2, "2:1"))
+    # D is planned on 0 and 2 at 300; E, at 250 on 0, would run into it
+    assert text_of(worked.table) == "0-250:012 250-300:02 300-350: 350-600:012"
+
+
+def test_a_try_from_where_nodes_come_free() -> None:
+    """A job that would start after the end of a plan is tried again from there."""
+    jobs = "job cpus limit set / A 1 100 1 / B 1 500 2 / C 2 50 0-1 / D 1 100 ."
+    _, worked = cycle("count cores / 3 1", "p:0-2", jobs, (0, "1:1"), (1, "2:1"))
+    # C is planned on 0 and 1 at 100; D has node 2 at 500, but node 0 at 150
+    assert text_of(worked.table) == "0-100:012 100-150:2 150-250:12 250-600:012"
+
+
 def test_starts_that_end_within_the_slot() -> None:
     """Limits count to the second, though a plan begins at a multiple of the resolution."""
     for limit, where in ((99, "1:1"), (100, "-")):

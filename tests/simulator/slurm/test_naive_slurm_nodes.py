@@ -36,6 +36,14 @@ CASES = [
         "cpus 21 nodes 1-4",
         "0:6 1:8 2:3 4:4",
     ),  # seen
+    ("all but nodes of the most CPUs are left out", "cores / 2 / 3 / 3", "", "cpus 6 nodes 2", "1:3 2:3"),
+    (
+        "wanted nodes are not needed in one run",
+        "count cores / 2 4 / 1 1 / 1 5",
+        "2:1",
+        "cpus 5 nodes 1-3",
+        "0:1 1:1 3:3",
+    ),
     ("as many nodes as wanted", "count cores / 4 4", "", "cpus 4 nodes 1-3", "0:2 1:1 2:1"),
     ("fewer nodes than wanted", "count cores / 2 4", "", "cpus 4 nodes 1-3", "0:3 1:1"),
     ("no more wanted than tasks", "count cores / 4 4", "", "cpus 2 nodes 1-4", "0:1 1:1"),
@@ -175,3 +183,27 @@ def test_in_a_tree(case: tuple[str, str, str, str, str]) -> None:
         put(world, world.jobs[0], runs)
     placed = choose(world, world.jobs[1], 0, range(7), world.running)
     assert shown(placed) == expected
+
+
+def test_leaves_are_near_to_the_first() -> None:
+    """Leaves of one distance from the first are equal, wherever the last one was."""
+    switches = (
+        SlurmSwitch("a", 4, True, (0, 1, 2)),
+        SlurmSwitch("b", 5, True, (3, 4)),
+        SlurmSwitch("c", 5, True, (5,)),
+        SlurmSwitch("d", 6, True, (6, 7)),
+        SlurmSwitch("left", 6, False, (0, 1, 2)),
+        SlurmSwitch("right", 6, False, (3, 4, 5)),
+        SlurmSwitch("top", -1, False, tuple(range(8))),
+    )
+    world = draw_world("count cores / 8 1", "p:0-7", "job cpus nodes / A 7 7", switches=switches)
+    assert shown(choose(world, world.jobs[0], 0, range(8), [])) == "0:1 1:1 2:1 3:1 4:1 6:1 7:1"
+
+
+def test_switches_that_are_not_connected() -> None:
+    """Nodes of a job lie below one top; nodes that no switch has are not used."""
+    switches = (SlurmSwitch("a", -1, True, (0, 1)), SlurmSwitch("b", -1, True, (2, 3)))
+    world = draw_world("count cores / 5 1", "p:0-4", "job cpus / A 2 / B 3 / C 1", switches=switches)
+    assert shown(choose(world, world.jobs[0], 0, [1, 2, 3, 4], [])) == "2:1 3:1"
+    assert choose(world, world.jobs[1], 0, range(5), []) is None
+    assert choose(world, world.jobs[2], 0, [4], []) is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swftools.machines.slurm_site import SlurmAssociation, SlurmLimits, SlurmPartition, SlurmQos
+from swftools.machines.slurm_site import SlurmAssociation, SlurmLimits, SlurmPartition, SlurmPriority, SlurmQos
 from tests.drawn import rows_of
 from tests.naive.slurm_main import work_pass
 from tests.naive.slurm_world import World
@@ -43,6 +43,26 @@ def test_too_few_nodes_left() -> None:
     jobs = "job cpus nodes partition / A 1 . p / B 2 2 p / C 2 2 q / D 1 . q"
     world = draw_world("count cores / 3 2", "p:0-1 q:1-2", jobs)
     assert after_pass(world, (0, "0:2")) == "0:2 Resources Resources Priority"
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "expected"),
+    [
+        ({}, "0:2 Resources Priority"),
+        ({"bf_min_age_reserve": 10}, "0:2 Resources Priority"),
+        ({"bf_min_age_reserve": 11}, "0:2 Resources 1:1"),
+        ({"bf_min_prio_reserve": 1}, "0:2 Resources Priority"),
+        ({"bf_min_prio_reserve": 2}, "0:2 Resources 1:1"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_who_closes_no_partition(scheduler: dict[str, float], expected: str, nodes: int) -> None:
+    """A job that backfill does not plan, because it is young or of low priority, does not close its partition."""
+    jobs = f"job cpus nodes / A 2 . / B 4 {nodes} / C 1 ."
+    world = draw_world("count cores / 2 2", "p:0-1", jobs, scheduler=scheduler, priority=SlurmPriority())
+    world.now = 10
+    assert after_pass(world, (0, "0:2")) == expected
 
 
 def test_jobs_in_two_partitions() -> None:

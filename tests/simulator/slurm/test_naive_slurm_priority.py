@@ -233,6 +233,11 @@ def test_each_factor() -> None:
     assert priority(world) == 375 + 30  # 6 of q's 16 CPUs, 60 of its 200 MB
     world.site = replace(world.site, priority=replace(world.site.priority, tres={"gres/gpu": 1000.9, "node": 0}))
     assert priority(world) == 500
+    alone = [replace(part, is_exclusive=part.name == "q") for part in world.table.partitions]
+    world.table = replace(world.table, partitions=tuple(alone))
+    world.site = replace(world.site, priority=replace(world.site.priority, tres={}, favors_small=False))
+    assert priority(world, job_size=1000) == 583  # (2/4 + 16/24) / 2: two nodes of q have 16 CPUs
+    world.site = replace(world.site, priority=replace(world.site.priority, job_size=0, tres={"gres/gpu": 1000.9}))
     world.jobs[0].nice = 100
     assert priority(world) == 400
     world.jobs[0].nice = 1000
