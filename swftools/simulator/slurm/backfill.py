@@ -53,7 +53,7 @@ MOST_TRIES = 10_000
 """Of one job in one cycle, so that a cycle always ends."""
 
 FIRST_WITH_SUBSETS = 17.12
-"""The version from which on a later try is skipped where no other nodes are free then, and slots end rounded up."""
+"""The version from which on a later try is skipped where no other nodes are free then."""
 
 AFTER_A_LIMIT = 500.0
 """s after which a job is thought to start that a limit keeps back, where such jobs stop others."""
@@ -164,7 +164,6 @@ def look_at(
     """Start a job, or plan it; return what became of it, and 1 if it was tested on nodes."""
     number, words, limit = given.number, state.counts[WORDS], given.limit[job]
     resolution, stops, tested, later = number[BF_RESOLUTION], number[LIMIT_STOPS] > 0.0, 0, now
-    rounds_up = resolution - 1.0 if number[VERSION] >= FIRST_WITH_SUBSETS else 0.0
     for _ in range(MOST_TRIES):
         earliest = later
         later = find_available(given, state, job, partition, earliest, max(earliest, now) + limit)
@@ -195,7 +194,7 @@ def look_at(
         if begin > now + number[BF_WINDOW]:
             return NOWHERE, tested
         first = np.floor(begin / resolution) * resolution
-        last = np.floor((begin + limit + rounds_up) / resolution) * resolution
+        last = np.floor((begin + limit) / resolution) * resolution
         if overlaps(state, words, first, last):
             later = begin + resolution if begin == earliest else begin
             continue
@@ -275,6 +274,8 @@ def split(state: Dynamic, words: int, record: int, time: float) -> None:
 @kernel(allocates=False)
 def reserve(state: Dynamic, words: int, first: float, last: float) -> None:
     """Reserve the picked nodes for a slot; the first record that is as the one before it becomes one with it."""
+    if first >= last:
+        return
     record = 0
     while True:
         if state.begin[record] < first < state.end[record]:

@@ -23,6 +23,9 @@ from swftools.simulator.slurm.state import (
     has_node,
 )
 
+KEYS = 1 << 20
+"""Between two weights: more than the GPUs of a node."""
+
 
 @kernel(allocates=False)
 def is_alone(given: Given, job: int, partition: int) -> bool:
@@ -61,7 +64,15 @@ def usable_cores(given: Given, job: int, alone: bool, node: int, amounts: Amount
     cores -= cores % per_task
     if cores < tasks_on_each(given, job) * per_task or (given.max_nodes[job] == 1 and cores < given.cpus[job]):
         return 0
+    if has_gpus(given, job) and not alone:
+        cores = min(cores, given.cpus[job])
     return max(cores, 0)
+
+
+@kernel(allocates=False)
+def has_gpus(given: Given, job: int) -> bool:
+    """Whether a job asks for GPUs."""
+    return given.gpus_per_node[job] + given.gpus_in_all[job] > 0 and int(given.number[LEFT_OUT]) != NO_GPUS
 
 
 @kernel(allocates=False)
@@ -106,7 +117,7 @@ def choose_nodes(given: Given, state: Dynamic, job: int, partition: int, allowed
             if nodes < given.min_nodes[job] or cores < least_cores(given, job):
                 break
             count = choose_among(given, state, job, alone, amounts)
-            if count > 0 and gpus_suffice(given, state, job, count, amounts):
+            if count > 0:
                 return count
     return 0
 
@@ -122,18 +133,16 @@ def choose_among(given: Given, state: Dynamic, job: int, alone: bool, amounts: A
     """Choose among nodes that are usable, whose weights count as one."""
     if given.number[HAS_TOPOLOGY] == 0.0:
         return choose_in_runs(given, state, job, alone, amounts)
-    return choose_in_leaves(given, state, job, alone)
+    return choose_in_leaves(given, state, job, alone, amounts)
 
 
 @kernel(allocates=False)
-def best_node(given: Given, state: Dynamic, job: int, first: int, behind: int, cores: int, amounts: Amounts) -> int:
-    """Return the node of a range with the fewest usable CPUs that suffice; -1 if there is none."""
+def best_node(given: Given, state: Dynamic, first: int, behind: int, cores: int, gpus: int, amounts: Amounts) -> int:
+    """Return the node of a range with the fewest usable CPUs that suffice, and enough GPUs; -1 if there is none."""
     best = -1
     for node in range(first, behind):
         usable = state.usable[node]
-        if usable == 0 or usable < cores or (best >= 0 and usable >= state.usable[best]):
-            continue
-        if int(given.number[LEFT_OUT]) != NO_GPUS and amounts.gpus[node] < given.gpus_in_all[job]:
+        if usable == 0 or usable < cores or amounts.gpus[node] < gpus or (best >= 0 and usable >= state.usable[best]):
             continue
         best = node
         if int(given.number[LEFT_OUT]) == NO_BEST_FIT:
@@ -154,55 +163,96 @@ def share_of(given: Given, state: Dynamic, job: int, alone: bool, node: int, res
 
 
 @kernel(allocates=False)
-def choose_in_runs(given: Given, state: Dynamic, job: int, alone: bool, amounts: Amounts) -> int:
-    """Choose nodes of runs of consecutive nodes of one weight."""
+def most_nodes(given: Given, job: int) -> int:
+    """Return how many nodes a job may have: as many as it has tasks, where it does not say it."""
+    return given.max_nodes[job] if given.max_nodes[job] > 0 else given.cpus[job] // given.cpus_per_task[job]
+
+
+@kernel(allocates=False)
+def key_of(given: Given, job: int, node: int, amounts: Amounts) -> int:
+    """Return by what nodes come first: their weight, then, if a job asks for GPUs in all, how many are free of them."""
+    return given.weight[node] * KEYS - min(amounts.gpus[node], given.gpus_in_all[job])
+
+
+@kernel(allocates=False)
+def find_runs(given: Given, state: Dynamic, job: int, amounts: Amounts) -> int:
+    """Write down the runs of consecutive usable nodes of one key; return how many there are."""
     runs, node, many = 0, 0, len(given.cores)
     while node < many:
         if state.usable[node] == 0:
             node += 1
             continue
-        first, cores = node, 0
-        while node < many and state.usable[node] > 0 and given.weight[node] == given.weight[first]:
+        first, cores, gpus, key = node, 0, 0, key_of(given, job, node, amounts)
+        while node < many and state.usable[node] > 0 and key_of(given, job, node, amounts) == key:
             cores += state.usable[node]
+            gpus += amounts.gpus[node]
             node += 1
-        state.run_first[runs], state.run_behind[runs], state.run_cores[runs] = first, node, cores
+        state.run_first[runs], state.run_behind[runs], state.run_key[runs] = first, node, key
+        state.run_cores[runs], state.run_gpus[runs] = cores, gpus
         runs += 1
-    rest, missing, count = given.cpus[job], given.wanted[job], 0
-    most = given.max_nodes[job] if given.max_nodes[job] > 0 else given.cpus[job]
-    while (rest > 0 or missing > 0) and count < most:
-        needed, best, is_enough = missing + given.min_nodes[job] - given.wanted[job], -1, False
-        for run in range(runs):
-            cores = state.run_cores[run]
-            if cores == 0:
-                continue
-            suffices = cores >= rest and state.run_behind[run] - state.run_first[run] >= needed
-            if best < 0 or (suffices and not is_enough):
-                best, is_enough = run, suffices
-            elif suffices and cores < state.run_cores[best]:
-                best = run
-            elif not suffices and not is_enough and cores > state.run_cores[best]:
-                best = run
+    return runs
+
+
+@kernel(allocates=False)
+def best_run(state: Dynamic, runs: int, rest: int, needed: int, gpus: int) -> int:
+    """Return the run of the lowest key with the fewest CPUs that suffices, else the largest; -1 if none is left."""
+    best, is_enough = -1, False
+    for run in range(runs):
+        cores = state.run_cores[run]
+        if cores == 0 or (best >= 0 and state.run_key[run] > state.run_key[best]):
+            continue
+        nodes = state.run_behind[run] - state.run_first[run]
+        suffices = cores >= rest and nodes >= needed and state.run_gpus[run] >= gpus
+        is_better = best < 0 or state.run_key[run] < state.run_key[best]
+        if not is_better:
+            if suffices and is_enough:
+                is_better = cores < state.run_cores[best]
+            elif suffices or is_enough:
+                is_better = suffices
+            else:
+                is_better = cores > state.run_cores[best]
+        if is_better:
+            best, is_enough = run, suffices
+    return best
+
+
+@kernel(allocates=False)
+def choose_in_runs(given: Given, state: Dynamic, job: int, alone: bool, amounts: Amounts) -> int:
+    """Choose nodes of runs of consecutive nodes."""
+    runs, most = find_runs(given, state, job, amounts), most_nodes(given, job)
+    rest, missing, gpus, count = given.cpus[job], given.wanted[job], gpus_asked(given, job), 0
+    while (rest > 0 or missing > 0 or gpus > 0) and count < most:
+        best = best_run(state, runs, rest, missing + given.min_nodes[job] - given.wanted[job], gpus)
         if best < 0:
             break
         state.run_cores[best] = 0
         first, behind = state.run_first[best], state.run_behind[best]
         if missing <= 1:
-            single = best_node(given, state, job, first, behind, rest, amounts)
+            single = best_node(given, state, first, behind, rest, gpus, amounts)
             if single >= 0:
                 first, behind = single, single + 1
         for node in range(first, behind):
-            if not ((rest > 0 or missing > 0) and count < most):
+            if not ((rest > 0 or missing > 0 or gpus > 0) and count < most):
                 break
+            if count + 1 == given.max_nodes[job] and state.usable[node] < rest:
+                continue  # the last one must have all that lacks
             share = share_of(given, state, job, alone, node, rest, count)
             state.chosen[count], state.most[node] = node, share
             count += 1
             rest -= share
             missing -= 1
-    return count if rest <= 0 and count >= given.min_nodes[job] else 0
+            gpus -= amounts.gpus[node]
+    return count if rest <= 0 and gpus <= 0 and count >= given.min_nodes[job] else 0
 
 
 @kernel(allocates=False)
-def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool) -> int:
+def gpus_asked(given: Given, job: int) -> int:
+    """Return the GPUs that a job asks for in all."""
+    return 0 if int(given.number[LEFT_OUT]) == NO_GPUS else given.gpus_in_all[job]
+
+
+@kernel(allocates=False)
+def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool, amounts: Amounts) -> int:
     """Choose nodes of leaves of the network: the smallest that has enough nodes, or the largest, then those near it."""
     switches = len(given.parent)
     for switch in range(switches):
@@ -210,9 +260,9 @@ def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool) -> int
     for node in range(len(given.cores)):
         if state.usable[node] > 0 and given.leaf[node] >= 0:
             state.leaf_nodes[given.leaf[node]] += 1
-    rest, missing, count, first_leaf = given.cpus[job], given.wanted[job], 0, -1
-    most = given.max_nodes[job] if given.max_nodes[job] > 0 else given.cpus[job]
-    while (rest > 0 or missing > 0) and count < most:
+    rest, missing, gpus, count, first_leaf = given.cpus[job], given.wanted[job], gpus_asked(given, job), 0, -1
+    most = most_nodes(given, job)
+    while (rest > 0 or missing > 0 or gpus > 0) and count < most:
         best, is_enough, best_way = -1, False, 0
         for leaf in range(switches):
             nodes = state.leaf_nodes[leaf]
@@ -238,14 +288,17 @@ def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool) -> int
         for node in range(len(given.cores)):
             if given.leaf[node] != best or state.usable[node] == 0:
                 continue
-            if not ((rest > 0 or missing > 0) and count < most):
+            if not ((rest > 0 or missing > 0 or gpus > 0) and count < most):
                 break
+            if count + 1 == given.max_nodes[job] and state.usable[node] < rest:
+                continue
             share = share_of(given, state, job, alone, node, rest, count)
             state.chosen[count], state.most[node] = node, share
             count += 1
             rest -= share
             missing -= 1
-    return count if rest <= 0 and count >= given.min_nodes[job] else 0
+            gpus -= amounts.gpus[node]
+    return count if rest <= 0 and gpus <= 0 and count >= given.min_nodes[job] else 0
 
 
 @kernel(allocates=False)
@@ -260,17 +313,6 @@ def way_up(given: Given, leaf: int, other: int) -> int:
             above = given.parent[above]
         switch = given.parent[switch]
     return len(given.height)
-
-
-@kernel(allocates=False)
-def gpus_suffice(given: Given, state: Dynamic, job: int, count: int, amounts: Amounts) -> bool:
-    """Whether the chosen nodes have the GPUs that a job asks for in all."""
-    if given.gpus_in_all[job] == 0 or int(given.number[LEFT_OUT]) == NO_GPUS:
-        return True
-    found = 0
-    for i in range(count):
-        found += amounts.gpus[state.chosen[i]]
-    return found >= given.gpus_in_all[job]
 
 
 @kernel(allocates=False)

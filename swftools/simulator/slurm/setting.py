@@ -199,6 +199,7 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
     association = asked.association[row]
     of_account = np.array([accounts[each.account] for each in associations] or [0], np.int64)
     most_of_tasks = np.maximum(asked.cpus[row] // np.maximum(asked.cpus_per_task[row], 1), asked.min_nodes[row])
+    wanted = np.minimum(asked.wanted_nodes[row], most_of_tasks)
     most_nodes = np.minimum(asked.cpus[row] // np.maximum(asked.cpus_per_task[row], 1), nodes)
     most_nodes = np.maximum(np.maximum(most_nodes, asked.wanted_nodes[row]), 1)
     limited = asked.max_nodes[row] > 0
@@ -233,7 +234,7 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         cpus_per_task=of_job(asked.cpus_per_task),
         min_nodes=of_job(asked.min_nodes),
         max_nodes=np.minimum(of_job(asked.max_nodes), most_of_tasks),
-        wanted=np.maximum(np.minimum(of_job(asked.wanted_nodes), most_of_tasks), of_job(asked.min_nodes)),
+        wanted=np.where(asked.gpus[row] > 0, asked.min_nodes[row], np.maximum(wanted, asked.min_nodes[row])),
         tasks_per_node=of_job(asked.tasks_per_node),
         memory_per_cpu=of_job(asked.memory_per_cpu),
         memory_per_node=of_job(asked.memory_per_node),
@@ -478,6 +479,8 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
         run_first=whole(nodes),
         run_behind=whole(nodes),
         run_cores=whole(nodes),
+        run_gpus=whole(nodes),
+        run_key=whole(nodes),
         leaf_nodes=whole(len(given.parent)),
         leaf_cores=whole(len(given.parent)),
         failed=whole(len(given.tier)),

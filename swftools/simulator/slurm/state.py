@@ -217,6 +217,8 @@ class Dynamic(NamedTuple):
     run_first: IntArray
     run_behind: IntArray
     run_cores: IntArray
+    run_gpus: IntArray
+    run_key: IntArray
     leaf_nodes: IntArray
     leaf_cores: IntArray
     failed: IntArray
