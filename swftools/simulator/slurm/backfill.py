@@ -11,6 +11,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
+from swftools.simulator.slurm.absence import keep_off_reserved
 from swftools.simulator.slurm.limits import (
     LACKS,
     NONE,
@@ -19,6 +20,7 @@ from swftools.simulator.slurm.limits import (
     why_not_after,
     why_not_before,
 )
+from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
     BACKFILL,
@@ -41,6 +43,7 @@ from swftools.simulator.slurm.state import (
     RECORDS,
     UNKNOWN,
     VERSION,
+    VICTIMS,
     WORDS,
     Dynamic,
     Given,
@@ -89,7 +92,7 @@ def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
             priority = state.entry_priority[place]
             is_young = now - np.floor(state.eligible[job]) < number[BF_MIN_AGE]
             only_now = is_young or 0.0 < number[BF_MIN_PRIORITY] > priority
-            became, tested = look_at(given, state, machine, job, partition, now, only_now)
+            became, tested = look_at(given, state, machine, job, partition, priority, now, only_now)
             tests += tested
         if became == NOWHERE:
             refuse(state, of_array)
@@ -159,14 +162,21 @@ def may_be_tested(given: Given, state: Dynamic, machine: Machine, job: int, part
 
 @kernel(allocates=False)
 def look_at(
-    given: Given, state: Dynamic, machine: Machine, job: int, partition: int, now: float, only_now: bool
+    given: Given,
+    state: Dynamic,
+    machine: Machine,
+    job: int,
+    partition: int,
+    priority: float,
+    now: float,
+    only_now: bool,
 ) -> tuple[int, int]:
     """Start a job, or plan it; return what became of it, and 1 if it was tested on nodes."""
     number, words, limit = given.number, state.counts[WORDS], given.limit[job]
     resolution, stops, tested, later = number[BF_RESOLUTION], number[LIMIT_STOPS] > 0.0, 0, now
     for _ in range(MOST_TRIES):
         earliest = later
-        later = find_available(given, state, job, partition, earliest, max(earliest, now) + limit)
+        later = find_available(given, state, job, partition, earliest, max(earliest, now) + limit, now)
         begin = np.inf
         if count_nodes(state.available, 0, words) >= given.min_nodes[job]:
             tested = 1
@@ -181,7 +191,11 @@ def look_at(
             if reason == NONE:
                 reason = why_not_after(given, state, job, partition)
             if reason == NONE:
-                begin_on_chosen(given, state, machine, job, partition, count_nodes(state.picked, 0, words), BACKFILL)
+                count = count_nodes(state.picked, 0, words)
+                if state.counts[VICTIMS] > 0:
+                    count = choose_by_preempting(given, state, job, partition, state.available, now)
+                    stop_victims(given, state, machine)
+                begin_on_chosen(given, state, machine, job, partition, count, BACKFILL, priority)
                 return STARTED, tested
             set_reason(state, machine, job, reason)
             if not stops:
@@ -212,7 +226,9 @@ def look_at(
 
 
 @kernel(allocates=False)
-def find_available(given: Given, state: Dynamic, job: int, partition: int, from_then_on: float, until: float) -> float:
+def find_available(
+    given: Given, state: Dynamic, job: int, partition: int, from_then_on: float, until: float, now: float
+) -> float:
     """Write the nodes into ``state.available`` that nobody has reserved from a time to another; return when to try next.
 
     0 stands for never.
@@ -222,6 +238,9 @@ def find_available(given: Given, state: Dynamic, job: int, partition: int, from_
         available[word] = state.up[word] & given.partition_bits[partition * words + word]
         if given.nodes_allowed[job] != UNKNOWN:
             available[word] &= given.set_bits[given.nodes_allowed[job] * words + word]
+        before[word] = available[word]
+    behind_reserved = keep_off_reserved(given, state, job, from_then_on, until, now)
+    for word in range(words):
         before[word] = available[word]
     later, record = 0.0, 0
     while True:
@@ -244,6 +263,8 @@ def find_available(given: Given, state: Dynamic, job: int, partition: int, from_
         if behind == 0:
             break
         record = behind
+    if behind_reserved > 0.0 and (later == 0.0 or behind_reserved < later):
+        later = behind_reserved
     return later
 
 

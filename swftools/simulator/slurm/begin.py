@@ -6,10 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from swftools.errors import ParameterError
+from swftools.kernel import FloatArray
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
+from swftools.machines.outages import who_may
 from swftools.simulator.engine.replay import Coming
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.requests import slurm_jobs_of
@@ -24,6 +27,8 @@ class OfSlurm:
     table: NodeTable
     jobs: SlurmJobs
     logged: Logged | None = None
+    leaves: FloatArray | None = None
+    may: npt.NDArray[np.bool_] | None = None
 
     def setting(self, coming: Coming, trace: Trace) -> Setting:
         """Return the setting of the jobs to come.
@@ -33,7 +38,8 @@ class OfSlurm:
         row = np.asarray(coming.row, np.int64)
         limit = np.array(trace.views.requested_time[row], np.float64)
         limit = np.where(limit > 0, limit, coming.limit[: len(row)])
-        return Setting(self.table, self.jobs, row, np.asarray(trace.views.submit_time[row]), limit, self.logged)
+        submitted = np.asarray(trace.views.submit_time[row])
+        return Setting(self.table, self.jobs, row, submitted, limit, self.logged, self.leaves, self.may)
 
 
 def asked_of_slurm(name: str, trace: Trace, table: NodeTable | None) -> tuple[Asked, OfSlurm]:
@@ -64,4 +70,8 @@ def asked_of_slurm(name: str, trace: Trace, table: NodeTable | None) -> tuple[As
         ready_time=jobs.ready_time,
         assumed=jobs.assumed,
     )
-    return asked, OfSlurm(table, jobs)
+    may = None
+    if len(table.outages.holders):
+        group, of_group, _ = who_may(trace, table.outages)
+        may = of_group[group]
+    return asked, OfSlurm(table, jobs, may=may)

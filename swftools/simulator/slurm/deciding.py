@@ -9,6 +9,7 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.state import ENDED, FREE, NOW, Machine
 from swftools.simulator.machine.verbs import wake_at
 from swftools.simulator.machine.waiting_queue import is_waiting
+from swftools.simulator.slurm.absence import let_leave, let_nodes_change, next_change
 from swftools.simulator.slurm.backfill import run_backfill
 from swftools.simulator.slurm.choosing import choose_nodes, place_tasks
 from swftools.simulator.slurm.fair_share import find_fair_shares, work_period
@@ -67,9 +68,11 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
         last = job
         if state.is_on[job] != 0:
             note_end(given, state, machine, job)
+    let_nodes_change(given, state, machine)
     note_arrivals(given, state, machine)
+    leave = let_leave(given, state, machine)
     if given.number[FOLLOWS] > 0.0:
-        follow(given, state, machine)
+        follow(given, state, machine, leave)
         return
     if is_tick(given, state, now):
         clock[LAST_TICK] = now
@@ -80,7 +83,7 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
             clock[LAST_BACKFILL], counts[CHANGED] = whole, 0
             run_backfill(given, state, machine)
         run_main_if_due(given, state, machine, whole)
-    wake_for_next(given, state, machine)
+    wake_for_next(given, state, machine, leave)
 
 
 @kernel(allocates=False)
@@ -158,9 +161,12 @@ def run_main_if_due(given: Given, state: Dynamic, machine: Machine, whole: float
 
 
 @kernel(allocates=False)
-def wake_for_next(given: Given, state: Dynamic, machine: Machine) -> None:
-    """Ask for a decision when something is due next, if anybody waits."""
+def wake_for_next(given: Given, state: Dynamic, machine: Machine, leave: float) -> None:
+    """Ask for a decision when something is due next, if anybody waits, and when nodes change, if anybody runs."""
     number, clock, counts, now = given.number, state.clock, state.counts, machine.clock[NOW]
+    change = min(next_change(given, state), leave)
+    if change < np.inf and counts[ENTRIES] + counts[RUNNERS] > 0:
+        wake_at(machine, change)
     if counts[ENTRIES] == 0:
         return
     tick = number[TICK]
@@ -182,7 +188,7 @@ def wake_for_next(given: Given, state: Dynamic, machine: Machine) -> None:
 
 
 @kernel(allocates=False)
-def follow(given: Given, state: Dynamic, machine: Machine) -> None:
+def follow(given: Given, state: Dynamic, machine: Machine, leave: float) -> None:
     """Try what would start in the state that the log has now, then start what the log starts."""
     number, clock, now = given.number, state.clock, machine.clock[NOW]
     out = int(number[LEFT_OUT])
@@ -198,7 +204,7 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
             if number[HAS_BACKFILL] > 0.0 and out != NO_BACKFILL:
                 run_backfill(given, state, machine)
                 undo_trials(given, state, machine)
-    next_start = np.inf
+    next_start = leave
     for place in range(state.counts[ENTRIES]):
         job = state.entry_job[place]
         if state.is_on[job] != 0 or not is_waiting(machine.queue, job):
@@ -206,7 +212,7 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
         at = given.logged_start[job]
         if at > now:
             next_start = min(next_start, at)
-        elif machine.requests.processors[job] <= machine.counts[FREE]:
+        elif at <= now and machine.requests.processors[job] <= machine.counts[FREE]:
             start_as_logged(given, state, machine, job, state.entry_partition[place])
     if state.counts[ENTRIES] > 0:
         wake_at(machine, min(np.floor(now - number[TICK]) + 1.0 + number[TICK], next_start))

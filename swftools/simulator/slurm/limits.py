@@ -19,7 +19,7 @@ from swftools.simulator.slurm.state import (
     Given,
 )
 
-(NONE, LACKS, BEHIND, TASKS, OWN_JOBS, JOBS, JOBS_OF_USER, JOBS_OF_ACCOUNT, WALL) = range(9)
+(NONE, LACKS, BEHIND, TASKS, OWN_JOBS, JOBS, JOBS_OF_USER, JOBS_OF_ACCOUNT, WALL, BEGIN_TIME) = range(10)
 (IN_ALL, OF_JOB, ON_NODE, OF_USER, OF_ACCOUNT, LEAST, MINUTES, RUNNING_MINUTES, JOB_MINUTES) = range(10, 100, 10)
 """Why a job waits: resources lack, others go first, a limit of its array, of its association's jobs, ...; those of
 resources have the number of the resource added, and those of a QOS ``OF_QOS``."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
+from swftools.simulator.slurm.absence import keep_off_reserved
 from swftools.simulator.slurm.choosing import choose_nodes
 from swftools.simulator.slurm.limits import (
     BEHIND,
@@ -17,6 +18,7 @@ from swftools.simulator.slurm.limits import (
     why_not_after,
     why_not_before,
 )
+from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
     BF_MIN_AGE,
@@ -31,6 +33,7 @@ from swftools.simulator.slurm.state import (
     NO_CLOSING,
     PARTITION_DEPTH,
     UNKNOWN,
+    VICTIMS,
     WORDS,
     Dynamic,
     Given,
@@ -100,18 +103,24 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         if given.nodes_allowed[job] != UNKNOWN:
             for word in range(words):
                 state.available[word] &= given.set_bits[given.nodes_allowed[job] * words + word]
+        now = np.floor(machine.clock[NOW])
+        keep_off_reserved(given, state, job, now, now + given.limit[job], now)
+        state.counts[VICTIMS] = 0
         count = choose_nodes(given, state, job, partition, state.available, state.now)
+        if count == 0:
+            count = choose_by_preempting(given, state, job, partition, state.available, now)
     if count == 0:
         if closes(given, state, machine, job, priority):
             close(given, state, partition)
         return LACKS
-    put_totals(given, state, job, partition, count, state.now)
+    put_totals(given, state, job, partition, count, state.then if state.counts[VICTIMS] > 0 else state.now)
     reason = why_not_after(given, state, job, partition)
     if reason != NONE:
         if stops:
             close(given, state, partition)
         return reason
-    begin_on_chosen(given, state, machine, job, partition, count, MAIN)
+    stop_victims(given, state, machine)
+    begin_on_chosen(given, state, machine, job, partition, count, MAIN, priority)
     return NONE
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import LATE, NOW, SUBMITTED, Machine
+from swftools.simulator.machine.state import NOW, SUBMITTED, Machine
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.holding import ask_in_plan
 from swftools.simulator.slurm.limits import BEHIND
@@ -137,7 +137,7 @@ def note_arrivals(given: Given, state: Dynamic, machine: Machine) -> None:
     """Put the jobs into the queue that wait since the last decision."""
     counts = state.counts
     drop_dead(state, machine)
-    if machine.counts[LATE] > 0 and counts[PENDING] > 0:
+    if counts[PENDING] > 0:
         left = 0
         for i in range(counts[PENDING]):
             job = state.pending[i]
@@ -165,7 +165,7 @@ def drop_dead(state: Dynamic, machine: Machine) -> None:
     kept = 0
     for place in range(state.counts[ENTRIES]):
         job = state.entry_job[place]
-        if is_waiting(machine.queue, job):
+        if is_waiting(machine.queue, job) and state.has_left[job] == 0:
             state.entry_job[kept] = job
             state.entry_partition[kept] = state.entry_partition[place]
             state.entry_priority[kept] = state.entry_priority[place]

@@ -21,6 +21,7 @@ _PLAIN = {
     limits.TASKS: "JobArrayTaskLimit",
     limits.OWN_JOBS: "AssocMaxJobsLimit",
     limits.JOBS: "AssocGrpJobsLimit",
+    limits.BEGIN_TIME: "BeginTime",
     limits.WALL: "AssocMaxWallDurationPerJobLimit",
     limits.JOBS + OF_QOS: "QOSGrpJobsLimit",
     limits.JOBS_OF_USER + OF_QOS: "QOSMaxJobsPerUserLimit",

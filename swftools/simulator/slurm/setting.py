@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from swftools.kernel import FloatArray, IntArray
 from swftools.machines.node_table import GPU, NodeTable
+from swftools.machines.outages import RESERVATION
 from swftools.machines.slurm_site import DEFAULTS, SlurmLimits, SlurmSite
 from swftools.simulator.slurm.asked import SlurmJobs
+from swftools.simulator.slurm.preempting import CANCEL, NEVER, REQUEUE
 from swftools.simulator.slurm.state import (
     BILLING,
     BITS,
@@ -61,6 +64,10 @@ class Setting:
         s.
     logged : Logged, optional
         What is followed.
+    leaves : numpy.ndarray of float64, shape (rows,), optional
+        When each job of the trace leaves the queue if it has not started, s; NaN: it waits.
+    may : numpy.ndarray of bool, shape (rows, holders), optional
+        Which reservations jobs may use, by the holders of ``table.outages``.
     """
 
     table: NodeTable
@@ -69,6 +76,8 @@ class Setting:
     submit_time: FloatArray
     limit: FloatArray
     logged: Logged | None = None
+    leaves: FloatArray | None = None
+    may: npt.NDArray[np.bool_] | None = None
 
 
 def slurm_memory(setting: Setting | None, parameters: Mapping[str, Any], jobs: int) -> SlurmMemory:
@@ -141,6 +150,7 @@ def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -
         REQUEUE_DELAY=site.requeue_delay,
         VERSION=site.version[0] + site.version[1] / 100.0,
         FOLLOWS=setting.logged is not None,
+        PREEMPTS_BY=max(("none", "qos", "partition_prio").index(site.preempt_type), 0),
         EVERY=1.0,
         LEFT_OUT=MECHANISMS.index(str(parameters.get("without", "nothing"))),
     )
@@ -281,6 +291,7 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         qos_factor=_relative(each.priority for each in qos),
         usage_factor=np.array([each.usage_factor for each in qos], np.float64),
         chain=_chains(site),
+        **_preemption(site, rules),
         plans_nothing=np.array(["noreserve" in each.flags for each in qos], np.int64),
         most_jobs=_single(holders, "grp_jobs"),
         most_own_jobs=_single(of_associations, "max_jobs"),
@@ -300,6 +311,8 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         logged_first=np.ascontiguousarray(follows[1], np.int64),
         logged_node=np.ascontiguousarray(follows[2], np.int64),
         logged_cores=np.ascontiguousarray(follows[3], np.int64),
+        leaves=_leaves(setting, row),
+        **_outages(setting, row, words, nodes),
     )
 
 
@@ -367,6 +380,59 @@ def _chains(site: SlurmSite) -> IntArray:
     return np.array([length(each.name, frozenset()) for each in site.qos], np.int64)
 
 
+def _preemption(site: SlurmSite, rules: list[Any]) -> dict[str, Any]:
+    """Return which QOS may preempt which, and how jobs are preempted, by QOS and by partition."""
+    modes = {"requeue": REQUEUE, "cancel": CANCEL}
+    names = [each.name for each in site.qos]
+    may = np.zeros((len(names), len(names)), np.int64)
+    for number, each in enumerate(site.qos):
+        may[number, [names.index(name) for name in each.preempt if name in names]] = 1
+
+    def mode(told: str) -> int:
+        return modes.get(site.preempt_mode if told == "cluster" else told, NEVER)
+
+    return {
+        "preempts": may.ravel(),
+        "qos_mode": np.array([mode(each.preempt_mode) for each in site.qos], np.int64),
+        "partition_mode": np.array([mode(each.preempt_mode if each else "cluster") for each in rules], np.int64),
+        "exempt_time": np.array([each.preempt_exempt_time for each in site.qos], np.float64),
+    }
+
+
+def _leaves(setting: Setting, row: IntArray) -> FloatArray:
+    """Return when jobs leave that have not started, infinity where they wait; of no jobs where none does."""
+    if setting.leaves is None:
+        return np.zeros(0)
+    return np.nan_to_num(setting.leaves[row], nan=np.inf, posinf=np.inf)
+
+
+def _outages(setting: Setting, row: IntArray, words: int, nodes: int) -> dict[str, Any]:
+    """Return when nodes are away, in the order of these changes, and reservations of nodes."""
+    outages = setting.table.outages
+    away, reserved = outages.of(outages.kind != RESERVATION), outages.of(outages.kind == RESERVATION)
+    time = np.concatenate([away.end, away.begin])
+    node, kind = np.tile(away.node, 2), np.tile(away.kind, 2)
+    by = np.repeat([-1, 1], len(away)).astype(np.int64)
+    order = np.argsort(time, kind="stable")  # at one instant nodes come back before others go
+    order = order[time[order] < np.inf]
+    keys = np.column_stack([reserved.begin, reserved.end, reserved.known, reserved.who])
+    distinct, of = np.unique(keys, axis=0, return_inverse=True) if len(keys) else (np.zeros((0, 4)), np.zeros(0, int))
+    members = [reserved.node[of.ravel() == place] for place in range(len(distinct))]
+    may = np.zeros(0, np.int64) if setting.may is None else setting.may[row].T.astype(np.int64).ravel()
+    return {
+        "change_time": np.ascontiguousarray(time[order], np.float64),
+        "change_node": np.ascontiguousarray(node[order], np.int64),
+        "change_by": by[order],
+        "change_kind": np.ascontiguousarray(kind[order], np.int64),
+        "reserved_begin": np.ascontiguousarray(distinct[:, 0]),
+        "reserved_end": np.ascontiguousarray(distinct[:, 1]),
+        "reserved_known": np.ascontiguousarray(distinct[:, 2]),
+        "reserved_for": distinct[:, 3].astype(np.int64) if setting.may is not None else np.full(len(distinct), UNKNOWN),
+        "reserved_bits": _bits(members, words, nodes),
+        "may_use": may,
+    }
+
+
 def _partition_totals(table: NodeTable, rules: list[Any]) -> FloatArray:
     """Return what each partition has of each resource."""
     rows = []
@@ -425,6 +491,8 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
     used = real((associations + qos) * RESOURCES)
     if site.has_usage:
         used[BILLING : associations * RESOURCES : RESOURCES] = [each.usage for each in site.associations]
+    may_stop = site.preempt_type != "none" or len(given.change_time) > 0
+    stops, past = (jobs + 64, held + 64) if may_stop else (0, 0)
     up = whole(words)
     for node in range(nodes):
         up[node // BITS] |= 1 << node % BITS
@@ -452,6 +520,19 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
         now=amounts(),
         then=amounts(),
         up=up,
+        away=whole(nodes),
+        has_left=whole(jobs),
+        victim=whole(min(jobs, running) + 1),
+        is_gone=whole(jobs),
+        ran_priority=real(jobs),
+        past_job=whole(stops),
+        past_first=whole(stops),
+        past_count=whole(stops),
+        past_in=whole(stops),
+        past_by=whole(stops),
+        past_node=whole(past),
+        past_cores=whole(past),
+        past_gpus=whole(past),
         used=used,
         fair_share=real(associations),
         level=real(associations),

@@ -46,12 +46,13 @@ def set_reason(state: Dynamic, machine: Machine, job: int, reason: int) -> None:
 
 @kernel(allocates=False)
 def begin_on_chosen(
-    given: Given, state: Dynamic, machine: Machine, job: int, partition: int, count: int, by: int
+    given: Given, state: Dynamic, machine: Machine, job: int, partition: int, count: int, by: int, priority: float
 ) -> None:
     """Start a waiting job on the chosen nodes; where a log is followed it is tried only."""
     place_tasks(given, state, job, partition, count)
     write_down(given, state, job, count, state.now)
     hold(given, state, machine, job, partition, by)
+    state.ran_priority[job] = priority
     if given.number[FOLLOWS] > 0.0:
         state.trial[state.counts[TRIALS]] = job
         state.counts[TRIALS] += 1

@@ -29,7 +29,7 @@ UNKNOWN = -1
     24, 35
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
-(HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, NUMBERS) = range(43, 51)
+(HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, NUMBERS) = range(43, 52)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two looks of a referee; ``LEFT_OUT``: the mechanism that is left
 out, as a place in ``MECHANISMS``."""
 
@@ -113,6 +113,10 @@ class Given(NamedTuple):
     usage_factor: FloatArray
     chain: IntArray
     plans_nothing: IntArray
+    preempts: IntArray
+    qos_mode: IntArray
+    partition_mode: IntArray
+    exempt_time: FloatArray
     most_jobs: FloatArray
     most_own_jobs: FloatArray
     most_jobs_of_user: FloatArray
@@ -131,6 +135,17 @@ class Given(NamedTuple):
     logged_first: IntArray
     logged_node: IntArray
     logged_cores: IntArray
+    leaves: FloatArray
+    change_time: FloatArray
+    change_node: IntArray
+    change_by: IntArray
+    change_kind: IntArray
+    reserved_begin: FloatArray
+    reserved_end: FloatArray
+    reserved_known: FloatArray
+    reserved_for: IntArray
+    reserved_bits: IntArray
+    may_use: IntArray
 
 
 class Amounts(NamedTuple):
@@ -143,7 +158,7 @@ class Amounts(NamedTuple):
 
 
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
-(REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, COUNTS) = range(8, 14)
+(REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS, COUNTS) = range(8, 18)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
@@ -190,6 +205,19 @@ class Dynamic(NamedTuple):
     now: Amounts
     then: Amounts
     up: IntArray
+    away: IntArray
+    has_left: IntArray
+    victim: IntArray
+    is_gone: IntArray
+    ran_priority: FloatArray
+    past_job: IntArray
+    past_first: IntArray
+    past_count: IntArray
+    past_in: IntArray
+    past_by: IntArray
+    past_node: IntArray
+    past_cores: IntArray
+    past_gpus: IntArray
     used: FloatArray
     fair_share: FloatArray
     level: FloatArray

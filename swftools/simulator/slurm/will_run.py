@@ -8,12 +8,14 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import choose_nodes
 from swftools.simulator.slurm.holding import give_back
+from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.state import (
     BF_LINEAR,
     LEFT_OUT,
     NO_WINDOWS,
     RUNNERS,
     VERSION,
+    VICTIMS,
     WORDS,
     Amounts,
     Dynamic,
@@ -43,11 +45,38 @@ def will_run(
     ``state.picked`` are its nodes then, and ``state.resources`` what it would hold of them.
     """
     is_new = given.number[VERSION] >= FIRST_FROM_THEN_ON
+    state.counts[VICTIMS] = 0
     if (earliest <= now or not is_new) and can_run(given, state, job, partition, state.now):
         return now
-    if only_now:
-        return np.inf
     copy_amounts(state.now, state.then)
+    victims = find_victims(given, state, job, partition, state.available, now)
+    if victims > 0:
+        for i in range(victims):
+            give_back(given, state, state.victim[i], state.then)
+            state.is_gone[state.victim[i]] = 1
+        if can_run(given, state, job, partition, state.then):
+            state.counts[VICTIMS] = victims
+            forget_victims(state, victims)
+            return now
+    if only_now:
+        forget_victims(state, victims)
+        return np.inf
+    found = run_when_others_end(given, state, job, partition, now, earliest)
+    forget_victims(state, victims)
+    return found
+
+
+@kernel(allocates=False)
+def forget_victims(state: Dynamic, victims: int) -> None:
+    """Let those count again that were thought to be gone."""
+    for i in range(victims):
+        state.is_gone[state.victim[i]] = 0
+
+
+@kernel(allocates=False)
+def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, now: float, earliest: float) -> float:
+    """Return when a job could start as running jobs end, infinity if never; ``state.then`` is what is free before."""
+    is_new = given.number[VERSION] >= FIRST_FROM_THEN_ON
     linear, window, place, many = given.number[BF_LINEAR], WINDOW, 0, state.counts[RUNNERS]
     if is_new and earliest > now:
         while place < many and planned_end(state, place, now) < earliest:
@@ -92,7 +121,9 @@ def planned_end(state: Dynamic, place: int, now: float) -> float:
 
 @kernel(allocates=False)
 def touches(given: Given, state: Dynamic, runner: int) -> bool:
-    """Whether a running job has one of the available nodes."""
+    """Whether a running job, which is not thought to be gone, has one of the available nodes."""
+    if state.is_gone[runner] != 0:
+        return False
     first = given.first_held[runner]
     for i in range(first, first + state.held_count[runner]):
         if has_node(state.available, 0, state.held_node[i]):

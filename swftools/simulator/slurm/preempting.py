@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Running jobs that have to leave for others: who may be preempted, whom that would help, and what becomes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.kernel import IntArray, kernel
+from swftools.simulator.machine.state import KILL, NOW, Machine
+from swftools.simulator.machine.verbs import hold, preempt
+from swftools.simulator.slurm.choosing import choose_nodes
+from swftools.simulator.slurm.fair_share import use
+from swftools.simulator.slurm.holding import give_back
+from swftools.simulator.slurm.limits import BEGIN_TIME
+from swftools.simulator.slurm.starting import ask_main, let_go, set_reason
+from swftools.simulator.slurm.state import (
+    LAST_CALC,
+    PAST,
+    PAST_PARTS,
+    PENDING,
+    PREEMPTS_BY,
+    REQUEUE_DELAY,
+    RUNNERS,
+    UNKNOWN,
+    VICTIMS,
+    Dynamic,
+    Given,
+    copy_amounts,
+    has_node,
+)
+
+NOBODY_PREEMPTS, BY_QOS, BY_TIER = range(3)
+
+REQUEUE, CANCEL, NEVER = range(3)
+"""How a job is preempted: it may start again; it is gone, for which it is held back for ever; not at all."""
+
+LONG = 1e9
+"""s for which a job is held back that is cancelled: until everything is over."""
+
+
+@kernel(allocates=False)
+def may_preempt(given: Given, state: Dynamic, job: int, partition: int, runner: int, now: float) -> bool:
+    """Whether a job may preempt a running one."""
+    by, qos, theirs = int(given.number[PREEMPTS_BY]), given.qos[job], given.qos[runner]
+    if by == BY_QOS:
+        if qos == UNKNOWN or theirs == UNKNOWN or given.preempts[qos * len(given.chain) + theirs] == 0:
+            return False
+        if given.qos_mode[theirs] == NEVER:
+            return False
+        return now - state.started[runner] >= given.exempt_time[theirs]
+    if by == BY_TIER:
+        other = state.ran_in[runner]
+        return given.partition_mode[other] != NEVER and given.tier[other] < given.tier[partition]
+    return False
+
+
+@kernel(allocates=False)
+def find_victims(given: Given, state: Dynamic, job: int, partition: int, available: IntArray, now: float) -> int:
+    """List the running jobs on some nodes that a job may preempt, the first to go first; return how many."""
+    count, victim = 0, state.victim
+    if int(given.number[PREEMPTS_BY]) == NOBODY_PREEMPTS:
+        return 0
+    for place in range(state.counts[RUNNERS]):
+        runner = state.by_number[place]
+        if not may_preempt(given, state, job, partition, runner, now):
+            continue
+        first, is_there = given.first_held[runner], False
+        for i in range(first, first + state.held_count[runner]):
+            is_there |= has_node(available, 0, state.held_node[i])
+        if not is_there:
+            continue
+        at = count
+        while at > 0 and goes_sooner(state, runner, victim[at - 1]):
+            victim[at] = victim[at - 1]
+            at -= 1
+        victim[at] = runner
+        count += 1
+    return count
+
+
+@kernel(allocates=False)
+def goes_sooner(state: Dynamic, one: int, other: int) -> bool:
+    """Whether a running job is preempted before another: of lower priority, started later, of higher number."""
+    if state.ran_priority[one] != state.ran_priority[other]:
+        return state.ran_priority[one] < state.ran_priority[other]
+    if state.began[one] != state.began[other]:
+        return state.began[one] > state.began[other]
+    return one > other
+
+
+@kernel(allocates=False)
+def choose_by_preempting(
+    given: Given, state: Dynamic, job: int, partition: int, available: IntArray, now: float
+) -> int:
+    """Choose nodes for a job as running ones go, one after the other; return how many nodes.
+
+    ``state.victim`` then has those who must go, as many as ``state.counts[VICTIMS]`` says; ``state.then`` what would be
+    free if all that went had gone.
+    """
+    state.counts[VICTIMS] = 0
+    many = find_victims(given, state, job, partition, available, now)
+    if many == 0:
+        return 0
+    copy_amounts(state.now, state.then)
+    for i in range(many):
+        give_back(given, state, state.victim[i], state.then)
+        count = choose_nodes(given, state, job, partition, available, state.then)
+        if count > 0:
+            kept = 0
+            for j in range(i + 1):
+                if is_on_chosen(given, state, state.victim[j], count):
+                    state.victim[kept] = state.victim[j]
+                    kept += 1
+            state.counts[VICTIMS] = kept
+            return count
+    return 0
+
+
+@kernel(allocates=False)
+def is_on_chosen(given: Given, state: Dynamic, runner: int, count: int) -> bool:
+    """Whether a running job has one of the chosen nodes."""
+    first = given.first_held[runner]
+    for i in range(first, first + state.held_count[runner]):
+        for j in range(count):
+            if state.chosen[j] == state.held_node[i]:
+                return True
+    return False
+
+
+@kernel(allocates=False)
+def stop_victims(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Stop the jobs that must go."""
+    for i in range(state.counts[VICTIMS]):
+        job = state.victim[i]
+        mode = given.qos_mode[given.qos[job]] if int(given.number[PREEMPTS_BY]) == BY_QOS else UNKNOWN
+        if mode == UNKNOWN:
+            mode = given.partition_mode[state.ran_in[job]]
+        stop_job(given, state, machine, job, mode == REQUEUE)
+    state.counts[VICTIMS] = 0
+
+
+@kernel(allocates=False)
+def stop_job(given: Given, state: Dynamic, machine: Machine, job: int, comes_back: bool) -> None:
+    """Stop a running job; all of its work is lost. It may start again after a while, or never."""
+    use(given, state, job, np.floor(machine.clock[NOW]) - max(state.started[job], state.clock[LAST_CALC]))
+    keep_past(given, state, job)
+    let_go(given, state, job)
+    state.by[job] = state.held_count[job] = 0
+    state.eligible[job] = np.nan
+    preempt(machine, job, KILL)
+    hold(machine, job, machine.clock[NOW] + (given.number[REQUEUE_DELAY] if comes_back else LONG))
+    state.pending[state.counts[PENDING]] = job
+    state.counts[PENDING] += 1
+    set_reason(state, machine, job, BEGIN_TIME)
+    ask_main(given, state, machine)
+
+
+@kernel(allocates=False)
+def keep_past(given: Given, state: Dynamic, job: int) -> None:
+    """Write down what a run had that is over, for the schedule; as long as there is room."""
+    row, part, first, many = state.counts[PAST], state.counts[PAST_PARTS], given.first_held[job], state.held_count[job]
+    if row == len(state.past_job) or part + many > len(state.past_node):
+        return
+    state.past_job[row], state.past_first[row], state.past_count[row] = job, part, many
+    state.past_in[row], state.past_by[row] = state.ran_in[job], state.by[job]
+    for i in range(many):
+        state.past_node[part + i] = state.held_node[first + i]
+        state.past_cores[part + i] = state.held_cores[first + i]
+        state.past_gpus[part + i] = state.held_gpus[first + i]
+    state.counts[PAST] += 1
+    state.counts[PAST_PARTS] += many
