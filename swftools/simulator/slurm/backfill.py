@@ -49,7 +49,9 @@ from swftools.simulator.slurm.state import (
     Given,
     copy_set,
     count_nodes,
+    put_node,
 )
+from swftools.simulator.slurm.totals import put_totals
 from swftools.simulator.slurm.will_run import will_run
 
 MOST_TRIES = 10_000
@@ -186,22 +188,23 @@ def look_at(
                 continue
             return NOWHERE, tested
         begin = max(begin, earliest)
+        keeps = False
         if begin <= now:
+            count = choose_now(given, state, job, partition, now)
             reason = why_not_before(given, state, job, partition)
             if reason == NONE:
                 reason = why_not_after(given, state, job, partition)
-            if reason == NONE:
-                count = count_nodes(state.picked, 0, words)
-                if state.counts[VICTIMS] > 0:
-                    count = choose_by_preempting(given, state, job, partition, state.available, now)
-                    stop_victims(given, state, machine)
+            if reason == NONE and stop_victims(given, state, machine):
                 begin_on_chosen(given, state, machine, job, partition, count, BACKFILL, priority)
                 return STARTED, tested
-            set_reason(state, machine, job, reason)
-            if not stops:
-                return NOWHERE, tested
-            begin = later if later > 0.0 else now + AFTER_A_LIMIT
-        if only_now:
+            if reason != NONE:
+                set_reason(state, machine, job, reason)
+                if not stops:
+                    return NOWHERE, tested
+                begin = later if later > 0.0 else now + AFTER_A_LIMIT
+            else:
+                keeps, later = True, 0.0  # who leaves has time for it; the nodes are kept
+        if only_now and begin > now:
             return NOWHERE, tested
         if later > 0.0 and begin > later:
             continue
@@ -209,7 +212,7 @@ def look_at(
             return NOWHERE, tested
         first = np.floor(begin / resolution) * resolution
         last = np.floor((begin + limit) / resolution) * resolution
-        if overlaps(state, words, first, last):
+        if not keeps and overlaps(state, words, first, last):
             later = begin + resolution if begin == earliest else begin
             continue
         if not stops:
@@ -223,6 +226,20 @@ def look_at(
             reserve(state, words, first, last)
         return PLANNED, tested
     return NOWHERE, tested
+
+
+@kernel(allocates=False)
+def choose_now(given: Given, state: Dynamic, job: int, partition: int, now: float) -> int:
+    """Choose the nodes again on which a job is to start now, as running ones go if it must be; return how many."""
+    words, count = state.counts[WORDS], count_nodes(state.picked, 0, state.counts[WORDS])
+    if state.counts[VICTIMS] > 0:
+        count = choose_by_preempting(given, state, job, partition, state.available, now)
+        for word in range(words):
+            state.picked[word] = 0
+        for i in range(count):
+            put_node(state.picked, 0, state.chosen[i])
+        put_totals(given, state, job, partition, count, state.then)
+    return count
 
 
 @kernel(allocates=False)

@@ -15,6 +15,7 @@ from swftools.simulator.slurm.choosing import choose_nodes, place_tasks
 from swftools.simulator.slurm.fair_share import find_fair_shares, work_period
 from swftools.simulator.slurm.holding import write_down
 from swftools.simulator.slurm.main_pass import run_main
+from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS, next_doom, stop_doomed
 from swftools.simulator.slurm.queue import calculate, note_arrivals
 from swftools.simulator.slurm.starting import hold, note_end, start_for_good, undo_trials
 from swftools.simulator.slurm.state import (
@@ -42,6 +43,7 @@ from swftools.simulator.slurm.state import (
     NEXT_CALC,
     NO_BACKFILL,
     NO_MAIN,
+    PREEMPTS_BY,
     RUNNERS,
     TICK,
     WORDS,
@@ -68,6 +70,8 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
         last = job
         if state.is_on[job] != 0:
             note_end(given, state, machine, job)
+    if int(given.number[PREEMPTS_BY]) != NOBODY_PREEMPTS:
+        stop_doomed(given, state, machine)
     let_nodes_change(given, state, machine)
     note_arrivals(given, state, machine)
     leave = let_leave(given, state, machine)
@@ -165,6 +169,8 @@ def wake_for_next(given: Given, state: Dynamic, machine: Machine, leave: float) 
     """Ask for a decision when something is due next, if anybody waits, and when nodes change, if anybody runs."""
     number, clock, counts, now = given.number, state.clock, state.counts, machine.clock[NOW]
     change = min(next_change(given, state), leave)
+    if int(number[PREEMPTS_BY]) != NOBODY_PREEMPTS:
+        change = min(change, next_doom(state))
     if change < np.inf and counts[ENTRIES] + counts[RUNNERS] > 0:
         wake_at(machine, change)
     if counts[ENTRIES] == 0:

@@ -119,7 +119,10 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         if stops:
             close(given, state, partition)
         return reason
-    stop_victims(given, state, machine)
+    if not stop_victims(given, state, machine):
+        if closes(given, state, machine, job, priority):
+            close(given, state, partition)
+        return LACKS
     begin_on_chosen(given, state, machine, job, partition, count, MAIN, priority)
     return NONE
 

@@ -128,15 +128,49 @@ def is_on_chosen(given: Given, state: Dynamic, runner: int, count: int) -> bool:
 
 
 @kernel(allocates=False)
-def stop_victims(given: Given, state: Dynamic, machine: Machine) -> None:
-    """Stop the jobs that must go."""
+def stop_victims(given: Given, state: Dynamic, machine: Machine) -> bool:
+    """Stop the jobs that must go, or let them go on as long as they are granted; return whether all are gone."""
+    now, are_gone = machine.clock[NOW], True
     for i in range(state.counts[VICTIMS]):
         job = state.victim[i]
-        mode = given.qos_mode[given.qos[job]] if int(given.number[PREEMPTS_BY]) == BY_QOS else UNKNOWN
-        if mode == UNKNOWN:
-            mode = given.partition_mode[state.ran_in[job]]
-        stop_job(given, state, machine, job, mode == REQUEUE)
+        by_qos = int(given.number[PREEMPTS_BY]) == BY_QOS
+        grace = given.qos_grace[given.qos[job]] if by_qos else given.partition_grace[state.ran_in[job]]
+        state.doom[job] = min(state.doom[job], now + grace)
+        if state.doom[job] <= now:
+            stop_job(given, state, machine, job, comes_back(given, state, job))
+        else:
+            are_gone = False
     state.counts[VICTIMS] = 0
+    return are_gone
+
+
+@kernel(allocates=False)
+def comes_back(given: Given, state: Dynamic, job: int) -> bool:
+    """Whether a running job may start again if it is preempted."""
+    if int(given.number[PREEMPTS_BY]) == BY_QOS:
+        return given.qos_mode[given.qos[job]] == REQUEUE
+    return given.partition_mode[state.ran_in[job]] == REQUEUE
+
+
+@kernel(allocates=False)
+def stop_doomed(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Stop the preempted jobs whose time is over."""
+    place = 0
+    while place < state.counts[RUNNERS]:
+        job = state.by_number[place]
+        if state.doom[job] <= machine.clock[NOW]:
+            stop_job(given, state, machine, job, comes_back(given, state, job))
+        else:
+            place += 1
+
+
+@kernel(allocates=False)
+def next_doom(state: Dynamic) -> float:
+    """Return when the time of the next preempted job is over, s; infinity if there is none."""
+    found = np.inf
+    for place in range(state.counts[RUNNERS]):
+        found = min(found, state.doom[state.by_number[place]])
+    return found
 
 
 @kernel(allocates=False)
@@ -146,7 +180,7 @@ def stop_job(given: Given, state: Dynamic, machine: Machine, job: int, comes_bac
     keep_past(given, state, job)
     let_go(given, state, job)
     state.by[job] = state.held_count[job] = 0
-    state.eligible[job] = np.nan
+    state.eligible[job], state.doom[job] = np.nan, np.inf
     preempt(machine, job, KILL)
     hold(machine, job, machine.clock[NOW] + (given.number[REQUEUE_DELAY] if comes_back else LONG))
     state.pending[state.counts[PENDING]] = job

@@ -395,6 +395,8 @@ def _preemption(site: SlurmSite, rules: list[Any]) -> dict[str, Any]:
         "preempts": may.ravel(),
         "qos_mode": np.array([mode(each.preempt_mode) for each in site.qos], np.int64),
         "partition_mode": np.array([mode(each.preempt_mode if each else "cluster") for each in rules], np.int64),
+        "qos_grace": np.array([each.grace_time for each in site.qos], np.float64),
+        "partition_grace": np.array([each.grace_time if each else 0.0 for each in rules], np.float64),
         "exempt_time": np.array([each.preempt_exempt_time for each in site.qos], np.float64),
     }
 
@@ -524,6 +526,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
         has_left=whole(jobs),
         victim=whole(min(jobs, running) + 1),
         is_gone=whole(jobs),
+        doom=real(jobs, np.inf),
         ran_priority=real(jobs),
         past_job=whole(stops),
         past_first=whole(stops),

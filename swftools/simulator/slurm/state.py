@@ -117,6 +117,8 @@ class Given(NamedTuple):
     qos_mode: IntArray
     partition_mode: IntArray
     exempt_time: FloatArray
+    qos_grace: FloatArray
+    partition_grace: FloatArray
     most_jobs: FloatArray
     most_own_jobs: FloatArray
     most_jobs_of_user: FloatArray
@@ -209,6 +211,7 @@ class Dynamic(NamedTuple):
     has_left: IntArray
     victim: IntArray
     is_gone: IntArray
+    doom: FloatArray
     ran_priority: FloatArray
     past_job: IntArray
     past_first: IntArray

@@ -49,42 +49,35 @@ def will_run(
     if (earliest <= now or not is_new) and can_run(given, state, job, partition, state.now):
         return now
     copy_amounts(state.now, state.then)
-    victims = find_victims(given, state, job, partition, state.available, now)
-    if victims > 0:
-        for i in range(victims):
-            give_back(given, state, state.victim[i], state.then)
-            state.is_gone[state.victim[i]] = 1
-        if can_run(given, state, job, partition, state.then):
-            state.counts[VICTIMS] = victims
-            forget_victims(state, victims)
-            return now
-    if only_now:
-        forget_victims(state, victims)
-        return np.inf
-    found = run_when_others_end(given, state, job, partition, now, earliest)
-    forget_victims(state, victims)
+    victims, place, goes_on = (
+        find_victims(given, state, job, partition, state.available, now),
+        0,
+        is_new and earliest > now,
+    )
+    for i in range(victims):
+        give_back(given, state, state.victim[i], state.then)
+        state.is_gone[state.victim[i]] = 1
+    while goes_on and place < state.counts[RUNNERS] and planned_end(state, place, now) < earliest:
+        if touches(given, state, state.runner[place]):
+            give_back(given, state, state.runner[place], state.then)
+        place += 1
+    found = np.inf
+    if (victims > 0 or goes_on) and can_run(given, state, job, partition, state.then):
+        found, state.counts[VICTIMS] = now, victims
+    elif not only_now:
+        found = run_when_others_end(given, state, job, partition, now, place)
+    for i in range(victims):
+        state.is_gone[state.victim[i]] = 0
     return found
 
 
 @kernel(allocates=False)
-def forget_victims(state: Dynamic, victims: int) -> None:
-    """Let those count again that were thought to be gone."""
-    for i in range(victims):
-        state.is_gone[state.victim[i]] = 0
+def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, now: float, place: int) -> float:
+    """Return when a job could start as running jobs end, those from a place on; infinity if never.
 
-
-@kernel(allocates=False)
-def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, now: float, earliest: float) -> float:
-    """Return when a job could start as running jobs end, infinity if never; ``state.then`` is what is free before."""
-    is_new = given.number[VERSION] >= FIRST_FROM_THEN_ON
-    linear, window, place, many = given.number[BF_LINEAR], WINDOW, 0, state.counts[RUNNERS]
-    if is_new and earliest > now:
-        while place < many and planned_end(state, place, now) < earliest:
-            if touches(given, state, state.runner[place]):
-                give_back(given, state, state.runner[place], state.then)
-            place += 1
-        if can_run(given, state, job, partition, state.then):
-            return earliest
+    ``state.then`` is what is free before.
+    """
+    linear, window, many = given.number[BF_LINEAR], WINDOW, state.counts[RUNNERS]
     has_windows, has_barrier = int(given.number[LEFT_OUT]) != NO_WINDOWS, given.number[VERSION] >= FIRST_WITH_BARRIER
     base = last = -1.0
     while place < many:
