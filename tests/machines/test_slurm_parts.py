@@ -379,6 +379,15 @@ def test_changes_that_are_refused(change: str, said: str) -> None:
         small().changed([change])
 
 
+def test_names_that_begin_alike() -> None:
+    """Of j and j.doe the longest that fits is meant; of a key that is none, too."""
+    users = [{"name": "j"}, {"name": "j.doe"}, {"name": "j.doe.shares"}]
+    machine = small(accounts=[{"name": "a", "users": users}])
+    changes = ["slurm.accounts.a.users.j.shares=2", "slurm.accounts.a.users.j.doe.shares=3"]
+    found = site_of(machine.changed([*changes, "slurm.accounts.a.users.j.doe.shares.shares=4"]))
+    assert [each.shares for each in found.associations[2:]] == [2, 3, 4]
+
+
 def test_a_change_of_what_is_not_told() -> None:
     """How Slurm is configured must be known first; so must accounts."""
     plain = MachineDescription.from_mapping({"nodes": SMALL["nodes"]})
@@ -410,4 +419,5 @@ def test_nodes_that_come_and_go_and_their_switches() -> None:
     deep = site_of(small(switches=tree).changed(["nodes.n.count=4"]))
     assert [each.name for each in deep.switches] == ["x", "t"]
     by_kind = small(switches=[{"name": "s", "nodes": "n"}]).changed(["nodes.n.count+=2"])
+    assert by_kind.to_mapping()["slurm"]["switches"] == [{"name": "s", "nodes": ["n"]}]
     assert site_of(by_kind).switches[0].nodes == tuple(range(10))

@@ -95,6 +95,16 @@ def test_every_setting(tmp_path: Path) -> None:
     )
 
 
+def test_times_without_a_unit(tmp_path: Path) -> None:
+    """Are minutes, as slurm.conf(5) has them, but for KillWait, which is seconds; unlimited is very long."""
+    text = "PriorityMaxAge=90\nPriorityDecayHalfLife=30\nPriorityCalcPeriod=2\nPreemptExemptTime=3\nKillWait=40\n"
+    found = site_of(site(tmp_path, f"{text}OverTimeLimit=UNLIMITED"))
+    priority = found.priority
+    assert (priority.max_age, priority.half_life, priority.calc_period) == (5400, 1800, 120)
+    assert (found.preempt_exempt_time, found.kill_wait, found.over_time_limit) == (180, 40, 1e10)
+    assert site_of(site(tmp_path, "PriorityDecayHalfLife=0")).priority.half_life == 0
+
+
 def test_what_is_not_said(tmp_path: Path) -> None:
     """Is as Slurm has it by default; nothing of it is told as not simulated."""
     found = site_of(site(tmp_path, ""))
