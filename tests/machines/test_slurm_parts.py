@@ -181,6 +181,16 @@ def test_written_and_read_again(tmp_path: Path) -> None:
         assert differences(table_of_document(document_of(table)), table) == []
 
 
+def test_a_centre_of_many_users(tmp_path: Path) -> None:
+    """Is read from more than files that are written by hand may have."""
+    names = [f"{'u' * 240}{place}" for place in range(5000)]
+    machine = small(accounts=[{"name": "a", "users": [{"name": name} for name in names]}])
+    text = machine.to_yaml()
+    assert len(text) > 1 << 20
+    found = site_of(read(tmp_path, text, "site.yaml")).associations
+    assert [each.user for each in found[2:]] == names
+
+
 def test_states_of_machines_without_slurm() -> None:
     """Also such as were saved before anything was known of it."""
     table = MachineDescription.from_mapping({"nodes": SMALL["nodes"]}).table()
