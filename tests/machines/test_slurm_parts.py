@@ -183,9 +183,9 @@ def test_written_and_read_again(tmp_path: Path) -> None:
 
 def test_a_centre_of_many_users(tmp_path: Path) -> None:
     """Is read from more than files that are written by hand may have."""
-    names = [f"{'u' * 240}{place}" for place in range(5000)]
-    machine = small(accounts=[{"name": "a", "users": [{"name": name} for name in names]}])
-    text = machine.to_yaml()
+    names = [f"{'u' * 1000}{place}" for place in range(1100)]
+    users = ", ".join(f"{{name: {name}}}" for name in names)
+    text = f"nodes: [{{names: n1, cores: 1}}]\nslurm: {{accounts: [{{name: a, users: [{users}]}}]}}\n"
     assert len(text) > 1 << 20
     found = site_of(read(tmp_path, text, "site.yaml")).associations
     assert [each.user for each in found[2:]] == names

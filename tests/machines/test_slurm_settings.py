@@ -136,6 +136,18 @@ def test_fair_tree_is_usual_since_19_05(tmp_path: Path, version: str, flags: str
     assert found.priority.is_fair_tree == is_fair_tree
 
 
+def test_versions_without_the_settings(tmp_path: Path) -> None:
+    """Of text it is that of a node, of JSON that of the document; the settings know better."""
+    nodes = NODES.replace("State=IDLE", "State=IDLE Version=20.11.9")
+    assert site_of(read(tmp_path, nodes, "site.txt")).version == (20, 11)
+    settings = "Configuration data as of now\nSLURM_VERSION = 21.08.1\n"
+    assert site_of(read(tmp_path, nodes + settings, "site.txt")).version == (21, 8)
+    text = "".join((FILES / f"{each}.txt").read_text() for each in ("node", "partition", "reservation"))
+    assert site_of(read(tmp_path, as_json(text), "site.json")).version == (23, 2)
+    with pytest.raises(ParameterError, match=r"site\.txt: .* is no version of Slurm such as 22\.05"):
+        read(tmp_path, nodes.replace("20.11.9", "old"), "site.txt")
+
+
 def test_the_version_that_a_user_gives(tmp_path: Path) -> None:
     """Where no file tells it, and in place of the one that a file tells."""
     assert site_of(site(tmp_path, "").with_slurm(version="17.11")).version == (17, 11)
