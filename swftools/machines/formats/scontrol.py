@@ -40,7 +40,8 @@ def read_scontrol(text: str, name: str) -> Found:
         A value is not as Slurm writes it, a record is cut off, or no node is there.
     """
     machine = SlurmMachine(name)
-    has_settings, version = False, {}
+    has_settings = False
+    version: dict[str, str] = {}
     for line, kind, called, words in _records(text):
         where = f"{name}, line {line}"
         if kind == "Node":
