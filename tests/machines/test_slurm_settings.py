@@ -67,7 +67,7 @@ def test_every_setting(tmp_path: Path) -> None:
     found = site_of(
         site(
             tmp_path,
-            "PriorityWeightAge=1\nPriorityWeightAssoc=2\nPriorityWeightFairshare=3\nPriorityWeightJobSize=4\n"
+            "PriorityType=priority/multifactor\nPriorityWeightAge=1\nPriorityWeightAssoc=2\nPriorityWeightFairshare=3\nPriorityWeightJobSize=4\n"
             "PriorityWeightPartition=5\nPriorityWeightQOS=6\nPriorityWeightTRES=CPU=7,Mem=8,GRES/gpu=9\n"
             "PriorityMaxAge=1-0\nPriorityDecayHalfLife=14-0\nPriorityCalcPeriod=10\nPriorityFavorSmall=YES\n"
             "FairShareDampeningFactor=3\nPriorityFlags=NO_FAIR_TREE,MAX_TRES\nSchedulerType=sched/builtin\n"
@@ -93,6 +93,28 @@ def test_every_setting(tmp_path: Path) -> None:
         "PreemptMode: not simulated (gang)",
         "PriorityFlags: not simulated (max_tres)",
     )
+
+
+def test_weights_without_a_type(tmp_path: Path) -> None:
+    """Are taken for those of multifactor, which is told; without weights it makes no difference."""
+    found = site_of(site(tmp_path, "PriorityWeightAge=5"))
+    assert found.priority.is_multifactor
+    assert found.not_simulated == ("PriorityType is not said: taken for priority/multifactor, as there are weights",)
+    assert not site_of(site(tmp_path, "PriorityType=priority/basic\nPriorityWeightAge=5")).priority.is_multifactor
+
+
+def test_whole_nodes(tmp_path: Path) -> None:
+    """Of select/linear are among what is selected."""
+    assert site_of(site(tmp_path, "SelectType=select/linear")).select == {"linear"}
+    found = site_of(site(tmp_path, "SelectType=select/linear\nSelectTypeParameters=CR_Memory"))
+    assert (found.select, found.not_simulated) == ({"linear", "cr_memory"}, ())
+
+
+def test_weights_below_0(tmp_path: Path) -> None:
+    """Of billing, as slurm.conf(5) has it; written and read again."""
+    machine = read(tmp_path, "NodeName=n1\nPartitionName=p Nodes=n1 TRESBillingWeights=CPU=-1,Mem=-0.5G\n")
+    assert site_of(machine).partitions[0].billing_weights == {"cpu": -1, "mem": -0.5 / 1024}
+    assert read(tmp_path, machine.to_yaml(), "again.yaml") == machine
 
 
 def test_times_without_a_unit(tmp_path: Path) -> None:
