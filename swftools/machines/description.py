@@ -7,7 +7,7 @@ pydantic is imported here: what must start at once imports this where it needs i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,14 +19,13 @@ from swftools.machines.as_yaml import mapping_of, yaml_of
 from swftools.machines.change import change_mapping
 from swftools.machines.formats import read_machine_file
 from swftools.machines.left_out import not_simulated
-from swftools.machines.node_table import GPU, NodeTable
+from swftools.machines.node_table import NodeTable
 from swftools.machines.numbering import Numbered, named_numbers, node_table, number_nodes
 from swftools.machines.outage_dates import from_now_on, in_log_time, stretched
 from swftools.machines.outages import node_outages
 from swftools.machines.parts import NodeKind, Number, Outage, Partition, Text, Texts
 from swftools.machines.slurm_of_parts import not_simulated_of, slurm_problems, slurm_site
 from swftools.machines.slurm_parts import Slurm
-from swftools.output.amounts import counted
 from swftools.output.shown_html import ROWS, ShowsItself
 from swftools.parameters.problems import report, report_placed, validated
 
@@ -383,28 +382,12 @@ class MachineDescription(ShowsItself):
         return partitions_frame(self.nodes, self.table())
 
     def _lines(self) -> list[str]:
-        table = self.table()
-        gpus = f", {counted(int(table.gpus.sum()) // GPU, 'GPU')}" if table.gpus.any() else ""
-        kinds = counted(len(self.nodes), "kind")
-        first = f"{counted(len(table), 'node')} of {kinds}, {counted(table.processors, 'core')}{gpus}"
-        name = f"{self.name}, " if self.name else ""
-        by_kind = self.kinds()
-        return [
-            f"MachineDescription: {name}{first}",
-            f"nodes: {_listed(zip(by_kind['kind'], by_kind['nodes'], strict=True))}",
-            "partitions: "
-            + ", ".join(
-                f"{each.name} {len(each.nodes):,}{' (default)' * (each.is_default and len(table.partitions) > 1)}"
-                for each in table.partitions
-            ),
-        ]
+        from swftools.machines.in_brief import in_brief  # noqa: PLC0415 (needs pandas)
+
+        return in_brief(self.name, self.kinds(), self.table())
 
     def _rows(self) -> tuple[pd.DataFrame, int]:
         return self.kinds().iloc[:ROWS], len(self.nodes)
-
-
-def _listed(counts: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in counts)
 
 
 def read_machine(path: str | os.PathLike[str]) -> MachineDescription:

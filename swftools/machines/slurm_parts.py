@@ -32,7 +32,7 @@ ROOT = "root"
 
 _VERSION = re.compile(r"([0-9]{2})[.]([0-9]{1,2})(?:[.].*)?", re.ASCII)
 _UNITS = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
-_WEIGHT = re.compile(r"([0-9]+(?:[.][0-9]*)?|[.][0-9]+)([kmgt]?)", re.ASCII | re.IGNORECASE)
+_WEIGHT = re.compile(r"(-?[0-9]+(?:[.][0-9]*)?|-?[.][0-9]+)([kmgt]?)", re.ASCII | re.IGNORECASE)
 _MOST = 1e15
 
 
@@ -83,8 +83,8 @@ def _shares(value: Any) -> float | str:
     raise ValueError(f"{str(value)[:40]!r} is neither a number of shares from 0 on nor {PARENT}")
 
 
-def _resources(read: Callable[[str, Any], Any]) -> Callable[[Any], Any]:
-    """Return what reads amounts by resource, each by a function of its name and value."""
+def _resources(read: Callable[[str, Any], Any], least: float) -> Callable[[Any], Any]:
+    """Return what reads amounts by resource, each by a function of its name and value, and at least so much."""
 
     def checked(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -96,8 +96,8 @@ def _resources(read: Callable[[str, Any], Any]) -> Callable[[Any], Any]:
                 near = did_you_mean([called], RESOURCES) or f"; there are: {', '.join(RESOURCES)}"
                 raise ValueError(f"no resource {name!r} is simulated{near}")
             number = read(called, amount)
-            if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= _MOST:
-                raise ValueError(f"{name}: {str(amount)[:40]!r} is no number from 0 on")
+            if isinstance(number, bool) or not isinstance(number, int | float) or not least <= number <= _MOST:
+                raise ValueError(f"{name}: {str(amount)[:40]!r} is no number{' from 0 on' * (not least)}")
             found[called] = float(number)
         return found
 
@@ -119,7 +119,10 @@ def _memory(value: Any) -> Any:
 
 
 def weight_of(name: str, value: Any) -> Any:
-    """Return the weight of a resource; with a unit, as in 0.25G, it is of that much memory, and becomes one of 1 MB."""
+    """Return the weight of a resource, which may be below 0.
+
+    With a unit, as in 0.25G, it is of that much memory, and becomes one of 1 MB.
+    """
     found = _WEIGHT.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None or (found[2] and name != "mem"):
         return value
@@ -154,8 +157,8 @@ Weight = Annotated[float, Strict(), Field(ge=0, le=_MOST)]
 Time = Annotated[Annotated[float, Field(ge=0, le=1e10)], BeforeValidator(_time)]
 Megabytes = Annotated[Annotated[float, Strict(), Field(ge=0, le=_MOST)], BeforeValidator(_memory)]
 Shares = Annotated[float | str, PlainValidator(_shares)]
-Amounts = Annotated[dict[str, float], BeforeValidator(_resources(_amount))]
-Weights = Annotated[dict[str, float], BeforeValidator(_resources(weight_of))]
+Amounts = Annotated[dict[str, float], BeforeValidator(_resources(_amount, 0.0))]
+Weights = Annotated[dict[str, float], BeforeValidator(_resources(weight_of, -_MOST))]
 PreemptMode = Annotated[Literal["cluster", "off", "requeue", "cancel", "suspend"], BeforeValidator(_small)]
 
 

@@ -236,7 +236,7 @@ class SlurmSite:
     scheduler : mapping of str to float
         ``SchedulerParameters`` that are simulated, by their names in Slurm; words without a value are 1.
     select : frozenset of str
-        ``SelectTypeParameters`` in small letters.
+        ``SelectTypeParameters`` in small letters, and ``linear`` of ``select/linear``.
     preempt_type : str
         ``none``, ``qos`` or ``partition_prio``.
     preempt_mode : str
@@ -324,5 +324,5 @@ PRIORITY_FLAGS = frozenset({"fair_tree", "no_fair_tree"})
 QOS_FLAGS = frozenset({"noreserve"})
 """Flags of a QOS that are simulated."""
 
-SELECT = frozenset({"cr_cpu", "cr_cpu_memory", "cr_core", "cr_core_memory", "cr_linear"})
-"""``SelectTypeParameters`` that are simulated."""
+SELECT = frozenset({"cr_cpu", "cr_cpu_memory", "cr_core", "cr_core_memory", "linear", "cr_memory"})
+"""``SelectTypeParameters`` that are simulated; ``linear`` is of ``select/linear``."""

@@ -157,21 +157,23 @@ def check_keys(content: Iterable[Any], known: Collection[str], where: str) -> No
             raise ParameterError(f"{where}: unknown key {key!r}{near}; there are: {', '.join(known)}")
 
 
-def read_yaml(data: bytes | str) -> Any:
+def read_yaml(data: bytes | str, most: int = SIZE_LIMIT) -> Any:
     """Read one YAML document; None where it is empty.
 
     Parameters
     ----------
     data : bytes or str
         One YAML document; bytes in UTF-8 or UTF-16.
+    most : int
+        Bytes that it may have.
 
     Raises
     ------
     NotYamlError
         It is not YAML, or holds what is refused here.
     """
-    if len(data) > SIZE_LIMIT:
-        raise NotYamlError(f"{len(data):,} bytes, more than {SIZE_LIMIT:,}: is this the right file?")
+    if len(data) > most:
+        raise NotYamlError(f"{len(data):,} bytes, more than {most:,}: is this the right file?")
     return _document(data).value
 
 

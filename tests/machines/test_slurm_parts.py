@@ -181,6 +181,16 @@ def test_written_and_read_again(tmp_path: Path) -> None:
         assert differences(table_of_document(document_of(table)), table) == []
 
 
+def test_a_centre_of_many_users(tmp_path: Path) -> None:
+    """Is read from more than files that are written by hand may have."""
+    names = [f"{'u' * 1000}{place}" for place in range(1100)]
+    users = ", ".join(f"{{name: {name}}}" for name in names)
+    text = f"nodes: [{{names: n1, cores: 1}}]\nslurm: {{accounts: [{{name: a, users: [{users}]}}]}}\n"
+    assert len(text) > 1 << 20
+    found = site_of(read(tmp_path, text, "site.yaml")).associations
+    assert [each.user for each in found[2:]] == names
+
+
 def test_states_of_machines_without_slurm() -> None:
     """Also such as were saved before anything was known of it."""
     table = MachineDescription.from_mapping({"nodes": SMALL["nodes"]}).table()
@@ -235,7 +245,7 @@ def test_usual_values_are_those_of_policies() -> None:
         ({"priority": {"calc_period": 0}}, "slurm.priority.calc_period: 0 is not above 0"),
         ({"priority": {"type": "lottery"}}, "slurm.priority.type"),
         ({"priority": {"tres": {"gpus": 1}}}, "no resource 'gpus' is simulated; there are: cpu, mem"),
-        ({"priority": {"tres": {"cpu": "1G"}}}, "cpu: '1G' is no number from 0 on"),
+        ({"priority": {"tres": {"cpu": "1G"}}}, "cpu: '1G' is no number"),
         ({"qos": [{"name": "a", "max_tres_pu": {"cpu": -1}}]}, "slurm.qos.0.max_tres_pu: cpu: '-1' is no number"),
         (
             {"qos": [{"name": "a", "max_tres_pu": {"mem": "1X"}}]},
@@ -379,6 +389,15 @@ def test_changes_that_are_refused(change: str, said: str) -> None:
         small().changed([change])
 
 
+def test_names_that_begin_alike() -> None:
+    """Of j and j.doe the longest that fits is meant; of a key that is none, too."""
+    users = [{"name": "j"}, {"name": "j.doe"}, {"name": "j.doe.shares"}]
+    machine = small(accounts=[{"name": "a", "users": users}])
+    changes = ["slurm.accounts.a.users.j.shares=2", "slurm.accounts.a.users.j.doe.shares=3"]
+    found = site_of(machine.changed([*changes, "slurm.accounts.a.users.j.doe.shares.shares=4"]))
+    assert [each.shares for each in found.associations[2:]] == [2, 3, 4]
+
+
 def test_a_change_of_what_is_not_told() -> None:
     """How Slurm is configured must be known first; so must accounts."""
     plain = MachineDescription.from_mapping({"nodes": SMALL["nodes"]})
@@ -410,4 +429,5 @@ def test_nodes_that_come_and_go_and_their_switches() -> None:
     deep = site_of(small(switches=tree).changed(["nodes.n.count=4"]))
     assert [each.name for each in deep.switches] == ["x", "t"]
     by_kind = small(switches=[{"name": "s", "nodes": "n"}]).changed(["nodes.n.count+=2"])
+    assert by_kind.to_mapping()["slurm"]["switches"] == [{"name": "s", "nodes": ["n"]}]
     assert site_of(by_kind).switches[0].nodes == tuple(range(10))

@@ -67,7 +67,7 @@ def test_every_setting(tmp_path: Path) -> None:
     found = site_of(
         site(
             tmp_path,
-            "PriorityWeightAge=1\nPriorityWeightAssoc=2\nPriorityWeightFairshare=3\nPriorityWeightJobSize=4\n"
+            "PriorityType=priority/multifactor\nPriorityWeightAge=1\nPriorityWeightAssoc=2\nPriorityWeightFairshare=3\nPriorityWeightJobSize=4\n"
             "PriorityWeightPartition=5\nPriorityWeightQOS=6\nPriorityWeightTRES=CPU=7,Mem=8,GRES/gpu=9\n"
             "PriorityMaxAge=1-0\nPriorityDecayHalfLife=14-0\nPriorityCalcPeriod=10\nPriorityFavorSmall=YES\n"
             "FairShareDampeningFactor=3\nPriorityFlags=NO_FAIR_TREE,MAX_TRES\nSchedulerType=sched/builtin\n"
@@ -93,6 +93,38 @@ def test_every_setting(tmp_path: Path) -> None:
         "PreemptMode: not simulated (gang)",
         "PriorityFlags: not simulated (max_tres)",
     )
+
+
+def test_weights_without_a_type(tmp_path: Path) -> None:
+    """Are taken for those of multifactor, which is told; without weights it makes no difference."""
+    found = site_of(site(tmp_path, "PriorityWeightAge=5"))
+    assert found.priority.is_multifactor
+    assert found.not_simulated == ("PriorityType is not said: taken for priority/multifactor, as there are weights",)
+    assert not site_of(site(tmp_path, "PriorityType=priority/basic\nPriorityWeightAge=5")).priority.is_multifactor
+
+
+def test_whole_nodes(tmp_path: Path) -> None:
+    """Of select/linear are among what is selected."""
+    assert site_of(site(tmp_path, "SelectType=select/linear")).select == {"linear"}
+    found = site_of(site(tmp_path, "SelectType=select/linear\nSelectTypeParameters=CR_Memory"))
+    assert (found.select, found.not_simulated) == ({"linear", "cr_memory"}, ())
+
+
+def test_weights_below_0(tmp_path: Path) -> None:
+    """Of billing, as slurm.conf(5) has it; written and read again."""
+    machine = read(tmp_path, "NodeName=n1\nPartitionName=p Nodes=n1 TRESBillingWeights=CPU=-1,Mem=-0.5G\n")
+    assert site_of(machine).partitions[0].billing_weights == {"cpu": -1, "mem": -0.5 / 1024}
+    assert read(tmp_path, machine.to_yaml(), "again.yaml") == machine
+
+
+def test_times_without_a_unit(tmp_path: Path) -> None:
+    """Are minutes, as slurm.conf(5) has them, but for KillWait, which is seconds; unlimited is very long."""
+    text = "PriorityMaxAge=90\nPriorityDecayHalfLife=30\nPriorityCalcPeriod=2\nPreemptExemptTime=3\nKillWait=40\n"
+    found = site_of(site(tmp_path, f"{text}OverTimeLimit=UNLIMITED"))
+    priority = found.priority
+    assert (priority.max_age, priority.half_life, priority.calc_period) == (5400, 1800, 120)
+    assert (found.preempt_exempt_time, found.kill_wait, found.over_time_limit) == (180, 40, 1e10)
+    assert site_of(site(tmp_path, "PriorityDecayHalfLife=0")).priority.half_life == 0
 
 
 def test_what_is_not_said(tmp_path: Path) -> None:
@@ -124,6 +156,18 @@ def test_fair_tree_is_usual_since_19_05(tmp_path: Path, version: str, flags: str
     found = site_of(read(tmp_path, text, "site.txt"))
     assert found.version == tuple(map(int, version.split(".")[:2]))
     assert found.priority.is_fair_tree == is_fair_tree
+
+
+def test_versions_without_the_settings(tmp_path: Path) -> None:
+    """Of text it is that of a node, of JSON that of the document; the settings know better."""
+    nodes = NODES.replace("State=IDLE", "State=IDLE Version=20.11.9")
+    assert site_of(read(tmp_path, nodes, "site.txt")).version == (20, 11)
+    settings = "Configuration data as of now\nSLURM_VERSION = 21.08.1\n"
+    assert site_of(read(tmp_path, nodes + settings, "site.txt")).version == (21, 8)
+    text = "".join((FILES / f"{each}.txt").read_text() for each in ("node", "partition", "reservation"))
+    assert site_of(read(tmp_path, as_json(text), "site.json")).version == (23, 2)
+    with pytest.raises(ParameterError, match=r"site\.txt: .* is no version of Slurm such as 22\.05"):
+        read(tmp_path, nodes.replace("20.11.9", "old"), "site.txt")
 
 
 def test_the_version_that_a_user_gives(tmp_path: Path) -> None:

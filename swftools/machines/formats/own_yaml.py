@@ -15,6 +15,8 @@ _OF_OTHERS = re.compile(
     r'"(?:real_memory|slurm|meta|node_list|maximums|pbs_version|resources_available|clusters)"\s*:|\bnodes_per_rack\b',
     re.IGNORECASE,
 )
+_MOST_BYTES = 1 << 25
+"""Of a file: a centre of 10,000 users has 1 MB, and some have more."""
 
 
 def _recognise(text: str) -> Fit:
@@ -35,7 +37,7 @@ def read_own_yaml(text: str, name: str) -> Found:
     """
     data = text.encode()
     try:
-        content = read_yaml(data)
+        content = read_yaml(data, _MOST_BYTES)
     except NotYamlError as error:
         raise ParameterError(f"{name}, {error}") from error
     if not isinstance(content, dict):

@@ -41,6 +41,7 @@ def read_scontrol(text: str, name: str) -> Found:
     """
     machine = SlurmMachine(name)
     has_settings = False
+    version: dict[str, str] = {}
     for line, kind, called, words in _records(text):
         where = f"{name}, line {line}"
         if kind == "Node":
@@ -48,6 +49,7 @@ def read_scontrol(text: str, name: str) -> Found:
                 if not words.get(key.lower()):
                     raise ParameterError(f"{where}: node {called} has no {key}; its record is cut off")
             machine.add_nodes([called], words, where)
+            version = version or ({"slurm_version": words["version"]} if words.get("version") else {})
         elif kind == "Partition":
             if "totalnodes" not in words:
                 raise ParameterError(f"{where}: partition {called} has no TotalNodes; its record is cut off")
@@ -60,6 +62,7 @@ def read_scontrol(text: str, name: str) -> Found:
             has_settings = True
             machine.set(words, where)
     if not has_settings:
+        machine.set(version, name)  # of what runs on the first node
         machine.note("settings of the whole machine (DefMemPerCPU) are what scontrol show config prints: not there")
     return Found(machine.content(), places=machine.places)
 

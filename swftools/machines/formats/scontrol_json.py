@@ -39,6 +39,10 @@ def read_scontrol_json(text: str, name: str) -> Found:
     """
     machine = SlurmMachine(name)
     for kind, entry in _entries(text, name):
+        if kind == "meta":
+            if release := _text(entry, "slurm.release") or _text(entry, "Slurm.release"):
+                machine.set({"slurm_version": release}, f"{name}, meta")
+            continue
         called = str(entry.get("name") or entry.get("LicenseName") or "")
         where = f"{name}, {kind} {called!r}"
         if not called:
@@ -73,6 +77,8 @@ def _entries(text: str, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             raise ParameterError(f"{name}, line {line}: not readable as JSON: {told}; is the file whole?") from error
         if not isinstance(document, dict):
             raise ParameterError(f"{name}: is no JSON of scontrol, which is a mapping")
+        if isinstance(document.get("meta"), dict):
+            yield "meta", document["meta"]
         for kind in _KINDS:
             entries = document.get(kind, [])
             for entry in entries if isinstance(entries, list) else []:

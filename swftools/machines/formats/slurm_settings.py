@@ -114,13 +114,13 @@ def tres_of(text: str, where: str, *, are_weights: bool = False) -> tuple[dict[s
         if name not in RESOURCES:
             others.append(name)
             continue
-        if amount == "-1":
+        if amount == "-1" and not are_weights:
             continue
         if are_weights:
             number = weight_of(name, amount)
         else:
             number = _megabytes(amount) if name == "mem" else float(amount) if _NUMBER.fullmatch(amount) else None
-        if not isinstance(number, float) or not 0 <= number <= 1e15:
+        if not isinstance(number, float) or not (-1e15 if are_weights else 0.0) <= number <= 1e15:
             raise ParameterError(f"{where}: {item[:40]!r} is no number of {name}; write one, such as {name}=512")
         found[name] = number
     return found, others
@@ -180,7 +180,8 @@ class SlurmSettings:
             self._tell("SchedulerType, taken for sched/builtin", [kind])
         found["scheduler_type"] = kind if kind in _SCHEDULERS else "builtin"
         found["scheduler"] = self._parameters(found)
-        if select := self._list("selecttypeparameters"):
+        is_linear = self._text("selecttype").lower().endswith("linear")
+        if select := [*(["linear"] if is_linear else []), *self._list("selecttypeparameters")]:
             found["select"] = select
         found["enforce"] = self._list("accountingstorageenforce")
         self._preemption(found)
@@ -202,6 +203,8 @@ class SlurmSettings:
 
     def _priority_type(self) -> str:
         text = self._text("prioritytype").lower()
+        if not text and any(self._text(key) for key in _WEIGHTS):
+            self.not_simulated.append("PriorityType is not said: taken for priority/multifactor, as there are weights")
         kind = text.removeprefix("priority/") or _PRIORITIES[0]
         if kind not in _PRIORITIES:
             known = " and ".join(f"priority/{each}" for each in _PRIORITIES)
