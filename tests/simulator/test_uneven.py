@@ -99,6 +99,7 @@ def test_who_is_alone_holds_whole_nodes() -> None:
     """Whatever its lists say: B has one core of the fat node in them, and all of it in what is held."""
     lists = pd.Series([[4, 1, 3], [1], None, [1, 5]], dtype=pd.ArrowDtype(INTEGERS))
     alone = replace(SCHEDULE, segments=SCHEDULE.segments.assign(cores_by_node=lists))
+    assert uneven_runs(alone).tolist() == [0, 3]
     assert allocations_of(alone).cores.tolist() == [4, 1, 3, 8, 1, 1, 5]
     with all_interpreted():
         pd.testing.assert_frame_equal(nodes_over_time(alone), nodes_over_time(SCHEDULE))
@@ -251,6 +252,17 @@ def test_what_else_breaks_it() -> None:
     moved = runs.assign(cores_by_node=pd.Series(lists, dtype=pd.ArrowDtype(INTEGERS)))
     moved["nodes"] = [[0, 1, 3, 3], [2, 2], [1, 1], [1, 2]]
     assert "node-size" in broken(lambda _: moved)
+
+
+def test_the_first_node_is_told() -> None:
+    """Of several on which a run has too much: C on the first fat node, which is too small for it."""
+    runs = with_lists(cores_by_node=[[4, 1, 3], None, [9, 6], None]).segments
+    runs.loc[runs["job_number"] == 3, "cores_per_node"] = 9
+    jobs = SCHEDULE.jobs.assign(allocated_processors=[8, 8, 15, 1])
+    with all_interpreted():
+        found = checked(replace(SCHEDULE, jobs=jobs, segments=runs)).violations
+    assert found["rule"].tolist() == ["node-size"]
+    assert "has 9 cores, 60 MB and 2 GPUs of node fat01, which has 8, 200 and 2" in found["message"].iloc[0]
 
 
 def test_what_is_refused() -> None:
