@@ -95,6 +95,30 @@ def test_over_time_by_hand() -> None:
     assert steps["busy_nodes"].tolist() == [4, 4, 4, 4, 4, 0]
 
 
+def test_who_is_alone_holds_whole_nodes() -> None:
+    """Whatever its lists say: B has one core of the fat node in them, and all of it in what is held."""
+    lists = pd.Series([[4, 1, 3], [1], None, [1, 5]], dtype=pd.ArrowDtype(INTEGERS))
+    alone = replace(SCHEDULE, segments=SCHEDULE.segments.assign(cores_by_node=lists))
+    assert uneven_runs(alone).tolist() == [0, 3]
+    assert allocations_of(alone).cores.tolist() == [4, 1, 3, 8, 1, 1, 5]
+    with all_interpreted():
+        pd.testing.assert_frame_equal(nodes_over_time(alone), nodes_over_time(SCHEDULE))
+        assert checked(alone).violations.empty
+
+
+def test_runs_in_any_order() -> None:
+    """The first run of a job is the one that starts first, wherever it stands: D runs again, on two nodes."""
+    runs = SCHEDULE.segments
+    again = runs[runs["job_number"] == 4].assign(start_time=11.0, end_time=13.0, nodes=[[0, 1]], cores_by_node=[[1, 1]])
+    runs = pd.concat([runs, again], ignore_index=True)
+    with all_interpreted():
+        steps = [nodes_over_time(replace(SCHEDULE, segments=runs.iloc[::step])) for step in (1, -1)]
+        waits = [wait_reasons(replace(SCHEDULE, segments=runs.iloc[::step])) for step in (1, -1)]
+    pd.testing.assert_frame_equal(*steps)
+    pd.testing.assert_frame_equal(*waits)
+    assert waits[0]["request"].tolist()[3] == "part of a node"
+
+
 @pytest.mark.parametrize("seed", by_day(range(60), 10))
 def test_twins(seed: int) -> None:
     """What is held over time, and measures, of any schedule."""
@@ -189,6 +213,7 @@ def test_files(tmp_path: Path) -> None:
         ({"cores_by_node": [[4, 1, 1, 1], None, [1, 5], None]}, {"nodes"}, "job 1 has lists"),
         ({"cores_by_node": [[4, 4, 0], None, [1, 5], None]}, {"nodes"}, "job 1 has lists"),
         ({"cores_by_node": [[3, 3, 2], None, [1, 5], None]}, {"nodes"}, "job 1 has lists"),
+        ({"cores_by_node": [[5, 1, 2], None, [1, 5], None]}, {"nodes"}, "job 1 has lists"),
         ({"memory_by_node": [[50, -20, 0], None, None, None]}, {"nodes"}, "job 1 has lists"),
         ({"cores_by_node": [[1, 1, 4], None, [1, 5], None]}, {"node-capacity"}, "9 of 8 cores of node fat02"),
         ({"cores_by_node": [[1, 4, 3], None, [1, 5], None]}, {"node-capacity"}, "5 of 4 cores of node thin02"),
@@ -229,6 +254,17 @@ def test_what_else_breaks_it() -> None:
     assert "node-size" in broken(lambda _: moved)
 
 
+def test_the_first_node_is_told() -> None:
+    """Of several on which a run has too much: C on the first fat node, which is too small for it."""
+    runs = with_lists(cores_by_node=[[4, 1, 3], None, [9, 6], None]).segments
+    runs.loc[runs["job_number"] == 3, "cores_per_node"] = 9
+    jobs = SCHEDULE.jobs.assign(allocated_processors=[8, 8, 15, 1])
+    with all_interpreted():
+        found = checked(replace(SCHEDULE, jobs=jobs, segments=runs)).violations
+    assert found["rule"].tolist() == ["node-size"]
+    assert "has 9 cores, 60 MB and 2 GPUs of node fat01, which has 8, 200 and 2" in found["message"].iloc[0]
+
+
 def test_what_is_refused() -> None:
     """Lists with another length than the run has nodes, and no lists."""
     odd = with_lists(cores_by_node=[[4, 1], None, [1, 5], None])
@@ -242,6 +278,13 @@ def test_what_is_refused() -> None:
         allocations_of(replace(SCHEDULE, segments=lacks))
     with all_interpreted():
         assert set(checked(replace(SCHEDULE, segments=lacks)).violations["rule"]) == {"nodes"}
+
+
+def test_ranges_of_runs_that_follow_each_other() -> None:
+    """The nodes of a run are its own, also where those of the next one come right behind them."""
+    none, two = np.zeros(4, np.int64), np.zeros(2, np.int64)
+    columns = columns_of_parts(np.array([0, 2, 4]), np.arange(4), none + 1, none, none, MACHINE, two, two == 1)
+    assert [list(nodes) for nodes in columns["nodes"]] == [[0, 1], [2, 3]]
 
 
 @pytest.mark.parametrize("seed", by_day(range(40), 10))

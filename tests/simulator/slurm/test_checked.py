@@ -69,10 +69,15 @@ def check(
     start: float = 0.0,
     **columns: Any,
 ) -> ValidationReport:
-    """Validate it against the trace of its job."""
-    trace = log_of([{"submit_line": line, "run_time": 10.0, "requested_time": 10.0, **columns}])
+    """Validate it against the trace of its job, and of one that never ran, and asked for another partition."""
+    rows = [
+        {"submit_line": line, "run_time": 10.0, "requested_time": 10.0, **columns},
+        {"submit_line": "sbatch -p r -n 1 x"},
+    ]
+    schedule = schedule_of(parts, partition, alone=alone, start=start)
+    left = pd.DataFrame({"job_number": pd.array([2], dtype="Int64"), "job_occurrence": [0], "reason": ["no run time"]})
     with all_interpreted():
-        return validate(schedule_of(parts, partition, alone=alone, start=start), trace=trace)
+        return validate(replace(schedule, excluded=left), trace=log_of(rows))
 
 
 def test_a_sound_schedule() -> None:
@@ -82,7 +87,7 @@ def test_a_sound_schedule() -> None:
     assert {"asked", "ready", "node-capacity", "partition", "exclusive"} <= set(report.checked)
     no_memory = check("sbatch -p p -n 1 x", [(0, 1, 0, 0)])
     assert no_memory.violations.empty
-    assert "assumed: no memory, as the log tells none and the partition has no default: 1 job" in no_memory.notes
+    assert "assumed: no memory, as the log tells none and the partition has no default: 2 jobs" in no_memory.notes
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ def test_nodes_by_name() -> None:
     assert nodes("-w n9 -n 3") == ([0, 1, 2, 3], True)
     assert nodes("-w n[2-3] -x n3 -n 2") == ([1], False)
     assert nodes("-x n[ -n 2") == ([0, 1, 2, 3], False)
+    assert asked({"submit_line": "sbatch -p p -w n[2-3] -n 5 x"}, table=table).min_nodes.tolist() == [2]
 
 
 def test_sets_are_there_once() -> None:
@@ -152,3 +153,5 @@ def test_the_partition_of_a_line_counts() -> None:
     assert of_line("-n 1 -p short,batch", partition="batch")["partitions"] == ["short", "batch"]
     assert of_line("-n 1 -p night", partition="batch")["partitions"] == ["batch"]
     assert of_line("-n 1", partition="short")["partitions"] == ["short"]
+    rows = [{"submit_line": f"sbatch -n 1 -p {name} x", "partition": "batch"} for name in ("night", "short")]
+    assert [row_of(asked(*rows), row)["partitions"] for row in (0, 1)] == [["batch"], ["short"]]

@@ -142,7 +142,7 @@ LINES: list[tuple[str, dict[str, Any]]] = [
     ("-c 4", {"cpus": 4, "cpus_per_task": 4}),
     ("-n 17 --ntasks-per-node=4", {"cpus": 17, "tasks_per_node": 4, "min_nodes": 5, "max_nodes": 0, "wanted_nodes": 5}),
     ("-N 2 --ntasks-per-node=4", {"cpus": 8, "tasks_per_node": 4, "min_nodes": 2, "max_nodes": 2}),
-    ("-N 2 -n 9 --ntasks-per-node=4", {"cpus": 9, "tasks_per_node": 0}),
+    ("-N 2 -n 9 --ntasks-per-node=4", {"cpus": 9, "tasks_per_node": 0, "min_nodes": 2, "max_nodes": 2}),
     ("-n 4 --mem=8G", {"memory_per_node": 8192, "memory_per_cpu": 0}),
     ("-n 4 --mem-per-cpu=3000", {"memory_per_node": 0, "memory_per_cpu": 3000}),
     ("-n 4 --mem=0", {"memory_per_node": 0, "memory_per_cpu": 0}),
@@ -151,6 +151,7 @@ LINES: list[tuple[str, dict[str, Any]]] = [
     ("-n 4 -p gpu --gpus-per-task=2", {"gpus_per_node": 0, "gpus": 8}),
     ("-n 4 -p gpu -G 3", {"gpus": 3}),
     ("-n 4 -p gpu --gres=gpu:a100:2,tmp:3", {"gpus_per_node": 2, "nodes_allowed": 0}),
+    ("-n 4 -p gpu --gres=gpu:a100:1,gpu:v100:1", {"gpus_per_node": 2, "nodes_allowed": -1}),
     ("-n 4 --exclusive", {"is_exclusive": True}),
     ("-n 4 --exclusive=user", {"is_exclusive": False}),
     ("-n 64 -p big -N 8", {"cpus": 64, "is_exclusive": True, "partitions": ["big"]}),
@@ -186,6 +187,12 @@ def test_a_line_that_does_not_explain_the_log() -> None:
     # What the log tells of memory is of the CPUs that it tells.
     found = of_line("-n 2 --mem-per-cpu=3G job.sh", requested_processors=4, requested_memory=1536.0 * 1024)
     assert (found["cpus"], found["memory_per_cpu"]) == (4, 1536)
+    found = of_line("-n 4 job.sh", requested_processors=4, requested_nodes=2)
+    assert (found["min_nodes"], found["max_nodes"]) == (2, 2)
+    # GPUs of each node are told by the line, also where the number of nodes is open.
+    columns = {"requested_processors": 16, "requested_nodes": 1, "allocated_nodes": 2, "requested_gpus": 2}
+    found = of_line("-p gpu --gpus-per-node=2 job.sh", **columns)
+    assert (found["gpus_per_node"], found["gpus"], found["max_nodes"]) == (2, 0, 0)
     # Tasks of 3 CPUs do not make 16 of them; a range of nodes holds if the log says its least.
     found = of_line("-c 3 -N 2-6 job.sh", requested_processors=16, requested_nodes=2)
     assert (found["cpus_per_task"], found["min_nodes"], found["max_nodes"], found["wanted_nodes"]) == (1, 2, 6, 6)
