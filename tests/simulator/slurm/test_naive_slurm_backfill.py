@@ -256,10 +256,12 @@ def test_a_try_from_where_plans_overlap() -> None:
 
 def test_a_try_from_where_nodes_come_free() -> None:
     """A job that would start after the end of a plan is tried again from there."""
-    jobs = "job cpus limit set / A 1 100 1 / B 1 500 2 / C 2 50 0-1 / D 1 100 ."
-    _, worked = cycle("count cores / 3 1", "p:0-2", jobs, (0, "1:1"), (1, "2:1"))
-    # C is planned on 0 and 1 at 100; D has node 2 at 500, but node 0 at 150
+    jobs = "job cpus limit set / A 1 100 1 / B 1 500 2 / C 2 50 0-1 / D 1 100 . / E 1 50 ."
+    scheduler = {"bf_max_job_test": 3}
+    world, worked = cycle("count cores / 3 1", "p:0-2", jobs, (0, "1:1"), (1, "2:1"), scheduler=scheduler)
+    # C is planned on 0 and 1 at 100; D has node 2 at 500, but node 0 at 150; its two tries count as one
     assert text_of(worked.table) == "0-100:012 100-150:2 150-250:12 250-600:012"
+    assert started(world) == "1:1 2:1 - - 0:1"
 
 
 def test_starts_that_end_within_the_slot() -> None:

@@ -11,6 +11,7 @@ import pytest
 from swftools.machines.slurm_site import SlurmAssociation, SlurmLimits, SlurmPartition, SlurmPriority, SlurmQos
 from tests.drawn import rows_of
 from tests.naive.slurm_main import work_pass
+from tests.naive.slurm_policy import Cycles
 from tests.naive.slurm_world import World
 from tests.slurm_drawn import draw_world, outcome, put, run_drawn, shown
 
@@ -244,6 +245,9 @@ def test_the_partition_before_the_job_before_the_association() -> None:
     world.used_by_qos[2] = {}
     work_pass(world, True)
     assert world.jobs[1].reason == "QOSMaxNodePerJobLimit"
+    assert limited({"max_tres": {"cpu": 9.0}}, u={"max_tres": {"cpu": 3.0}}).jobs[1].placed
+    world = limited({"max_tres": {"mem": 900.0}}, u={"max_tres": {"cpu": 3.0}})
+    assert world.jobs[1].reason == "AssocMaxCpuPerJobLimit"
 
 
 def test_limits_that_are_not_enforced() -> None:
@@ -293,6 +297,22 @@ def test_phases() -> None:
     assert starts(jobs, 0.5) == ["130.5", "130.5"]  # 29 / 2 ticks at half a second
     assert starts(jobs, 0.05) == ["103.438", "130.438"]  # first pass at 100 + 3 s, ticks at .45 cut to 64ths
     assert starts(jobs, 0.1) == ["106.891", "130.891"]
+
+
+def test_first_times() -> None:
+    """Each thing that is done in cycles begins at its own part of its interval, and comes again after whole ones."""
+    priority = SlurmPriority(calc_period=60)
+    scheduler = {"sched_interval": 50.0, "bf_interval": 30.0}
+    world = draw_world("cores / 2", "p:0", "job / A", scheduler=scheduler, priority=priority)
+    for phase, full, backfill, period in [(0.0, 0, 0, 0), (0.5, 25, 15, 30), (0.25, 13, 23, 15), (0.1, 5, 21, 18)]:
+        cycles = Cycles(world, phase, 0)
+        assert [cycles.full_is_due(number) for number in (full - 1, full, full + 9)] == [False, True, True]
+        assert [cycles.backfill_is_due(number) for number in (backfill - 1, backfill)] == [False, True]
+        assert [cycles.period_is_due(number) for number in (period - 1, period)] == [False, True]
+        cycles.last_full = cycles.last_backfill = cycles.last_period = 7
+        assert [cycles.full_is_due(number) for number in (56, 57)] == [False, True]
+        assert [cycles.backfill_is_due(number) for number in (36, 37)] == [False, True]
+        assert [cycles.period_is_due(number) for number in (66, 67)] == [False, True]
 
 
 def test_who_ends_at_a_tick_makes_room_at_it() -> None:

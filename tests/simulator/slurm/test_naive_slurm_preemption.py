@@ -130,6 +130,14 @@ def test_requeued(has_backfill: bool) -> None:
     assert [run.by for run in world.runs] == [by] * 4
 
 
+def test_a_stop_asks_for_a_pass() -> None:
+    """What a preempted job leaves is looked at in the next pass, and not only in a full one."""
+    jobs = "job submit run limit cpus qos / A 0 100 100 2 0 / B 20 50 50 1 1 / C 20 10 10 1 2"
+    scheduler = {"sched_max_job_start": 1.0}
+    world, _ = run_drawn("cores / 2", "p:0", jobs, has_backfill=False, scheduler=scheduler, **BY_QOS)
+    assert history(world)[:3] == [("A", 0, 20, "requeue"), ("C", 23, 33, ""), ("B", 20, 70, "")]
+
+
 def test_cancelled() -> None:
     """Who is cancelled does not come back."""
     world, _ = run_drawn("cores / 2", "p:0", JOBS, **site_of(SlurmQos("low", preempt_mode="cancel")))
