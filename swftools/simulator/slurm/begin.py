@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from swftools.errors import ParameterError
+from swftools.kernel import FloatArray
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.engine.replay import Coming
@@ -15,6 +16,22 @@ from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.requests import slurm_jobs_of
 from swftools.simulator.slurm.setting import Logged, Setting
 from swftools.trace import Trace
+
+
+@dataclass(frozen=True)
+class RealRun:
+    """A run that is followed: when and where each job of a trace ran.
+
+    Parameters
+    ----------
+    logged : Logged
+        Starts and nodes, by row of the trace.
+    eligible_time : numpy.ndarray of float64, shape (rows,)
+        From when on each job could start, s.
+    """
+
+    logged: Logged
+    eligible_time: FloatArray
 
 
 @dataclass(frozen=True)
@@ -36,8 +53,12 @@ class OfSlurm:
         return Setting(self.table, self.jobs, row, np.asarray(trace.views.submit_time[row]), limit, self.logged)
 
 
-def asked_of_slurm(name: str, trace: Trace, table: NodeTable | None) -> tuple[Asked, OfSlurm]:
+def asked_of_slurm(
+    name: str, trace: Trace, table: NodeTable | None, follows: RealRun | None = None
+) -> tuple[Asked, OfSlurm]:
     """Return what jobs ask in CPUs, as the event loop takes it, and all else that the rules take.
+
+    Where a real run is followed jobs are eligible when they were there.
 
     Raises
     ------
@@ -61,7 +82,7 @@ def asked_of_slurm(name: str, trace: Trace, table: NodeTable | None) -> tuple[As
         places=(),
         code=jobs.code,
         reasons=jobs.reasons,
-        ready_time=jobs.ready_time,
+        ready_time=jobs.ready_time if follows is None else follows.eligible_time,
         assumed=jobs.assumed,
     )
-    return asked, OfSlurm(table, jobs)
+    return asked, OfSlurm(table, jobs, None if follows is None else follows.logged)
