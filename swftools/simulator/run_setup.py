@@ -62,6 +62,7 @@ def begin(
     machine: object = None,
     parameters: Mapping[str, Any],
     number_of: Callable[[int], object],
+    follows: Any = None,
 ) -> Begun:
     """Check the options of a simulation, and make what it begins with.
 
@@ -75,6 +76,8 @@ def begin(
         Of the policy.
     number_of : callable
         Says what a user calls a job.
+    follows : RealRun, optional
+        A real run, which a policy follows that has a setting (``swftools.simulator.slurm.begin``).
     """
     asked_for, given = read_policy(policy, parameters)
     found = find_predictor(run.predictor)
@@ -95,7 +98,7 @@ def begin(
     if rule.has_setting:
         from swftools.simulator.slurm.begin import asked_of_slurm  # noqa: PLC0415 (where Slurm decides only)
 
-        asked, of_slurm = asked_of_slurm(rule.name, trace, table)
+        asked, of_slurm = asked_of_slurm(rule.name, trace, table, follows)
     elif table is not None:
         from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 

@@ -21,6 +21,22 @@ from swftools.trace import Trace
 
 
 @dataclass(frozen=True)
+class RealRun:
+    """A run that is followed: when and where each job of a trace ran.
+
+    Parameters
+    ----------
+    logged : Logged
+        Starts and nodes, by row of the trace.
+    eligible_time : numpy.ndarray of float64, shape (rows,)
+        From when on each job could start, s.
+    """
+
+    logged: Logged
+    eligible_time: FloatArray
+
+
+@dataclass(frozen=True)
 class OfSlurm:
     """Nodes, what jobs ask of them, and what is followed, if a log is."""
 
@@ -42,8 +58,12 @@ class OfSlurm:
         return Setting(self.table, self.jobs, row, submitted, limit, self.logged, self.leaves, self.may)
 
 
-def asked_of_slurm(name: str, trace: Trace, table: NodeTable | None) -> tuple[Asked, OfSlurm]:
+def asked_of_slurm(
+    name: str, trace: Trace, table: NodeTable | None, follows: RealRun | None = None
+) -> tuple[Asked, OfSlurm]:
     """Return what jobs ask in CPUs, as the event loop takes it, and all else that the rules take.
+
+    Where a real run is followed jobs are eligible when they were there.
 
     Raises
     ------
@@ -67,11 +87,12 @@ def asked_of_slurm(name: str, trace: Trace, table: NodeTable | None) -> tuple[As
         places=(),
         code=jobs.code,
         reasons=jobs.reasons,
-        ready_time=jobs.ready_time,
+        ready_time=jobs.ready_time if follows is None else follows.eligible_time,
         assumed=jobs.assumed,
     )
     may = None
     if len(table.outages.holders):
         group, of_group, _ = who_may(trace, table.outages)
         may = of_group[group]
-    return asked, OfSlurm(table, jobs, may=may)
+    logged = None if follows is None else follows.logged
+    return asked, OfSlurm(table, jobs, logged, may=may)

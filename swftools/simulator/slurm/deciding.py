@@ -20,6 +20,7 @@ from swftools.simulator.slurm.queue import calculate, note_arrivals
 from swftools.simulator.slurm.starting import hold, note_end, start_for_good, undo_trials
 from swftools.simulator.slurm.state import (
     ASKED_AT,
+    BACKFILL,
     BEGUN,
     BF_INTERVAL,
     CALC_PERIOD,
@@ -39,6 +40,7 @@ from swftools.simulator.slurm.state import (
     LAST_TICK,
     LEFT_OUT,
     LOGGED,
+    MAIN,
     MAIN_ASKED,
     NEXT_CALC,
     NO_BACKFILL,
@@ -46,11 +48,15 @@ from swftools.simulator.slurm.state import (
     PREEMPTS_BY,
     RUNNERS,
     TICK,
+    UNKNOWN,
     WORDS,
     Dynamic,
     Given,
     put_node,
 )
+
+NO_PASS, DEFAULT_PASS, FULL_PASS, FORCED_PASS = range(4)
+"""Passes of the main scheduler: none, one of so many jobs, one of all, one that a log shows."""
 
 
 @kernel(allocates=False)
@@ -148,20 +154,33 @@ def is_backfill_due(given: Given, state: Dynamic, whole: float) -> bool:
 
 
 @kernel(allocates=False)
+def due_of_main(given: Given, state: Dynamic, whole: float) -> int:
+    """Return which pass of the main scheduler is due: ``FULL_PASS``, ``DEFAULT_PASS``, or ``NO_PASS``."""
+    number, clock = given.number, state.clock
+    if number[HAS_MAIN] == 0.0 or int(number[LEFT_OUT]) == NO_MAIN:
+        return NO_PASS
+    if whole - clock[LAST_FULL] >= number[INTERVAL]:
+        return FULL_PASS
+    is_asked = state.counts[MAIN_ASKED] != 0 and whole >= number[FIRST_PASS]
+    return DEFAULT_PASS if is_asked and whole - clock[LAST_MAIN] >= number[DELAY] else NO_PASS
+
+
+@kernel(allocates=False)
 def run_main_if_due(given: Given, state: Dynamic, machine: Machine, whole: float) -> None:
     """Run the main scheduler, if it was asked for or its time has come."""
-    number, clock, counts = given.number, state.clock, state.counts
-    if number[HAS_MAIN] == 0.0 or int(number[LEFT_OUT]) == NO_MAIN:
-        return
-    is_full = whole - clock[LAST_FULL] >= number[INTERVAL]
-    is_asked = counts[MAIN_ASKED] != 0 and whole >= number[FIRST_PASS]
-    if not is_full and not (is_asked and whole - clock[LAST_MAIN] >= number[DELAY]):
-        return
-    clock[LAST_MAIN] = whole
-    if is_full:
-        clock[LAST_FULL] = whole
-    counts[MAIN_ASKED] = 0
-    run_main(given, state, machine, is_full)
+    due = due_of_main(given, state, whole)
+    if due != NO_PASS:
+        note_pass(state, whole, due)
+        run_main(given, state, machine, due == FULL_PASS)
+
+
+@kernel(allocates=False)
+def note_pass(state: Dynamic, whole: float, due: int) -> None:
+    """Note that a pass of the main scheduler begins."""
+    state.clock[LAST_MAIN] = whole
+    if due == FULL_PASS:
+        state.clock[LAST_FULL] = whole
+    state.counts[MAIN_ASKED] = 0
 
 
 @kernel(allocates=False)
@@ -195,33 +214,63 @@ def wake_for_next(given: Given, state: Dynamic, machine: Machine, leave: float) 
 
 @kernel(allocates=False)
 def follow(given: Given, state: Dynamic, machine: Machine, leave: float) -> None:
-    """Try what would start in the state that the log has now, then start what the log starts."""
+    """Try what would start in the state that the log has now, then start what the log starts.
+
+    It is tried when a pass or a cycle is due, and also where the log starts a job: then there was one.
+    """
     number, clock, now = given.number, state.clock, machine.clock[NOW]
-    out = int(number[LEFT_OUT])
+    whole, out = np.floor(now - number[TICK]), int(number[LEFT_OUT])
+    by_main, by_backfill = starts_now(given, state, machine)
+    due, is_due = NO_PASS, False
     if is_tick(given, state, now):
         clock[LAST_TICK] = now
-        if clock[NEXT_CALC] <= now - number[TICK]:
-            start_period(given, state, machine, now - number[TICK])
-        if now - clock[LAST_LOOK] >= number[EVERY] and state.counts[ENTRIES] > 0:
-            clock[LAST_LOOK] = now
-            if number[HAS_MAIN] > 0.0 and out != NO_MAIN:
-                run_main(given, state, machine, True)
-                undo_trials(given, state, machine)
-            if number[HAS_BACKFILL] > 0.0 and out != NO_BACKFILL:
-                run_backfill(given, state, machine)
-                undo_trials(given, state, machine)
-    next_start = leave
+        if clock[NEXT_CALC] <= whole:
+            start_period(given, state, machine, whole)
+        if number[EVERY] > 0.0 and now - clock[LAST_LOOK] >= number[EVERY]:
+            clock[LAST_LOOK], by_main, by_backfill = now, True, True
+        due, is_due = due_of_main(given, state, whole), is_backfill_due(given, state, whole)
+    if by_main and due == NO_PASS and number[HAS_MAIN] > 0.0 and out != NO_MAIN:
+        due = FORCED_PASS
+    if due != NO_PASS:
+        note_pass(state, whole, due)
+        run_main(given, state, machine, due != DEFAULT_PASS)
+        undo_trials(given, state, machine)
+    if is_due or (by_backfill and number[HAS_BACKFILL] > 0.0 and out != NO_BACKFILL):
+        clock[LAST_BACKFILL], state.counts[CHANGED] = whole, 0
+        run_backfill(given, state, machine)
+        undo_trials(given, state, machine)
+    next_start = min(start_what_is_logged(given, state, machine), leave, next_change(given, state))
+    if state.counts[ENTRIES] > 0:
+        wake_at(machine, min(np.floor(now - number[TICK]) + 1.0 + number[TICK], next_start))
+
+
+@kernel(allocates=False)
+def starts_now(given: Given, state: Dynamic, machine: Machine) -> tuple[bool, bool]:
+    """Return whether the log starts a job now by its main scheduler, and by backfill; either, where it is not told."""
+    by_main = by_backfill = False
     for place in range(state.counts[ENTRIES]):
         job = state.entry_job[place]
+        if state.is_on[job] == 0 and given.logged_start[job] <= machine.clock[NOW] and is_waiting(machine.queue, job):
+            by_main |= given.logged_by[job] != BACKFILL
+            by_backfill |= given.logged_by[job] != MAIN
+    return by_main, by_backfill
+
+
+@kernel(allocates=False)
+def start_what_is_logged(given: Given, state: Dynamic, machine: Machine) -> float:
+    """Start the jobs that the log has started by now, and return when it starts the next one, s."""
+    next_start = np.inf
+    for place in range(state.counts[ENTRIES]):
+        job, partition = state.entry_job[place], state.entry_partition[place]
         if state.is_on[job] != 0 or not is_waiting(machine.queue, job):
             continue
         at = given.logged_start[job]
-        if at > now:
+        if at > machine.clock[NOW]:
             next_start = min(next_start, at)
-        elif at <= now and machine.requests.processors[job] <= machine.counts[FREE]:
-            start_as_logged(given, state, machine, job, state.entry_partition[place])
-    if state.counts[ENTRIES] > 0:
-        wake_at(machine, min(np.floor(now - number[TICK]) + 1.0 + number[TICK], next_start))
+        elif at <= machine.clock[NOW] and machine.requests.processors[job] <= machine.counts[FREE]:
+            ran_in = given.logged_partition[job]
+            start_as_logged(given, state, machine, job, partition if ran_in == UNKNOWN else ran_in)
+    return next_start
 
 
 @kernel(allocates=False)

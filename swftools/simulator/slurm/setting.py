@@ -37,15 +37,31 @@ _RESOURCE = {"cpu": 0, "mem": 1, "node": 2, "gres/gpu": 3, "billing": 4}
 
 @dataclass(frozen=True)
 class Logged:
-    """Where and when jobs ran, by row of the trace: when they started (s, NaN: not), and on which nodes.
+    """A real run that is followed, by row of the trace.
 
-    Those of row i are from ``first[i]`` up to ``first[i + 1]`` in ``node`` and ``cores``.
+    Parameters
+    ----------
+    start : numpy.ndarray of float64, shape (rows,)
+        When each job started, s; NaN: it did not.
+    first : numpy.ndarray of int64, shape (rows + 1,)
+        The nodes of row i are from ``first[i]`` up to ``first[i + 1]`` in ``node`` and ``cores``.
+    node, cores : numpy.ndarray of int64
+        Numbers of nodes, and CPUs of each; 0 where they are not told: then they are as the rule places them.
+    by : numpy.ndarray of int64, shape (rows,)
+        Who started it: ``MAIN``, ``BACKFILL``; else it is not told.
+    partition : numpy.ndarray of int64, shape (rows,)
+        In which it ran, as a place in ``NodeTable.partitions``; -1: it is not told.
+    every : float
+        The rule is tried every so many seconds. 0: when it is due, and whenever the run started a job.
     """
 
     start: FloatArray
     first: IntArray
     node: IntArray
     cores: IntArray
+    by: IntArray
+    partition: IntArray
+    every: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -151,7 +167,7 @@ def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -
         VERSION=site.version[0] + site.version[1] / 100.0,
         FOLLOWS=setting.logged is not None,
         PREEMPTS_BY=max(("none", "qos", "partition_prio").index(site.preempt_type), 0),
-        EVERY=1.0,
+        EVERY=setting.logged.every if setting.logged is not None else 0.0,
         LEFT_OUT=MECHANISMS.index(str(parameters.get("without", "nothing"))),
     )
     for name, resource in _RESOURCE.items():
@@ -220,9 +236,17 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         most_nodes = np.maximum(most_nodes, counts)
         begins = np.concatenate(([0], np.cumsum(counts)))
         take = np.repeat(logged.first[:-1][row] - begins[:-1], counts) + np.arange(begins[-1])
-        follows = logged.start[row], begins, logged.node[take], logged.cores[take]
+        follows = (
+            logged.start[row],
+            begins,
+            logged.node[take],
+            logged.cores[take],
+            logged.by[row],
+            logged.partition[row],
+        )
     else:
-        follows = np.zeros(0), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+        none = np.zeros(0, np.int64)
+        follows = np.zeros(0), np.zeros(1, np.int64), none, none, none, none
     parts = np.diff(asked.first_partition)[row]
     first_partition = np.concatenate(([0], np.cumsum(parts)))
     taken = np.repeat(asked.first_partition[:-1][row] - first_partition[:-1], parts) + np.arange(first_partition[-1])
@@ -313,6 +337,8 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         logged_cores=np.ascontiguousarray(follows[3], np.int64),
         leaves=_leaves(setting, row),
         **_outages(setting, row, words, nodes),
+        logged_by=np.ascontiguousarray(follows[4], np.int64),
+        logged_partition=np.ascontiguousarray(follows[5], np.int64),
     )
 
 

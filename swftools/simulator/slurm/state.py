@@ -30,7 +30,8 @@ UNKNOWN = -1
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
 (HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, NUMBERS) = range(43, 52)
-"""Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two looks of a referee; ``LEFT_OUT``: the mechanism that is left
+"""Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
+of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left
 out, as a place in ``MECHANISMS``."""
 
 MECHANISMS = (
@@ -148,6 +149,8 @@ class Given(NamedTuple):
     reserved_for: IntArray
     reserved_bits: IntArray
     may_use: IntArray
+    logged_by: IntArray
+    logged_partition: IntArray
 
 
 class Amounts(NamedTuple):

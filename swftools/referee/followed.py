@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a log says of its own run: when jobs could start, did start, on which nodes, by whom, and when others gave up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.kernel import FloatArray, IntArray
+from swftools.machines.named_nodes import parts_of
+from swftools.machines.node_table import NodeTable
+from swftools.simulator.slurm.setting import Logged
+from swftools.simulator.slurm.state import BACKFILL, MAIN
+from swftools.trace import Trace
+
+_COLUMNS = ("host_list", "node_list")
+_MARKS = {"SchedMain": MAIN, "SchedBackfill": BACKFILL}
+NOT_TOLD = 0
+"""Who started a job of which the log does not say it."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The run that a log tells, a row a job of the trace.
+
+    Parameters
+    ----------
+    logged : Logged
+        When each started (s, NaN: never), and on which nodes.
+    eligible_time : numpy.ndarray of float64, shape (rows,)
+        From when on it could start, s; at its submission where the log does not say it.
+    leaves : numpy.ndarray of float64, shape (rows,)
+        When a job that never started was cancelled, s; NaN of all others.
+    told : tuple of str
+        What was left out, in words.
+    """
+
+    logged: Logged
+    eligible_time: FloatArray
+    leaves: FloatArray
+    told: tuple[str, ...] = ()
+
+
+def followed_run(trace: Trace, table: NodeTable) -> Followed:
+    """Return what a log says of its own run.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its submissions, waits, run times and the nodes of jobs are used; if there, ``eligible_time`` and
+        ``scheduler_flags``.
+    table : NodeTable
+        The machine.
+
+    Raises
+    ------
+    ParameterError
+        The log says of no job when it started, or on which nodes; or it names nodes that the machine has not.
+    """
+    arrays = trace.views
+    start = arrays.submit_time + arrays.wait_time
+    if not np.isfinite(start).any():
+        raise ParameterError("the log says of no job when it started; a referee needs the log of a real run")
+    first, node, unplaced = _nodes(trace, table, np.isfinite(start))
+    start = np.where(unplaced, np.nan, start)
+    eligible = np.array(trace.jobs.get("eligible_time", arrays.submit_time), np.float64)
+    eligible = np.fmax(np.where(np.isfinite(eligible), eligible, arrays.submit_time), arrays.submit_time)
+    eligible = np.fmin(eligible, np.where(np.isfinite(start), start, np.inf))
+    left = ~np.isfinite(arrays.submit_time + arrays.wait_time)
+    told = []
+    if unplaced.any():
+        told.append(f"of {unplaced.sum():,} jobs that started the log names no nodes: they are left out")
+    return Followed(
+        Logged(start, first, node, np.zeros(len(node), np.int64), _starters(trace), _partitions(trace, table)),
+        eligible,
+        np.where(left, _ends(trace), np.nan),
+        tuple(told),
+    )
+
+
+def _ends(trace: Trace) -> FloatArray:
+    """Return when jobs left that never started, s; NaN where it is not known."""
+    return np.full(len(trace), np.nan)
+
+
+def _partitions(trace: Trace, table: NodeTable) -> IntArray:
+    """Return the partition in which each job ran, as a place in the table's; -1 where it is not told."""
+    places = {each.name: place for place, each in enumerate(table.partitions)}
+    found = np.full(len(trace), -1, np.int64)
+    for kind, column in (("partition", trace.views.partition_id), ("queue", trace.views.queue_id)):
+        for number, name in trace.known_names.get(kind, {}).items():
+            if str(name) in places:
+                found[column == number] = places[str(name)]
+    return found
+
+
+def _starters(trace: Trace) -> IntArray:
+    """Return who started each job."""
+    if "scheduler_flags" not in trace.jobs:
+        return np.full(len(trace), NOT_TOLD, np.int64)
+    flags = trace.jobs["scheduler_flags"].fillna("")
+    codes, words = pd.factorize(flags)
+    of_word = [next((_MARKS[mark] for mark in str(word).split(",") if mark in _MARKS), NOT_TOLD) for word in words]
+    return np.array([*of_word, NOT_TOLD], np.int64)[codes]
+
+
+def _nodes(trace: Trace, table: NodeTable, started: np.ndarray) -> tuple[IntArray, IntArray, np.ndarray]:
+    """Return where the nodes of each row begin, these, and of which jobs that started none are told."""
+    name = next((each for each in _COLUMNS if each in trace.jobs and trace.jobs[each].notna().any()), None)
+    if name is None:
+        raise ParameterError(
+            "the log does not say on which nodes jobs ran; export it with NodeList (sacct), or read exec_host"
+        )
+    places = {each: number for number, each in enumerate(table.names)}
+    codes, texts = pd.factorize(trace.jobs[name])
+    of_text = [[part.node for part in parts_of(str(text))] for text in texts]
+    unknown = sorted({node for some in of_text for node in some if node not in places})
+    if unknown:
+        raise ParameterError(
+            f"the log names nodes that the machine has not: {_few(unknown)}; describe the machine as it was then"
+        )
+    numbers = [[places[node] for node in some] for some in of_text]
+    numbers.append([])
+    rows = [numbers[code] if is_on else [] for code, is_on in zip(codes, started.tolist(), strict=True)]
+    counts = np.array([len(row) for row in rows], np.int64)
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    return first, np.array([node for row in rows for node in row], np.int64), started & (counts == 0)
+
+
+def _few(words: Iterable[str]) -> str:
+    some = list(words)
+    return ", ".join(some[:5]) + (" ..." if len(some) > 5 else "")

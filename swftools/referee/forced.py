@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A policy that follows a real run: at each instant its rule is tried in the state that the run had, and undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from swftools.kernel import BoolArray, FloatArray, IntArray
+from swftools.machines.node_table import NodeTable
+from swftools.parameters.run_option_table import RunOptions
+from swftools.referee.followed import Followed
+from swftools.simulator.run.driver import Driver
+from swftools.simulator.run.interruptible_thread import PAUSE
+from swftools.simulator.run_setup import begin
+from swftools.simulator.slurm.begin import RealRun
+from swftools.simulator.slurm.state import SlurmMemory
+from swftools.trace import Trace
+
+POLICY = "slurm"
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What the rule would have done, a row a job of the trace.
+
+    Parameters
+    ----------
+    was_tried : numpy.ndarray of bool, shape (rows,)
+        Whether the job is simulated, and started in the real run.
+    time : numpy.ndarray of float64, shape (rows,)
+        The first instant, s, at which the rule would have started it; NaN: not by its real start.
+    by : numpy.ndarray of int64, shape (rows,)
+        By which scheduler, when it was tried last: ``MAIN`` or ``BACKFILL``; 0 where it never was.
+    nodes : list of numpy.ndarray of int64
+        On which nodes, when it was tried last.
+    """
+
+    was_tried: BoolArray
+    time: FloatArray
+    by: IntArray
+    nodes: list[npt.NDArray[np.int64]]
+
+
+class ForcedRun:
+    """A run of the policy that follows a real one.
+
+    Parameters
+    ----------
+    trace, table
+        The log, and the machine with how Slurm is configured there.
+    followed : Followed
+        The run.
+    compiled : bool
+        Whether kernels are compiled.
+    **parameters
+        Of the policy, such as ``without``.
+    """
+
+    def __init__(
+        self, trace: Trace, table: NodeTable, followed: Followed, *, compiled: bool = True, **parameters: Any
+    ) -> None:
+        begun = begin(
+            trace,
+            POLICY,
+            None,
+            RunOptions(cancelled="end-at-once", dependencies="ignore"),
+            compiled=compiled,
+            machine=table,
+            parameters=parameters,
+            number_of=lambda job: int(trace.views.job_number[self.row[job]]),
+            follows=RealRun(followed.logged, followed.eligible_time),
+        )
+        self._followed, self._rows, self.excluded = followed, len(trace), begun.workload.excluded
+        self.driver: Driver = begun.driver
+        self.row = np.asarray(begun.workload.coming.row, np.int64)
+
+    @property
+    def memory(self) -> SlurmMemory:
+        """What the policy knows."""
+        memory: SlurmMemory = self.driver.decider.memory
+        return memory
+
+    def run(self, until: float = np.inf, progress: Progress | None = None) -> ForcedRun:
+        """Go on to a time, or to the end."""
+        counts = self.driver.replay.counts
+        told = None
+        if progress is not None:
+            from swftools.simulator.engine.replay import COMING, DONE  # noqa: PLC0415
+
+            def told() -> None:
+                progress(int(counts[DONE]), int(counts[COMING]))
+
+        self.driver.go_on(until, told, PAUSE)
+        return self
+
+    def decisions(self) -> Decisions:
+        """Return what the rule would have done."""
+        given, state = self.memory
+        row, rows = self.row, self._rows
+        time, by, tried = np.full(rows, np.nan), np.zeros(rows, np.int64), np.zeros(rows, bool)
+        nodes = [np.zeros(0, np.int64)] * rows
+        time[row], by[row] = state.would_time[: len(row)], state.would_by[: len(row)]
+        tried[row] = np.isfinite(self._followed.logged.start[row])
+        for job, of_job in enumerate(row.tolist()):
+            first = given.first_held[job]
+            nodes[of_job] = np.sort(state.would_node[first : first + state.would_count[job]])
+        return Decisions(tried, time, by, nodes)
+
+
+def decide_beside(trace: Trace, table: NodeTable, followed: Followed, options: Mapping[str, Any]) -> Decisions:
+    """Return what the rule would have done at each instant of a real run."""
+    return ForcedRun(trace, table, followed, **options).run().decisions()
