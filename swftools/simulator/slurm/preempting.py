@@ -14,6 +14,7 @@ from swftools.simulator.slurm.holding import give_back
 from swftools.simulator.slurm.limits import BEGIN_TIME
 from swftools.simulator.slurm.starting import ask_main, let_go, set_reason
 from swftools.simulator.slurm.state import (
+    FOLLOWS,
     LAST_CALC,
     PAST,
     PAST_PARTS,
@@ -131,6 +132,8 @@ def is_on_chosen(given: Given, state: Dynamic, runner: int, count: int) -> bool:
 def stop_victims(given: Given, state: Dynamic, machine: Machine) -> bool:
     """Stop the jobs that must go, or let them go on as long as they are granted; return whether all are gone."""
     now, are_gone = machine.clock[NOW], True
+    if given.number[FOLLOWS] > 0.0:  # nothing but the log stops jobs
+        state.counts[VICTIMS] = 0
     for i in range(state.counts[VICTIMS]):
         job = state.victim[i]
         by_qos = int(given.number[PREEMPTS_BY]) == BY_QOS
