@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a log says of its own run: when jobs could start, did start, on which nodes, by whom, and when others gave up."""
+"""What a log says of its own run: when jobs could start, did start, on which nodes, by whom; when others gave up."""
 
 from __future__ import annotations
 

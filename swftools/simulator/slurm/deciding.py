@@ -279,7 +279,7 @@ def start_as_logged(given: Given, state: Dynamic, machine: Machine, job: int, pa
 
     Where the log does not say how many CPUs it had of each node they are as the rule places them, if it can.
     """
-    first, begin = given.first_held[job], given.logged_first[job]
+    begin = given.logged_first[job]
     many = given.logged_first[job + 1] - begin
     if many > 0 and given.logged_cores[begin] == 0:
         for word in range(state.counts[WORDS]):

@@ -80,11 +80,13 @@ def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool 
 @pytest.mark.usefixtures("interpreted_by_day")
 @pytest.mark.parametrize("seed", DAY)
 def test_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Some by day."""
     check(monkeypatch, seed, 40, compiled=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(NIGHT.start, NIGHT.stop, 49))
 def test_as_the_slow_twin_compiled(monkeypatch: pytest.MonkeyPatch, first: int) -> None:
+    """Many, compiled, at night."""
     for seed in range(first, min(first + 49, NIGHT.stop)):
         check(monkeypatch, seed, 60, compiled=True)
