@@ -192,6 +192,16 @@ BY_HAND = [
         ),
     ),
     (
+        MOVED,
+        AwayCase(
+            "and when it becomes known that it will be",
+            TWO,
+            ((1, 1, 6, DOWN, 3, -1),),
+            "job submit run / A 0 10 / B 2 5",
+            "A 0 10 0 / B 6 11 1",
+        ),
+    ),
+    (
         FIXED,
         AwayCase(
             "or stay",
