@@ -435,6 +435,11 @@ def test_json_says_the_same(machine: MachineDescription, tmp_path: Path) -> None
             '{"associations": [{"account": "a", "shares_raw": 1},\n\n{"account": "a"}]}',
             "line 3: account 'a' is there twice",
         ),
+        (
+            '{"associations": [{"account": "a", "cluster": "x", "shares_raw": 1},\n{"account": "b", "cluster": "y"}]}',
+            "line 2: has accounts of clusters x, y; print those of one, by cluster=NAME",
+        ),
+        ("Account - :Fairshare=1\n", "line 1: 'Account - :Fairshare=1' is no line of sacctmgr dump"),
         ('{"associations": [\n1], "limits": 1}', "line 2: associations should be a list of mappings"),
         ('{"associations": [{"shares_raw": 1}', "line 1: not readable as JSON"),
         ('{"qos": [{"limits": 1}]}', "line 1: a QOS has no name"),
