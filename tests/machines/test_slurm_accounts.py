@@ -272,6 +272,17 @@ def test_switches(machine: MachineDescription, tmp_path: Path) -> None:
         ]
 
 
+def test_leaves_are_the_switches_of_nodes(machine: MachineDescription, tmp_path: Path) -> None:
+    """In the order of their first nodes; -1 of nodes on none. Kinds that name their switch know it better."""
+    text = "SwitchName=b Nodes=n4\nSwitchName=a Nodes=n[1,3]\nSwitchName=top Switches=a,b\n"
+    path = write(tmp_path, text, "topology.conf")
+    table = machine.with_slurm(topology=path).table()
+    assert (table.switch.tolist(), table.switches) == ([0, -1, 0, 1], ("a", "b"))
+    named = machine.changed(["nodes.cpu.switch=own"]).with_slurm(topology=path).table()
+    assert (named.switch.tolist(), named.switches) == ([0] * 4, ("own",))
+    assert machine.with_slurm(version="22.05").table().switches == ()
+
+
 def test_switches_that_a_configuration_promises(tmp_path: Path) -> None:
     """That they lack is told until they are given."""
     machine = read(tmp_path, f"TopologyPlugin=topology/tree\n{PLAIN}")
