@@ -17,6 +17,7 @@ from swftools.simulator import allocations_of, simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.slurm.placed import columns_of_parts
 from swftools.simulator.validation.report import ValidationReport, validate
+from swftools.tables import read_frame, write_frame
 from tests.interpreted import all_interpreted
 from tests.machines.tables import log_of, machine
 from tests.simulator.slurm.site import table_of
@@ -145,16 +146,19 @@ def test_who_is_left_out_in_vain() -> None:
         assert set(report.violations["rule"]) == rules
 
 
-def test_what_the_policy_does() -> None:
+def test_what_the_policy_does(tmp_path: Path) -> None:
     """Of a real run: uneven runs, whole nodes, jobs on hold; jobs have the processors of their runs."""
     log = read_log(Path(__file__).parent / "sacct.txt", "slurm:time_zone=UTC")
     is_one = log.jobs["log_id"].isin(["1", "5_0", "13", "17", "20"])
     log = replace(log, jobs=log.jobs[is_one].reset_index(drop=True))
     with all_interpreted():
         schedule = simulate(log, "slurm", machine=table_of(), compiled=False)
-        report = validate(schedule, trace=log)
+        write_frame(schedule.segments, tmp_path / "segments.parquet", "segments")
+        back = replace(schedule, segments=read_frame(tmp_path / "segments.parquet", "segments"))
+        report = validate(back, trace=log)
     assert report.violations.empty
     assert "dependencies" in report.checked
+    assert back.segments["started_by"].tolist() == schedule.segments["started_by"].tolist()
     held = allocations_of(schedule)
     of_runs = np.bincount(held.run, held.cores)
     jobs = schedule.jobs.set_index("job_number")["allocated_processors"]
