@@ -22,6 +22,8 @@ from tests.drawn import draw_schedule, draw_trace
 from tests.examples import examples
 from tests.naive.energy import measures, power_each_second
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 # Four processors. Job 3 is stopped at 5 and begins anew at 15.
 DRAWN = draw_schedule(
     """

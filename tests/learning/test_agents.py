@@ -17,6 +17,8 @@ from tests.drawn import draw_trace
 from tests.learning.agents import Unmasked, Widest, by_hash
 from tests.learning.logs import crowded, part_of
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 
 def starts(schedule: Any) -> list[tuple[int, float]]:
     """Return job numbers and starts."""

@@ -19,13 +19,16 @@ from swftools.learning import (
     train,
     what_it_saw,
 )
-from swftools.simulator import python_policy
+from swftools.learning.agents import Eye
+from swftools.learning.observation import GOES_AHEAD
+from swftools.machines import requests
+from swftools.simulator import Stepper, python_policy
 from tests.interpreted import all_interpreted
 from tests.learning.agents import by_hash
 from tests.learning.logs import crowded, part_of
 from tests.learning.test_on_nodes import AWAY, MACHINE, log_of_mixed, mixed, play
-from tests.nodes_drawn import draw_machine
-from tests.simulator.nodes.test_engine import starts_and_nodes
+from tests.nodes_drawn import draw_machine, draw_workload
+from tests.simulator.nodes.test_engine import log_of, starts_and_nodes
 
 pytestmark = pytest.mark.usefixtures("interpreted_by_day")
 
@@ -109,6 +112,35 @@ def test_what_a_policy_saw() -> None:
     assert saw["goes_ahead"].tolist()[:3] == [False, False, True]
     assert saw["is_exclusive"].tolist()[:3] == [False, True, False]
     assert saw.iloc[3][["nodes", "partitions"]].isna().all()
+
+
+def test_what_a_policy_saw_has_its_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C has node 2, which is reserved for B from 10 s on anyway; so node 0 is left to D, who is long."""
+    jobs = "job submit run nodes partition / A 0 10 1 p / B 1 5 2 p / C 2 3 1 all / D 2 30 1 all"
+    workload = draw_workload("count cores / 3 1", "p:1-2 all:0-2", jobs)
+    monkeypatch.setattr(requests, "ask_of", lambda trace, table, **others: workload.asked)
+    saw = what_it_saw(log_of(workload), "easy", 3, k=5, **USUAL | {"machine": workload.table})
+    assert saw["job_number"].tolist()[:2] == [1, 3]
+    assert saw["fits"].tolist()[:2] == [False, True]
+    assert saw["goes_ahead"].tolist()[:2] == [False, True]
+    assert saw["time_to_head"].tolist()[:2] == [8.0, 8.0]
+
+
+def test_a_look_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """H is to have three cores of node 1 from 10 s on; B goes ahead beside it after the first look, so C may not."""
+    jobs = "job submit run nodes cores / A 0 10 1 4 / H 1 10 2 3 / B 1 100 1 1 / C 2 100 1 1"
+    workload = draw_workload("count cores / 2 4", "p:0-1 q:0-1", jobs)
+    monkeypatch.setattr(requests, "ask_of", lambda trace, table, **others: workload.asked)
+    options = USUAL | {"machine": workload.table, "heads": "partition"}  # under which the policy has plans of its own
+    stepper, eye = Stepper(log_of(workload), "easy", **options), Eye(3, reserves=False)
+    told = []
+    while stepper.advance():
+        eye.look(stepper)
+        jobs_seen = [stepper.job_number(job) for job in eye.seen.job if job >= 0]
+        told.append((stepper.now, jobs_seen, eye.observation[: len(jobs_seen), GOES_AHEAD].tolist()))
+        stepper.decide()
+    assert told[:3] == [(0.0, [0], [1]), (1.0, [1, 2], [0, 1]), (2.0, [1, 3], [0, 0])]
+    assert starts_and_nodes(stepper.schedule()) == [(0, 0, "0"), (1, 10, "0-1"), (2, 1, "1"), (3, 10, "0")]
 
 
 def test_policies_in_python() -> None:

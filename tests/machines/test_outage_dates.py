@@ -63,6 +63,7 @@ def log() -> swftools.Trace:
     return replace(trace, header=header())
 
 
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 def test_simulation(machine: MachineDescription, log: swftools.Trace) -> None:
     """A drained node is seen when it begins: the second job waits for the other node, by date as by second."""
     outage = {"nodes": "n2", "kind": "drain", "known": False}

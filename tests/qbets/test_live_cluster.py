@@ -16,6 +16,8 @@ from swftools.qbets.live_methods import LiveCluster, kept_waits
 from swftools.qbets.replay_checkpoint import _known_history
 from tests.examples import examples
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 BOUND = BinomialBound(0.5)
 FACTS = BOUND.facts(2_000)[0]
 

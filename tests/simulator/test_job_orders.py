@@ -22,6 +22,8 @@ from swftools.simulator.machine.state import DISTURBED, NOW, SUBMITTED, WAITING,
 from swftools.simulator.machine.waiting_queue import ANY, NOBODY, enter, leave, put
 from swftools.simulator.policies.job_heap import empty_heap, first_of_heap
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 PROCESSORS = 8
 small = st.integers(0, 4)
 jobs_drawn = st.lists(st.tuples(small, st.integers(1, PROCESSORS), small, st.integers(-1, 3)), min_size=1, max_size=40)

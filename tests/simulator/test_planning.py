@@ -11,6 +11,8 @@ from swftools.simulator.planning import empty_plan, hold_running, place_in_order
 from swftools.simulator.profile import copy_profile, empty_profile, least
 from tests.strategies import crowded_trace
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 Interval = tuple[float, float, int]
 
 

@@ -16,6 +16,8 @@ from swftools.simulator.profile import BLOCK, BLOCKS, CLASSES, FEW, SPARES, USED
 from tests.examples import by_day, examples
 from tests.interpreted import BY_ITSELF
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 MACHINE = 6
 intervals = st.tuples(st.integers(0, 12).map(float), st.integers(1, 9).map(float), st.integers(1, 3))
 

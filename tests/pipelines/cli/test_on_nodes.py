@@ -69,6 +69,7 @@ def test_changes_are_made(files: Path) -> None:
     assert "easy: unknown parameters ['patience']; there are: backfill_order, reservations" in wrong.output
 
 
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 def test_placement_and_heads_reach_the_run(files: Path) -> None:
     """The nodes of larger weight are left for later."""
     (files / "site.yaml").write_text(

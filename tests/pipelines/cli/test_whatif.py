@@ -200,6 +200,7 @@ def test_on_nodes(files: Path) -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 def test_on_nodes_changed(files: Path) -> None:
     """On larger nodes it would start at once; where its partition allows less time, never."""
     ask = [*NODES, "--job", "nodes=1,cores=6,time=1h", "--json"]

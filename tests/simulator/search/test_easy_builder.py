@@ -26,6 +26,8 @@ from tests.examples import by_day
 from tests.naive import genetic as naive
 from tests.naive.simulator import Job
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 PROCESSORS = 6
 TIMES = ("at_once", "later", "worth_now", "begins", "own_ends", "submitted", "delay")
 NUMBERS = ("need", "point", "is_worthy", "rest", "is_now", "own_ending", "job")

@@ -24,6 +24,8 @@ from swftools.simulator.search.state import (
     empty_search,
 )
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 
 def better(
     objective: str,

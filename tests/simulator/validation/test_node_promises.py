@@ -19,6 +19,8 @@ from tests.simulator.validation.broken_on_nodes import (
     sound,
 )
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 
 @pytest.mark.parametrize("seeds", [range(32), pytest.param(range(32, 400), marks=pytest.mark.slow)])
 def test_promises_are_those_of_a_naive_twin(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:

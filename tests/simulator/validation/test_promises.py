@@ -145,7 +145,7 @@ def test_what_cannot_be_checked_is_said() -> None:
 def promises_of(table: str, **manner: bool) -> list[float]:
     """Return the start that each job of a table is promised on four processors."""
     rows = np.array([line.split() for line in table.strip().splitlines()], dtype=np.float64)
-    submit, start, run, width, request = rows.T
+    submit, start, run, width, request = np.ascontiguousarray(rows.T)
     turn = np.argsort(np.argsort(start, kind="stable"))
     starts = Starts(submit, start, start + run, width.astype(np.int64), request, turn)
     return promised_starts(starts, PlanningManner(4, submissions_first=False, **manner)).tolist()

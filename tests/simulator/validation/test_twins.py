@@ -24,13 +24,13 @@ from tests.simulator.validation.strategies import workloads
 
 
 def starts_of(schedule: Schedule) -> Starts:
-    """Return the jobs of a schedule in order of submission."""
+    """Return the jobs of a schedule in order of submission, in arrays for which ``validate`` has kernels compiled."""
     jobs = schedule.jobs.assign(turn=np.arange(len(schedule)))
     runs = schedule.segments.reset_index()[["index", "job_number"]]
     jobs = jobs.merge(runs, on="job_number").sort_values(["submit_time", "job_number"], kind="stable")
-    floats = [jobs[name].to_numpy(np.float64) for name in ("submit_time", "start_time", "end_time")]
-    width = jobs["allocated_processors"].to_numpy(np.int64)
-    return Starts(*floats, width, jobs["estimated_time"].to_numpy(np.float64), jobs["index"].to_numpy(np.int64))
+    floats = [np.array(jobs[name], np.float64) for name in ("submit_time", "start_time", "end_time", "estimated_time")]
+    whole = [np.array(jobs[name], np.int64) for name in ("allocated_processors", "index")]
+    return Starts(*floats[:3], whole[0], floats[3], whole[1])
 
 
 @examples(0.5)
