@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a log says of its own run: when jobs could start, did start, on which nodes, by whom, and when others gave up."""
+"""What a log says of its own run: when jobs could start, and when, where and by whom each was started."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
     eligible = np.array(trace.jobs.get("eligible_time", arrays.submit_time), np.float64)
     eligible = np.fmax(np.where(np.isfinite(eligible), eligible, arrays.submit_time), arrays.submit_time)
     eligible = np.fmin(eligible, np.where(np.isfinite(start), start, np.inf))
-    left = ~np.isfinite(arrays.submit_time + arrays.wait_time)
+    leave = np.where(np.isfinite(arrays.submit_time + arrays.wait_time), np.nan, _ends(trace))
     told = []
     if unplaced.any():
         told.append(f"of {unplaced.sum():,} jobs that started the log names no nodes: they are left out")
     return Followed(
         Logged(start, first, node, np.zeros(len(node), np.int64), _starters(trace), _partitions(trace, table)),
         eligible,
-        np.where(left, _ends(trace), np.nan),
+        leave,
         tuple(told),
     )
 

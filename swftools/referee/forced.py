@@ -74,7 +74,7 @@ class ForcedRun:
             machine=table,
             parameters=parameters,
             number_of=lambda job: int(trace.views.job_number[self.row[job]]),
-            follows=RealRun(followed.logged, followed.eligible_time),
+            follows=RealRun(followed.logged, followed.eligible_time, followed.leaves),
         )
         self._followed, self._rows, self.excluded = followed, len(trace), begun.workload.excluded
         self.driver: Driver = begun.driver

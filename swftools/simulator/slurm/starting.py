@@ -75,6 +75,12 @@ def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: in
     state.began[job] = machine.clock[NOW]
     state.started[job] = np.floor(machine.clock[NOW])
     state.limit_end[job] = state.started[job] + given.limit[job]
+    list_as_running(given, state, job, partition)
+
+
+@kernel(allocates=False)
+def list_as_running(given: Given, state: Dynamic, job: int, partition: int) -> None:
+    """Let a job take its nodes, and be listed among those that run."""
     take(given, state, job, state.now)
     add_up(given, state, job, partition)
     count_job(given, state, job, partition, 1)
@@ -123,9 +129,17 @@ def note_end(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
 
 @kernel(allocates=False)
 def undo_trials(given: Given, state: Dynamic, machine: Machine) -> None:
-    """Let nobody have started in a pass that was tried; note when each would first have started, and where at last."""
-    for i in range(state.counts[TRIALS]):
+    """Let nobody have started or been preempted in a pass that was tried, the last one first.
+
+    It is noted when each would first have started, and where at last.
+    """
+    for i in range(state.counts[TRIALS] - 1, -1, -1):
         job = state.trial[i]
+        if job < 0:  # it was preempted
+            job = -1 - job
+            state.is_on[job] = 1
+            list_as_running(given, state, job, state.ran_in[job])
+            continue
         let_go(given, state, job)
         if not state.would_time[job] >= 0.0:
             state.would_time[job] = machine.clock[NOW]
