@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.machine.state import ENDED, NOW, Machine
+from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.verbs import wake_at
 from swftools.simulator.slurm.absence import let_leave, let_nodes_change, next_change
 from swftools.simulator.slurm.backfill import run_backfill
@@ -24,7 +24,7 @@ from swftools.simulator.slurm.following import follow
 from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS, next_doom, stop_doomed
 from swftools.simulator.slurm.queue import note_arrivals
-from swftools.simulator.slurm.starting import note_end
+from swftools.simulator.slurm.starting import note_ends
 from swftools.simulator.slurm.state import (
     ASKED_AT,
     BEGUN,
@@ -63,23 +63,15 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
         counts[BEGUN] = 1
         find_fair_shares(given, state)
     catch_up(given, state, np.ceil(now - given.number[TICK]))
-    last = -1
-    for _ in range(machine.counts[ENDED]):  # by their numbers
-        job = -1
-        for i in range(machine.counts[ENDED]):
-            if machine.ended[i] > last and (job < 0 or machine.ended[i] < job):
-                job = machine.ended[i]
-        last = job
-        if state.is_on[job] != 0:
-            note_end(given, state, machine, job)
+    if given.number[FOLLOWS] > 0.0:
+        follow(given, state, machine)
+        return
+    note_ends(given, state, machine)
     if int(given.number[PREEMPTS_BY]) != NOBODY_PREEMPTS:
         stop_doomed(given, state, machine)
     let_nodes_change(given, state, machine)
     note_arrivals(given, state, machine)
     leave = let_leave(given, state, machine)
-    if given.number[FOLLOWS] > 0.0:
-        follow(given, state, machine, leave)
-        return
     if is_tick(given, state, now):
         clock[LAST_TICK] = now
         whole = now - given.number[TICK]

@@ -617,6 +617,9 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mappin
         would_in=whole(jobs if follows else 0),
         would_count=whole(jobs if follows else 0),
         would_node=whole(held if follows else 0),
+        would_cores=whole(held if follows else 0),
+        would_last=real(jobs if follows else 0, np.nan),
+        would_like=whole(jobs if follows else 0),
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.machine.state import NOW, Machine
+from swftools.simulator.machine.state import ENDED, NOW, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.slurm.choosing import place_tasks
 from swftools.simulator.slurm.fair_share import use
@@ -128,27 +128,17 @@ def note_end(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
 
 
 @kernel(allocates=False)
-def undo_trials(given: Given, state: Dynamic, machine: Machine) -> None:
-    """Let nobody have started or been preempted in a pass that was tried, the last one first.
-
-    It is noted when each would first have started, and where at last.
-    """
-    for i in range(state.counts[TRIALS] - 1, -1, -1):
-        job = state.trial[i]
-        if job < 0:  # it was preempted
-            job = -1 - job
-            state.is_on[job] = 1
-            list_as_running(given, state, job, state.ran_in[job])
-            continue
-        let_go(given, state, job)
-        if not state.would_time[job] >= 0.0:
-            state.would_time[job] = machine.clock[NOW]
-        state.would_by[job], state.would_in[job] = state.by[job], state.ran_in[job]
-        state.would_count[job], first = state.held_count[job], given.first_held[job]
-        for j in range(first, first + state.held_count[job]):
-            state.would_node[j] = state.held_node[j]
-        state.by[job] = state.held_count[job] = 0
-    state.counts[TRIALS] = 0
+def note_ends(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Let the jobs end that have just ended, by their numbers."""
+    last = -1
+    for _ in range(machine.counts[ENDED]):
+        job = -1
+        for i in range(machine.counts[ENDED]):
+            if machine.ended[i] > last and (job < 0 or machine.ended[i] < job):
+                job = machine.ended[i]
+        last = job
+        if state.is_on[job] != 0:
+            note_end(given, state, machine, job)
 
 
 @kernel(allocates=False)

@@ -275,6 +275,9 @@ class Dynamic(NamedTuple):
     would_in: IntArray
     would_count: IntArray
     would_node: IntArray
+    would_cores: IntArray
+    would_last: FloatArray
+    would_like: IntArray
 
 
 class SlurmMemory(NamedTuple):
