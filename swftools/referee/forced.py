@@ -34,17 +34,23 @@ class Decisions:
     was_tried : numpy.ndarray of bool, shape (rows,)
         Whether the job is simulated, and started in the real run.
     time : numpy.ndarray of float64, shape (rows,)
-        The first instant, s, at which the rule would have started it; NaN: not by its real start.
+        The first instant, s, at which the rule would have started it for sure; NaN: not by its real start.
+    last : numpy.ndarray of float64, shape (rows,)
+        The last instant, s, at which it would have, by some order of what happened in that second; NaN: never.
     by : numpy.ndarray of int64, shape (rows,)
         By which scheduler, when it was tried last: ``MAIN`` or ``BACKFILL``; 0 where it never was.
     nodes : list of numpy.ndarray of int64
         On which nodes, when it was tried last.
+    priority : numpy.ndarray of float64, shape (rows,)
+        Its priority by the rule at its real start; NaN of jobs that did not start.
     """
 
     was_tried: BoolArray
     time: FloatArray
+    last: FloatArray
     by: IntArray
     nodes: list[npt.NDArray[np.int64]]
+    priority: FloatArray
 
 
 class ForcedRun:
@@ -103,14 +109,19 @@ class ForcedRun:
         """Return what the rule would have done."""
         given, state = self.memory
         row, rows = self.row, self._rows
-        time, by, tried = np.full(rows, np.nan), np.zeros(rows, np.int64), np.zeros(rows, bool)
-        nodes = [np.zeros(0, np.int64)] * rows
-        time[row], by[row] = state.would_time[: len(row)], state.would_by[: len(row)]
+        time, last = np.full(rows, np.nan), np.full(rows, np.nan)
+        by, tried = np.zeros(rows, np.int64), np.zeros(rows, bool)
+        time[row], last[row], by[row] = (
+            array[: len(row)] for array in (state.would_time, state.would_last, state.would_by)
+        )
         tried[row] = np.isfinite(self._followed.logged.start[row])
+        priority = np.full(rows, np.nan)
+        priority[row] = np.where(tried[row], state.ran_priority[: len(row)], np.nan)
+        nodes = [np.zeros(0, np.int64)] * rows
         for job, of_job in enumerate(row.tolist()):
             first = given.first_held[job]
             nodes[of_job] = np.sort(state.would_node[first : first + state.would_count[job]])
-        return Decisions(tried, time, by, nodes)
+        return Decisions(tried, time, last, by, nodes, priority)
 
 
 def decide_beside(trace: Trace, table: NodeTable, followed: Followed, options: Mapping[str, Any]) -> Decisions:

@@ -51,6 +51,9 @@ from swftools.simulator.slurm.state import (
     put_node,
 )
 
+MAYBE, IF_TRIED_BEFORE, SURE = range(3)
+"""Whether what is tried would have happened: in one order of an instant's events; if also in another; in any."""
+
 ON_ITS_NODES = 2
 """What a trial is worth that has a job on the nodes of the log; 1 if only the scheduler is that of the log."""
 
@@ -82,36 +85,39 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
         note_pass(state, whole, due)
     if is_due:
         clock[LAST_BACKFILL], state.counts[CHANGED] = whole, 0
+    sure = SURE
     if machine.counts[ENDED] > 0:
-        try_all(given, state, machine, due, is_due)
+        try_all(given, state, machine, due, is_due, MAYBE)
         note_ends(given, state, machine)
+        sure = IF_TRIED_BEFORE
     let_nodes_change(given, state, machine)
     leave = let_leave(given, state, machine)
-    try_all(given, state, machine, due, is_due)
+    try_all(given, state, machine, due, is_due, sure)
     next_start = min(start_what_is_logged(given, state, machine, is_due), leave, next_change(given, state))
     if is_due:
-        try_all(given, state, machine, NO_PASS, True)
+        try_all(given, state, machine, NO_PASS, True, MAYBE)
         next_start = min(next_start, start_what_is_logged(given, state, machine, False))
     if state.counts[ENTRIES] > 0:
         wake_at(machine, min(np.floor(now - number[TICK]) + 1.0 + number[TICK], next_start))
 
 
 @kernel(allocates=False)
-def try_all(given: Given, state: Dynamic, machine: Machine, due: int, is_due: bool) -> None:
+def try_all(given: Given, state: Dynamic, machine: Machine, due: int, is_due: bool, sure: int) -> None:
     """Try a pass of the main scheduler, if any is due, and a cycle of backfill, if it is; nothing comes of it."""
     if due != NO_PASS:
         run_main(given, state, machine, due != DEFAULT_PASS)
-        undo_trials(given, state, machine)
+        undo_trials(given, state, machine, sure)
     if is_due:
         run_backfill(given, state, machine)
-        undo_trials(given, state, machine)
+        undo_trials(given, state, machine, sure)
 
 
 @kernel(allocates=False)
-def undo_trials(given: Given, state: Dynamic, machine: Machine) -> None:
+def undo_trials(given: Given, state: Dynamic, machine: Machine, sure: int) -> None:
     """Let nobody have started or been preempted in a pass that was tried, the last one first.
 
-    It is noted when each would first have started, and how at last: as the log has it, if any trial of the instant did.
+    It is noted when each would first have started for sure, which is in either order of what happened at the instant;
+    and how at last: as the log has it, if any trial of the instant did.
     """
     now = machine.clock[NOW]
     for i in range(state.counts[TRIALS] - 1, -1, -1):
@@ -122,7 +128,8 @@ def undo_trials(given: Given, state: Dynamic, machine: Machine) -> None:
             list_as_running(given, state, job, state.ran_in[job])
             continue
         let_go(given, state, job)
-        if not state.would_time[job] >= 0.0:
+        is_sure = sure == SURE or (sure == IF_TRIED_BEFORE and state.would_last[job] == now)
+        if is_sure and not state.would_time[job] >= 0.0:
             state.would_time[job] = now
         likeness = ON_ITS_NODES * int(is_as_logged(given, state, job)) + int(state.by[job] == given.logged_by[job])
         if state.would_last[job] != now or likeness >= state.would_like[job]:
