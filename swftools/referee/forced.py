@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,12 @@ from swftools.machines.node_table import NodeTable
 from swftools.parameters.run_option_table import RunOptions
 from swftools.referee.followed import Followed
 from swftools.simulator.run.driver import Driver
-from swftools.simulator.run.interruptible_thread import PAUSE
 from swftools.simulator.run_setup import begin
 from swftools.simulator.slurm.begin import RealRun
-from swftools.simulator.slurm.state import SlurmMemory
+from swftools.simulator.slurm.state import ENTRIES, SlurmMemory
 from swftools.trace import Trace
 
 POLICY = "slurm"
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -92,18 +89,16 @@ class ForcedRun:
         memory: SlurmMemory = self.driver.decider.memory
         return memory
 
-    def run(self, until: float = np.inf, progress: Progress | None = None) -> ForcedRun:
-        """Go on to a time, or to the end."""
-        counts = self.driver.replay.counts
-        told = None
-        if progress is not None:
-            from swftools.simulator.engine.replay import COMING, DONE  # noqa: PLC0415
-
-            def told() -> None:
-                progress(int(counts[DONE]), int(counts[COMING]))
-
-        self.driver.go_on(until, told, PAUSE)
+    def run(self, until: float = np.inf) -> ForcedRun:
+        """Go on to a time, whose events still happen, or to the end; return itself."""
+        self.driver.go_on(until)
         return self
+
+    def standing_before(self, job: int) -> list[int]:
+        """Return the jobs that stand before a waiting one, in the queue's order, each once; all, if it is not there."""
+        state = self.memory.state
+        queue = [int(each) for each in state.entry_job[: state.counts[ENTRIES]] if not state.is_on[each]]
+        return list(dict.fromkeys(queue[: queue.index(job)] if job in queue else queue))
 
     def decisions(self) -> Decisions:
         """Return what the rule would have done."""
@@ -122,8 +117,3 @@ class ForcedRun:
             first = given.first_held[job]
             nodes[of_job] = np.sort(state.would_node[first : first + state.would_count[job]])
         return Decisions(tried, time, last, by, nodes, priority)
-
-
-def decide_beside(trace: Trace, table: NodeTable, followed: Followed, options: Mapping[str, Any]) -> Decisions:
-    """Return what the rule would have done at each instant of a real run."""
-    return ForcedRun(trace, table, followed, **options).run().decisions()
