@@ -12,8 +12,12 @@ from swftools.models.moldability import SpeedupParameters, generate_speedup
 from swftools.simulator.registry import list_policies
 from swftools.utility.functions import UtilityFunctions
 
-OURS = sorted(name for name, made in list_policies().items() if made.decide.__module__.startswith("swftools."))
-"""Their names."""
+OURS = sorted(
+    name
+    for name, made in list_policies().items()
+    if made.decide.__module__.startswith("swftools.") and not made.has_setting
+)
+"""The names of those that decide on a pool too."""
 
 CHANGE_RUN_TIMES = frozenset({"genetic-checkpoint", "scojo-p", "cirne-berman"})
 """Those that do some work twice, or run a job at another width than its own."""

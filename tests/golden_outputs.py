@@ -48,7 +48,7 @@ LOGS = {
 POLICIES = {
     f"policy {name}": policy
     for name, policy in sorted(list_policies().items())
-    if policy.decide.__module__.startswith("swftools.simulator.policies.")
+    if policy.decide.__module__.startswith("swftools.simulator.policies.") and not policy.has_setting
 }
 """The policies of the package, each by the name of its stage."""
 

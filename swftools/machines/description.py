@@ -26,6 +26,7 @@ from swftools.machines.outages import node_outages
 from swftools.machines.parts import NodeKind, Number, Outage, Partition, Text, Texts
 from swftools.machines.slurm_of_parts import not_simulated_of, slurm_problems, slurm_site
 from swftools.machines.slurm_parts import Slurm
+from swftools.machines.slurm_switches import with_leaves
 from swftools.output.shown_html import ROWS, ShowsItself
 from swftools.parameters.problems import report, report_placed, validated
 
@@ -192,8 +193,11 @@ class MachineDescription(ShowsItself):
         site = None
         if self.slurm is not None:
             site = slurm_site(self.slurm, self.partitions, named_numbers(self.nodes, numbered))
+        table = node_table(self.nodes, self.partitions, numbered)
+        if site is not None and not table.switches:
+            table = with_leaves(table, site.switches)
         return replace(
-            node_table(self.nodes, self.partitions, numbered),
+            table,
             outages=node_outages(self.outages, numbered.outages),
             slurm=site,
             told=(*self.not_simulated(), *self.notes),

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from swftools.errors import ParameterError
 from swftools.machines.hostlist import expand_hosts
+from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_parts import Switch
 from swftools.machines.slurm_site import SlurmSwitch
 from swftools.parameters.spelling import did_you_mean
@@ -97,3 +101,14 @@ def switches_of(switches: Sequence[Switch], nodes: Mapping[str, Iterable[int]]) 
         )
         for name in order
     )
+
+
+def with_leaves(table: NodeTable, switches: Sequence[SlurmSwitch]) -> NodeTable:
+    """Return a table whose nodes are attached to the leaves of a tree of switches: what placements look at."""
+    leaves = sorted((each for each in switches if each.is_leaf), key=lambda each: each.nodes[0])
+    if not leaves:
+        return table
+    switch = np.full(len(table), -1, np.int64)
+    for place, leaf in enumerate(leaves):
+        switch[[*leaf.nodes]] = place
+    return replace(table, switch=switch, switches=tuple(each.name for each in leaves))

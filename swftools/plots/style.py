@@ -42,7 +42,7 @@ _LOOKS = {
             *("easy", "conservative", "pv-easy", "search", "sjf-backfill", "lxf-backfill", "fcfs"),
             *("prio-fifo", "conservative-fixed", "weighted-priority", "sjf", "conservative-replanned", "lxf"),
             *("widest", "narrowest", "ljf", "genetic", "genetic-checkpoint", "fixed", "scojo-p", "cirne-berman"),
-            "easy-in-time",
+            *("easy-in-time", "slurm"),
         )
     )
 }

@@ -151,6 +151,8 @@ def schedule_from(
     schedule = schedule_of(*(trace, left.pop(), is_over, unfinished, processors, policy, options, ready_time, is_stuck))
     if of_nodes:
         schedule = replace(schedule, segments=schedule.segments.assign(**of_nodes), machine=table)
+    if "allocated_processors" in of_nodes:
+        schedule = replace(schedule, jobs=_with_last_widths(schedule))
     return replace(
         schedule,
         holds=holds,
@@ -160,3 +162,11 @@ def schedule_from(
         origin=local_start_of(trace.header),
         known_names=trace.known_names,
     )
+
+
+def _with_last_widths(schedule: Schedule) -> pd.DataFrame:
+    """Return the jobs of a schedule with the processors of their last runs, where the policy says what these held."""
+    keys, name = ["job_number", "job_occurrence"], "allocated_processors"
+    last = schedule.segments[[*keys, name]].drop_duplicates(keys, keep="last")
+    held = schedule.jobs[keys].merge(last, "left", on=keys)[name]
+    return schedule.jobs.assign(**{name: held.astype("Int64").array})

@@ -313,6 +313,8 @@ class Simulation:
             As ``run`` does.
         """
         self._check_whole()
+        if self.policy.has_setting:
+            raise ParameterError(f"policy {self.policy.name!r} cannot let jobs vanish: it keeps the nodes itself")
         if self._take_out(jobs)[0]:
             self._decide_again()
         return self

@@ -42,10 +42,10 @@ OF_FEW = re.compile(
     r"swftools\.simulator\.nodes\."
     r"((choosing|placements\.(contiguous|dot_product|fewest_switches|gpu_packing|worst_fit))\..*|"
     r"words\.(memory_in|gpus_in|without_gpus)|easy\.fill_before_on_nodes|(acts|forking|away\.\w+)\..*)|"
-    r"swftools\.learning\.(episode_on_nodes|observed_nodes)\..*"
+    r"swftools\.learning\.(episode_on_nodes|observed_nodes)\..*|swftools\.simulator\.slurm\..*"
 )
 """Kernels that few use, made when one is first used: those of placements, each of which would take EASY 7 s, of nodes
-that are away, of steppers and episodes on nodes."""
+that are away, of steppers and episodes on nodes, of Slurm's rules."""
 
 
 class Warmed(NamedTuple):

@@ -272,6 +272,17 @@ def test_switches(machine: MachineDescription, tmp_path: Path) -> None:
         ]
 
 
+def test_leaves_are_the_switches_of_nodes(machine: MachineDescription, tmp_path: Path) -> None:
+    """In the order of their first nodes; -1 of nodes on none. Kinds that name their switch know it better."""
+    text = "SwitchName=b Nodes=n4\nSwitchName=a Nodes=n[1,3]\nSwitchName=top Switches=a,b\n"
+    path = write(tmp_path, text, "topology.conf")
+    table = machine.with_slurm(topology=path).table()
+    assert (table.switch.tolist(), table.switches) == ([0, -1, 0, 1], ("a", "b"))
+    named = machine.changed(["nodes.cpu.switch=own"]).with_slurm(topology=path).table()
+    assert (named.switch.tolist(), named.switches) == ([0] * 4, ("own",))
+    assert machine.with_slurm(version="22.05").table().switches == ()
+
+
 def test_switches_that_a_configuration_promises(tmp_path: Path) -> None:
     """That they lack is told until they are given."""
     machine = read(tmp_path, f"TopologyPlugin=topology/tree\n{PLAIN}")
@@ -435,6 +446,11 @@ def test_json_says_the_same(machine: MachineDescription, tmp_path: Path) -> None
             '{"associations": [{"account": "a", "shares_raw": 1},\n\n{"account": "a"}]}',
             "line 3: account 'a' is there twice",
         ),
+        (
+            '{"associations": [{"account": "a", "cluster": "x", "shares_raw": 1},\n{"account": "b", "cluster": "y"}]}',
+            "line 2: has accounts of clusters x, y; print those of one, by cluster=NAME",
+        ),
+        ("Account - :Fairshare=1\n", "line 1: 'Account - :Fairshare=1' is no line of sacctmgr dump"),
         ('{"associations": [\n1], "limits": 1}', "line 2: associations should be a list of mappings"),
         ('{"associations": [{"shares_raw": 1}', "line 1: not readable as JSON"),
         ('{"qos": [{"limits": 1}]}', "line 1: a QOS has no name"),

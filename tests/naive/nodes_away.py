@@ -130,6 +130,7 @@ def simulate_away(
             assert stuck, "nobody starts"
             cluster.waiting = [job for job in cluster.waiting if job not in stuck]
             cluster.runs = [run for run in cluster.runs if run.row not in {job.row for job in stuck}]
+            cluster.ended, cluster.has_changed = [], False
             decide(cluster)
             continue
         cluster.now = min(later)

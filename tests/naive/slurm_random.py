@@ -97,7 +97,7 @@ def random_machine(lot: random.Random) -> NodeTable:
                 np.arange(first, last + 1),
                 is_exclusive=alone and place == 1,
                 is_default=not place,
-                tier=lot.choice([1, 1, 2, 3]),
+                tier=lot.choice([1, 2, 3]),
             )
         )
     return NodeTable(
@@ -172,14 +172,14 @@ def random_qos(lot: random.Random) -> tuple[SlurmQos, ...]:
             f"q{place}",
             priority=float(lot.choice([0, 10, 50])),
             usage_factor=lot.choice([1.0, 1.0, 0.5, 2.0]),
-            preempt=tuple(f"q{below}" for below in range(place) if lot.random() < 0.7),
+            preempt=tuple(f"q{below}" for below in range(place) if lot.random() < 0.9),
             preempt_mode=lot.choice(["cluster", "cluster", "cluster", "off", "requeue"]),
             grace_time=float(lot.choice([0, 0, 0, 20])),
             preempt_exempt_time=float(lot.choice([0, 0, 30])),
             flags=frozenset({"noreserve"} if lot.random() < 0.15 else ()),
             limits=random_limits(lot, of_qos=True),
         )
-        for place in range(lot.randint(2, 3) if lot.random() < 0.7 else 1)
+        for place in range(lot.randint(2, 3) if lot.random() < 0.85 else 1)
     )
 
 
@@ -279,7 +279,7 @@ def random_jobs(
     lot = random.Random(f"jobs {seed}")
     sets = np.array([[lot.random() < 0.7 for _ in range(len(table))] for _ in range(2)])
     users = sorted({each.user for each in site.associations if each.user})
-    between = lot.choice([2, 5, 15, 40])
+    between = lot.choice([1, 3, 6, 15])
     rows: list[dict[str, Any]] = []
     submit: list[float] = []
     run: list[float] = []

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from swftools.kernel import kernel
+from swftools.kernel import FloatArray, kernel
 from swftools.simulator.machine.faults import NO_NODES, fail
+from swftools.simulator.machine.state import NOW as THE_TIME
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.machine.views import fits
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.classes import may_start, note_found
+from swftools.simulator.nodes.holding import copy_now_to_then
 from swftools.simulator.nodes.planned import fits_as_planned, start_as_planned
+from swftools.simulator.nodes.shadow import reserve
 from swftools.simulator.nodes.state import HEAD, IS_FRESH, NodeMachine
 from swftools.simulator.nodes.usable import NOW, has_shape
-from swftools.simulator.nodes.words import GUARD
+from swftools.simulator.nodes.verbs import start_on_nodes
+from swftools.simulator.nodes.words import GUARD, cores_in
 
 
 @kernel(allocates=False)
@@ -72,6 +76,36 @@ def run_there_on_nodes(machine: NodeMachine, job: int, group: int) -> None:
 def start_there_on_nodes(machine: NodeMachine, job: int, group: int) -> None:
     """Start a waiting job on the nodes of a set that are written down as its own, if it fits there."""
     begin_there(machine, job, group)
+
+
+@kernel(allocates=False)
+def note_shadow(machine: Machine, job: int, found: FloatArray) -> None:  # noqa: ARG001 (nodes need them)
+    """End the simulation: a pool tells it by counting processors."""
+    fail(machine, NO_NODES, job)
+
+
+@kernel(allocates=False)
+def note_shadow_on_nodes(machine: NodeMachine, job: int, found: FloatArray) -> None:
+    """Write from when on a waiting job could have nodes, s, and the cores that are left then; the machine is used up.
+
+    Where it fits now it starts; else what it would have is reserved.
+    """
+    if could_start_on_nodes(machine, job):
+        start_on_nodes(machine, job)
+        copy_now_to_then(machine)
+        found[0] = machine.clock[THE_TIME]
+    else:
+        found[0] = reserve(machine, job)
+    found[1] = cores_left(machine) if found[0] < np.inf else 0.0
+
+
+@kernel(allocates=False)
+def cores_left(machine: NodeMachine) -> int:
+    """Return how many cores are free at the reserved time, beside the job for which it is."""
+    then, total = machine.nodes.then, 0
+    for node in range(np.uint64(0), np.uint64(len(then))):
+        total += cores_in(then[node])
+    return total
 
 
 @kernel(allocates=False)

@@ -59,6 +59,7 @@ _VERBS = {
     acts.could_start: acts.could_start_on_nodes,
     acts.start_there: acts.start_there_on_nodes,
     acts.run_there: acts.run_there_on_nodes,
+    acts.note_shadow: acts.note_shadow_on_nodes,
     forking.take_places: forking.take_places_on_nodes,
     transfer.take_job: forking.take_job_on_nodes,
 }

@@ -7,12 +7,15 @@ is found anew at the next decision, and so is which nodes have gained room.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from swftools.kernel import FloatArray, IntArray
 from swftools.simulator.machine.state import DISTURBED, LATE, RUNNING, SUBMITTED
 from swftools.simulator.machine.views import waiting_jobs
 from swftools.simulator.memory_transfer import check_sound, renumber_count
+from swftools.simulator.nodes.away.state import COMEBACKS as HAVE_COME_BACK
 from swftools.simulator.nodes.conservative import DISTURBANCES, MOST_LISTED, MOVED, NOTED, SEEN, KeptNodesPlan
 from swftools.simulator.nodes.state import NodeMachine
 from swftools.simulator.nodes.timelines import KNOWS
@@ -37,13 +40,15 @@ def restore_plan_on_nodes(old: KeptNodesPlan, new: KeptNodesPlan, machine: NodeM
     plan, counts = old.plan, old.counts
     check_sound(0 <= counts[SEEN] <= submitted, "more jobs than were submitted")
     check_sound(counts[MOVED] >= 0 and not np.isnan(old.due[0]), "a time that is none")
-    times = np.concatenate([plan.begin[:submitted], plan.end[:submitted]])
-    check_sound((times >= 0.0).all() and np.isfinite(times).all(), "a reservation at a time that is none")
     waiting = waiting_jobs.py_func(machine)
     placed = waiting[plan.is_placed[waiting]]
+    times = np.concatenate([plan.begin[placed], plan.end[:submitted]])  # who has no place begins at no time
+    check_sound((times >= 0.0).all() and np.isfinite(times).all(), "a reservation at a time that is none")
     check_sound((plan.begin[placed] < plan.end[placed]).all(), "a reservation that ends before it begins")
     running = machine.running[: machine.counts[RUNNING]]
-    if counts[DISTURBANCES] + machine.counts[LATE] == machine.counts[DISTURBED]:  # else it is made anew
+    outages: Any = getattr(machine, "outages", None)
+    followed = machine.counts[LATE] if outages is None else outages.counts[HAVE_COME_BACK]
+    if counts[DISTURBANCES] + followed == machine.counts[DISTURBED]:  # else it is made anew
         begin = np.concatenate([np.zeros(len(running)), plan.begin[placed]])
         end = np.concatenate([plan.end[running], plan.end[placed]])
         _check_room(machine, np.concatenate([running, placed]), begin, end)

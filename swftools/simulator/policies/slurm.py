@@ -88,9 +88,9 @@ class SlurmParameters(Parameters):
 
 def remembered(
     jobs: int,
-    processors: int,
+    processors: int,  # noqa: ARG001 (as all memories)
     parameters: Parameters,
-    setting: Setting | None = None,  # noqa: ARG001 (as all memories)
+    setting: Setting | None = None,
 ) -> SlurmMemory:
     """Return what the rules begin with."""
     return slurm_memory(setting, parameters.to_mapping(), jobs)

@@ -14,7 +14,7 @@ from swftools.machines.told import Told
 from swftools.simulator.slurm.submit_lines import Lines
 from swftools.trace import Trace
 
-NO_ACCOUNT = "the account of the user at the site, the first where there are several, as the log names none"
+NO_ACCOUNT = "the default account of the user at the site, as the log names none"
 NO_ASSOCIATION = "no account, as the site has none of that name for that user"
 UNKNOWN_QOS = "no QOS, as the site has none of the name that the log tells"
 
@@ -89,7 +89,8 @@ def _associations(site: SlurmSite, told: Told, user: Texts, account: Texts, part
     place: dict[tuple[str, str, str], int] = {}
     for number, each in enumerate(site.associations):
         if each.user:
-            accounts_of_user.setdefault(each.user, each.account)
+            if each.is_default or each.user not in accounts_of_user:  # the first, where none is the default
+                accounts_of_user[each.user] = each.account
             place[each.user, each.account, each.partition] = number
     names = [*account[1], *sorted(set(accounts_of_user.values()))]
     assumed = {name: len(account[1]) + number for number, name in enumerate(names[len(account[1]) :])}

@@ -63,14 +63,14 @@ FIRST_WITH_SUBSETS = 17.12
 AFTER_A_LIMIT = 500.0
 """s after which a job is thought to start that a limit keeps back, where such jobs stop others."""
 
-STARTED, PLANNED, NOWHERE = range(3)
+STARTED, PLANNED, NOWHERE, KEEPS, LATER = range(5)
 """What becomes of a job in a cycle."""
 
 
 @kernel(allocates=False)
 def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
     """Run a cycle of backfill."""
-    number, words, now = given.number, state.counts[WORDS], np.floor(machine.clock[NOW])
+    number, now = given.number, np.floor(machine.clock[NOW])
     begin_cycle(given, state, now)
     partitions, has_arrays = len(given.tier), int(number[LEFT_OUT]) != NO_ARRAYS
     tests = starts = 0
@@ -174,8 +174,8 @@ def look_at(
     only_now: bool,
 ) -> tuple[int, int]:
     """Start a job, or plan it; return what became of it, and 1 if it was tested on nodes."""
-    number, words, limit = given.number, state.counts[WORDS], given.limit[job]
-    resolution, stops, tested, later = number[BF_RESOLUTION], number[LIMIT_STOPS] > 0.0, 0, now
+    words, limit, tested, later = state.counts[WORDS], given.limit[job], 0, now
+    resolution = given.number[BF_RESOLUTION]
     for _ in range(MOST_TRIES):
         earliest = later
         later = find_available(given, state, job, partition, earliest, max(earliest, now) + limit, now)
@@ -186,46 +186,65 @@ def look_at(
         if begin == np.inf:
             if later > 0.0 and not only_now:
                 continue
-            return NOWHERE, tested
-        begin = max(begin, earliest)
-        keeps = False
+            break
+        begin, keeps = max(begin, earliest), False
         if begin <= now:
-            count = choose_now(given, state, job, partition, now)
-            reason = why_not_before(given, state, job, partition)
-            if reason == NONE:
-                reason = why_not_after(given, state, job, partition)
-            if reason == NONE and stop_victims(given, state, machine):
-                begin_on_chosen(given, state, machine, job, partition, count, BACKFILL, priority)
-                return STARTED, tested
-            if reason != NONE:
-                set_reason(state, machine, job, reason)
-                if not stops:
-                    return NOWHERE, tested
-                begin = later if later > 0.0 else now + AFTER_A_LIMIT
+            became = try_now(given, state, machine, job, partition, priority, now)
+            if became in (STARTED, NOWHERE):
+                return became, tested
+            keeps = became == KEEPS
+            if keeps:
+                later = 0.0  # who leaves has time for it; the nodes are kept
             else:
-                keeps, later = True, 0.0  # who leaves has time for it; the nodes are kept
+                begin = later if later > 0.0 else now + AFTER_A_LIMIT
         if only_now and begin > now:
-            return NOWHERE, tested
+            break
         if later > 0.0 and begin > later:
             continue
-        if begin > now + number[BF_WINDOW]:
-            return NOWHERE, tested
         first = np.floor(begin / resolution) * resolution
         last = np.floor((begin + limit) / resolution) * resolution
-        if not keeps and overlaps(state, words, first, last):
+        is_near = begin <= now + given.number[BF_WINDOW]
+        if is_near and not keeps and overlaps(state, words, first, last):
             later = begin + resolution if begin == earliest else begin
             continue
-        if not stops:
-            reason = why_not_after(given, state, job, partition)
-            if reason != NONE:
-                set_reason(state, machine, job, reason)
-                return NOWHERE, tested
-        if given.qos[job] != UNKNOWN and given.plans_nothing[given.qos[job]] != 0:
-            return NOWHERE, tested
-        if int(number[LEFT_OUT]) != NO_PLANS:
-            reserve(state, words, first, last)
-        return PLANNED, tested
+        if is_near and may_plan(given, state, machine, job, partition):
+            if int(given.number[LEFT_OUT]) != NO_PLANS:
+                reserve(state, words, first, last)
+            return PLANNED, tested
+        break
     return NOWHERE, tested
+
+
+@kernel(allocates=False)
+def try_now(
+    given: Given, state: Dynamic, machine: Machine, job: int, partition: int, priority: float, now: float
+) -> int:
+    """Start a job now, if no limit stands against it; return what becomes of it.
+
+    ``KEEPS``: its nodes are kept for it, as running jobs leave them soon; ``LATER``: a limit keeps it back for a while.
+    """
+    count = choose_now(given, state, job, partition, now)
+    reason = why_not_before(given, state, job, partition)
+    if reason == NONE:
+        reason = why_not_after(given, state, job, partition)
+    if reason != NONE:
+        set_reason(state, machine, job, reason)
+        return LATER if given.number[LIMIT_STOPS] > 0.0 else NOWHERE
+    if not stop_victims(given, state, machine):
+        return KEEPS
+    begin_on_chosen(given, state, machine, job, partition, count, BACKFILL, priority)
+    return STARTED
+
+
+@kernel(allocates=False)
+def may_plan(given: Given, state: Dynamic, machine: Machine, job: int, partition: int) -> bool:
+    """Whether a job may have a place in the plan, with what ``state.resources`` says that it would hold."""
+    if given.number[LIMIT_STOPS] == 0.0:
+        reason = why_not_after(given, state, job, partition)
+        if reason != NONE:
+            set_reason(state, machine, job, reason)
+            return False
+    return given.qos[job] == UNKNOWN or given.plans_nothing[given.qos[job]] == 0
 
 
 @kernel(allocates=False)
@@ -246,9 +265,9 @@ def choose_now(given: Given, state: Dynamic, job: int, partition: int, now: floa
 def find_available(
     given: Given, state: Dynamic, job: int, partition: int, from_then_on: float, until: float, now: float
 ) -> float:
-    """Write the nodes into ``state.available`` that nobody has reserved from a time to another; return when to try next.
+    """Write the nodes into ``state.available`` that nobody has reserved from a time to another.
 
-    0 stands for never.
+    Returns when to try next; 0: never.
     """
     words, available, before = state.counts[WORDS], state.available, state.before
     for word in range(words):

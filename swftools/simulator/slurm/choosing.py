@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which nodes a job would get, and how many CPUs of each, as ``select/cons_tres`` with cores and memory chooses them.
 
-Without a topology runs of consecutive nodes are looked at: the run with the fewest usable CPUs that suffices, else the
-largest, and so on for the rest. With one it is the smallest leaf of the tree that suffices, else leaves below the
-lowest switch that does. A job that fits on one node gets the one with the fewest CPUs that suffice. Each node gives what
-it has free, as far as it is needed; then tasks are placed: one on each node, and one more on each, round after round.
+Without a topology runs of consecutive nodes are looked at: of the lightest the one with the fewest usable CPUs that
+suffices, else the largest, and so on for the rest; in it a job that fits on one node gets the one with the fewest CPUs
+that suffice. With a topology it is the smallest leaf of the tree that has enough nodes, else the largest and those near
+it. Each node gives what it has free, as far as it is needed; then tasks are placed: one on each node, and one more on
+each, round after round.
 """
 
 from __future__ import annotations
@@ -263,23 +264,7 @@ def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool, amount
     rest, missing, gpus, count, first_leaf = given.cpus[job], given.wanted[job], gpus_asked(given, job), 0, -1
     most = most_nodes(given, job)
     while (rest > 0 or missing > 0 or gpus > 0) and count < most:
-        best, is_enough, best_way = -1, False, 0
-        for leaf in range(switches):
-            nodes = state.leaf_nodes[leaf]
-            if nodes == 0:
-                continue
-            suffices = nodes >= missing
-            way = 0 if first_leaf < 0 else way_up(given, first_leaf, leaf)
-            is_better = best < 0 or way < best_way
-            if not is_better and way == best_way:
-                if suffices and is_enough:
-                    is_better = nodes < state.leaf_nodes[best]
-                elif suffices or is_enough:
-                    is_better = suffices
-                else:
-                    is_better = nodes > state.leaf_nodes[best]
-            if is_better:
-                best, is_enough, best_way = leaf, suffices, way
+        best = best_leaf(given, state, missing, first_leaf)
         if best < 0:
             break
         if first_leaf < 0:
@@ -297,6 +282,28 @@ def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool, amount
             missing -= 1
             gpus -= amounts.gpus[node]
     return count if rest <= 0 and gpus <= 0 and count >= given.min_nodes[job] else 0
+
+
+@kernel(allocates=False)
+def best_leaf(given: Given, state: Dynamic, missing: int, first_leaf: int) -> int:
+    """Return the leaf, near the first one if there is one, with the fewest nodes that suffice, else the most; or -1."""
+    best, is_enough, best_way = -1, False, 0
+    for leaf in range(len(given.parent)):
+        nodes = state.leaf_nodes[leaf]
+        if nodes == 0:
+            continue
+        suffices, way = nodes >= missing, 0 if first_leaf < 0 else way_up(given, first_leaf, leaf)
+        is_better = best < 0 or way < best_way
+        if not is_better and way == best_way:
+            if suffices and is_enough:
+                is_better = nodes < state.leaf_nodes[best]
+            elif suffices or is_enough:
+                is_better = suffices
+            else:
+                is_better = nodes > state.leaf_nodes[best]
+        if is_better:
+            best, is_enough, best_way = leaf, suffices, way
+    return best
 
 
 @kernel(allocates=False)

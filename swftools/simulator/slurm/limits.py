@@ -70,39 +70,54 @@ def why_not_before(given: Given, state: Dynamic, job: int, partition: int) -> in
     """Return the limit of numbers of jobs, or of a job's time, that stands against a job; NONE if none does."""
     if not are_enforced(given):
         return NONE
-    associations = len(given.above)
     for turn in range(2):
         qos = qos_at(given, job, partition, turn)
-        if qos == UNKNOWN:
-            continue
-        before = given.partition_qos[partition] if turn == 1 else UNKNOWN
-        users, accounts = (
-            len(state.jobs_of_user) // len(given.qos_factor),
-            len(state.jobs_of_account) // len(given.qos_factor),
-        )
-        holder, of_before = associations + qos, associations + before if before != UNKNOWN else UNKNOWN
-        if not is_told(given.most_jobs, of_before, 0, 1) and state.jobs_of[holder] + 1 > given.most_jobs[holder]:
-            return JOBS + OF_QOS
-        if not is_told(given.most_jobs_of_account, before, 0, 1):
-            if state.jobs_of_account[qos * accounts + given.account[job]] + 1 > given.most_jobs_of_account[qos]:
-                return JOBS_OF_ACCOUNT + OF_QOS
-        if not is_told(given.most_jobs_of_user, before, 0, 1):
-            if state.jobs_of_user[qos * users + given.user[job]] + 1 > given.most_jobs_of_user[qos]:
-                return JOBS_OF_USER + OF_QOS
-        if not is_told(given.longest, of_before, 0, 1) and given.limit[job] > given.longest[holder]:
-            return WALL + OF_QOS
+        if qos != UNKNOWN:
+            before = given.partition_qos[partition] if turn == 1 else UNKNOWN
+            found = qos_before(given, state, job, qos, before)
+            if found != NONE:
+                return found + OF_QOS
     holder, is_own = given.association[job], True
     while holder != UNKNOWN:
         if state.jobs_of[holder] + 1 > given.most_jobs[holder]:
             return JOBS
-        if is_own and state.jobs_of[holder] + 1 > given.most_own_jobs[holder]:
-            if not is_told(given.most_jobs_of_user, qos_at(given, job, partition, 0), 0, 1):
-                if not is_told(given.most_jobs_of_user, qos_at(given, job, partition, 1), 0, 1):
-                    return OWN_JOBS
-        if is_own and given.limit[job] > given.longest[holder]:
-            if not is_told_by_any(given, given.longest, job, partition, 0, 1):
-                return WALL
+        if is_own:
+            found = association_before(given, state, job, partition, holder)
+            if found != NONE:
+                return found
         holder, is_own = given.above[holder], False
+    return NONE
+
+
+@kernel(allocates=False)
+def qos_before(given: Given, state: Dynamic, job: int, qos: int, before: int) -> int:
+    """Return the limit of a QOS that stands against a job, whatever its nodes, but for those that another QOS has."""
+    associations, many = len(given.above), len(given.qos_factor)
+    users, accounts = len(state.jobs_of_user) // many, len(state.jobs_of_account) // many
+    holder, of_before = associations + qos, associations + before if before != UNKNOWN else UNKNOWN
+    of_account = state.jobs_of_account[qos * accounts + given.account[job]]
+    of_user = state.jobs_of_user[qos * users + given.user[job]]
+    if state.jobs_of[holder] + 1 > given.most_jobs[holder] and not is_told(given.most_jobs, of_before, 0, 1):
+        return JOBS
+    if of_account + 1 > given.most_jobs_of_account[qos] and not is_told(given.most_jobs_of_account, before, 0, 1):
+        return JOBS_OF_ACCOUNT
+    if of_user + 1 > given.most_jobs_of_user[qos] and not is_told(given.most_jobs_of_user, before, 0, 1):
+        return JOBS_OF_USER
+    if given.limit[job] > given.longest[holder] and not is_told(given.longest, of_before, 0, 1):
+        return WALL
+    return NONE
+
+
+@kernel(allocates=False)
+def association_before(given: Given, state: Dynamic, job: int, partition: int, holder: int) -> int:
+    """Return the limit of a job's own association that stands against it, where no QOS has such a limit."""
+    if state.jobs_of[holder] + 1 > given.most_own_jobs[holder]:
+        first, second = qos_at(given, job, partition, 0), qos_at(given, job, partition, 1)
+        by_first = is_told(given.most_jobs_of_user, first, 0, 1)
+        if not by_first and not is_told(given.most_jobs_of_user, second, 0, 1):
+            return OWN_JOBS
+    if given.limit[job] > given.longest[holder] and not is_told_by_any(given, given.longest, job, partition, 0, 1):
+        return WALL
     return NONE
 
 
@@ -144,19 +159,18 @@ def of_all_jobs(given: Given, state: Dynamic, job: int, holder: int, before: int
     """Return the limit of all jobs of a holder that a job would exceed, but for those that another one has."""
     at, minutes = holder * RESOURCES, given.limit[job] / 60.0
     for resource in range(RESOURCES):
-        asked = state.resources[resource]
-        if not is_told(given.most_minutes, before, resource, RESOURCES):
-            if state.used[at + resource] / 60.0 + asked * minutes > given.most_minutes[at + resource]:
-                return MINUTES + resource
+        found = state.used[at + resource] / 60.0 + state.resources[resource] * minutes
+        if found > given.most_minutes[at + resource] and not is_told(given.most_minutes, before, resource, RESOURCES):
+            return MINUTES + resource
     for resource in range(RESOURCES):
-        if not is_told(given.most_in_all, before, resource, RESOURCES):
-            if state.in_use[at + resource] + state.resources[resource] > given.most_in_all[at + resource]:
-                return IN_ALL + resource
+        found = state.in_use[at + resource] + state.resources[resource]
+        if found > given.most_in_all[at + resource] and not is_told(given.most_in_all, before, resource, RESOURCES):
+            return IN_ALL + resource
     for resource in range(RESOURCES):
-        asked = state.resources[resource]
-        if not is_told(given.most_running_minutes, before, resource, RESOURCES):
-            if state.running_minutes[at + resource] + asked * minutes > given.most_running_minutes[at + resource]:
-                return RUNNING_MINUTES + resource
+        found = state.running_minutes[at + resource] + state.resources[resource] * minutes
+        is_over = found > given.most_running_minutes[at + resource]
+        if is_over and not is_told(given.most_running_minutes, before, resource, RESOURCES):
+            return RUNNING_MINUTES + resource
     return NONE
 
 
@@ -168,17 +182,17 @@ def of_the_job(given: Given, state: Dynamic, job: int, partition: int, holder: i
     """
     at, minutes, is_qos = holder * RESOURCES, given.limit[job] / 60.0, holder >= len(given.above)
     for resource in range(RESOURCES):
-        if state.resources[resource] * minutes > given.most_minutes_of_job[at + resource]:
-            if counts(given, given.most_minutes_of_job, job, partition, resource, before, is_qos):
-                return JOB_MINUTES + resource
+        is_over = state.resources[resource] * minutes > given.most_minutes_of_job[at + resource]
+        if is_over and counts(given, given.most_minutes_of_job, job, partition, resource, before, is_qos):
+            return JOB_MINUTES + resource
     for resource in range(RESOURCES):
-        if state.resources[resource] > given.most_of_job[at + resource]:
-            if counts(given, given.most_of_job, job, partition, resource, before, is_qos):
-                return OF_JOB + resource
+        is_over = state.resources[resource] > given.most_of_job[at + resource]
+        if is_over and counts(given, given.most_of_job, job, partition, resource, before, is_qos):
+            return OF_JOB + resource
     for resource in range(RESOURCES):
-        if state.on_node[resource] > given.most_on_node[at + resource]:
-            if counts(given, given.most_on_node, job, partition, resource, before, is_qos):
-                return ON_NODE + resource
+        is_over = state.on_node[resource] > given.most_on_node[at + resource]
+        if is_over and counts(given, given.most_on_node, job, partition, resource, before, is_qos):
+            return ON_NODE + resource
     return NONE
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The main scheduler: jobs in order, until one finds its nodes busy: then its partition is closed, with all its nodes."""
+"""The main scheduler: jobs in order. One that finds its nodes busy closes its partition, with all of its nodes."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def may_preempt(given: Given, state: Dynamic, job: int, partition: int, runner: 
     """Whether a job may preempt a running one."""
     by, qos, theirs = int(given.number[PREEMPTS_BY]), given.qos[job], given.qos[runner]
     if by == BY_QOS:
-        if qos == UNKNOWN or theirs == UNKNOWN or given.preempts[qos * len(given.chain) + theirs] == 0:
+        if min(qos, theirs) == UNKNOWN or given.preempts[qos * len(given.chain) + theirs] == 0:
             return False
         if given.qos_mode[theirs] == NEVER:
             return False
@@ -133,6 +133,8 @@ def is_on_chosen(given: Given, state: Dynamic, runner: int, count: int) -> bool:
 def stop_victims(given: Given, state: Dynamic, machine: Machine) -> bool:
     """Stop the jobs that must go, or let them go on as long as they are granted; return whether all are gone."""
     now, are_gone = machine.clock[NOW], True
+    if given.number[FOLLOWS] > 0.0:  # nothing but the log stops jobs
+        state.counts[VICTIMS] = 0
     for i in range(state.counts[VICTIMS]):
         job = state.victim[i]
         by_qos = int(given.number[PREEMPTS_BY]) == BY_QOS

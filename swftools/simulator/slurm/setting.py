@@ -102,7 +102,7 @@ def slurm_memory(setting: Setting | None, parameters: Mapping[str, Any], jobs: i
         setting = _example(jobs)
     site = setting.table.slurm or SlurmSite()
     given = _given(setting, site, parameters)
-    return SlurmMemory(given, _dynamic(given, setting, site, parameters))
+    return SlurmMemory(given, _dynamic(given, setting, site))
 
 
 def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -> FloatArray:
@@ -175,7 +175,7 @@ def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -
     return number
 
 
-def _bits(sets: Iterable[Any], words: int, nodes: int) -> IntArray:
+def _bits(sets: Iterable[Any], words: int) -> IntArray:
     """Return sets of nodes, each as numbers or as truths, in words."""
     rows = []
     for each in sets:
@@ -284,10 +284,10 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         partition_factor=_relative(each.job_factor if each else 1.0 for each in rules),
         partition_qos=np.array([names.index(r.qos) if r and r.qos in names else UNKNOWN for r in rules], np.int64),
         billing=np.concatenate([_weights(each.billing_weights if each else {}) for each in rules]),
-        partition_bits=_bits([each.nodes for each in table.partitions], words, nodes),
+        partition_bits=_bits([each.nodes for each in table.partitions], words),
         partition_alone=np.array([each.is_exclusive for each in table.partitions], np.int64),
         partition_totals=_partition_totals(table, rules),
-        set_bits=_bits(list(asked.sets), words, nodes),
+        set_bits=_bits(list(asked.sets), words),
         totals=totals,
         above=np.array([each.parent for each in associations], np.int64),
         sharing=sharing,
@@ -318,7 +318,7 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         most_minutes_of_job=_by_resource(holders, "max_tres_mins"),
         longest=_single(holders, "max_wall"),
         leaves=_leaves(setting, row),
-        **_outages(setting, row, words, nodes),
+        **_outages(setting, row, words),
         **_of_log(setting, row),
     )
 
@@ -438,7 +438,7 @@ def _leaves(setting: Setting, row: IntArray) -> FloatArray:
     return np.nan_to_num(setting.leaves[row], nan=np.inf, posinf=np.inf)
 
 
-def _outages(setting: Setting, row: IntArray, words: int, nodes: int) -> dict[str, Any]:
+def _outages(setting: Setting, row: IntArray, words: int) -> dict[str, Any]:
     """Return when nodes are away, in the order of these changes, and reservations of nodes."""
     outages = setting.table.outages
     away, reserved = outages.of(outages.kind != RESERVATION), outages.of(outages.kind == RESERVATION)
@@ -460,7 +460,7 @@ def _outages(setting: Setting, row: IntArray, words: int, nodes: int) -> dict[st
         "reserved_end": np.ascontiguousarray(distinct[:, 1]),
         "reserved_known": np.ascontiguousarray(distinct[:, 2]),
         "reserved_for": distinct[:, 3].astype(np.int64) if setting.may is not None else np.full(len(distinct), UNKNOWN),
-        "reserved_bits": _bits(members, words, nodes),
+        "reserved_bits": _bits(members, words),
         "may_use": may,
     }
 
@@ -497,7 +497,7 @@ def _clock(number: FloatArray) -> FloatArray:
     return clock
 
 
-def _dynamic(given: Given, setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> Dynamic:
+def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
     jobs, nodes = len(given.cpus), len(given.cores)
     words, entries = -(-nodes // BITS), int(given.first_partition[-1])
     held, running = int(given.first_held[-1]), max(int(given.cores.sum()), 1)

@@ -17,7 +17,7 @@ STARTED_BY = ("", "main", "backfill", "log")
 
 
 def columns_of_runs(memory: SlurmMemory, job: npt.NDArray[np.int32], table: NodeTable) -> dict[str, Any]:
-    """Return the columns of runs, by the job of each; ``started_by`` is ``main``, ``backfill`` or, followed, ``log``."""
+    """Return the columns of runs, by the job of each; ``started_by``: main, backfill, or, followed, log."""
     given, state = memory.given, memory.state
     at, count = given.first_held[job].copy(), state.held_count[job].copy()
     partition, by = state.ran_in[job].copy(), state.by[job].copy()

@@ -31,8 +31,7 @@ UNKNOWN = -1
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
 (HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, NUMBERS) = range(43, 52)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
-of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left
-out, as a place in ``MECHANISMS``."""
+of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``."""
 
 MECHANISMS = (
     *("nothing", "multifactor", "fair-share", "main", "backfill", "exclusive", "tiers", "memory"),
@@ -54,11 +53,12 @@ class Given(NamedTuple):
     By job, as ``SlurmJobs`` has them; ``limit`` is its time limit (s), ``first_held`` where its nodes stand in
     ``Dynamic.held_node``, ``account`` the number of its account. By node: ``cores``, ``memory`` (MB), ``gpus``,
     ``weight`` (from 0 on, without gaps), ``leaf`` (a switch, -1: none). By switch its ``parent`` (-1: none) and its
-    ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By holder:
-    limits, ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has shares of
-    its own (``sharing``), its ``share`` among those of its level, and of all (``normalized``), whether it ``is_user``,
-    its children from ``first_child`` on among ``child``. By QOS ``chain``: how long the longest chain is of QOS of which
-    each may preempt the next.
+    ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By
+    holder: limits, ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has
+    shares of its own (``sharing``), its ``share`` among those of its level, and of all (``normalized``), whether it
+    ``is_user``, its children from ``first_child`` on among ``child``. By QOS ``chain``: how long the longest chain is
+    of QOS of which each may preempt the next. What is ``logged`` is followed. Nodes change at ``change_time``; what is
+    ``reserved`` is for some.
     """
 
     number: FloatArray
@@ -178,12 +178,12 @@ class Dynamic(NamedTuple):
 
     By job: since when it is ``eligible`` (s; NaN: not yet), ``held_count`` nodes from ``Given.first_held`` on among
     ``held_node``, ``held_cores`` and ``held_gpus``; in which partition it ran (``ran_in``), who started it (``by``),
-    when it ``began``, ``started`` as the controller counts it, and its limit ends (``limit_end``, s), its ``reason``. ``pending`` lists jobs that were submitted and do not wait
-    yet. Entries of the queue, in order: ``entry_job`` (-1: it waits no more), ``entry_partition``,
-    ``entry_priority``. ``runner`` lists running jobs by the end of their limits,
-    ``by_number`` by their numbers. By holder what it has ``used``
-    (resources x s, decayed), how many jobs run and what they hold; by association its ``fair_share``. The rest is room to work in: sets of nodes
-    (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
+    when it ``began``, ``started`` as the controller counts it, and its limit ends (``limit_end``, s), its ``reason``.
+    ``pending`` lists jobs that were submitted and do not wait yet. Entries of the queue, in order: ``entry_job``,
+    ``entry_partition``, ``entry_priority``. ``runner`` lists running jobs by the end of their limits, ``by_number`` by
+    their numbers. By holder what it has ``used`` (resources x s, decayed), how many jobs run and what they hold; by
+    association its ``fair_share``. ``past`` is what runs had that were stopped. The rest is room to work in: sets of
+    nodes (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
     backfill: records with ``begin``, ``end``, ``next`` and sets of nodes.
     """
 

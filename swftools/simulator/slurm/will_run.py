@@ -118,10 +118,10 @@ def touches(given: Given, state: Dynamic, runner: int) -> bool:
     if state.is_gone[runner] != 0:
         return False
     first = given.first_held[runner]
+    is_there = False
     for i in range(first, first + state.held_count[runner]):
-        if has_node(state.available, 0, state.held_node[i]):
-            return True
-    return False
+        is_there |= has_node(state.available, 0, state.held_node[i])
+    return is_there
 
 
 @kernel(allocates=False)

@@ -29,8 +29,12 @@ START, START_ON, PREEMPT, RESIZED, HOLD, FILL, WAKE, START_THERE, RUN_THERE = ra
 """The acts; ``FILL`` starts a job, or lets others go ahead that do not delay it; ``START_THERE`` starts one on nodes
 that are written down as its own; ``RUN_THERE`` likewise one that ran there before the simulation began."""
 
-LACKING_ON_NODES = {START_ON: "start_on()", PREEMPT: "preempt()", RESIZED: "resize()"}
-"""Acts that a machine of nodes lacks: what each is called."""
+LACKING_ON_NODES = {
+    START_ON: "start_on() is of a pool of processors; on nodes a job runs as it asks to: call start()",
+    PREEMPT: "preempt() is of a pool of processors; on nodes who runs is stopped by outages: describe one (down)",
+    RESIZED: "resize() is of a pool of processors; on nodes a job runs as it asks to",
+}
+"""Acts that a machine of nodes lacks, and what to do."""
 
 
 def act(place: Any, what: int, job: int, number: int, time: float) -> None:
@@ -151,7 +155,7 @@ class Acts(Views):
         self._check_acts(job, number)
         simulation, driver = self._simulation, self._simulation._driver
         if simulation.nodes is not None and what in LACKING_ON_NODES:
-            raise PolicyError(f"{LACKING_ON_NODES[what]} is of a pool of processors; on nodes a job runs as it asks to")
+            raise PolicyError(LACKING_ON_NODES[what])
         try:
             with kept_nodes(simulation, int(job)):
                 self._act(driver.seat.places[1], what, index(job), index(number), float(time))

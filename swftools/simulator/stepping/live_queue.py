@@ -28,6 +28,7 @@ from swftools.simulator.machine.work import stretch_on
 from swftools.simulator.policy_abi import machine_at
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.stepping.actions import Acts
+from swftools.simulator.stepping.shadow_on_nodes import shadow_on_nodes
 from swftools.simulator.stepping.submissions import add_job
 
 FOR_GOOD = 100 * 365.25 * 86_400.0
@@ -241,6 +242,8 @@ class Follows(Acts):
     def shadow(self, job: int | None = None) -> tuple[float, int]:
         """Return when a waiting job could start, s, if running jobs end as expected and nobody else starts.
 
+        It is infinity where the job needs nodes that are not known to come back.
+
         Parameters
         ----------
         job : int, optional
@@ -251,17 +254,21 @@ class Follows(Acts):
         time : float
             The shadow time of EASY: others that end by then do not delay it.
         extra : int
-            The processors that are left over then.
+            The processors that are left over then. On a machine of nodes the cores, of nodes that are there for as
+            long as the job would run.
 
         Raises
         ------
         PolicyError
-            Nobody waits.
+            Nobody waits; or, on a machine of nodes, the job does not.
         """
-        self._check_pool("shadow()", "ask a fork, or would_start()")
         waiting = self.waiting
         if job is None and not len(waiting):
             raise PolicyError("no job waits: there is no shadow time")
+        if self._simulation.nodes is not None:
+            if job is not None and job not in waiting:
+                raise PolicyError(f"job {job} does not wait: give one of waiting")
+            return shadow_on_nodes(self._simulation, int(waiting[0] if job is None else job))
         width = int(self.width[waiting[0] if job is None else job])
         times, free = self.free_over_time()
         place = int(np.argmax(free >= width))

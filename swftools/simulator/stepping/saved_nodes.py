@@ -36,6 +36,7 @@ from swftools.simulator.stepping.chosen_nodes import order_of
 from swftools.simulator.stepping.saved_outages import (
     away_in,
     begins_at,
+    go_on,
     holders_of,
     keep_stopped,
     outage_arrays_of,
@@ -192,6 +193,7 @@ def on_nodes(
     if away is not None:
         begin_outages(machine, away)
         keep_stopped(machine, state, arrays)
+        go_on(machine, arrays)
     group = found["group"][:jobs]
     if away is not None:
         group = group[(group != NO_SET) | (machine.queue.place[:jobs] != NOBODY)]  # who needs nodes that are gone

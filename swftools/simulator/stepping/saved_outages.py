@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from swftools.machines.outages import COLUMNS, KINDS, Holders, NodeOutages
 from swftools.simulator.engine.replay import OUTAGE, ReplayState
-from swftools.simulator.machine.state import NOW
+from swftools.simulator.machine.state import DISTURBED, NOW
 from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.away.begin import Away
 from swftools.simulator.nodes.away.on_outage import find_on_outage
-from swftools.simulator.nodes.away.state import BESIDE_NODES, KEPT, AwayMachine
+from swftools.simulator.nodes.away.state import BESIDE_NODES, CHANGED, COMEBACKS, KEPT, AwayMachine
 from swftools.simulator.simulation import Simulation
 from swftools.simulator.stepping.state_checks import check_between, refuse
 
@@ -31,6 +31,7 @@ _KINDS = {
     **{name: np.float64 if name in ("begin", "end", "known") else np.int64 for name in COLUMNS},
     "may": np.int64,
     "kept": np.int32,
+    "comebacks": np.int64,
 }
 """Arrays that are saved, and their types: those of ``NodeOutages``; those of the state."""
 
@@ -49,6 +50,7 @@ def outage_arrays_of(simulation: Simulation) -> Iterator[tuple[str, npt.NDArray[
             yield OUTAGES + name, getattr(simulation.nodes.outages, name).astype(_KINDS[name])
         yield OUTAGES + "may", machine.outages.may
         yield OUTAGES + "kept", machine.outages.kept[: machine.outages.counts[KEPT]]
+        yield OUTAGES + "comebacks", machine.outages.counts[COMEBACKS : COMEBACKS + 1]
 
 
 def away_in(holders: Any, arrays: Arrays, nodes: int, places: int, on_outage: Any) -> Away:
@@ -100,14 +102,27 @@ def _holders(document: Any) -> Holders:
 
 
 def begins_at(state: ReplayState) -> float:
-    """Return the time by which outages have begun and ended, s: the present, or the first submission.
+    """Return the time by which outages have begun and ended, s: just before the present, or the first submission.
 
-    Whatever the outages did until then was done, and follows from nothing else any more.
+    Whatever the outages did until then was done, and follows from nothing else any more. What they did at present a
+    policy may be still to look at.
     """
     now, coming = float(state.machine.clock[NOW]), state.coming
     if now < np.inf:
-        return now
+        return float(np.nextafter(now, -np.inf))
     return float(coming.submit_time[coming.row[0]]) if len(coming.row) else -np.inf
+
+
+def go_on(machine: AwayMachine, arrays: Arrays) -> None:
+    """Write down what outages have done at present, and how often jobs came back; refuse what cannot be."""
+    outages, now = machine.outages, machine.clock[NOW]
+    if len(arrays[OUTAGES + "comebacks"]) != 1:
+        refuse("outages", "how often jobs came back is not one number")
+    comebacks = int(arrays[OUTAGES + "comebacks"][0])
+    check_between("outages", "how often jobs came back", comebacks, 0, int(machine.counts[DISTURBED]))
+    outages.counts[COMEBACKS] = comebacks
+    if now < np.inf:
+        outages.counts[CHANGED] = np.searchsorted(outages.time, now, "right")
 
 
 def keep_stopped(machine: AwayMachine, state: ReplayState, arrays: Arrays) -> None:

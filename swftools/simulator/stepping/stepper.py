@@ -70,6 +70,11 @@ class Stepper(Follows):
 
     def _take_up(self, simulation: Simulation) -> None:
         """Step a simulation that nothing was done to from outside."""
+        if simulation.policy.has_setting:
+            raise ParameterError(
+                f"policy {simulation.policy.name!r} cannot be stepped yet: it keeps the nodes itself; simulate() and "
+                "Simulation carry it out, and policies such as weighted-priority can be stepped"
+            )
         self._simulation, self._acts = simulation, 0
         self._room = np.zeros(256, np.int64)
         self._present, self._for_good = -np.inf, np.inf

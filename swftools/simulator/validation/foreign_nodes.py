@@ -17,6 +17,7 @@ from swftools.kernel import FloatArray, IntArray
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.output.shown_text import shown
+from swftools.simulator.registry import Policy, list_policies
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.trace import Trace
@@ -56,9 +57,12 @@ def ask_of_trace(trace: Trace, table: NodeTable) -> Asked:
     return ask_of(trace, table)
 
 
-def slurm_jobs_of_trace(trace: Trace, table: NodeTable) -> SlurmJobs:
-    """Return what the jobs of a trace ask of policy ``slurm``."""
-    from swftools.simulator.slurm.requests import slurm_jobs_of  # noqa: PLC0415 (where that policy ran only)
+def ask_of_policy(trace: Trace, table: NodeTable, policy: str) -> Asked | SlurmJobs:
+    """Return what the jobs of a trace ask of a machine as a policy takes it: one that keeps the nodes itself, more."""
+    chosen: Policy | None = list_policies().get(policy)
+    if chosen is None or not chosen.has_setting:
+        return ask_of_trace(trace, table)
+    from swftools.simulator.slurm.requests import slurm_jobs_of  # noqa: PLC0415 (where such a policy ran only)
 
     return slurm_jobs_of(trace, table)
 

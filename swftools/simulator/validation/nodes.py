@@ -16,7 +16,6 @@ from swftools.parameters.choices import INSTANT, MACHINE, PARTITION, SEMANTICS
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.slurm.asked import SlurmJobs
-from swftools.simulator.validation.foreign_nodes import ask_of_trace, slurm_jobs_of_trace
 from swftools.simulator.validation.node_promises import count_unpromised, promises_on_nodes, read_queue, run_of_jobs
 from swftools.simulator.validation.node_reservations import are_exact, find_late_on_nodes, known_outages
 from swftools.simulator.validation.node_runs import read_node_runs
@@ -39,7 +38,6 @@ from swftools.simulator.validation.runs import (
     by_submission,
     in_queue,
 )
-from swftools.simulator.validation.slurm_asked import POLICY as SLURM
 from swftools.simulator.validation.slurm_asked import check_slurm_asked
 from swftools.trace import Trace
 
@@ -69,7 +67,7 @@ class OnNodes:
         jobs: SoundJobs,
         runs: SoundRuns,
         trace: Trace | None,
-        asked: Asked | None,
+        asked: Asked | SlurmJobs | None,
         row: IntArray,
         row_of_rest: IntArray,
         tolerance: float,
@@ -79,13 +77,9 @@ class OnNodes:
         self.checked: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self.findings: list[FoundViolations] = []
-        self.slurm: SlurmJobs | None = None
-        if trace is not None and schedule.policy == SLURM:
-            self.slurm, asked = slurm_jobs_of_trace(trace, table), None
-        elif asked is None and trace is not None:
-            asked = ask_of_trace(trace, table)
         self.placement = find_placement(schedule.options.get("placement", "first-fit"))
-        self.asked = None if trace is None or asked is None else self.placement.able(asked, table)
+        self.slurm = asked if isinstance(asked, SlurmJobs) else None
+        self.asked = self.placement.able(asked, table) if isinstance(asked, Asked) else None
         self.held = read_node_runs(schedule, table)
         if len(runs.job) < len(schedule.segments):
             self.notes = ("nodes not checked: the rules above are broken",)

@@ -18,6 +18,7 @@ from swftools.machines.asked import Asked
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.output.shown_text import shown
 from swftools.simulator.schedule import Schedule
+from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.validation import node_use
 from swftools.simulator.validation.gone_nodes import enough_come_back
 from swftools.simulator.validation.node_parts import BY_NODE, Parts, parts_of_runs
@@ -353,7 +354,7 @@ def ready_of(ready_time: FloatArray, row: IntArray) -> FloatArray:
     return np.where(np.isnan(ready), -np.inf, ready)
 
 
-def ready_times_of(asked: Asked, jobs: SoundJobs, row: IntArray) -> FloatArray:
+def ready_times_of(asked: Asked | SlurmJobs, jobs: SoundJobs, row: IntArray) -> FloatArray:
     """Return when jobs enter the queue: when submitted, or when they asked to."""
     return np.fmax(jobs.submit, ready_of(asked.ready_time, row))
 

@@ -23,7 +23,7 @@ from swftools.simulator.option_checks import check_choice
 from swftools.simulator.registry import read_policy
 from swftools.simulator.schedule import WAITS_ON_PROCESSORS, Schedule
 from swftools.simulator.validation.against_trace import check_jobs, check_trace
-from swftools.simulator.validation.foreign_nodes import ask_of_trace, table_of
+from swftools.simulator.validation.foreign_nodes import ask_of_policy, table_of
 from swftools.simulator.validation.foreign_schedules import read_schedule, schedule_from_table
 from swftools.simulator.validation.nodes import OnNodes
 from swftools.simulator.validation.on_nodes import ready_times_of
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from swftools.machines.asked import Asked
     from swftools.machines.description import MachineDescription
     from swftools.machines.node_table import NodeTable
+    from swftools.simulator.slurm.asked import SlurmJobs
 
 EXAMPLES = 5
 """Violations of a rule that a report shows, the first ones by time; it counts the others."""
@@ -247,6 +248,7 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
         findings += broken_of(check)
     checked, notes = [rule for rule in RULES if rule not in ("trace", "dependencies")], []
     queued = jobs
+    known: Asked | SlurmJobs | None = None
     if trace is None:
         notes.append("not checked against a trace: none is given")
     else:
@@ -255,9 +257,9 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
         follows = (dependencies or given.options.get("dependencies")) == FOLLOW
         waiting = find_waiting(given, jobs, trace, row, row_of_rest)
         if given.machine is not None:
-            asked = ask_of_trace(trace, given.machine) if asked is None else asked
+            known = ask_of_policy(trace, given.machine, name) if asked is None else asked
             # Who asked to run later is not eligible before, whatever else the job waits for.
-            waiting = waiting and waiting._replace(ready=np.fmax(waiting.ready, ready_times_of(asked, jobs, row)))
+            waiting = waiting and waiting._replace(ready=np.fmax(waiting.ready, ready_times_of(known, jobs, row)))
         if waiting is not None and follows:
             checked.append("dependencies")
             findings += broken_of(check_dependencies(waiting, given, jobs, runs, trace, tolerance))
@@ -267,7 +269,7 @@ def validate(  # noqa: PLR0913, PLR0915 (options by name; each kind of check in 
     del history
     on_nodes = None
     if given.machine is not None:
-        on_nodes = OnNodes(given, given.machine, jobs, runs, trace, asked, row, row_of_rest, tolerance)
+        on_nodes = OnNodes(given, given.machine, jobs, runs, trace, known, row, row_of_rest, tolerance)
         checked, notes, findings = on_nodes.added_to(checked, notes, findings)
     order = given.options.get("semantics") if semantics is None else semantics
     promises = promises_of(name, {**given.options, **parameters})

@@ -20,9 +20,6 @@ from swftools.simulator.validation.node_runs import NodeRuns
 from swftools.simulator.validation.on_nodes import leaves_nodes, ready_of
 from swftools.simulator.validation.runs import FoundViolations, SoundJobs, SoundRuns, at, margin_of, of_runs
 
-POLICY = "slurm"
-"""The policy whose jobs ask so."""
-
 
 def check_slurm_asked(
     schedule: Schedule,

@@ -213,6 +213,7 @@ def test_a_comparison_says_who_waits_for_what(folder: Path) -> None:
 
 def test_outages_are_stretched_with_the_load(folder: Path) -> None:
     """They are where they were among the submissions, also in what is stored, and that is told; dates count too."""
+    (folder / "small.swf").write_text(small_log(12, first=7))
     outages = "[{nodes: a1, begin: 30, end: 60, known: 20}, {nodes: b, begin: '2000-04-25T22:00:33Z'}]"
     (folder / "away.yaml").write_text(f"{MACHINE}outages: {outages}\n")
     plain = task(PublishSchedule, machine="away.yaml")

@@ -97,17 +97,18 @@ def stepper_of(engine: Engine, case: AwayCase, on_outage: str = "requeue", **col
     return Stepper(trace.with_jobs(jobs), machine=workload.table, on_outage=on_outage, compiled=False)
 
 
-def test_who_waits_for_such_a_job_waits_no_more(engine: Engine) -> None:  # noqa: F811
+@pytest.mark.parametrize("before", [1, 2])
+def test_who_waits_for_such_a_job_waits_no_more(before: int, engine: Engine) -> None:  # noqa: F811
     """As for one that could never run: from when it left, and a think time later."""
-    case = replace(NEVER_BACK[0], jobs="job submit run nodes / A 0 10 1 / B 6 4 2 / C 7 20 1")
+    case = replace(NEVER_BACK[0], jobs="job submit run nodes / A 0 10 1 / B 6 4 2 / D 6 4 2 / C 7 20 1")
     columns = {
-        "preceding_job_number": pd.array([None, None, 1], dtype="Int64"),
-        "think_time": pd.array([None, None, 3.0], dtype="Float64"),
+        "preceding_job_number": pd.array([None, None, None, before], dtype="Int64"),
+        "think_time": pd.array([None, None, None, 3.0], dtype="Float64"),
     }
     with all_interpreted():
         stepper = stepper_of(engine, case, **columns)
         schedule = stepper.finish()
-    assert runs_of(schedule) == [(0, 0.0, 5.0, "0", True), (0, 5.0, 15.0, "1", False), (2, 18.0, 38.0, "1", False)]
+    assert runs_of(schedule) == [(0, 0.0, 5.0, "0", True), (0, 5.0, 15.0, "1", False), (3, 18.0, 38.0, "1", False)]
     trace = stepper._simulation.trace
     assert validate(schedule, trace=trace, asked=case.workload().asked).ok
     for wrong in (6.0, 19.0):

@@ -21,6 +21,7 @@ from swftools.simulator import Stepper
 from swftools.simulator.stepping import packed_arrays, serialize
 from tests.forged import changed_array, changed_words, tried
 from tests.interpreted import all_interpreted
+from tests.naive.node_plans import PLANS
 from tests.naive.nodes import DECISIONS
 from tests.naive.nodes_away import Rule
 from tests.nodes_drawn import Workload
@@ -109,6 +110,21 @@ def test_saved_and_forked_as_batch_interpreted(engine: Engine, loaded_interprete
         assert stopped > 6
 
 
+@pytest.mark.parametrize("policy", PLANS)
+def test_plans_go_on_as_in_batch_interpreted(policy: str, engine: Engine, loaded_interpreted: None) -> None:  # noqa: F811
+    """Reservations are saved, and what becomes known at an instant is followed, also from bytes."""
+    with all_interpreted():
+        assert sum(check_by_lot(engine, seed, policy, "first-fit", compiled=False) for seed in (6, 27)) > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", PLANS)
+def test_plans_go_on_as_in_batch_on_many_machines(policy: str, engine: Engine) -> None:  # noqa: F811
+    """So it is compiled, on 300 machines."""
+    first = 100 * list(PLANS).index(policy)
+    assert sum(check_by_lot(engine, seed, policy, PLACEMENTS[seed % 2]) for seed in range(first, first + 100)) > 20
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("placement", ["first-fit", "best-fit", "contiguous"])
 @pytest.mark.parametrize("policy", COMPILED)
@@ -184,6 +200,8 @@ def test_many_forged_states() -> None:
         ("kept", 1, 9, "the set of its nodes is not from 0 to"),
         ("kept", 2, 2, "a run was stopped otherwise than its job says"),
         ("kept", 3, 2, "its nodes is not from 0 to 1"),
+        ("comebacks", 0, -1, "how often jobs came back is not from 0 to 1"),
+        ("comebacks", 0, 2, "how often jobs came back is not from 0 to 1"),
     ],
 )
 def test_one_beyond(name: str, at: int, value: float, said: str) -> None:
@@ -203,6 +221,7 @@ def test_one_beyond(name: str, at: int, value: float, said: str) -> None:
         ("kept", lambda each: each[:2], "a run that was stopped is told in part"),
         ("kept", lambda each: np.append(each, each), "a run was stopped twice, or is told in part"),
         ("kept", lambda each: each.astype(np.int64), "an array of int64"),
+        ("comebacks", lambda each: each[:0], "how often jobs came back is not one number"),
     ],
 )
 def test_parts_that_do_not_fit(name: str, change: Callable[[Any], Any], said: str) -> None:

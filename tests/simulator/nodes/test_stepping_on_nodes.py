@@ -236,10 +236,13 @@ def test_what_a_pool_alone_can() -> None:
     stepper = Stepper(trace, "easy", machine=draw_machine("cores / 4", "p:0"), compiled=False)
     with all_interpreted():
         stepper.advance()
-        for act in (lambda: stepper.start_on(0, 2), lambda: stepper.preempt(0), lambda: stepper.resize(0, 2)):
-            with pytest.raises(
-                PolicyError, match=r"\w+\(\) is of a pool of processors; on nodes a job runs as it asks"
-            ):
+        as_it_asks, by_outages = "on nodes a job runs as it asks to", "on nodes who runs is stopped by outages"
+        for act, said in (
+            (lambda: stepper.start_on(0, 2), as_it_asks),
+            (lambda: stepper.preempt(0), by_outages),
+            (lambda: stepper.resize(0, 2), as_it_asks),
+        ):
+            with pytest.raises(PolicyError, match=rf"\w+\(\) is of a pool of processors; {said}"):
                 act()
         with pytest.raises(ParameterError, match="there is no such job"):
             stepper.start(5, [0])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -57,13 +58,17 @@ def test_associations() -> None:
         {"group": "phys"},
     )
     assert jobs.association.tolist() == [2, 3, 6, -1, 4, 2, -1, 6, 6, 2, 3, -1]
-    assert "the account of the user at the site, the first where there are several, as the log names none: 2 jobs" in (
-        jobs.assumed
-    )
+    assert "the default account of the user at the site, as the log names none: 2 jobs" in jobs.assumed
     assert "no account, as the site has none of that name for that user: 3 jobs" in jobs.assumed
     ann, bob, eve, nobody = (jobs.user[row] for row in (0, 3, 6, 11))
     assert jobs.user.tolist() == [ann, ann, ann, bob, bob, ann, eve, ann, ann, ann, ann, nobody]
     assert sorted(set(jobs.user.tolist())) == [0, 1, 2, 3]
+
+
+def test_the_default_account() -> None:
+    """Where the site marks one it counts, else the first."""
+    marked = (*SITE[:6], replace(SITE[6], is_default=True))
+    assert of({"user": "ann"}, {"user": "bob"}, associations=marked).association.tolist() == [6, 4]
 
 
 def test_qos() -> None:

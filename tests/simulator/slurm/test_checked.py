@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from swftools import read_log
 from swftools.machines.slurm_site import SlurmSite
+from swftools.simulator import allocations_of, simulate
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.slurm.placed import columns_of_parts
 from swftools.simulator.validation.report import ValidationReport, validate
 from tests.interpreted import all_interpreted
 from tests.machines.tables import log_of, machine
+from tests.simulator.slurm.site import table_of
 
 MACHINE = replace(
     machine("a 2 4 8000 0 +slow / b 2 8 16000 2 +fast", "p a,b / q b exclusive / r a,b"), slurm=SlurmSite()
@@ -139,3 +143,21 @@ def test_who_is_left_out_in_vain() -> None:
         with all_interpreted():
             report = validate(replace(schedule, excluded=excluded), trace=log_of(rows))
         assert set(report.violations["rule"]) == rules
+
+
+def test_what_the_policy_does() -> None:
+    """Of a real run: uneven runs, whole nodes, jobs on hold; jobs have the processors of their runs."""
+    log = read_log(Path(__file__).parent / "sacct.txt", "slurm:time_zone=UTC")
+    is_one = log.jobs["log_id"].isin(["1", "5_0", "13", "17", "20"])
+    log = replace(log, jobs=log.jobs[is_one].reset_index(drop=True))
+    with all_interpreted():
+        schedule = simulate(log, "slurm", machine=table_of(), compiled=False)
+        report = validate(schedule, trace=log)
+    assert report.violations.empty
+    assert "dependencies" in report.checked
+    held = allocations_of(schedule)
+    of_runs = np.bincount(held.run, held.cores)
+    jobs = schedule.jobs.set_index("job_number")["allocated_processors"]
+    assert jobs[schedule.segments["job_number"]].tolist() == of_runs.tolist()
+    by_id = schedule.jobs.set_index("log_id")["allocated_processors"]
+    assert by_id[["13", "5_0", "1"]].tolist() == [16, 28, 17]

@@ -33,6 +33,7 @@ id    cpus task least most wanted tpn percpu pernode gpunode gpus alone partitio
 13    4    1    1     0    1      0   2000   0       0       0    yes   batch       0    0
 14    8    1    1     0    1      0   2000   0       0       0    yes   batch       0    0
 17    2    1    1     0    1      0   2000   0       0       0    no    batch       0    0
+20    8    1    1     4    4      0   2000   0       0       0    no    short       0    0
 27    128  1    8     8    8      0   2000   0       0       0    yes   big         0    0
 29    29   1    1     0    1      0   6144   0       0       0    no    batch       0    0
 30    4    1    1     0    1      0   2000   0       0       3    no    gpu         0    0
@@ -121,7 +122,7 @@ def test_what_a_real_run_leaves_open() -> None:
 
 def test_columns_of_account_and_qos() -> None:
     """QOS beside the partition, whatever the queue is; the account where the group is the Unix group."""
-    assert log().jobs["qos"].value_counts().to_dict() == {"normal": 19, "high": 1, "low": 1}
+    assert log().jobs["qos"].value_counts().to_dict() == {"normal": 20, "high": 1, "low": 1}
     assert "account" not in log().jobs
     by_group = log(",group=group")
     assert set(by_group.jobs["account"]) == {"bio", "chem", "phys"}

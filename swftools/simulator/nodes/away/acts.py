@@ -6,12 +6,12 @@ from __future__ import annotations
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.faults import NO_NODES, fail
 from swftools.simulator.machine.state import NOW as THE_TIME
-from swftools.simulator.nodes.acts import could_start_on_nodes, count_now, start_there_on_nodes
+from swftools.simulator.nodes.acts import cores_left, could_start_on_nodes, count_now, start_there_on_nodes
 from swftools.simulator.nodes.away.exchange import OF_EVENTS, OF_JOBS, OF_NODES, in_place_of
 from swftools.simulator.nodes.away.presence import is_sought, seek
 from swftools.simulator.nodes.away.state import KEPT, AwayMachine
 from swftools.simulator.nodes.forking import take_places_on_nodes
-from swftools.simulator.nodes.words import suffices
+from swftools.simulator.nodes.words import cores_in, suffices
 
 
 @in_place_of(count_now, OF_NODES)
@@ -24,6 +24,17 @@ def count_now_there(machine: AwayMachine, group: int, need: int) -> int:
         for node in range(low[piece], high[piece]):
             count += suffices(free[node], need) and is_sought(machine, node)
     return count
+
+
+@in_place_of(cores_left, OF_NODES)
+@kernel(allocates=False)
+def cores_left_there(machine: AwayMachine) -> int:
+    """Return how many cores are free then on nodes that are there as long as the job would run."""
+    total = 0
+    for node in range(len(machine.nodes.then)):
+        if is_sought(machine, node):
+            total += cores_in(machine.nodes.then[node])
+    return total
 
 
 @in_place_of(could_start_on_nodes, OF_JOBS)

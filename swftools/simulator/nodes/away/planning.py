@@ -146,7 +146,7 @@ def follow_there(machine: AwayMachine, memory: KeptNodesPlan) -> tuple[bool, boo
     if has_comeback:
         is_gained = let_stopped_go(machine, memory, is_known and not anew) or is_gained
     has_dropped = False
-    if not anew and (has_changed or memory.due[0] < present or not is_known):
+    if not anew and (has_changed or memory.due[0] < present):
         has_dropped = drop_reservations(machine, memory, is_known)
     if anew or not is_known:
         hold_running_on_nodes(machine, plan)
@@ -196,7 +196,6 @@ def let_stopped_go(machine: AwayMachine, memory: KeptNodesPlan, is_kept: bool) -
     while job != NOBODY:
         if not plan.is_placed[job]:
             is_gained = let_rest_go(machine, memory, job, is_kept) or is_gained
-            plan.end[job] = 0.0
         job = next_waiting_on_nodes(machine, job)
     for i in range(machine.counts[HELD]):
         is_gained = let_rest_go(machine, memory, machine.held[i], is_kept) or is_gained
