@@ -197,7 +197,7 @@ def size_factor(world: World, job: Job, partition: int, is_new: bool) -> float:
     return (job.min_nodes / nodes + asked / cpus) / 2
 
 
-def priority_of(world: World, job: Job, partition: int, is_new: bool) -> int:
+def priority_of(world: World, job: Job, partition: int, is_new: bool = False) -> int:
     """Return the priority of a job in a partition now."""
     site, weights = world.site, world.site.priority
     if not weights.is_multifactor:
