@@ -34,7 +34,7 @@ class Followed:
     eligible_time : numpy.ndarray of float64, shape (rows,)
         From when on it could start, s; at its submission where the log does not say it.
     leaves : numpy.ndarray of float64, shape (rows,)
-        When a job that never started was cancelled, s; NaN of all others.
+        When a job left that never started, s; NaN of all others.
     told : tuple of str
         What was left out, in words.
     """
@@ -70,8 +70,13 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
     eligible = np.array(trace.jobs.get("eligible_time", arrays.submit_time), np.float64)
     eligible = np.fmax(np.where(np.isfinite(eligible), eligible, arrays.submit_time), arrays.submit_time)
     eligible = np.fmin(eligible, np.where(np.isfinite(start), start, np.inf))
-    leave = np.where(np.isfinite(arrays.submit_time + arrays.wait_time), np.nan, _ends(trace))
+    never = ~np.isfinite(start)
+    leave = np.where(never, eligible, np.nan)
     told = []
+    if never.any():
+        told.append(
+            f"{never.sum():,} jobs never started, and the log does not say when they gave up: they are left out"
+        )
     if unplaced.any():
         told.append(f"of {unplaced.sum():,} jobs that started the log names no nodes: they are left out")
     return Followed(
@@ -80,11 +85,6 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
         leave,
         tuple(told),
     )
-
-
-def _ends(trace: Trace) -> FloatArray:
-    """Return when jobs left that never started, s; NaN where it is not known."""
-    return np.full(len(trace), np.nan)
 
 
 def _partitions(trace: Trace, table: NodeTable) -> IntArray:

@@ -25,7 +25,7 @@ from swftools.simulator.slurm.dues import (
 from swftools.simulator.slurm.holding import write_down
 from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.queue import note_arrivals
-from swftools.simulator.slurm.starting import hold, let_go, list_as_running, note_ends, start_for_good
+from swftools.simulator.slurm.starting import ask_main, hold, let_go, list_as_running, note_ends, start_for_good
 from swftools.simulator.slurm.state import (
     BACKFILL,
     CHANGED,
@@ -70,8 +70,8 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
     whole, out = np.floor(now - number[TICK]), int(number[LEFT_OUT])
     note_arrivals(given, state, machine)
     by_main, by_backfill = starts_now(given, state, machine)
-    due, is_due = NO_PASS, False
-    if is_tick(given, state, now):
+    due, is_due, ticks = NO_PASS, False, is_tick(given, state, now)
+    if ticks:
         clock[LAST_TICK] = now
         if clock[NEXT_CALC] <= whole:
             start_period(given, state, machine, whole)
@@ -81,10 +81,6 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
     is_due |= by_backfill and number[HAS_BACKFILL] > 0.0 and out != NO_BACKFILL
     if by_main and due == NO_PASS and number[HAS_MAIN] > 0.0 and out != NO_MAIN:
         due = FORCED_PASS
-    if due != NO_PASS:
-        note_pass(state, whole, due)
-    if is_due:
-        clock[LAST_BACKFILL], state.counts[CHANGED] = whole, 0
     sure = SURE
     if machine.counts[ENDED] > 0:
         try_all(given, state, machine, due, is_due, MAYBE)
@@ -92,7 +88,15 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
         sure = IF_TRIED_BEFORE
     let_nodes_change(given, state, machine)
     leave = let_leave(given, state, machine)
+    if ticks and due == NO_PASS:  # what has just ended may ask for one
+        due = due_of_main(given, state, whole)
+    if due != NO_PASS:
+        note_pass(state, whole, due)
+    if is_due:
+        clock[LAST_BACKFILL], state.counts[CHANGED] = whole, 0
     try_all(given, state, machine, due, is_due, sure)
+    if sure == IF_TRIED_BEFORE:  # the pass may have been before they ended
+        ask_main(given, state, machine)
     next_start = min(start_what_is_logged(given, state, machine, is_due), leave, next_change(given, state))
     if is_due:
         try_all(given, state, machine, NO_PASS, True, MAYBE)
@@ -128,7 +132,9 @@ def undo_trials(given: Given, state: Dynamic, machine: Machine, sure: int) -> No
             list_as_running(given, state, job, state.ran_in[job])
             continue
         let_go(given, state, job)
-        is_sure = sure == SURE or (sure == IF_TRIED_BEFORE and state.would_last[job] == now)
+        is_sure = sure == SURE or (sure == IF_TRIED_BEFORE and state.might_time[job] == now)
+        if sure == MAYBE:
+            state.might_time[job] = now
         if is_sure and not state.would_time[job] >= 0.0:
             state.would_time[job] = now
         likeness = ON_ITS_NODES * int(is_as_logged(given, state, job)) + int(state.by[job] == given.logged_by[job])

@@ -619,6 +619,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         would_node=whole(held if follows else 0),
         would_cores=whole(held if follows else 0),
         would_last=real(jobs if follows else 0, np.nan),
+        might_time=real(jobs if follows else 0, np.nan),
         would_like=whole(jobs if follows else 0),
     )
 

@@ -277,6 +277,7 @@ class Dynamic(NamedTuple):
     would_node: IntArray
     would_cores: IntArray
     would_last: FloatArray
+    might_time: FloatArray
     would_like: IntArray
 
 
