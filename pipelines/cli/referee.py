@@ -120,7 +120,7 @@ def _table(found: pd.DataFrame, wanted: dict[str, str], title: str) -> list[str]
     """Return a table in lines; shares as percent."""
     if not len(found):
         return []
-    first, *others = list(found)
+    first, *others = map(str, found)
     names = [name for name in others if not wanted or name in wanted or name == "starts"]
     names = [name for name in names if not (title == "without" and name == "starts")]
     rows = [(title, *(wanted.get(name, name) for name in names))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -123,7 +124,7 @@ def referee(  # noqa: PLR0913 (options by name)
     run = replace(run, logged=replace(run.logged, every=every))
     tell = progress or (lambda _, __, ___: None)
     phase = _phase(trace, table, run, compiled, tell)
-    options = {"compiled": compiled, "phase": phase}
+    options: dict[str, Any] = {"compiled": compiled, "phase": phase}
 
     def judged_without(mechanism: str) -> dict[str, float]:
         decided = ForcedRun(trace, table, run, without=mechanism, **options).run().decisions()
@@ -200,8 +201,8 @@ def _waits_like(trace: Trace, other: Trace) -> FloatArray:
     waits = pd.Series(submit + wait - np.fmax(np.where(np.isfinite(eligible), eligible, submit), submit))
     if "log_id" in trace.jobs and "log_id" in other.jobs:
         own, theirs = (pd.MultiIndex.from_arrays([t.jobs["log_id"], _lives(t)]) for t in (trace, other))
-        return waits.set_axis(theirs).reindex(own).to_numpy()
-    return waits.reindex(range(len(trace))).to_numpy()
+        return np.asarray(waits.set_axis(theirs).reindex(own), np.float64)
+    return np.asarray(waits.reindex(range(len(trace))), np.float64)
 
 
 def _lives(trace: Trace) -> pd.Series[int]:
