@@ -13,6 +13,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.machines.named_nodes import parts_of
 from swftools.machines.node_table import NodeTable
+from swftools.output.amounts import counted
 from swftools.simulator.slurm.setting import Logged
 from swftools.simulator.slurm.state import BACKFILL, MAIN
 from swftools.trace import Trace
@@ -74,11 +75,9 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
     leave = np.where(never, eligible, np.nan)
     told = []
     if never.any():
-        told.append(
-            f"{never.sum():,} jobs never started, and the log does not say when they gave up: they are left out"
-        )
+        told.append(f"{counted(int(never.sum()), 'job')} that never started, as it is not read when they gave up")
     if unplaced.any():
-        told.append(f"of {unplaced.sum():,} jobs that started the log names no nodes: they are left out")
+        told.append(f"{counted(int(unplaced.sum()), 'job')} that started, as the log does not name its nodes")
     return Followed(
         Logged(start, first, node, np.zeros(len(node), np.int64), _starters(trace), _partitions(trace, table)),
         eligible,

@@ -13,6 +13,7 @@ import pandas as pd
 from swftools.errors import ParameterError
 from swftools.kernel import FloatArray
 from swftools.machines.node_table import NodeTable
+from swftools.output.amounts import counted
 from swftools.referee.figures import by_scheduler, figures_of, first_differences, judge, priorities_alike
 from swftools.referee.followed import Followed, followed_run
 from swftools.referee.forced import ForcedRun
@@ -156,7 +157,10 @@ def referee(  # noqa: PLR0913 (options by name)
         scatter([_waits_like(trace, each) for each in also], real) if also else pd.DataFrame(),
         phase,
         tolerance,
-        (*run.told, *(f"left out: {number:,} that {reason}" for reason, number in left_out.items())),
+        (
+            *(f"left out: {sentence}" for sentence in run.told),
+            *(f"left out: {counted(int(number), 'job')}, {reason}" for reason, number in left_out.items()),
+        ),
     )
 
 
