@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ def entries_of(entry: dict[str, Any], phases: int) -> Iterator[dict[str, Any]]:
         yield {**entry, "phase": phase / phases}
 
 
-def band_rows(found: list[pd.DataFrame]) -> list[dict[str, Any]]:
+def band_rows(found: Iterable[pd.DataFrame]) -> list[dict[str, Any]]:
     """Return the least, the median and the most of each measure over runs, each given by its rows of measures."""
     import pandas as pd
 

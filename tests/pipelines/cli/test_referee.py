@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``swftools referee`` and ``simulate --phases``: a real run of five jobs, what is printed of it, and what is refused."""
+"""``swftools referee`` and ``simulate --phases``: what is printed of a run of five jobs, and what is refused."""
 
 from __future__ import annotations
 
@@ -82,13 +82,16 @@ def test_bands_of_simulations(files: tuple[str, ...]) -> None:
     assert wait["least"] < wait["most"]
 
 
+PHASES = ("simulate", "LOG", "--machine", "CONF", "--raw", "--phases", "2", "--policy")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("referee", "LOG"), "give --machine FILE"),
-        (("simulate", *["LOG", "--machine", "CONF", "--raw", "--phases", "2", "--policy", "easy"]), "policy 'easy' has no phase"),
-        (("simulate", *["LOG", "--machine", "CONF", "--raw", "--phases", "2", "--policy", "slurm:phase=0.5"]), "leave out phase=0.5"),
-        (("simulate", *["LOG", "--machine", "CONF", "--raw", "--phases", "2", "--policy", "slurm", "-o", "a.csv"]), "several schedules"),
+        ((*PHASES, "easy"), "policy 'easy' has no phase"),
+        ((*PHASES, "slurm:phase=0.5"), "leave out phase=0.5"),
+        ((*PHASES, "slurm", "-o", "a.csv"), "several schedules"),
     ],
 )
 def test_what_is_refused(words: tuple[str, ...], said: str, files: tuple[str, ...]) -> None:
