@@ -36,6 +36,7 @@ ROOMS = [
         "swftools.selection",
         "swftools.machines",
         "swftools.simulator",
+        "swftools.referee",
         "swftools.energy",
         "swftools.market",
     ),

@@ -28,6 +28,7 @@ from pipelines.cli.papers import reproduce
 from pipelines.cli.pictures import plot, report
 from pipelines.cli.predict import predict
 from pipelines.cli.prices import price_log
+from pipelines.cli.referee import hold_against
 from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
 from pipelines.cli.schedule_checks import check_schedule
@@ -61,6 +62,7 @@ def main() -> None:
     Which policies there are: swftools policies
     Explain a decision:       swftools explain LOG --job 1234
     Check any schedule:       swftools check-schedule SCHEDULE.csv --log LOG
+    Against a real Slurm:     swftools referee LOG --machine FILE
     What users owe:           swftools price LOG --mechanism fixed
     Simulate reservations:    swftools reservations LOG --share .1
     At several sites:         swftools sites FILE.yaml
@@ -101,7 +103,7 @@ main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats
 main.add_family("Data sets", augment, publish, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family(
     *("Simulation", simulate_log, compare, run_experiment, status),
-    *(explain, check_schedule, price_log, measure_log_energy),
+    *(explain, check_schedule, hold_against, price_log, measure_log_energy),
 )
 main.add_family("What can be named", policies, predictors, measures, pictures)
 main.add_family("Waits in queues", evaluate, predict, reserve, reservations, sites, whatif, serve, collect)

@@ -121,6 +121,7 @@ synthetic_option = click.option(
 @click.option("-o", "--output", help="Write the schedule into this file: .csv or .parquet.")
 @synthetic_option
 @click.option("--notes", metavar="FOLDER", help="Write the policy's notes (explain=true) into this folder.")
+@click.option("--phases", type=click.IntRange(2), help="Of slurm: simulate with so many beginnings of its cycles.")
 @json_option
 @says_its_progress
 def simulate_log(
@@ -130,6 +131,7 @@ def simulate_log(
     policy: str,
     output: str | None,
     notes: str | None,
+    phases: int | None,
     as_json: bool,
     synthetic: bool,
     **options: Any,
@@ -151,6 +153,13 @@ def simulate_log(
     from swftools.tables import LONG
 
     entry = policy_entry(policy)
+    if phases is not None:
+        if output or notes:
+            raise click.UsageError("--phases makes several schedules: leave out --output and --notes, or --phases")
+        from pipelines.cli.phases import simulate_phases
+
+        simulate_phases(log, cleaned, rules, entry, phases, as_json=as_json, **options)
+        return
     nodes, simulation = begin_simulation(log, cleaned, rules, entry, **options)
     if notes and not simulation.notes:
         raise click.UsageError(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A policy held against a real run: whether it decides as the batch system did."""
+"""A policy held against a real run, decision by decision."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a log says of its own run: when jobs could start, did start, on which nodes, by whom; when others gave up."""
+"""What a log says of its own run: when jobs could start, and when, where and by whom each was started."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from swftools.errors import ParameterError
 from swftools.kernel import FloatArray, IntArray
 from swftools.machines.named_nodes import parts_of
 from swftools.machines.node_table import NodeTable
+from swftools.output.amounts import counted
 from swftools.simulator.slurm.setting import Logged
 from swftools.simulator.slurm.state import BACKFILL, MAIN
 from swftools.trace import Trace
@@ -34,7 +35,7 @@ class Followed:
     eligible_time : numpy.ndarray of float64, shape (rows,)
         From when on it could start, s; at its submission where the log does not say it.
     leaves : numpy.ndarray of float64, shape (rows,)
-        When a job that never started was cancelled, s; NaN of all others.
+        When a job left that never started, s; NaN of all others.
     told : tuple of str
         What was left out, in words.
     """
@@ -70,21 +71,19 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
     eligible = np.array(trace.jobs.get("eligible_time", arrays.submit_time), np.float64)
     eligible = np.fmax(np.where(np.isfinite(eligible), eligible, arrays.submit_time), arrays.submit_time)
     eligible = np.fmin(eligible, np.where(np.isfinite(start), start, np.inf))
-    left = ~np.isfinite(arrays.submit_time + arrays.wait_time)
+    never = ~np.isfinite(start)
+    leave = np.where(never, eligible, np.nan)
     told = []
+    if never.any():
+        told.append(f"{counted(int(never.sum()), 'job')} that never started, as it is not read when they gave up")
     if unplaced.any():
-        told.append(f"of {unplaced.sum():,} jobs that started the log names no nodes: they are left out")
+        told.append(f"{counted(int(unplaced.sum()), 'job')} that started, as the log does not name its nodes")
     return Followed(
         Logged(start, first, node, np.zeros(len(node), np.int64), _starters(trace), _partitions(trace, table)),
         eligible,
-        np.where(left, _ends(trace), np.nan),
+        leave,
         tuple(told),
     )
-
-
-def _ends(trace: Trace) -> FloatArray:
-    """Return when jobs left that never started, s; NaN where it is not known."""
-    return np.full(len(trace), np.nan)
 
 
 def _partitions(trace: Trace, table: NodeTable) -> IntArray:

@@ -110,9 +110,13 @@ class Taken:
         return sum(self.world.free_gpus(node, self.held) for node in nodes)
 
     def take(self, nodes: Sequence[int]) -> None:
-        """Take nodes one after the other, until there are enough; the last one that may be taken has to suffice."""
+        """Take nodes one after the other, until there are enough.
+
+        The last one that may be taken has to suffice, where there is no topology.
+        """
+        has_topology = bool(self.world.site.switches)
         for node in nodes:
-            is_last = self.job.max_nodes > 0 and len(self.cores) == self.job.max_nodes - 1
+            is_last = not has_topology and self.job.max_nodes > 0 and len(self.cores) == self.job.max_nodes - 1
             if not self.is_done() and not (is_last and self.usable[node] < self.rest):
                 most, fewer = share(self.world, self.job, self.partition, self.usable[node], self.rest, len(self.cores))
                 self.cores[node] = most

@@ -141,5 +141,5 @@ def take_events(world: World, time: float) -> bool:
             world.now, world.time = math.floor(job.eligible), job.eligible
             world.coming.remove(job)
             world.waiting.append(job)
-            calculate_priority(world, job)
+            calculate_priority(world, job, is_new=True)
             world.tell(job, "Priority")

@@ -182,11 +182,14 @@ def part_of(value: float, largest: float) -> float:
     return value / largest if largest > 0 else 0.0
 
 
-def size_factor(world: World, job: Job, partition: int) -> float:
-    """Return how large a job is as part of the machine, or how small; an exclusive partition counts whole nodes."""
+def size_factor(world: World, job: Job, partition: int, is_new: bool) -> float:
+    """Return how large a job is as part of the machine, or how small.
+
+    An exclusive partition counts whole nodes, but not yet when the job has just become eligible.
+    """
     nodes, cpus = len(world.table), world.table.processors
     asked: float = job.cpus
-    if world.table.partitions[partition].is_exclusive:
+    if world.table.partitions[partition].is_exclusive and not is_new:
         there = total_of(world, partition)
         asked = max(asked, job.min_nodes * there["cpu"] / there["node"])
     if world.site.priority.favors_small:
@@ -194,7 +197,7 @@ def size_factor(world: World, job: Job, partition: int) -> float:
     return (job.min_nodes / nodes + asked / cpus) / 2
 
 
-def priority_of(world: World, job: Job, partition: int) -> int:
+def priority_of(world: World, job: Job, partition: int, is_new: bool = False) -> int:
     """Return the priority of a job in a partition now."""
     site, weights = world.site, world.site.priority
     if not weights.is_multifactor:
@@ -205,7 +208,7 @@ def priority_of(world: World, job: Job, partition: int) -> int:
     own = site.associations[job.association].priority if job.association >= 0 else 0.0
     total += weights.association * part_of(own, largest)
     total += weights.fair_share * world.fair_share.get(job.association, 0.0)
-    total += weights.job_size * size_factor(world, job, partition)
+    total += weights.job_size * size_factor(world, job, partition, is_new)
     largest = max(each.job_factor for each in site.partitions)
     total += weights.partition * part_of(site.partitions[partition].job_factor, largest)
     largest = max((each.priority for each in site.qos), default=0.0)
@@ -217,9 +220,9 @@ def priority_of(world: World, job: Job, partition: int) -> int:
     return math.trunc(max(1.0, total - job.nice))
 
 
-def calculate_priority(world: World, job: Job) -> None:
+def calculate_priority(world: World, job: Job, is_new: bool = False) -> None:
     """Calculate the priorities of a job in its partitions."""
-    job.priority = {partition: priority_of(world, job, partition) for partition in job.partitions}
+    job.priority = {partition: priority_of(world, job, partition, is_new) for partition in job.partitions}
 
 
 # ---------------------------------------------------------------- the order of the queue

@@ -30,10 +30,13 @@ class RealRun:
         Starts and nodes, by row of the trace.
     eligible_time : numpy.ndarray of float64, shape (rows,)
         From when on each job could start, s.
+    leaves : numpy.ndarray of float64, shape (rows,)
+        When a job that never started was cancelled, s; NaN of all others.
     """
 
     logged: Logged
     eligible_time: FloatArray
+    leaves: FloatArray
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def asked_of_slurm(
     ones = np.ones(len(jobs.cpus), np.int64)
     asked = Asked(
         nodes=ones,
-        cores=jobs.cpus,
+        cores=jobs.cpus if follows is None else ones,  # nodes count there, not the event loop's pool
         memory=0 * ones,
         gpus=0 * ones,
         is_exclusive=jobs.is_exclusive,
@@ -94,5 +97,6 @@ def asked_of_slurm(
     if len(table.outages.holders):
         group, of_group, _ = who_may(trace, table.outages)
         may = of_group[group]
-    logged = None if follows is None else follows.logged
-    return asked, OfSlurm(table, jobs, logged, may=may)
+    if follows is None:
+        return asked, OfSlurm(table, jobs, may=may)
+    return asked, OfSlurm(table, jobs, follows.logged, follows.leaves, may)

@@ -275,8 +275,6 @@ def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool, amount
                 continue
             if not ((rest > 0 or missing > 0 or gpus > 0) and count < most):
                 break
-            if count + 1 == given.max_nodes[job] and state.usable[node] < rest:
-                continue
             share = share_of(given, state, job, alone, node, rest, count)
             state.chosen[count], state.most[node] = node, share
             count += 1

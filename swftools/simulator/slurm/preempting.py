@@ -22,6 +22,7 @@ from swftools.simulator.slurm.state import (
     PREEMPTS_BY,
     REQUEUE_DELAY,
     RUNNERS,
+    TRIALS,
     UNKNOWN,
     VICTIMS,
     Dynamic,
@@ -138,6 +139,11 @@ def stop_victims(given: Given, state: Dynamic, machine: Machine) -> bool:
         job = state.victim[i]
         by_qos = int(given.number[PREEMPTS_BY]) == BY_QOS
         grace = given.qos_grace[given.qos[job]] if by_qos else given.partition_grace[state.ran_in[job]]
+        if given.number[FOLLOWS] > 0.0:
+            are_gone &= grace <= 0.0
+            if grace <= 0.0:
+                try_to_stop(given, state, job)
+            continue
         state.doom[job] = min(state.doom[job], now + grace)
         if state.doom[job] <= now:
             stop_job(given, state, machine, job, comes_back(given, state, job))
@@ -145,6 +151,14 @@ def stop_victims(given: Given, state: Dynamic, machine: Machine) -> bool:
             are_gone = False
     state.counts[VICTIMS] = 0
     return are_gone
+
+
+@kernel(allocates=False)
+def try_to_stop(given: Given, state: Dynamic, job: int) -> None:
+    """Let a running job go in a pass that is tried only."""
+    let_go(given, state, job)
+    state.trial[state.counts[TRIALS]] = -1 - job
+    state.counts[TRIALS] += 1
 
 
 @kernel(allocates=False)

@@ -40,8 +40,8 @@ from swftools.simulator.slurm.state import (
 
 
 @kernel(allocates=False)
-def priority_of(given: Given, state: Dynamic, job: int, partition: int, now: float) -> float:
-    """Return the priority of a waiting job in a partition."""
+def priority_of(given: Given, state: Dynamic, job: int, partition: int, now: float, is_new: bool) -> float:
+    """Return the priority of a waiting job in a partition; when it is new, whole nodes are not counted yet."""
     number, out = given.number, int(given.number[LEFT_OUT])
     if number[IS_MULTIFACTOR] == 0.0 or out == NO_MULTIFACTOR:
         return -float(job)
@@ -50,7 +50,7 @@ def priority_of(given: Given, state: Dynamic, job: int, partition: int, now: flo
         age = min((now - np.floor(state.eligible[job])) / number[MAX_AGE], 1.0)
     nodes, cores, association, qos = given.totals[NODES], given.totals[CPU], given.association[job], given.qos[job]
     asked = float(given.cpus[job])
-    if given.partition_alone[partition] != 0:
+    if given.partition_alone[partition] != 0 and not is_new:
         at = partition * RESOURCES
         asked = max(asked, given.min_nodes[job] * given.partition_totals[at + CPU] / given.partition_totals[at + NODES])
     size = (given.min_nodes[job] / nodes + asked / cores) / 2.0
@@ -114,7 +114,7 @@ def add_job(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     set_reason(state, machine, job, BEHIND)
     for i in range(given.first_partition[job], given.first_partition[job + 1]):
         partition = given.partition[i]
-        priority = priority_of(given, state, job, partition, np.floor(machine.clock[NOW]))
+        priority = priority_of(given, state, job, partition, np.floor(machine.clock[NOW]), True)
         low, high = 0, state.counts[ENTRIES]
         while low < high:
             middle = (low + high) // 2
@@ -179,7 +179,7 @@ def calculate(given: Given, state: Dynamic, machine: Machine) -> None:
     many = state.counts[ENTRIES]
     for place in range(many):
         job, partition = state.entry_job[place], state.entry_partition[place]
-        state.entry_priority[place] = priority_of(given, state, job, partition, np.floor(machine.clock[NOW]))
+        state.entry_priority[place] = priority_of(given, state, job, partition, np.floor(machine.clock[NOW]), False)
     # It is nearly in order: by insertion with halved gaps, which needs no room.
     gap = 1
     while gap < many // 3:

@@ -232,21 +232,7 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
     most_nodes = np.where(limited, np.minimum(most_nodes, asked.max_nodes[row]), most_nodes)
     logged = setting.logged
     if logged is not None:
-        counts = np.diff(logged.first)[row]
-        most_nodes = np.maximum(most_nodes, counts)
-        begins = np.concatenate(([0], np.cumsum(counts)))
-        take = np.repeat(logged.first[:-1][row] - begins[:-1], counts) + np.arange(begins[-1])
-        follows = (
-            logged.start[row],
-            begins,
-            logged.node[take],
-            logged.cores[take],
-            logged.by[row],
-            logged.partition[row],
-        )
-    else:
-        none = np.zeros(0, np.int64)
-        follows = np.zeros(0), np.zeros(1, np.int64), none, none, none, none
+        most_nodes = np.maximum(most_nodes, np.diff(logged.first)[row])
     parts = np.diff(asked.first_partition)[row]
     first_partition = np.concatenate(([0], np.cumsum(parts)))
     taken = np.repeat(asked.first_partition[:-1][row] - first_partition[:-1], parts) + np.arange(first_partition[-1])
@@ -331,15 +317,33 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         most_running_minutes=_by_resource(holders, "grp_tres_run_mins"),
         most_minutes_of_job=_by_resource(holders, "max_tres_mins"),
         longest=_single(holders, "max_wall"),
-        logged_start=np.ascontiguousarray(follows[0], np.float64),
-        logged_first=np.ascontiguousarray(follows[1], np.int64),
-        logged_node=np.ascontiguousarray(follows[2], np.int64),
-        logged_cores=np.ascontiguousarray(follows[3], np.int64),
         leaves=_leaves(setting, row),
         **_outages(setting, row, words),
-        logged_by=np.ascontiguousarray(follows[4], np.int64),
-        logged_partition=np.ascontiguousarray(follows[5], np.int64),
+        **_of_log(setting, row),
     )
+
+
+def _of_log(setting: Setting, row: IntArray) -> dict[str, Any]:
+    """Return what is given of a run that is followed, by job; of none, arrays without rows."""
+    logged = setting.logged
+    if logged is None:
+        whole = np.zeros(0, np.int64)
+        return {
+            **dict.fromkeys(("logged_node", "logged_cores", "logged_by", "logged_partition"), whole),
+            "logged_start": np.zeros(0),
+            "logged_first": np.zeros(1, np.int64),
+        }
+    counts = np.diff(logged.first)[row]
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    take = np.repeat(logged.first[:-1][row] - first[:-1], counts) + np.arange(first[-1])
+    return {
+        "logged_first": first,
+        "logged_node": np.ascontiguousarray(logged.node[take], np.int64),
+        "logged_cores": np.ascontiguousarray(logged.cores[take], np.int64),
+        "logged_by": np.ascontiguousarray(logged.by[row], np.int64),
+        "logged_partition": np.ascontiguousarray(logged.partition[row], np.int64),
+        "logged_start": np.ascontiguousarray(logged.start[row], np.float64),
+    }
 
 
 def _weights(weights: Mapping[str, float]) -> FloatArray:
@@ -544,7 +548,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         is_on=whole(jobs),
         ran_in=whole(jobs, UNKNOWN),
         by=whole(jobs),
-        trial=whole(min(jobs, running) + 1),
+        trial=whole(2 * min(jobs, running) + 2),
         now=amounts(),
         then=amounts(),
         up=up,
@@ -613,6 +617,10 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         would_in=whole(jobs if follows else 0),
         would_count=whole(jobs if follows else 0),
         would_node=whole(held if follows else 0),
+        would_cores=whole(held if follows else 0),
+        would_last=real(jobs if follows else 0, np.nan),
+        might_time=real(jobs if follows else 0, np.nan),
+        would_like=whole(jobs if follows else 0),
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import IntArray, kernel
-from swftools.simulator.machine.state import NOW, Machine
+from swftools.simulator.machine.state import ENDED, NOW, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.slurm.choosing import place_tasks
 from swftools.simulator.slurm.fair_share import use
@@ -75,6 +75,12 @@ def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: in
     state.began[job] = machine.clock[NOW]
     state.started[job] = np.floor(machine.clock[NOW])
     state.limit_end[job] = state.started[job] + given.limit[job]
+    list_as_running(given, state, job, partition)
+
+
+@kernel(allocates=False)
+def list_as_running(given: Given, state: Dynamic, job: int, partition: int) -> None:
+    """Let a job take its nodes, and be listed among those that run."""
     take(given, state, job, state.now)
     add_up(given, state, job, partition)
     count_job(given, state, job, partition, 1)
@@ -122,19 +128,17 @@ def note_end(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
 
 
 @kernel(allocates=False)
-def undo_trials(given: Given, state: Dynamic, machine: Machine) -> None:
-    """Let nobody have started in a pass that was tried; note when each would first have started, and where at last."""
-    for i in range(state.counts[TRIALS]):
-        job = state.trial[i]
-        let_go(given, state, job)
-        if not state.would_time[job] >= 0.0:
-            state.would_time[job] = machine.clock[NOW]
-        state.would_by[job], state.would_in[job] = state.by[job], state.ran_in[job]
-        state.would_count[job], first = state.held_count[job], given.first_held[job]
-        for j in range(first, first + state.held_count[job]):
-            state.would_node[j] = state.held_node[j]
-        state.by[job] = state.held_count[job] = 0
-    state.counts[TRIALS] = 0
+def note_ends(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Let the jobs end that have just ended, by their numbers."""
+    last = -1
+    for _ in range(machine.counts[ENDED]):
+        job = -1
+        for i in range(machine.counts[ENDED]):
+            if machine.ended[i] > last and (job < 0 or machine.ended[i] < job):
+                job = machine.ended[i]
+        last = job
+        if state.is_on[job] != 0:
+            note_end(given, state, machine, job)
 
 
 @kernel(allocates=False)

@@ -275,6 +275,10 @@ class Dynamic(NamedTuple):
     would_in: IntArray
     would_count: IntArray
     would_node: IntArray
+    would_cores: IntArray
+    would_last: FloatArray
+    might_time: FloatArray
+    would_like: IntArray
 
 
 class SlurmMemory(NamedTuple):

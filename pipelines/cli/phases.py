@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ``simulate --phases`` prints: how measures differ if the cycles of a policy begin at other times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.output import print_json
+from pipelines.cli.text_tables import text_table
+from swftools.output.amounts import duration
+from swftools.output.shown_text import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def simulate_phases(
+    log: str, cleaned: bool, rules: str, entry: dict[str, Any], phases: int, *, as_json: bool, **options: Any
+) -> None:
+    """Simulate a log under several phases of a policy, and print how its measures differ by that."""
+    from pipelines.cli.progress import Bar
+    from pipelines.cli.schedules import begin_simulation, print_assumptions
+    from pipelines.tasks.simulate import label_of
+    from swftools.simulator.metrics.measures import USUAL, measure
+
+    found, bar, simulation = [], Bar("phases", " runs"), None
+    for done, each in enumerate(entries_of(entry, phases)):
+        bar.show(done, phases)
+        _, simulation = begin_simulation(log, cleaned, rules, each, **options)
+        rows = measure(simulation.run().schedule()).dropna(subset=["value"])
+        is_usual = [key in USUAL for key in zip(rows["measure"], rows["statistic"], strict=True)]
+        found.append(rows[is_usual][["measure", "statistic", "value", "unit"]])
+    bar.close()
+    bands = band_rows(found)
+    if as_json:
+        print_json({"log": log, "policy": label_of(entry), "phases": phases, "bands": bands})
+        return
+    click.echo(f"{shown(log)}, {label_of(entry)}")
+    print_assumptions(simulation.assumptions if simulation else (), options["load"])
+    click.echo("\n".join(["", *band_lines(bands, phases)]))
+
+
+def entries_of(entry: dict[str, Any], phases: int) -> Iterator[dict[str, Any]]:
+    """Yield a policy, as tasks have it, with each of so many phases.
+
+    Raises
+    ------
+    click.UsageError
+        It has no phase, or one is given already.
+    """
+    from swftools.simulator.registry import read_policy
+
+    policy, chosen = read_policy(entry["policy"], {name: value for name, value in entry.items() if name != "policy"})
+    if "phase" not in policy.chosen(chosen).to_mapping():
+        raise click.UsageError(f"--phases: policy {entry['policy']!r} has no phase; slurm has")
+    if "phase" in entry:
+        raise click.UsageError(f"--phases says which phases: leave out phase={entry['phase']:g}")
+    for phase in range(phases):
+        yield {**entry, "phase": phase / phases}
+
+
+def band_rows(found: Iterable[pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return the least, the median and the most of each measure over runs, each given by its rows of measures."""
+    import pandas as pd
+
+    rows = pd.concat(found, ignore_index=True)
+    by = rows.groupby(["measure", "statistic", "unit"], sort=False)["value"]
+    bands = by.agg(["median", "min", "max"]).reset_index().rename(columns={"min": "least", "max": "most"})
+    return [{str(name): value for name, value in row.items()} for row in bands.to_dict("records")]
+
+
+def band_lines(rows: list[dict[str, Any]], phases: int) -> list[str]:
+    """Return bands as a table of text."""
+    told: list[tuple[str, ...]] = [(f"over {phases} phases", "median", "least", "most")]
+    for row in rows:
+        title = row["measure"] if row["statistic"] == "value" else f"{row['measure']}_{row['statistic']}"
+        told.append((title, *(_words(row[name], row["unit"]) for name in ("median", "least", "most"))))
+    return text_table(told, "<>>>")
+
+
+def _words(value: float, unit: str) -> str:
+    if isnan(value):
+        return "none"
+    if unit == "s":
+        return duration(value)
+    figure = f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return figure if unit == "1" else f"{figure} {unit}"

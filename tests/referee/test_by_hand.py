@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The referee on a run of five jobs: as the rules make it, and with a start that is moved, or nodes that are others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from swftools.errors import ParameterError
+from swftools.machines.node_table import NodeTable
+from swftools.machines.slurm_site import SlurmPartition, SlurmPriority, SlurmSite
+from swftools.referee.report import Report, referee
+from swftools.simulator.slurm.state import MECHANISMS
+from swftools.trace import Trace
+from tests.drawn import rows_of
+from tests.machines.tables import machine
+
+RUN = """
+job submit start run limit cpus nodes by
+a   0      0     20  20    4    0     SchedMain
+b   0      0     30  30    4    1     SchedMain
+c   1      30    20  20    8    0,1   SchedBackfill
+d   2      20    9   9     2    0     SchedBackfill
+e   3      50    60  60    2    0     SchedBackfill
+"""
+"""c waits for both nodes; d ends before c is planned to start, so it goes ahead; e would not."""
+
+
+def table() -> NodeTable:
+    """Return two nodes of four cores, and a Slurm that looks for backfill each 5 s, in order of submission."""
+    found = machine("cpu 2 4 1000 0", "batch cpu default")
+    site = SlurmSite(
+        partitions=(SlurmPartition("batch"),),
+        priority=SlurmPriority(is_multifactor=False),
+        scheduler={"bf_interval": 5, "bf_resolution": 1},
+    )
+    return replace(found, slurm=site)
+
+
+def log_of(text: str = RUN, **columns: Any) -> Trace:
+    """Return a drawn run as a log; columns replace its own, None takes one out."""
+    headings, *rows = rows_of(text)
+    drawn = {name: [row[place] for row in rows] for place, name in enumerate(headings)}
+    submit, start = (np.array(drawn[name], float) for name in ("submit", "start"))
+    trace = Trace.from_columns(
+        job_number=np.arange(1, len(rows) + 1),
+        submit_time=submit,
+        wait_time=start - submit,
+        run_time=np.array(drawn["run"], float),
+        requested_time=np.array(drawn["limit"], float),
+        requested_processors=np.array(drawn["cpus"], int),
+    )
+    names = table().names
+    nodes = [",".join(names[int(node)] for node in word.split(",")) for word in drawn["nodes"]]
+    more = {"log_id": drawn["job"], "host_list": nodes, "scheduler_flags": drawn["by"], **columns}
+    texts = {name: pd.array(value, "str") for name, value in more.items() if value is not None}
+    return trace.with_jobs(trace.jobs.assign(**texts))
+
+
+def held_against(text: str = RUN, **options: Any) -> Report:
+    """Return what the referee finds of a drawn run."""
+    return referee(log_of(text), table(), compiled=False, **options)
+
+
+def test_a_run_as_the_rules_make_it() -> None:
+    """All five starts are right, on their nodes, by their schedulers."""
+    report = held_against()
+    shares = ("right", "waited_right", "on_nodes", "waited_on_nodes", "by_scheduler")
+    assert [report.figures[name] for name in shares] == [1.0] * 5
+    assert [report.figures[name] for name in ("starts", "waited", "early", "late")] == [5, 3, 0, 0]
+    assert np.isnan(report.figures["priorities"])
+    assert report.differences.empty
+    assert report.schedulers.to_numpy().tolist() == [["main", 2, 1.0, 1.0], ["backfill", 3, 1.0, 1.0]]
+
+
+def test_a_start_that_came_later_than_the_rule_would_make_it() -> None:
+    """It is early by the rule, and told with the state before it."""
+    report = held_against(RUN.replace("e   3      50", "e   3      60"))
+    assert (report.figures["early"], report.figures["late"], report.figures["right"]) == (1, 0, 0.8)
+    (row,) = report.differences.to_dict("records")
+    assert (row["job"], row["what"], row["start"]) == ("e", "early", 60.0)
+    assert 50.0 < row["rule"] <= 53.0  # in second 50, in which c ends, it is not sure
+    assert (row["free_nodes"], row["free_cores"], row["before"]) == (2, 8, "")
+
+
+def test_a_start_within_the_tolerance_is_right() -> None:
+    """A start may come a little later than the rule would make it."""
+    moved = RUN.replace("e   3      50", "e   3      55")
+    assert held_against(moved).figures["right"] == 1.0
+    assert held_against(moved, tolerance=1.0).figures["early"] == 1
+
+
+def test_a_start_that_the_rule_would_not_make() -> None:
+    """E takes what c waits for, against the rule."""
+    report = held_against(RUN.replace("e   3      50    60", "e   3      21    8 "))
+    assert (report.figures["early"], report.figures["late"]) == (0, 1)
+    (row,) = report.differences.to_dict("records")
+    assert (row["job"], row["what"], row["rule_nodes"], row["before"]) == ("e", "late", "", "c")
+    assert np.isnan(row["rule"])
+    assert (row["free_nodes"], row["free_cores"], row["asks"]) == (0, 2, "2 CPUs on 1+ nodes")
+
+
+def test_other_nodes() -> None:
+    """The first two jobs are on each other's nodes."""
+    swapped = RUN.replace("4    0     Sch", "4    9     Sch").replace("4    1     Sch", "4    0     Sch")
+    swapped = swapped.replace("4    9     Sch", "4    1     Sch").replace("9     2    0", "9     2    1")
+    report = held_against(swapped)
+    assert (report.figures["right"], report.figures["on_nodes"]) == (1.0, 0.6)
+    assert report.differences[["job", "what"]].to_numpy().tolist() == [["a", "nodes"], ["b", "nodes"]]
+    names = table().names
+    assert report.differences["nodes"].tolist() == [names[1], names[0]]
+    assert report.differences["rule_nodes"].tolist() == [names[0], names[1]]
+
+
+def test_what_a_rule_explains() -> None:
+    """Starts are missed if a rule is left out."""
+    report = held_against(without=["backfill", "plans"])
+    rows = {row["mechanism"]: (row["right"], row["early"], row["late"]) for row in report.without.to_dict("records")}
+    assert rows["backfill"] == (0.6, 0, 2)  # d would have to wait; and c, for the pass 3 s after that at 29 s
+    assert rows["plans"] == (0.8, 1, 0)  # e would go ahead of c
+
+
+def test_each_rule() -> None:
+    """Each mechanism is left out in turn."""
+    assert held_against(without=["each"], first=0).without["mechanism"].tolist() == list(MECHANISMS[1:])
+
+
+def test_other_runs_of_the_same_jobs() -> None:
+    """A repeated run has the distance of its one other wait."""
+    other = log_of(RUN.replace("e   3      50", "e   3      53"))
+    report = referee(log_of(), table(), compiled=False, also=[other])
+    found = report.repeats.set_index("measure")
+    assert found.loc["distance", ["real", "least", "most"]].tolist() == [0.0, 3.0, 3.0]
+    assert found.loc["mean", ["real", "median"]].tolist() == [pytest.approx(94 / 5), pytest.approx(97 / 5)]
+
+
+def test_seconds_leave_open_what_came_first() -> None:
+    """A ends, and f starts, in second 20: either order is possible, so f may be on either node."""
+    text = """
+    job submit start run limit cpus nodes by
+    a   0      0     20  20    4    0     SchedMain
+    f   20     20    20  20    4    {}    SchedBackfill
+    """
+    for node in (0, 1):
+        assert referee(log_of(text.format(node)), table(), compiled=False).figures["on_nodes"] == 1.0
+
+
+def test_jobs_that_gave_up_are_not_started() -> None:
+    """A job without a start is no start to judge, and nobody waits for it."""
+    trace = log_of()
+    waits = trace.jobs["wait_time"].where(trace.jobs["log_id"] != "e")
+    runs = trace.jobs["run_time"].where(trace.jobs["log_id"] != "e")
+    report = referee(trace.with_jobs(trace.jobs.assign(wait_time=waits, run_time=runs)), table(), compiled=False)
+    assert (report.figures["starts"], report.figures["right"]) == (4, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"host_list": None}, "the log does not say on which nodes jobs ran"),
+        ({"host_list": ["x1"] * 5}, "the log names nodes that the machine has not: x1"),
+    ],
+)
+def test_logs_without_nodes(columns: dict[str, Any], said: str) -> None:
+    """Nodes must be told, and be those of the machine."""
+    with pytest.raises(ParameterError, match=said):
+        referee(log_of(**columns), table(), compiled=False)
+
+
+def test_a_log_without_starts() -> None:
+    """A log of submissions is no real run."""
+    trace = log_of()
+    with pytest.raises(ParameterError, match="says of no job when it started"):
+        referee(trace.with_jobs(trace.jobs.assign(wait_time=np.nan)), table(), compiled=False)
+
+
+def test_a_machine_without_slurm() -> None:
+    """The machine must say how Slurm is configured."""
+    with pytest.raises(ParameterError, match=r"from slurm\.conf"):
+        referee(log_of(), replace(table(), slurm=None), compiled=False)
+
+
+def test_a_rule_that_there_is_not() -> None:
+    """The names of mechanisms are told."""
+    with pytest.raises(ParameterError, match="no mechanism 'luck'; those that can be left out: multifactor"):
+        held_against(without=["luck"])
