@@ -307,6 +307,11 @@ def _nothing_of_its_own() -> Lent:
     return Lent(lambda: pack([], (), np.random.default_rng(0)))
 
 
+def _policies_of_most() -> list[str]:
+    """Return the policies but fcfs, and but those that keep nodes themselves, which few use and which take minutes."""
+    return [name for name, policy in list_policies().items() if name != "fcfs" and not policy.has_setting]
+
+
 @rehearsed
 def _steps() -> list[tuple[str, Callable[[], object]]]:
     """Return what is called, by name: first the engine, which takes longest and stands in the way of much."""
@@ -317,7 +322,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
         ("evaluation of curves", _evaluate),
         ("random numbers", _draw),
         ("verbs of policies", _compile_verbs),
-        *((f"policy {name}", partial(_simulate, name)) for name in list_policies() if name != "fcfs"),
+        *((f"policy {name}", partial(_simulate, name)) for name in _policies_of_most()),
         *((f"policy {name} on nodes", partial(_simulate_on_nodes, name)) for name in _ON_NODES),
         ("other orders on nodes", _compile_orders),
         ("best fit on nodes", partial(_simulate_on_nodes, "easy", "best-fit")),

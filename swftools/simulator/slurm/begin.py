@@ -88,7 +88,7 @@ def asked_of_slurm(
         is_exclusive=jobs.is_exclusive,
         place=0 * ones,
         places=(),
-        code=jobs.code,
+        code=jobs.code.astype(np.int64),
         reasons=jobs.reasons,
         ready_time=jobs.ready_time if follows is None else follows.eligible_time,
         assumed=jobs.assumed,
