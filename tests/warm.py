@@ -17,15 +17,16 @@ from swftools.kernel import rehearsed, warm_up
 from swftools.simulator import Stepper, simulate
 from tests.nodes_drawn import draw_machine
 from tests.simulator.nodes.test_away import outages_by_lot
+from tests.simulator.nodes.test_going_on import crowd, with_waits
 from tests.strategies import crowded_trace
 
 MACHINE = draw_machine("count cores / 4 4", "p:0-3")
 AWAY = replace(MACHINE, outages=outages_by_lot(1, len(MACHINE), known=True))
 
 
-def _step_on_nodes(policy: str) -> None:
-    """Decide from outside, fork, and go on from bytes."""
-    stepper = Stepper(crowded_trace(6), policy, machine=MACHINE)
+def _step_on_nodes() -> None:
+    """Decide from outside, fork, and go on from bytes, where jobs wait for others."""
+    stepper = Stepper(with_waits(crowd(1), 1), "easy", machine=MACHINE)
     stepper.advance()
     stepper = Stepper.from_bytes(stepper.to_bytes())
     stepper.copy().finish()
@@ -46,7 +47,7 @@ def _steps() -> list[tuple[str, Callable[[], object]]]:
     return [
         ("checked engine and easy", partial(simulate, crowded_trace(3), "easy", compiled="checked")),
         ("decisions from outside where nodes are away", _step_where_nodes_go_away),
-        ("decisions from outside on nodes", partial(_step_on_nodes, "easy")),
+        ("decisions from outside on nodes", _step_on_nodes),
     ]
 
 

@@ -28,6 +28,8 @@ from tests.nodes_drawn import draw_machine
 from tests.simulator.nodes.test_going_on import MACHINE, crowd, with_waits
 from tests.simulator.stepping.test_forged import forged_of, use
 
+pytestmark = pytest.mark.usefixtures("interpreted_by_day")
+
 REHEARSED = [("easy", "first-fit")]
 """What of it tests compile ahead; all else is interpreted by day, and compiled at night."""
 
@@ -94,6 +96,7 @@ def test_it_goes_on_from_bytes_by_all(policy: str, placement: str) -> None:
         ("end", 1e6, "more of a node than there is"),
     ],
 )
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 def test_a_forged_plan(name: str, change: Any, said: str) -> None:
     """Reservations must leave room for one another; one that is missing is made anew."""
     stepper = Stepper.from_bytes(state_of(3))
