@@ -59,10 +59,12 @@ def events_of(jobs: list[tuple[str, float, float, float]]) -> list[JobEvent]:
     return in_order(events)
 
 
-def collector_in(folder: Path, inbox: Path, clock: Hand, events: list[JobEvent]) -> tuple[Collector, Journal]:
-    """Return a collector as it is started, and its journal."""
+def collector_in(
+    folder: Path, inbox: Path, clock: Hand, events: list[JobEvent], every: float = 3600.0
+) -> tuple[Collector, Journal]:
+    """Return a collector as it is started, which writes a file every so many seconds, and its journal."""
     journal = Journal(folder / "journal")
-    kept = Kept(journal, JobFiles(inbox, "blue", 3600.0, journal))
+    kept = Kept(journal, JobFiles(inbox, "blue", every, journal))
     return Collector("blue", ReplaySensor(events), kept, 60.0, clock), journal
 
 
@@ -71,14 +73,14 @@ def test_a_history_learns_a_wait_when_the_job_starts(tmp_path: Path) -> None:
     site = Site(tmp_path / "site", "waits:\n  options: {training: 5, cluster_every: 20}\nlog: {processors: 64}\n")
     clock = Hand(BEGIN)
     events = events_of(lives())
-    collector, journal = collector_in(tmp_path, site.inbox, clock, events)
+    collector, journal = collector_in(tmp_path, site.inbox, clock, events, every=14_400.0)
     for night in (1, 2, 5):
         while clock.time < BEGIN + night * DAY + 60:
             clock.time += 1800.0
             collector.poll()
             if clock.time % 43_200 == 0:  # killed, and started again: the sensor tells all once more
                 journal.close()
-                collector, journal = collector_in(tmp_path, site.inbox, clock, events)
+                collector, journal = collector_in(tmp_path, site.inbox, clock, events, every=14_400.0)
         site.night()
         jobs = pd.read_parquet(site.version() / "jobs").set_index("log_id")
         known = [job for job in lives() if job[2] <= BEGIN + night * DAY]
