@@ -3,45 +3,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.output import print_json
 from pipelines.cli.text_tables import text_table
 from swftools.output.amounts import duration
-from swftools.output.shown_text import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from swftools.simulator.simulation import Simulation
+
 
 def simulate_phases(
-    log: str, cleaned: bool, rules: str, entry: dict[str, Any], phases: int, *, as_json: bool, **options: Any
-) -> None:
-    """Simulate a log under several phases of a policy, and print how its measures differ by that."""
+    entry: dict[str, Any], phases: int, begin: Callable[[dict[str, Any]], Simulation]
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Simulate under several phases of a policy; return the bands of its measures, and what the last run assumed.
+
+    Parameters
+    ----------
+    entry : dict
+        The policy, as tasks have it.
+    phases : int
+        How many.
+    begin : callable
+        Takes a policy like that, and begins its simulation.
+    """
     from pipelines.cli.progress import Bar
-    from pipelines.cli.schedules import begin_simulation, print_assumptions
-    from pipelines.tasks.simulate import label_of
     from swftools.simulator.metrics.measures import USUAL, measure
 
-    found, bar, simulation = [], Bar("phases", " runs"), None
+    found, bar = [], Bar("phases", " runs")
+    assumed: tuple[str, ...] = ()
     for done, each in enumerate(entries_of(entry, phases)):
         bar.show(done, phases)
-        _, simulation = begin_simulation(log, cleaned, rules, each, **options)
+        simulation = begin(each)
+        assumed = simulation.assumptions
         rows = measure(simulation.run().schedule()).dropna(subset=["value"])
         is_usual = [key in USUAL for key in zip(rows["measure"], rows["statistic"], strict=True)]
         found.append(rows[is_usual][["measure", "statistic", "value", "unit"]])
     bar.close()
-    bands = band_rows(found)
-    if as_json:
-        print_json({"log": log, "policy": label_of(entry), "phases": phases, "bands": bands})
-        return
-    click.echo(f"{shown(log)}, {label_of(entry)}")
-    print_assumptions(simulation.assumptions if simulation else (), options["load"])
-    click.echo("\n".join(["", *band_lines(bands, phases)]))
+    return band_rows(found), assumed
 
 
 def entries_of(entry: dict[str, Any], phases: int) -> Iterator[dict[str, Any]]:

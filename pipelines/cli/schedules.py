@@ -156,9 +156,17 @@ def simulate_log(
     if phases is not None:
         if output or notes:
             raise click.UsageError("--phases makes several schedules: leave out --output and --notes, or --phases")
-        from pipelines.cli.phases import simulate_phases
+        from pipelines.cli.phases import band_lines, simulate_phases
 
-        simulate_phases(log, cleaned, rules, entry, phases, as_json=as_json, **options)
+        bands, assumed = simulate_phases(
+            entry, phases, lambda each: begin_simulation(log, cleaned, rules, each, **options)[1]
+        )
+        if as_json:
+            print_json({"log": log, "policy": label_of(entry), "phases": phases, "bands": bands})
+            return
+        click.echo(f"{shown(log)}, {label_of(entry)}")
+        print_assumptions(assumed, options["load"])
+        click.echo("\n".join(["", *band_lines(bands, phases)]))
         return
     nodes, simulation = begin_simulation(log, cleaned, rules, entry, **options)
     if notes and not simulation.notes:
