@@ -14,6 +14,7 @@ from site_pages.written import first_paragraph, table, write_pages
 PACKAGES = {
     "swftools": "The names that most programs need.",
     "swftools.simulator": "Replay a log under a policy, measure and check the schedule; write policies and predictors.",
+    "swftools.referee": "A policy held against a real run of a batch system, decision by decision.",
     "swftools.qbets": "How long jobs wait: bounds, rivals, predictions, and how good they are.",
     "swftools.models": "Workload models, arrivals, requested times, speedup curves.",
     "swftools.formats": "Formats of logs by name, Parquet, compressed files.",

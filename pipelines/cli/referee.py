@@ -19,7 +19,7 @@ from swftools.output.shown_text import WIDTH, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    from swftools.referee.report import Report
+    from swftools.referee import Report
 
 
 @click.command(short_help="Hold a real run of Slurm against its rules.", name="referee")
@@ -62,7 +62,7 @@ def hold_against(
     if machine is None:
         raise click.UsageError("give --machine FILE, which swftools machine makes of slurm.conf")
     from pipelines.cli.progress import Bar
-    from swftools.referee.report import referee
+    from swftools.referee import referee
 
     loaded, chosen = load_on(log, cleaned, rules, machine, changes)
     if chosen.description is None:

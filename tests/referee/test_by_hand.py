@@ -13,7 +13,7 @@ import pytest
 from swftools.errors import ParameterError
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmPartition, SlurmPriority, SlurmSite
-from swftools.referee.report import Report, referee
+from swftools.referee import Report, referee
 from swftools.simulator.slurm.state import MECHANISMS
 from swftools.trace import Trace
 from tests.drawn import rows_of
