@@ -82,7 +82,7 @@ def machine(
     \b
     Examples: swftools machine slurm.conf --to site.yaml
               swftools machine site.yaml --outages events.txt --to site2.yaml
-              swftools machine slurm.conf --accounts dump.cfg --qos qos.txt --to site.yaml
+              swftools machine slurm.conf --accounts dump.cfg --qos qos.txt
               swftools machine site.yaml --change nodes.gpu.count+=8
               swftools machine --from sacct.txt --to guess.yaml
     """

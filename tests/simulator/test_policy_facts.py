@@ -133,6 +133,7 @@ FACTS: dict[str, Any] = {
     "notes": diary_notes,
     "carry": lambda old, new, jobs: None,
     "restore": lambda old, new, machine: None,
+    "shown": lambda memory, jobs, table: {},
     "allocates": False,
     "takes_long": "it looks at all",
     "version": 3,
