@@ -60,6 +60,12 @@ def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool) -> Iterat
     times = [part.name for part in partitions if part.default_time is not None]
     if times:
         yield f"times of jobs that request none: told, not simulated ({named(times)})"
+    memory = [part.name for part in partitions if part.max_memory_per_node]
+    if memory:
+        yield f"the most memory that a job may ask for of a node: told, not simulated ({named(memory)})"
+    suspends = [part.name for part in partitions if part.preempt_mode == "suspend"]
+    if suspends:
+        yield f"PreemptMode suspend: not simulated, such jobs are not preempted ({named(suspends)})"
 
 
 def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_buffers: Sequence[str]) -> Iterator[str]:

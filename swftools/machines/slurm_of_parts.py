@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from swftools.machines.left_out import named
 from swftools.machines.parts import Partition
 from swftools.machines.slurm_parts import ROOT, Account, Association, Limits, Qos, Slurm, User
 from swftools.machines.slurm_site import (
@@ -185,6 +186,11 @@ def not_simulated_of(slurm: Slurm) -> tuple[str, ...]:
     ):
         if names:
             found.append(f"{what}: not simulated ({', '.join(names)})")
+    if slurm.preempt_type != "none":
+        suspends = [f"QOS {qos.name}" for qos in slurm.qos if qos.preempt_mode == "suspend"]
+        suspends = [*(["the cluster"] if slurm.preempt_mode == "suspend" else []), *suspends]
+        if suspends:
+            found.append(f"PreemptMode suspend: not simulated, such jobs are not preempted ({named(suspends)})")
     return tuple(found)
 
 

@@ -310,10 +310,11 @@ DEFAULTS: Mapping[str, float] = {
     "sched_max_job_start": 0.0,
     "assoc_limit_stop": 0.0,
     "bf_continue": 0.0,
-    "defer": 0.0,
-    "pack_serial_at_end": 0.0,
 }
-"""``SchedulerParameters`` that are simulated, with Slurm's defaults; ``bf_window`` in minutes, all other times in s."""
+"""``SchedulerParameters`` that are simulated, with Slurm's defaults; ``bf_window`` in minutes, all other times in s.
+
+``bf_continue`` is read by nobody: a cycle takes no time here, so it always goes on.
+"""
 
 RESOURCES = ("cpu", "mem", "node", "gres/gpu", "billing")
 """Names of the resources of limits and weights that are simulated."""

@@ -167,6 +167,7 @@ def test_what_policies_take() -> None:
         "SchedulerParameters: not simulated (unheard_of=x)",
         "SelectTypeParameters: not simulated (cr_lln)",
         "PriorityFlags: not simulated (max_tres)",
+        "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
     )
 
 
@@ -431,3 +432,37 @@ def test_nodes_that_come_and_go_and_their_switches() -> None:
     by_kind = small(switches=[{"name": "s", "nodes": "n"}]).changed(["nodes.n.count+=2"])
     assert by_kind.to_mapping()["slurm"]["switches"] == [{"name": "s", "nodes": ["n"]}]
     assert site_of(by_kind).switches[0].nodes == tuple(range(10))
+
+
+def test_what_no_rule_reads_is_named() -> None:
+    """Words of SchedulerParameters, jobs that would be suspended, and limits that nobody looks at, each by itself."""
+    plain = small().not_simulated()
+    for part, changed, sentence in (
+        ({"scheduler": {"defer": 1}}, {}, "SchedulerParameters: not simulated (defer)"),
+        ({"scheduler": {"pack_serial_at_end": 1}}, {}, "SchedulerParameters: not simulated (pack_serial_at_end)"),
+        (
+            {"preempt_type": "qos", "preempt_mode": "suspend"},
+            {},
+            "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
+        ),
+        (
+            {"preempt_type": "qos", "qos": [{"name": "low", "preempt_mode": "suspend"}]},
+            {},
+            "PreemptMode suspend: not simulated, such jobs are not preempted (QOS low)",
+        ),
+        (
+            {},
+            {"preempt_mode": "suspend"},
+            "PreemptMode suspend: not simulated, such jobs are not preempted (p)",
+        ),
+        (
+            {},
+            {"max_memory_per_node": 1000},
+            "the most memory that a job may ask for of a node: told, not simulated (p)",
+        ),
+    ):
+        content = SMALL | {"slurm": SMALL["slurm"] | part, "partitions": [{"name": "p"} | changed]}
+        said = MachineDescription.from_mapping(copy.deepcopy(content)).not_simulated()
+        assert set(said) - set(plain) == {sentence}
+    quiet = SMALL | {"slurm": SMALL["slurm"] | {"preempt_mode": "suspend", "scheduler": {"bf_continue": 1}}}
+    assert MachineDescription.from_mapping(copy.deepcopy(quiet)).not_simulated() == plain

@@ -92,6 +92,7 @@ def test_every_setting(tmp_path: Path) -> None:
     assert found.not_simulated == (
         "PreemptMode: not simulated (gang)",
         "PriorityFlags: not simulated (max_tres)",
+        "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
     )
 
 
