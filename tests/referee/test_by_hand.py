@@ -104,6 +104,16 @@ def test_a_start_that_the_rule_would_not_make() -> None:
     assert (row["free_nodes"], row["free_cores"], row["asks"]) == (0, 2, "2 CPUs on 1+ nodes")
 
 
+def test_what_counts_as_waited() -> None:
+    """Only what waited longer than the tolerance: d waited 18 s, c 29, e 47; nodes of these are counted apart."""
+    swapped = RUN.replace("4    0     Sch", "4    9     Sch").replace("4    1     Sch", "4    0     Sch")
+    swapped = swapped.replace("4    9     Sch", "4    1     Sch").replace("9     2    0", "9     2    1")
+    figures = held_against(swapped).figures
+    assert (figures["waited"], figures["waited_on_nodes"]) == (3, 1.0)
+    assert figures["on_nodes"] < 1.0
+    assert [held_against(tolerance=each).figures["waited"] for each in (17.0, 18.0, 28.0, 29.0)] == [3, 2, 2, 1]
+
+
 def test_other_nodes() -> None:
     """The first two jobs are on each other's nodes."""
     swapped = RUN.replace("4    0     Sch", "4    9     Sch").replace("4    1     Sch", "4    0     Sch")

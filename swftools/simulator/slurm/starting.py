@@ -85,8 +85,12 @@ def list_as_running(given: Given, state: Dynamic, job: int, partition: int) -> N
     add_up(given, state, job, partition)
     count_job(given, state, job, partition, 1)
     place = state.counts[RUNNERS]
-    while place > 0 and state.limit_end[state.runner[place - 1]] > state.limit_end[job]:
-        state.runner[place] = state.runner[place - 1]
+    end = state.limit_end[job]
+    while place > 0:
+        other = state.runner[place - 1]
+        if state.limit_end[other] < end or (state.limit_end[other] == end and other < job):
+            break
+        state.runner[place] = other
         place -= 1
     state.runner[place] = job
     place = state.counts[RUNNERS]
