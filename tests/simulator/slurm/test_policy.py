@@ -16,7 +16,7 @@ from tests.naive.slurm_policy import simulate_slurm
 from tests.naive.slurm_random import random_jobs, random_site
 
 DAY, NIGHT = (*range(6), 7, 19, 26), range(6, 300)
-"""Of those by day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 a pass's depth."""
+"""By day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 the depth of a pass."""
 
 
 def phase_of(seed: int) -> float:
