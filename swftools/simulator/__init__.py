@@ -9,6 +9,7 @@ import swftools.simulator.policies
 import swftools.simulator.predictors  # noqa: F401 (imported for what they register)
 from swftools.simulator.allocations import allocations_of
 from swftools.simulator.entry_points import compare, simulate
+from swftools.simulator.logged import logged_schedule
 from swftools.simulator.machine.events import END, OUTLIVED, START, STOP, SUBMISSION
 from swftools.simulator.machine.state import CHECKPOINT, ENDED, KILL, RUNNING, STARTED, STOPPED, SUSPEND, WAITING
 from swftools.simulator.machine.verbs import hold, predict, preempt, resize, start, start_on, wake_at
@@ -114,6 +115,7 @@ __all__ = [
     "hold",
     "list_policies",
     "list_predictors",
+    "logged_schedule",
     "max_over_time",
     "mean_over_time",
     "measure",
