@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from swftools.machines.outages import NodeOutages
@@ -46,8 +47,20 @@ def naive_reason(schedule: Schedule, runs: list[dict[str, Any]], job: dict[str, 
     return "whole_nodes" if job["exclusive"] else "fragmented"
 
 
-def naive_wait_reasons(schedule: Schedule) -> tuple[list[dict[str, float]], list[dict[str, int]], list[float]]:
-    """Return the seconds of each job by reason, and the number of waiting jobs by reason at each instant."""
+def share_nodes(schedule: Schedule, one: str, other: str) -> bool:
+    """Whether two partitions have a node in common."""
+    assert schedule.machine is not None
+    nodes = {each.name: set(each.nodes.tolist()) for each in schedule.machine.partitions}
+    return bool(nodes[one] & nodes[other])
+
+
+def naive_wait_reasons(
+    schedule: Schedule, limited: Callable[[int, float], bool] | None = None
+) -> tuple[list[dict[str, float]], list[dict[str, int]], list[float]]:
+    """Return the seconds of each job by reason, and the number of waiting jobs by reason at each instant.
+
+    ``limited`` says whether a limit stands against a run, by its place, at a time.
+    """
     runs = naive_runs(schedule)
     submits = dict(zip(schedule.jobs.index, schedule.jobs["submit_time"], strict=True))
     times = sorted(
@@ -65,10 +78,24 @@ def naive_wait_reasons(schedule: Schedule) -> tuple[list[dict[str, float]], list
     over_time: list[dict[str, int]] = []
     for time, following in zip(times, [*times[1:], times[-1]], strict=True):
         now: dict[str, int] = {}
-        for place, run in enumerate(runs):
-            if submits[run["row"]] <= time < run["start"]:
-                reason = "held" if time < run["entry"] else naive_reason(schedule, runs, run, time)
-                now[reason] = now.get(reason, 0) + 1
-                of_jobs[place][reason] = of_jobs[place].get(reason, 0.0) + following - time
+        reasons = {
+            place: "held"
+            if time < run["entry"]
+            else "limits"
+            if limited is not None and limited(place, time)
+            else naive_reason(schedule, runs, run, time)
+            for place, run in enumerate(runs)
+            if submits[run["row"]] <= time < run["start"]
+        }
+        for place, found in reasons.items():
+            reason = found
+            if found == "order" and not any(
+                share_nodes(schedule, runs[place]["partition"], runs[other]["partition"])
+                for other, of_other in reasons.items()
+                if of_other not in ("order", "held", "limits")
+            ):
+                reason = "cycle"
+            now[reason] = now.get(reason, 0) + 1
+            of_jobs[place][reason] = of_jobs[place].get(reason, 0.0) + following - time
         over_time.append(now)
     return of_jobs, over_time, times

@@ -5,6 +5,9 @@ What holds up a job depends on what it asks for and on the state of the nodes, a
 each shape of request that waits (partition, what it needs of a node), not for each job. A group is a shape with a
 number of nodes; it has a clock for each reason, and a job waited as long for a reason as the clock of its group went on
 between its entry and its start. At one instant everything happens before one looks.
+
+While a request fits, its partition tells whether anybody goes first: it has a clock that goes on while all who wait for
+its nodes fit, too.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import NamedTuple
 from swftools.kernel import FloatArray, IntArray, ShortArray, TinyArray, kernel
 from swftools.simulator.metrics.node_sweep import RunsInSweep
 
-CORES, MEMORY, GPUS, FRAGMENTED, WHOLE_NODES, ORDER, AWAY = range(7)
+CORES, MEMORY, GPUS, FRAGMENTED, WHOLE_NODES, ORDER, AWAY, CYCLE = range(8)
 """Columns of reasons."""
 
 NO_REASON = -1
@@ -96,13 +99,32 @@ class ShapesInSweep(NamedTuple):
 
 
 class GroupsInSweep(NamedTuple):
-    """What is kept of each group: nodes asked for, jobs that wait, the reason, since when; its clock by reason, s."""
+    """What is kept of each group: nodes asked for, jobs that wait, the reason, since when; its clock by reason, s.
+
+    ``reason`` is ORDER for all that fit; ``idle_since`` is what the clock of its partition showed at ``since``.
+    """
 
     nodes: IntArray
     waiting: IntArray
     reason: IntArray
     since: FloatArray
+    idle_since: FloatArray
     clock: FloatArray
+
+
+class Queues(NamedTuple):
+    """What is kept of each partition: jobs that wait and do not fit, on its nodes; those that do, in itself.
+
+    Partitions that share a node with it, and itself, are ``beside[begins[p] : begins[p + 1]]``: who waits in one of
+    them and does not fit is in its ``kept_back``. ``idle`` is how long nobody was, s, up to ``since``.
+    """
+
+    begins: IntArray
+    beside: IntArray
+    kept_back: IntArray
+    fitting: IntArray
+    idle: FloatArray
+    since: FloatArray
 
 
 class Found(NamedTuple):
@@ -118,7 +140,7 @@ class Found(NamedTuple):
 
 
 @kernel(allocates=False)
-def sweep_reasons(
+def sweep_reasons(  # noqa: PLR0913, PLR0917 (tables of different lengths)
     runs: RunsInSweep,
     outages: Outages,
     waiters: Waiters,
@@ -127,6 +149,7 @@ def sweep_reasons(
     nodes: FreeNodes,
     kept: ShapesInSweep,
     groups: GroupsInSweep,
+    queues: Queues,
     found: Found,
 ) -> None:
     """Fill ``seconds`` and ``waiting``.
@@ -141,6 +164,8 @@ def sweep_reasons(
         if instant > 0:
             for reason in range(found.waiting.shape[1]):
                 found.waiting[instant, reason] = found.waiting[instant - 1, reason]
+            found.waiting[instant, ORDER] += found.waiting[instant, CYCLE]
+            found.waiting[instant, CYCLE] = 0
         while started < len(runs.by_start) and runs.start[runs.by_start[started]] == now:
             touched = _move(runs, runs.by_start[started], 1, partitions, shapes, nodes, kept, touched)
             started += 1
@@ -160,7 +185,7 @@ def sweep_reasons(
             touched = _recount(runs, node, 1, partitions, shapes, nodes, kept, touched)
             came += 1
         while left < len(waiters.by_start) and waiters.start[waiters.by_start[left]] == now:
-            _leave(waiters, shapes, kept, groups, found, waiters.by_start[left], instant)
+            _leave(waiters, shapes, kept, groups, queues, found, waiters.by_start[left], instant)
             left += 1
         while entered < len(waiters.by_entry) and waiters.entry[waiters.by_entry[entered]] == now:
             job = waiters.by_entry[entered]
@@ -168,43 +193,56 @@ def sweep_reasons(
             if kept.waiting[shape] == 0:
                 _look_at(runs, partitions, shapes, nodes, kept, shape)
             kept.waiting[shape] += 1
-            _enter(waiters, groups, found, job, instant)
+            _enter(waiters, groups, queues, shapes.partition[shape], found, job, instant)
             if groups.reason[waiters.group[job]] == NO_REASON:
                 touched = _touch(kept, shape, touched)
             entered += 1
         for place in range(touched):
-            _look_again(shapes, kept, groups, found, kept.touched[place], instant)
+            _look_again(shapes, kept, groups, queues, found, kept.touched[place], instant)
+        for partition in range(len(queues.fitting)):
+            if queues.kept_back[partition] == 0:
+                found.waiting[instant, CYCLE] += queues.fitting[partition]
+                found.waiting[instant, ORDER] -= queues.fitting[partition]
 
 
 @kernel(allocates=False)
-def _enter(waiters: Waiters, groups: GroupsInSweep, found: Found, job: int, instant: int) -> None:
+def _enter(
+    waiters: Waiters, groups: GroupsInSweep, queues: Queues, partition: int, found: Found, job: int, instant: int
+) -> None:
     """Let a job wait: note the clock of its group, which has no reason yet if nobody else waits in it."""
     group = waiters.group[job]
     if groups.waiting[group] == 0:
         groups.reason[group] = NO_REASON
-    _advance(groups, group, found.counted[instant])
+    _advance(groups, queues, partition, group, found.counted[instant])
     for reason in range(found.seconds.shape[1]):
         found.seconds[job, reason] = -groups.clock[group, reason]
     groups.waiting[group] += 1
     if groups.reason[group] != NO_REASON:
-        found.waiting[instant, groups.reason[group]] += 1
+        _count_waiting(queues, partition, found, instant, groups.reason[group], 1)
 
 
 @kernel(allocates=False)
 def _leave(
-    waiters: Waiters, shapes: Shapes, kept: ShapesInSweep, groups: GroupsInSweep, found: Found, job: int, instant: int
+    waiters: Waiters,
+    shapes: Shapes,
+    kept: ShapesInSweep,
+    groups: GroupsInSweep,
+    queues: Queues,
+    found: Found,
+    job: int,
+    instant: int,
 ) -> None:
     """Let a job wait no more; if it was the last of its shape, the shape is no longer kept."""
     group = waiters.group[job]
-    _advance(groups, group, found.counted[instant])
+    shape = _shape_of(shapes, group)
+    partition = shapes.partition[shape]
+    _advance(groups, queues, partition, group, found.counted[instant])
     for reason in range(found.seconds.shape[1]):
         found.seconds[job, reason] += groups.clock[group, reason]
-    found.waiting[instant, groups.reason[group]] -= 1
+    _count_waiting(queues, partition, found, instant, groups.reason[group], -1)
     groups.waiting[group] -= 1
-    shape = _shape_of(shapes, group)
     kept.waiting[shape] -= 1
     if kept.waiting[shape] == 0:
-        partition = shapes.partition[shape]
         kept.many[partition] -= 1
         last = kept.active[kept.room[partition] + kept.many[partition]]
         kept.active[kept.place[shape]] = last
@@ -213,19 +251,49 @@ def _leave(
 
 @kernel(allocates=False)
 def _look_again(
-    shapes: Shapes, kept: ShapesInSweep, groups: GroupsInSweep, found: Found, shape: int, instant: int
+    shapes: Shapes,
+    kept: ShapesInSweep,
+    groups: GroupsInSweep,
+    queues: Queues,
+    found: Found,
+    shape: int,
+    instant: int,
 ) -> None:
     """Find the reason of each group of a shape that waits; where it is another one, its clock begins to go."""
     kept.is_touched[shape] = 0
+    partition = shapes.partition[shape]
     for group in range(shapes.groups[shape], shapes.groups[shape + 1]):
         if groups.waiting[group] > 0:
             reason, before = _reason(shapes, kept, shape, groups.nodes[group]), groups.reason[group]
             if reason != before:
-                _advance(groups, group, found.counted[instant])
+                _advance(groups, queues, partition, group, found.counted[instant])
                 groups.reason[group] = reason
-                found.waiting[instant, reason] += groups.waiting[group]
+                _count_waiting(queues, partition, found, instant, reason, groups.waiting[group])
                 if before != NO_REASON:
-                    found.waiting[instant, before] -= groups.waiting[group]
+                    _count_waiting(queues, partition, found, instant, before, -groups.waiting[group])
+
+
+@kernel(allocates=False)
+def _count_waiting(queues: Queues, partition: int, found: Found, instant: int, reason: int, more: int) -> None:
+    """Count jobs of a partition that wait for a reason from now on; who does not fit keeps others back."""
+    found.waiting[instant, reason] += more
+    if reason == ORDER:
+        queues.fitting[partition] += more
+        return
+    clock = found.counted[instant]
+    for place in range(queues.begins[partition], queues.begins[partition + 1]):
+        other = queues.beside[place]
+        queues.idle[other] = _idle_until(queues, other, clock)
+        queues.since[other] = clock
+        queues.kept_back[other] += more
+
+
+@kernel(allocates=False)
+def _idle_until(queues: Queues, partition: int, clock: float) -> float:
+    """Return how long nobody who waits for nodes of a partition was kept back, until now."""
+    if queues.kept_back[partition] > 0:
+        return queues.idle[partition]
+    return queues.idle[partition] + clock - queues.since[partition]
 
 
 @kernel(allocates=False)
@@ -242,11 +310,18 @@ def _shape_of(shapes: Shapes, group: int) -> int:
 
 
 @kernel(allocates=False)
-def _advance(groups: GroupsInSweep, group: int, clock: float) -> None:
-    """Let the clock of the reason of a group go on until now."""
-    if groups.reason[group] != NO_REASON:
-        groups.clock[group, groups.reason[group]] += clock - groups.since[group]
+def _advance(groups: GroupsInSweep, queues: Queues, partition: int, group: int, clock: float) -> None:
+    """Let the clock of the reason of a group go on until now; of one that fits, that of the cycle if all fitted."""
+    reason, idle = groups.reason[group], _idle_until(queues, partition, clock)
+    if reason != NO_REASON:
+        seconds = clock - groups.since[group]
+        if reason == ORDER:
+            alone = min(max(idle - groups.idle_since[group], 0.0), seconds)  # both are sums, which are rounded
+            groups.clock[group, CYCLE] += alone
+            seconds -= alone
+        groups.clock[group, reason] += seconds
     groups.since[group] = clock
+    groups.idle_since[group] = idle
 
 
 @kernel(allocates=False)

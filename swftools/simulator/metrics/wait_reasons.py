@@ -14,6 +14,7 @@ from swftools.machines.node_table import NodeTable
 from swftools.parameters import is_number
 from swftools.simulator.allocations import machine_of
 from swftools.simulator.metrics.columns import column_of, rows_of
+from swftools.simulator.metrics.limited_times import Times, limited_times, unlimited_parts
 from swftools.simulator.metrics.over_time_on_nodes import first_runs, runs_in_sweep
 from swftools.simulator.metrics.reason_sweep import (
     NO_REASON,
@@ -22,6 +23,7 @@ from swftools.simulator.metrics.reason_sweep import (
     GroupsInSweep,
     Outages,
     Partitions,
+    Queues,
     Shapes,
     ShapesInSweep,
     Waiters,
@@ -38,7 +40,9 @@ REASONS = {
     "whole_nodes": "enough in sum, but too few idle nodes for a job that wants its nodes alone",
     "order": "it fits; others go first",
     "away": "it would fit, but for nodes that are away",
+    "cycle": "it fits, and so do all who wait for these nodes: the scheduler has not looked yet",
     "held": "it was not eligible yet",
+    "limits": "a limit of its user, account or QOS was reached",
     "unknown": "its partition is not known",
 }
 """What a job can wait for, and what that means."""
@@ -46,7 +50,7 @@ REASONS = {
 REQUESTS = ("GPUs", "whole nodes", "several nodes", "part of a node")
 """Kinds of requests; the first that holds of a job counts."""
 
-_SWEPT = 7  # reasons that the kernel finds
+_SWEPT = 8  # reasons that the kernel finds
 
 
 class _Waits(NamedTuple):
@@ -95,8 +99,13 @@ def wait_reasons(schedule: Schedule, window: tuple[float, float] | None = None) 
     in which it ran later that have, while idle, what it asks for on a node. The first of these that holds is it:
 
     * held: it was submitted, and not eligible before ``ready_time`` (a begin time or a dependency).
-    * order: it fits on as many of its nodes as it asks for, and these are there. Others go first, by the policy's order
-      or by a reservation; or it is held up by what a schedule does not show: features, neighbouring nodes, limits.
+    * limits: with it, the running jobs of its user, account or QOS would exceed a limit of theirs that the machine's
+      ``slurm`` has and Slurm enforces. Where policy ``slurm`` made the schedule, its own reasons tell it.
+    * cycle: it fits on as many of its nodes as it asks for, and these are there; and so do all jobs that wait for nodes
+      of its partition. The scheduler has not looked yet; or it is held up by what a schedule does not show: features,
+      neighbouring nodes, limits that are not told.
+    * order: it fits, and some who wait for nodes of its partition do not: others go first, by the policy's order or by
+      a reservation.
     * away: it would fit, if the nodes were there that are down, drained or reserved then (``NodeTable.outages``). A
       reservation counts for all jobs, also for those of its users.
     * gpus, cores, memory: its nodes have less of it free in sum than the job asks for. Of several that lack, it is the
@@ -228,20 +237,22 @@ def _find(schedule: Schedule, window: tuple[float, float] | None) -> _Waits:
     start = runs.start[first_run]
     entry = np.fmax(submit, column_of(jobs, "ready_time")) if "ready_time" in jobs else submit
     entry = np.minimum(entry, np.maximum(start, submit))
+    partition = runs.partition[first_run]
+    is_swept = (entry < start) & (partition >= 0)
+    limited = limited_times(schedule, entry, np.where(is_swept, start, entry))
     outages = _outages_of(machine, submit, runs.end)
-    moments = (submit, entry, runs.start, runs.end, outages.begin, outages.end)
+    moments = (submit, entry, runs.start, runs.end, outages.begin, outages.end, limited.begin, limited.end)
     times = instants_of(*(changes_at(each).at for each in moments))
     begin, end = window or (-np.inf, np.inf)
     counted = np.clip(times, begin, end)
 
     nodes = _in_ranges(runs.begins, runs.first, runs.last)[first_run]
-    partition = runs.partition[first_run]
     request = np.where(
         runs.gpus[first_run] > 0, 0, np.where(runs.is_exclusive[first_run] > 0, 1, np.where(nodes > 1, 2, 3))
     )
     seconds, waiting = np.zeros((len(jobs), len(REASONS))), np.zeros((len(times), len(REASONS)), np.int64)
-    is_swept = (entry < start) & (partition >= 0)
-    swept = np.flatnonzero(is_swept)
+    parts = unlimited_parts(limited, np.where(is_swept, entry, start), start)
+    swept = parts.job
     asked = np.column_stack(
         [each[first_run[swept]] for each in (runs.partition, runs.cores, runs.memory, runs.gpus, runs.is_exclusive)]
     )
@@ -249,10 +260,10 @@ def _find(schedule: Schedule, window: tuple[float, float] | None) -> _Waits:
     shapes, groups, group = _groups_of(asked.astype(np.int64), nodes[swept])
     waiters = Waiters(
         group,
-        np.argsort(entry[swept], kind="stable"),
-        np.argsort(start[swept], kind="stable"),
-        entry[swept],
-        start[swept],
+        np.argsort(parts.begin, kind="stable"),
+        np.argsort(parts.end, kind="stable"),
+        parts.begin,
+        parts.end,
     )
     free = FreeNodes(
         runs.whole_cores.copy(),
@@ -263,15 +274,21 @@ def _find(schedule: Schedule, window: tuple[float, float] | None) -> _Waits:
     )
     kept = _room_for(shapes, len(machine.partitions))
     found = Found(times, counted, of_swept, by_time)
-    sweep_reasons(runs, outages, waiters, _partitions_of(machine), shapes, free, kept, groups, found)
-    seconds[swept, :_SWEPT], waiting[:, :_SWEPT] = of_swept, by_time
-    is_unknown = (entry < start) & (partition < 0)
-    for place, (low, high, of_jobs) in {
-        _SWEPT: (submit, entry, entry > submit),
-        _SWEPT + 1: (entry, start, is_unknown),
-    }.items():
-        seconds[of_jobs, place] = (np.clip(high, begin, end) - np.clip(low, begin, end))[of_jobs]
-        waiting[:, place] = _many(times, low[of_jobs], high[of_jobs])
+    queues = _queues_of(machine, counted[0] if len(times) else 0.0)
+    sweep_reasons(runs, outages, waiters, _partitions_of(machine), shapes, free, kept, groups, queues, found)
+    np.add.at(seconds[:, :_SWEPT], swept, of_swept)
+    waiting[:, :_SWEPT] = by_time
+    is_held, is_unknown = np.flatnonzero(entry > submit), np.flatnonzero((entry < start) & (partition < 0))
+    others = {
+        "held": Times(is_held, submit[is_held], entry[is_held]),
+        "limits": limited,
+        "unknown": Times(is_unknown, entry[is_unknown], start[is_unknown]),
+    }
+    for place, name in enumerate(REASONS):
+        if name in others:
+            job, low, high = others[name]
+            np.add.at(seconds[:, place], job, np.clip(high, begin, end) - np.clip(low, begin, end))
+            waiting[:, place] = _many(times, low, high)
     return _Waits(seconds, partition, request, times, waiting)
 
 
@@ -328,6 +345,7 @@ def _groups_of(asked: IntArray, nodes: IntArray) -> tuple[Shapes, GroupsInSweep,
             waiting=np.zeros(count, np.int64),
             reason=np.full(count, NO_REASON, np.int64),
             since=np.zeros(count),
+            idle_since=np.zeros(count),
             clock=np.zeros((count, _SWEPT)),
         ),
         group,
@@ -343,6 +361,25 @@ def _partitions_of(machine: NodeTable) -> Partitions:
     many = np.bincount(nodes, minlength=len(machine))
     begins = np.concatenate(([0], np.cumsum([len(each) for each in members]))).astype(np.int64)
     return Partitions(begins, nodes, np.concatenate(([0], np.cumsum(many))).astype(np.int64), of[order])
+
+
+def _queues_of(machine: NodeTable, first: float) -> Queues:
+    """Return what is kept of each partition, from the first instant on."""
+    many = len(machine.partitions)
+    has = np.zeros((many, len(machine)), bool)
+    for number, each in enumerate(machine.partitions):
+        has[number, each.nodes] = True
+    shares = has.astype(np.int64) @ has.T > 0
+    np.fill_diagonal(shares, val=True)
+    beside = [np.flatnonzero(row) for row in shares]
+    return Queues(
+        begins=np.concatenate(([0], np.cumsum([len(each) for each in beside]))).astype(np.int64),
+        beside=np.concatenate([np.zeros(0, np.int64), *beside]).astype(np.int64),
+        kept_back=np.zeros(many, np.int64),
+        fitting=np.zeros(many, np.int64),
+        idle=np.zeros(many),
+        since=np.full(many, first),
+    )
 
 
 def _room_for(shapes: Shapes, partitions: int) -> ShapesInSweep:

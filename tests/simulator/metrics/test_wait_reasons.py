@@ -46,9 +46,9 @@ def test_cores_then_nodes_then_others() -> None:
         C   4      4     9   1     1   thin
         D   1      8     5   0     3   thin
     """
-    assert reasons_of(table) == {4: {"cores": 3, "order": 4}}
+    assert reasons_of(table) == {4: {"cores": 3, "cycle": 4}}
     assert reasons_of(table.replace("4      4     9   1     1 ", "4      4     9   1     2 ")) == {
-        4: {"cores": 3, "fragmented": 2, "order": 2}
+        4: {"cores": 3, "fragmented": 2, "cycle": 2}
     }
 
 
@@ -79,14 +79,14 @@ def test_fewer_nodes_with_enough_is_scarcer() -> None:
 
 
 def test_whole_nodes() -> None:
-    """C wants a node alone: 6 cores are free, and no node is idle until 4 s, when the others still go first."""
+    """C wants a node alone: 6 cores are free, and no node is idle until 4 s, when the scheduler takes its time."""
     table = """
         job submit start run nodes cores exclusive partition
         A   0      0     9   0     1     no  thin
         B   0      0     4   1     1     no  thin
         C   1      6     2   1     1     yes thin
     """
-    assert reasons_of(table) == {3: {"whole_nodes": 3, "order": 2}}
+    assert reasons_of(table) == {3: {"whole_nodes": 3, "cycle": 2}}
     held = "job submit start run nodes cores exclusive partition / A 0 0 3 0-1 1 yes thin / B 1 3 2 0 1 no thin"
     assert reasons_of(held) == {2: {"cores": 2}}
 
@@ -99,15 +99,15 @@ def test_held_before_it_was_eligible() -> None:
         B   1      5     2   0     4     3
         C   1      2     1   1     4     2
     """
-    assert reasons_of(table) == {2: {"held": 2, "order": 2}, 3: {"held": 1}}
+    assert reasons_of(table) == {2: {"held": 2, "cycle": 2}, 3: {"held": 1}}
     late = table.replace("1      2     1   1     4     2", "1      2     1   1     4     7")
     assert reasons_of(late)[3] == {"held": 1}
     with_window = reasons_of(table, window=(2.0, 4.0))
-    assert with_window == {2: {"held": 1, "order": 1}}
+    assert with_window == {2: {"held": 1, "cycle": 1}}
     steps = wait_reasons_over_time(draw_on_nodes(table, MACHINE))
     assert steps["time"].tolist() == [0, 1, 2, 3, 5, 7]
     assert steps["held"].tolist() == [0, 2, 1, 0, 0, 0]
-    assert steps["order"].tolist() == [0, 0, 0, 1, 0, 0]
+    assert steps["cycle"].tolist() == [0, 0, 0, 1, 0, 0]
 
 
 def test_only_nodes_that_are_large_enough_count() -> None:
@@ -119,13 +119,13 @@ def test_only_nodes_that_are_large_enough_count() -> None:
 
 
 def test_jobs_that_ask_for_the_same() -> None:
-    """B and C wait for cores, then for their turn, each from its submission to its start."""
+    """B and C wait for cores, then for the scheduler, each from its submission to its start."""
     table = "job submit start run nodes cores partition / A 0 0 4 0-1 4 thin / B 1 7 1 0 3 thin / C 2 6 3 1 3 thin"
-    assert reasons_of(table) == {2: {"cores": 3, "order": 3}, 3: {"cores": 2, "order": 2}}
+    assert reasons_of(table) == {2: {"cores": 3, "cycle": 3}, 3: {"cores": 2, "cycle": 2}}
     steps = wait_reasons_over_time(draw_on_nodes(table, MACHINE))
     assert steps["time"].tolist() == [0, 1, 2, 4, 6, 7, 8, 9]
     assert steps["cores"].tolist() == [0, 1, 2, 0, 0, 0, 0, 0]
-    assert steps["order"].tolist() == [0, 0, 0, 2, 1, 0, 0, 0]
+    assert steps["cycle"].tolist() == [0, 0, 0, 2, 1, 0, 0, 0]
 
 
 def test_a_job_that_was_stopped() -> None:
@@ -143,7 +143,7 @@ def test_nodes_that_are_away() -> None:
     schedule = draw_on_nodes(table, MACHINE)
     away = outages([1, 2, 0], [-np.inf, 5, 20], [3, np.inf, 30])
     waits = wait_reasons(replace(schedule, machine=replace(MACHINE, outages=away)))
-    assert waits[["away", "order"]].to_numpy().tolist() == [[0, 0], [2, 3], [3, 4]]
+    assert waits[["away", "cycle"]].to_numpy().tolist() == [[0, 0], [2, 3], [3, 4]]
     steps = wait_reasons_over_time(replace(schedule, machine=replace(MACHINE, outages=away)))
     assert steps["time"].tolist() == [0, 1, 3, 5, 6, 7, 8, 10]
     assert steps["away"].tolist() == [0, 1, 0, 1, 1, 1, 0, 0]
