@@ -37,6 +37,7 @@ ROOMS = [
         "swftools.machines",
         "swftools.simulator",
         "swftools.referee",
+        "swftools.waits",
         "swftools.energy",
         "swftools.market",
     ),

@@ -39,6 +39,7 @@ from pipelines.cli.status import status
 from pipelines.cli.tasks import augment, publish, run
 from pipelines.cli.waits import evaluate
 from pipelines.cli.whatif import whatif
+from pipelines.cli.why_waits import why_users_wait
 from pipelines.config import show_progress
 from swftools._version import __version__
 
@@ -51,6 +52,7 @@ def main() -> None:
     \b
     Look at a log:            swftools describe LOG
     How good requests are:    swftools estimates LOG
+    Why users wait:           swftools waits LOG
     Find what is wrong:       swftools validate LOG
     Change its format:        swftools convert LOG OUT.parquet
     Which formats are read:   swftools formats
@@ -99,7 +101,7 @@ def main() -> None:
     show_progress()
 
 
-main.add_family("Logs", describe_log, study_log, validate_logs, convert, formats, machine)
+main.add_family("Logs", describe_log, why_users_wait, study_log, validate_logs, convert, formats, machine)
 main.add_family("Data sets", augment, publish, versions, diff, tag, rollback, promote, verify, prune, export, cite)
 main.add_family(
     *("Simulation", simulate_log, compare, run_experiment, status),

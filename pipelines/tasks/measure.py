@@ -80,7 +80,7 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
             "schedule": self.simulation.key,
             "metrics": self.metrics,
             "queues_left_out": self.queues_left_out,
-            **({"reasons": 1} if self._sums_reasons else {}),
+            **({"reasons": 2} if self._sums_reasons else {}),
         }
         return content_key("measure", self.code_version, inputs)
 

@@ -24,7 +24,8 @@ from swftools.simulator.schedule import Schedule
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LOOKS = dict(zip(REASONS, (*COLORS, "#666666", "#BBBBBB"), strict=True))
+_GREYS = ("#444444", "#777777", "#AAAAAA", "#DDDDDD")
+_LOOKS = dict(zip(REASONS, (*COLORS, *_GREYS), strict=True))
 
 
 @dataclass(frozen=True)

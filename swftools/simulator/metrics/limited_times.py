@@ -16,11 +16,15 @@ import pandas as pd
 
 from swftools.kernel import FloatArray, IntArray
 from swftools.simulator.allocations import machine_of
+from swftools.simulator.logged import LOGGED
 from swftools.simulator.metrics.columns import rows_of
 from swftools.simulator.schedule import Schedule, contiguous
 
 if TYPE_CHECKING:
     from swftools.simulator.metrics.slurm_limits import Limit
+
+_HAVE_LIMITS = frozenset({"", LOGGED, "slurm"})
+"""Policies of schedules in which Slurm's limits held; simulated ones know none, and what has no name may be Slurm's."""
 
 _SMALL = 1e-9
 """Of amounts, which may be fractions."""
@@ -41,7 +45,7 @@ def limited_times(schedule: Schedule, begin: FloatArray, end: FloatArray) -> Tim
     """
     if "wait_reasons" in schedule.notes:
         return _united(_of_notes(schedule), begin, end)
-    if machine_of(schedule).slurm is None:
+    if machine_of(schedule).slurm is None or schedule.policy not in _HAVE_LIMITS:
         return _united([], begin, end)
     return _united(_of_limits(schedule, begin, end), begin, end)
 

@@ -37,10 +37,10 @@ REASONS = {
     "memory": "memory lacks in sum",
     "gpus": "GPUs lack in sum",
     "fragmented": "enough in sum, but not on enough nodes",
-    "whole_nodes": "enough in sum, but too few idle nodes for a job that wants its nodes alone",
+    "whole_nodes": "enough in sum, too few idle nodes to have alone",
     "order": "it fits; others go first",
     "away": "it would fit, but for nodes that are away",
-    "cycle": "it fits, and so do all who wait for these nodes: the scheduler has not looked yet",
+    "cycle": "all who wait fit: the scheduler has not looked yet",
     "held": "it was not eligible yet",
     "limits": "a limit of its user, account or QOS was reached",
     "unknown": "its partition is not known",
@@ -100,7 +100,8 @@ def wait_reasons(schedule: Schedule, window: tuple[float, float] | None = None) 
 
     * held: it was submitted, and not eligible before ``ready_time`` (a begin time or a dependency).
     * limits: with it, the running jobs of its user, account or QOS would exceed a limit of theirs that the machine's
-      ``slurm`` has and Slurm enforces. Where policy ``slurm`` made the schedule, its own reasons tell it.
+      ``slurm`` has and Slurm enforces. Where policy ``slurm`` made the schedule, its own reasons tell it; other
+      policies know no limits, so nobody waits for one.
     * cycle: it fits on as many of its nodes as it asks for, and these are there; and so do all jobs that wait for nodes
       of its partition. The scheduler has not looked yet; or it is held up by what a schedule does not show: features,
       neighbouring nodes, limits that are not told.

@@ -50,6 +50,7 @@ def at_site(schedule: Schedule, site: SlurmSite, **columns: Any) -> Schedule:
         jobs=schedule.jobs.assign(user_id=numbers, **texts),
         known_names={"user": {int(user[1:]): user for user in users}},
         machine=replace(schedule.machine, slurm=site),
+        policy="logged",
     )
 
 
@@ -108,6 +109,7 @@ def test_whose_limit_it_is() -> None:
     assert limited(at_site(schedule, one, user=["u1", "u1", "u2"])) == 0
     assert limited(at_site(schedule, replace(one, enforce=frozenset({"associations"})))) == 0
     assert limited(at_site(schedule, replace(one, enforce=frozenset({"safe"})))) == 5
+    assert limited(replace(at_site(schedule, one), policy="easy")) == 0  # which knows none
 
 
 def test_limits_of_qos() -> None:
