@@ -28,7 +28,7 @@ def schedule_of(
     monkeypatch: pytest.MonkeyPatch, table: NodeTable, asked: SlurmJobs, times: Any, **options: Any
 ) -> swftools.Schedule:
     """Return the schedule of some jobs whose requests are given."""
-    monkeypatch.setattr(begin, "slurm_jobs_of", lambda trace, table: asked)
+    monkeypatch.setattr(begin, "slurm_jobs_of", lambda trace, table, cancelled: asked)
     trace = swftools.Trace.from_columns(
         job_number=np.arange(len(asked.cpus)),
         submit_time=times.submit,
