@@ -40,9 +40,16 @@ def load_on(
 
     text, changed = machine_text(machine), changes_text(changes or "")
     loaded = load(log, cleaned, rules)
-    return loaded, chosen_machine(
-        loaded.log, text, changed, click.get_current_context().meta.get("swftools.processors")
-    )
+    nodes = chosen_machine(loaded.log, text, changed, click.get_current_context().meta.get("swftools.processors"))
+    return loaded, as_withheld(loaded, nodes)
+
+
+def as_withheld(loaded: LoadedLog, nodes: ChosenMachine) -> ChosenMachine:
+    """Return a machine with users and accounts as the log calls them, where names of the log are withheld."""
+    privacy = loaded.log.how.privacy
+    if privacy.tells_words:
+        return nodes
+    return nodes.told_as(nodes.people(privacy, loaded.trace.known_names.get("user", {}).values()))
 
 
 def schedules_on(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.completion import complete_policy
+from pipelines.cli.on_nodes import as_withheld
 from pipelines.cli.options import Number, load, on_nodes, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import json_option, print_json
 from pipelines.exit_statuses import FOUND_FAULTS
@@ -133,7 +134,7 @@ def _nodes_of(loaded: LoadedLog, machine: str | None, changes: str | None) -> No
     """Return the nodes of the machine that is asked for; None of a pool."""
     from pipelines.logs.machine import changes_text, chosen_machine, machine_text
 
-    chosen = chosen_machine(loaded.log, machine_text(machine), changes_text(changes or ""))
+    chosen = as_withheld(loaded, chosen_machine(loaded.log, machine_text(machine), changes_text(changes or "")))
     if chosen.of_policy:
         raise click.UsageError(
             "--change priority...: that is of the policy, and no machine; give it with --policy, as easy:reservations=2"

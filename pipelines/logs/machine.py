@@ -8,7 +8,7 @@ equal machines make equal keys, wherever their files are and however they are wr
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,9 @@ from pipelines.logs.find import Log
 from swftools.errors import ParameterError
 
 if TYPE_CHECKING:
+    from swftools.formats.privacy import Privacy
     from swftools.machines.description import MachineDescription
+    from swftools.machines.people import People
     from swftools.simulator.schedule import Schedule
 
 CARD, POOL = "card", "pool"
@@ -66,9 +68,40 @@ class ChosenMachine:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What keys and published facts have of it: the machine as it is simulated; nothing of a pool as it was."""
+        """What keys, and ``told_as`` published facts, have of it: the machine as it is simulated; nothing of a pool."""
         machine = {} if self.simulated is None else {"machine": self.simulated.to_mapping()}
         return {**machine, **({"policy_changes": self.of_policy} if self.of_policy else {})}
+
+    @property
+    def in_key(self) -> dict[str, Any]:
+        """What keys have of it beside that: whether users and accounts are told as the log calls them."""
+        if self.description is None:
+            return {}
+        from swftools.machines.people import names_people  # noqa: PLC0415 (imports pydantic)
+
+        return {"people": 1} if names_people(self.description) else {}
+
+    def people(self, privacy: Privacy, known: Iterable[str]) -> People | None:
+        """Return what its users and accounts are called where they are told; None if it names nobody.
+
+        Parameters
+        ----------
+        privacy : Privacy
+            What may be told of the log's names.
+        known : iterable of str
+            The names of users that the log tells.
+        """
+        if self.description is None or not self.in_key:
+            return None
+        from swftools.machines.people import People  # noqa: PLC0415 (imports pydantic)
+
+        return People(self.description, privacy, known)
+
+    def told_as(self, people: People | None) -> ChosenMachine:
+        """Return it with these names of users and accounts."""
+        if people is None:
+            return self
+        return replace(self, description=people.machine(), changes=tuple(map(people.text, self.changes)))
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import luigi
 import numpy as np
@@ -37,7 +37,7 @@ from pipelines.tasks.log_task import LogParameter
 from pipelines.tasks.measure import MeasureSchedule
 from pipelines.tasks.one_look import once_a_look, one_look
 from pipelines.tasks.publishing import Contents, writer_of
-from pipelines.tasks.simulate import label_of
+from pipelines.tasks.simulate import label_of, settings_of
 from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import OtherSourceError, ParameterError, UnreadableLogError
 from swftools.fields.dictionary import TABLES
@@ -46,6 +46,9 @@ from swftools.simulator.measure_definitions import HIGHER, LOWER, MEASURES
 from swftools.simulator.measures_table import USUAL
 from swftools.simulator.registry import find_policy
 from swftools.tables import to_arrow, to_pandas
+
+if TYPE_CHECKING:
+    from swftools.machines.people import People
 
 _NUMBERS = {"shake", "shake_seconds", "processors", *(e.name for e in RUN_OPTIONS.values() if e.type is not str)}
 """Parameters of tasks that are no texts."""
@@ -290,11 +293,17 @@ class PublishExperiment(CellsTask):
             "title": f"Experiment {self.planned.name}: {len(self.cells)} simulations",
             **told,
             "sources": sources,
-            "parameters": {"experiment": json.loads(self.experiment), "only": self.only, "statistics": ASSUMPTIONS},
+            "parameters": {"experiment": self._told_file(), "only": self.only, "statistics": ASSUMPTIONS},
             "code_versions": {stage.get_task_family(): stage.code_version for stage in stages},
             "policy_versions": {name: find_policy(name).version for name in names},
             "software": software(),
         }
+
+    def _told_file(self) -> Any:
+        """Return what the file of the experiment says, without names of users and accounts that no log tells."""
+        each = {(cell.log, cell.machine, cell.changes): cell for cell in self.cells if cell.nodes.in_key}
+        people = [people for cell in each.values() if (people := cell.people) is not None]
+        return _with_names(json.loads(self.experiment), people)
 
     def _source(self, log: str) -> dict[str, Any]:
         """Return what a user must know of a log."""
@@ -302,6 +311,19 @@ class PublishExperiment(CellsTask):
         facts = facts_of(found, cleaned.load(), cleaned.load_report(), {}, is_simulated=True)
         runs = dict.fromkeys(line for cell in self.cells if cell.log == log for line in cell.load_assumptions())
         return {**facts, "assumptions": [*facts["assumptions"], *runs], "rules": cleaned.plan}
+
+
+def _with_names(told: Any, people: Sequence[People], *, is_of_machine: bool = False) -> Any:
+    """Return what a file says, with other names of users and accounts in its machines and changes."""
+    if isinstance(told, dict):
+        names = ("machines", "changes")
+        return {key: _with_names(e, people, is_of_machine=is_of_machine or key in names) for key, e in told.items()}
+    if isinstance(told, list):
+        return [_with_names(each, people, is_of_machine=is_of_machine) for each in told]
+    if isinstance(told, str) and is_of_machine:
+        for each in people:
+            told = each.text(told)
+    return told
 
 
 def _read(table: pa.Table, name: str) -> pd.DataFrame:
@@ -332,7 +354,7 @@ def _metrics_of(cells: list[MeasureSchedule]) -> pd.DataFrame:
 
 def _told_of(cell: MeasureSchedule, names: Sequence[str]) -> list[Any]:
     """Return what tables have of a cell: its parameters, and of its machine the name."""
-    named = cell.in_settings
+    named = settings_of(cell.told_nodes)
     return [named[name] if name in named else getattr(cell, name) for name in names]
 
 

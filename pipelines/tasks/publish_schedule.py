@@ -127,7 +127,7 @@ def simulation_facts(
                 "processors": simulation.processors,
                 **simulation.chosen_jobs,
             },
-            **simulation.nodes.told,
+            **simulation.told_nodes.told,
         },
         "code_versions": {stage.get_task_family(): stage.code_version for stage in every},
         "policy_versions": {name: find_policy(name).version for name in names},

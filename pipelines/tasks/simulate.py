@@ -44,6 +44,7 @@ from swftools.trace import Trace
 
 if TYPE_CHECKING:
     from swftools.machines.description import MachineDescription
+    from swftools.machines.people import People
 
 SETTINGS = {name: option for name, option in RUN_OPTIONS.items() if not option.is_repetition}
 """The options of ``simulate`` that tasks have under the same names, beside the machine and what makes repetitions."""
@@ -55,6 +56,12 @@ def label_of(entry: Mapping[str, Any]) -> str:
     """Return what a policy is called in tables: its name, and the parameters that were given."""
     words = [f"{name}={value}" for name, value in sorted(entry.items()) if name != "policy"]
     return f"{entry['policy']}({', '.join(words)})" if words else str(entry["policy"])
+
+
+def settings_of(nodes: ChosenMachine) -> dict[str, str]:
+    """Return what tables of experiments call a machine, and what is changed of it."""
+    described = nodes.description
+    return {"machine": (described.name or "nodes") if described else "", "changes": "; ".join(nodes.changes)}
 
 
 @takes_run_options(repetitions=False)
@@ -93,10 +100,22 @@ class SimulationTask(RulesTask):
         return chosen_machine(self.found, self.machine, self.changes, self.processors)
 
     @property
+    def told_nodes(self) -> ChosenMachine:
+        """The same with users and accounts as the log calls them: what is simulated, kept and published of it."""
+        return self.nodes.told_as(self.people)
+
+    @property
+    def people(self) -> People | None:
+        """What users and accounts of the machine are called, by the trace; None if it names nobody."""
+        if not self.nodes.in_key:
+            return None
+        known = self.clone(CleanTrace).load_names(["user"]).get("user", {})
+        return self.nodes.people(self.found.how.privacy, known.values())
+
+    @property
     def in_settings(self) -> dict[str, str]:
         """What tables of experiments call the machine, and what is changed of it; both empty for a pool as it is."""
-        described = self.nodes.description
-        return {"machine": (described.name or "nodes") if described else "", "changes": "; ".join(self.nodes.changes)}
+        return settings_of(self.nodes)
 
     @property
     def counted_options(self) -> dict[str, Any]:
@@ -178,6 +197,7 @@ class SimulatePolicy(SimulationTask):
             **self.counted_options,
             **self.chosen_jobs,
             **self.nodes.told,
+            **self.nodes.in_key,
             **({"outages": STRETCHED} if self.load and self.nodes.has_outages else {}),
         }
         return content_key("simulate", self.code_version, inputs)
@@ -246,7 +266,7 @@ class SimulatePolicy(SimulationTask):
         self._check_tells(trace)
         if self.window:
             trace = select_jobs(trace, **json.loads(self.window))
-        described, stretch = self.nodes.simulated, None
+        described, stretch = self.told_nodes.simulated, None
         if self.load:
             logged, size = trace, described.table().processors if described else None
             trace = scale_to_load(logged, self.load, size)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.kernel import Kernel
@@ -92,6 +93,9 @@ class Policy:
     shown : callable, optional
         Of a policy that keeps the nodes itself: takes its memory, the job of each run and the nodes; returns what runs
         had, as columns of segments.
+    gone : callable, optional
+        Of a policy that cancels jobs: takes its memory; returns when each was, s, inf where it waited for one that was,
+        NaN of others.
     allocates : bool
         False: it makes no array, and calls no kernel that returns a new one. It then runs faster; see
         ``swftools.kernel.kernel``.
@@ -130,6 +134,7 @@ class Policy:
     carry: Callable[[Memory, Memory, Any], None] | None = None
     restore: Callable[[Memory, Memory, Any], None] | None = None
     shown: Callable[[Memory, Any, Any], dict[str, Any]] | None = None
+    gone: Callable[[Memory], npt.NDArray[np.float64]] | None = None
     allocates: bool = True
     takes_long: str = ""
     version: int = 1
@@ -306,6 +311,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     carry: Callable[[Memory, Memory, Any], None] | None = None,
     restore: Callable[[Memory, Memory, Any], None] | None = None,
     shown: Callable[[Memory, Any, Any], dict[str, Any]] | None = None,
+    gone: Callable[[Memory], npt.NDArray[np.float64]] | None = None,
     allocates: bool = True,
     takes_long: str = "",
     version: int = 1,

@@ -98,7 +98,8 @@ def begin(
     if rule.has_setting:
         from swftools.simulator.slurm.begin import asked_of_slurm  # noqa: PLC0415 (where Slurm decides only)
 
-        asked, of_slurm = asked_of_slurm(rule.name, trace, table, follows)
+        own = {"parameters": chosen, "compiled": bool(compiled), "follows": follows}
+        asked, of_slurm = asked_of_slurm(rule, trace, table, run, **own)
     elif table is not None:
         from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 

@@ -45,11 +45,16 @@ NEVER_BACK = "needs nodes that never come back"
 """Why a job is left out that waits until nothing else is to happen."""
 
 
+OF_ALL = ("taken_out", "log", "excluded", "by_policy")
+"""What of ``Done`` is no column of jobs."""
+
+
 class Done(NamedTuple):
     """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
 
     ``told`` is what was predicted of jobs at submission; ``taken_out`` when they were taken out, s, NaN where they were
-    not, and has no rows where nobody was; ``log`` has no more rows than runs.
+    not, and has no rows where nobody was; ``by_policy`` says whether the policy did so; ``log`` has no more
+    rows than runs.
     """
 
     row: ShortArray
@@ -62,6 +67,7 @@ class Done(NamedTuple):
     taken_out: FloatArray
     log: RunLog
     excluded: pd.DataFrame
+    by_policy: bool = False
 
 
 def what_was_done(workload: Workload, requests: Requests, log: RunLog, taken_out: FloatArray, *, copies: bool) -> Done:
@@ -174,8 +180,15 @@ def _reasons(done: Done, left: IntArray, unfinished: str, never: npt.NDArray[np.
     reasons = [NEVER_BACK if is_stuck else unfinished for is_stuck in never[left].tolist()]
     for place, time in enumerate(done.taken_out[left].tolist() if len(done.taken_out) else ()):
         if not np.isnan(time):
-            reasons[place] = "taken out before the first event" if time == -np.inf else f"taken out at {time:.10g} s"
+            reasons[place] = _taken_out(time, by_policy=done.by_policy)
     return reasons
+
+
+def _taken_out(time: float, *, by_policy: bool) -> str:
+    """Return how a job was taken out, in words."""
+    if np.isinf(time):
+        return "taken out before the first event" if time < 0 else "taken out: it waits for a job that was preempted"
+    return f"taken out {'by preemption ' * by_policy}at {time:.10g} s"
 
 
 def _of_some(done: Done, jobs: IntArray) -> Done:
@@ -185,7 +198,7 @@ def _of_some(done: Done, jobs: IntArray) -> Done:
     run = np.flatnonzero(is_one[done.log.job])
     log = RunLog._make([*(column[run] for column in done.log[:-1]), done.log.size])
     log = log._replace(job=np.searchsorted(jobs, log.job).astype(np.int32))
-    columns = {name: getattr(done, name)[jobs] for name in Done._fields if name not in ("taken_out", "log", "excluded")}
+    columns = {name: getattr(done, name)[jobs] for name in Done._fields if name not in OF_ALL}
     return done._replace(**columns, log=log)
 
 

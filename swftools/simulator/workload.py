@@ -96,14 +96,8 @@ def prepare(
     PolicyError
         The predictor raised an error, or foretells something else than a number for each job.
     """
-    requests, order, seed = find_requests(run.requests), SEMANTICS[run.semantics], run.seed
-    arrays = trace.views
-    times = arrays.run_time
-    told = in_order_of(trace.jobs.index, requests.request(trace, seed), f"what requests {requests.NAME!r} returned")
-    request = np.asarray(told, dtype=np.float64)
-    request = np.where(request > 0, request, np.nan)
-    if run.cancelled != "drop":
-        times = np.where(np.isnan(times), AT_ONCE if run.cancelled == "end-at-once" else request, times)
+    order, seed, arrays = SEMANTICS[run.semantics], run.seed, trace.views
+    times, request = _times_of(trace, run)
     lacking = "" if run.cancelled == "full-request" else "drop"
     idle = "semantics=cqsim" * (order == CQSIM)
     code, words = reasons_to_exclude(arrays, processors, times, lacking, idle=idle, asked=asked)
@@ -148,6 +142,26 @@ def prepare(
         dependent = not_before(dependent, asked.ready_time[row])
     of_nodes = asked.assumed if asked is not None else ()
     return Workload(coming, is_cut, excluded, restart.seconds, assumed, dependent, of_nodes)
+
+
+def _times_of(trace: Trace, run: RunOptions) -> tuple[FloatArray, FloatArray]:
+    """Return how long each job of a trace is to run, and as how long it is requested, s; NaN where there is none."""
+    requests, times = find_requests(run.requests), trace.views.run_time
+    told = in_order_of(trace.jobs.index, requests.request(trace, run.seed), f"what requests {requests.NAME!r} returned")
+    request = np.asarray(told, dtype=np.float64)
+    request = np.where(request > 0, request, np.nan)
+    if run.cancelled != "drop":
+        times = np.where(np.isnan(times), AT_ONCE if run.cancelled == "end-at-once" else request, times)
+    return times, request
+
+
+def limits_of(trace: Trace, run: RunOptions) -> FloatArray:
+    """Return the time limit of each job of a trace as it is simulated, s; NaN of those without submission or time."""
+    times, request = _times_of(trace, run)
+    limit = np.where(np.isnan(request), times, request)
+    if run.overrun == "extend":
+        limit = np.maximum(limit, times)
+    return np.where(np.isnan(times) | np.isnan(trace.views.submit_time), np.nan, limit)
 
 
 def _drawn_by_key(trace: Trace, row: npt.NDArray[np.int32], seed: int, step: str, count: int) -> FloatArray:

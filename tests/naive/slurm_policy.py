@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm.asked import SlurmJobs
+from tests.naive.slurm_alone import why_never
 from tests.naive.slurm_backfill import Cycle
 from tests.naive.slurm_main import work_pass
 from tests.naive.slurm_preemption import end_run
@@ -103,12 +104,13 @@ def simulate_slurm(
     """Simulate the jobs that can run to the end of the last; return the world then, with runs, jobs and reasons.
 
     Times are s, by row; run times are to be cut at limits before. Jobs are eligible when they are submitted or, if that
-    is later, ready, unless it is said when. A job that can never start has no start.
+    is later, ready, unless it is said when. A job that could not start alone is left out.
     """
     ready = list(submit) if eligible is None else list(eligible)
     if eligible is None and len(asked.ready_time):
         ready = [time if math.isnan(told) else float(told) for time, told in zip(submit, asked.ready_time, strict=True)]
     jobs = jobs_of(asked, len(table), list(submit), list(run), list(limit), ready)
+    jobs = [job for job in jobs if not why_never(site, table, job)]
     world = World(site, table, jobs, coming=list(jobs))
     base = float(math.floor(min(job.submit for job in jobs)))
     world.now = world.last_period = base

@@ -22,9 +22,8 @@ from swftools.machines.slurm_site import (
     SlurmSwitch,
 )
 from swftools.simulator.slurm.asked import SlurmJobs
-from tests.naive.slurm_limits import after_choosing, before_choosing
-from tests.naive.slurm_nodes import choose
-from tests.naive.slurm_world import World, jobs_of
+from tests.naive.slurm_alone import why_never
+from tests.naive.slurm_world import jobs_of
 
 VERSIONS = ((22, 5), (22, 5), (17, 11), (23, 2), (23, 11))
 
@@ -270,11 +269,12 @@ def random_scheduler(lot: random.Random) -> dict[str, float]:
 
 
 def random_jobs(
-    seed: int, site: SlurmSite, table: NodeTable, number: int = 60, *, fractions: bool = False
+    seed: int, site: SlurmSite, table: NodeTable, number: int = 60, *, fractions: bool = False, hopeless: float = 0.0
 ) -> tuple[SlurmJobs, Times]:
     """Return what jobs ask, and their times; each could start in each of its partitions if nothing else ran.
 
-    ``fractions``: submissions and run times have parts of a second, all of them whole 64ths.
+    ``fractions``: submissions and run times have parts of a second, all of them whole 64ths. ``hopeless``: the share of
+    those that are taken of the jobs that cannot start so.
     """
     lot = random.Random(f"jobs {seed}")
     sets = np.array([[lot.random() < 0.7 for _ in range(len(table))] for _ in range(2)])
@@ -290,7 +290,7 @@ def random_jobs(
         if row is None:
             continue
         longest = float(lot.choice([60, 60, 120, 300, 600, lot.randint(5, 900)]))
-        if not can_start(site, table, row, sets, longest):
+        if not can_start(site, table, row, sets, longest) and not (hopeless and lot.random() < hopeless):
             continue
         time += lot.expovariate(1 / between) // 1
         tasks = lot.randint(2, 8) if lot.random() < 0.08 else 1
@@ -350,19 +350,12 @@ def random_row(lot: random.Random, site: SlurmSite, table: NodeTable, users: lis
 
 
 def can_start(site: SlurmSite, table: NodeTable, row: dict[str, Any], sets: Any, limit: float) -> bool:
-    """Whether a job could start in each of its partitions if nothing else ran."""
+    """Whether a job could start in each of its partitions if nothing else ran, after some usage, which decays."""
     job = jobs_of(asked_of([row], sets, np.zeros(0)), len(table), [0.0], [1.0], [limit], [0.0])[0]
-    world = World(site, table, [job])
-    left = {"cpu": 600.0, "billing": 600.0}  # of usage: not all of it decays while somebody waits
-    world.used_by_association = dict.fromkeys(range(len(site.associations)), left)
-    world.used_by_qos = dict.fromkeys(range(len(site.qos)), left)
-    for partition in job.partitions:
-        placed = choose(world, job, partition, range(len(table)), [])
-        if placed is None or before_choosing(world, job, partition):
-            return False
-        if after_choosing(world, job, partition, placed):
-            return False
-    return True
+    return not any(
+        why_never(site, table, dataclasses.replace(job, partitions=[partition]), used=600.0)
+        for partition in job.partitions
+    )
 
 
 def asked_of(rows: list[dict[str, Any]], sets: Any, ready: Any) -> SlurmJobs:

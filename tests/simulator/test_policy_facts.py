@@ -134,6 +134,7 @@ FACTS: dict[str, Any] = {
     "carry": lambda old, new, jobs: None,
     "restore": lambda old, new, machine: None,
     "shown": lambda memory, jobs, table: {},
+    "gone": lambda memory: np.zeros(0),
     "allocates": False,
     "takes_long": "it looks at all",
     "version": 3,

@@ -30,6 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from swftools.kernel import FloatArray
 from swftools.parameters import Parameters, choice, number
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import policy
@@ -96,6 +97,12 @@ def remembered(
     return slurm_memory(setting, parameters.to_mapping(), jobs)
 
 
+def when_cancelled(memory: SlurmMemory) -> FloatArray:
+    """Return when preemption cancelled each job, s."""
+    gone: FloatArray = memory.state.gone
+    return gone
+
+
 @policy(
     "slurm",
     when="To see what your Slurm would do, decision by decision, and what a change of its configuration brings.",
@@ -103,6 +110,7 @@ def remembered(
     memory=remembered,
     notes=wait_reasons,
     shown=columns_of_runs,
+    gone=when_cancelled,
     allocates=False,
 )
 def slurm(machine: Machine, memory: Any) -> None:

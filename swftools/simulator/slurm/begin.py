@@ -13,10 +13,15 @@ from swftools.kernel import FloatArray
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.machines.outages import who_may
+from swftools.parameters import Parameters
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.engine.replay import Coming
+from swftools.simulator.registry import Policy
+from swftools.simulator.slurm.alone import as_simulated
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.requests import slurm_jobs_of
 from swftools.simulator.slurm.setting import Logged, Setting
+from swftools.simulator.workload import limits_of
 from swftools.trace import Trace
 
 
@@ -52,21 +57,37 @@ class OfSlurm:
     def setting(self, coming: Coming, trace: Trace) -> Setting:
         """Return the setting of the jobs to come.
 
-        Their limits are as requested, however long they run; of those that request none as they run.
+        Their limits are those of the run: as requested, however long they run, or as its options have them.
         """
         row = np.asarray(coming.row, np.int64)
-        limit = np.array(trace.views.requested_time[row], np.float64)
-        limit = np.where(limit > 0, limit, coming.limit[: len(row)])
+        limit = np.array(coming.limit[: len(row)], np.float64)
         submitted = np.asarray(trace.views.submit_time[row])
         return Setting(self.table, self.jobs, row, submitted, limit, self.logged, self.leaves, self.may)
 
 
 def asked_of_slurm(
-    name: str, trace: Trace, table: NodeTable | None, follows: RealRun | None = None
+    rule: Policy,
+    trace: Trace,
+    table: NodeTable | None,
+    run: RunOptions,
+    *,
+    parameters: Parameters,
+    compiled: bool,
+    follows: RealRun | None = None,
 ) -> tuple[Asked, OfSlurm]:
     """Return what jobs ask in CPUs, as the event loop takes it, and all else that the rules take.
 
-    Where a real run is followed jobs are eligible when they were there.
+    Jobs that can never start have the reason. Where a real run is followed jobs are eligible when they were there, and
+    those that started could.
+
+    Parameters
+    ----------
+    rule, parameters : Policy and Parameters
+        The policy.
+    trace, table, run, follows
+        As ``begin`` of a simulation has them.
+    compiled : bool
+        Whether the rules are.
 
     Raises
     ------
@@ -75,10 +96,12 @@ def asked_of_slurm(
     """
     if table is None:
         raise ParameterError(
-            f"policy {name!r} needs a machine of nodes: give machine= (--machine), which swftools machine makes of "
-            "slurm.conf"
+            f"policy {rule.name!r} needs a machine of nodes: give machine= (--machine), which swftools machine makes "
+            "of slurm.conf"
         )
-    jobs = slurm_jobs_of(trace, table)
+    jobs = slurm_jobs_of(trace, table, cancelled=np.isnan(limits_of(trace, run)))
+    if follows is None:
+        jobs = as_simulated(trace, jobs, table, run, parameters=parameters.to_mapping(), compiled=compiled)
     ones = np.ones(len(jobs.cpus), np.int64)
     asked = Asked(
         nodes=ones,

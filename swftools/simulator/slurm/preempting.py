@@ -16,6 +16,7 @@ from swftools.simulator.slurm.starting import ask_main, let_go, set_reason
 from swftools.simulator.slurm.state import (
     FOLLOWS,
     LAST_CALC,
+    LONG,
     PAST,
     PAST_PARTS,
     PENDING,
@@ -35,9 +36,6 @@ NOBODY_PREEMPTS, BY_QOS, BY_TIER = range(3)
 
 REQUEUE, CANCEL, NEVER = range(3)
 """How a job is preempted: it may start again; it is gone, for which it is held back for ever; not at all."""
-
-LONG = 1e9
-"""s for which a job is held back that is cancelled: until everything is over."""
 
 
 @kernel(allocates=False)
@@ -199,6 +197,8 @@ def stop_job(given: Given, state: Dynamic, machine: Machine, job: int, comes_bac
     state.by[job] = state.held_count[job] = 0
     state.eligible[job], state.doom[job] = np.nan, np.inf
     preempt(machine, job, KILL)
+    if not comes_back:
+        state.gone[job] = machine.clock[NOW]
     hold(machine, job, machine.clock[NOW] + (given.number[REQUEUE_DELAY] if comes_back else LONG))
     state.pending[state.counts[PENDING]] = job
     state.counts[PENDING] += 1

@@ -7,17 +7,21 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, SUBMITTED, Machine
+from swftools.simulator.machine.verbs import start
+from swftools.simulator.machine.views import fits
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.holding import ask_in_plan
 from swftools.simulator.slurm.limits import BEHIND
 from swftools.simulator.slurm.starting import ask_main, set_reason
 from swftools.simulator.slurm.state import (
+    BEGIN,
     CPU,
     DEAD,
     ENTRIES,
     FAVORS_SMALL,
     IS_MULTIFACTOR,
     LEFT_OUT,
+    LONG,
     MAX_AGE,
     NO_FAIR_SHARE,
     NO_MULTIFACTOR,
@@ -133,6 +137,24 @@ def add_job(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
 
 
 @kernel(allocates=False)
+def comes(given: Given, state: Dynamic, machine: Machine, job: int) -> bool:
+    """Put a job into the queue; return whether it need not be looked at again.
+
+    When everything is over, those that were cancelled come, and whoever waited for one. They run on no nodes, so that
+    the event loop comes to its end, and are left out.
+    """
+    if machine.clock[NOW] - given.number[BEGIN] < LONG:
+        add_job(given, state, machine, job)
+        return True
+    if np.isnan(state.gone[job]):
+        state.gone[job] = np.inf
+    if not fits(machine, job):
+        return False
+    start(machine, job)
+    return True
+
+
+@kernel(allocates=False)
 def note_arrivals(given: Given, state: Dynamic, machine: Machine) -> None:
     """Put the jobs into the queue that wait since the last decision."""
     counts = state.counts
@@ -141,18 +163,14 @@ def note_arrivals(given: Given, state: Dynamic, machine: Machine) -> None:
         left = 0
         for i in range(counts[PENDING]):
             job = state.pending[i]
-            if is_waiting(machine.queue, job):
-                add_job(given, state, machine, job)
-            else:
+            if not (is_waiting(machine.queue, job) and comes(given, state, machine, job)):
                 state.pending[left] = job
                 left += 1
         counts[PENDING] = left
     while counts[SEEN] < machine.counts[SUBMITTED]:
         job = counts[SEEN]
         counts[SEEN] += 1
-        if is_waiting(machine.queue, job):
-            add_job(given, state, machine, job)
-        else:
+        if not (is_waiting(machine.queue, job) and comes(given, state, machine, job)):
             state.pending[counts[PENDING]] = job
             counts[PENDING] += 1
 

@@ -87,13 +87,15 @@ def wait_reasons(memory: SlurmMemory, parameters: Any) -> dict[str, pd.DataFrame
     state: Dynamic = memory.state
     many = int(state.counts[REASONS])
     job, begin, code = state.reason_job[:many], state.reason_time[:many], state.reason_code[:many]
-    order = np.argsort(job, kind="stable")
+    is_there = ~(begin >= state.gone[job])  # who is cancelled waits no more
+    job, begin, code = job[is_there], begin[is_there], code[is_there]
+    many, order = len(job), np.argsort(job, kind="stable")
     job, begin, code = job[order], begin[order], code[order]
     end = np.full(many, np.nan)
     if many:
         is_last = np.append(job[1:] != job[:-1], True)
         end[~is_last] = begin[1:][~is_last[:-1]]
-        end[is_last] = np.where(state.by[job[is_last]] != 0, state.began[job[is_last]], np.nan)
+        end[is_last] = np.where(state.by[job[is_last]] != 0, state.began[job[is_last]], state.gone[job[is_last]])
     numbers, place = np.unique(code, return_inverse=True)
     names = np.array([REASON_NAMES[int(number)] for number in numbers], object)
     resources = np.array([_RESOURCE_OF.get(int(number)) for number in numbers], object)

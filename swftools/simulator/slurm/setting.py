@@ -557,6 +557,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         victim=whole(min(jobs, running) + 1),
         is_gone=whole(jobs),
         doom=real(jobs, np.inf),
+        gone=real(jobs, np.nan),
         ran_priority=real(jobs),
         past_job=whole(stops),
         past_first=whole(stops),

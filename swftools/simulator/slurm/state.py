@@ -18,6 +18,9 @@ CPU, MEMORY, NODES, GPUS, BILLING, RESOURCES = range(6)
 
 NO_LIMIT = 1e300
 
+LONG = 1e9
+"""s for which a job is held back that is cancelled: until everything is over. Who comes later is left out."""
+
 UNKNOWN = -1
 
 (PHASE, TICK, BEGIN, BF_INTERVAL, BF_TESTS, BF_RESOLUTION, BF_WINDOW, BF_LINEAR, BF_PER_USER, BF_PER_PARTITION) = range(
@@ -215,6 +218,7 @@ class Dynamic(NamedTuple):
     victim: IntArray
     is_gone: IntArray
     doom: FloatArray
+    gone: FloatArray
     ran_priority: FloatArray
     past_job: IntArray
     past_first: IntArray

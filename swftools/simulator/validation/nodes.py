@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from swftools.kernel import IntArray
 from swftools.machines.asked import Asked
 from swftools.machines.node_table import NodeTable
 from swftools.output.amounts import counted
 from swftools.parameters.choices import INSTANT, MACHINE, PARTITION, SEMANTICS
+from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.nodes.placements import find_placement
 from swftools.simulator.schedule import Schedule
 from swftools.simulator.slurm.asked import SlurmJobs
@@ -102,12 +104,23 @@ class OnNodes:
             yield check_slurm_asked(
                 self.schedule, self.jobs, self.runs, self.held, self.table, self.slurm, self.row, self.tolerance
             )
-            yield iter([excluded_in_vain(self.schedule, trace, self.slurm.code, row_of_rest)])
+            yield iter([excluded_in_vain(self.schedule, trace, self._tried(trace, self.slurm).code, row_of_rest)])
         if self.asked is None or trace is None:
             return
         yield check_asked(self.jobs, self.runs, self.held, self.table, self.asked, self.row, self.tolerance)
         asked, shapes = self.asked, self.placement.waits_for_shape
         yield iter([excluded_in_vain(self.schedule, trace, asked.code, row_of_rest, asked, self.table, shapes=shapes)])
+
+    def _tried(self, trace: Trace, asked: SlurmJobs) -> SlurmJobs:
+        """Return what jobs ask; where the schedule says that some can never start, each was tried alone."""
+        from swftools.simulator.slurm.alone import HOPELESS, as_simulated  # noqa: PLC0415 (where Slurm decides only)
+
+        told = self.schedule.excluded.get("reason", pd.Series([], dtype="str"))
+        if not told.astype("str").str.startswith(HOPELESS, na=False).any():
+            return asked
+        options = dict(self.schedule.options)
+        run = RunOptions.among(options)
+        return as_simulated(trace, asked, self.table, run, parameters=options, compiled=True)
 
     def added_to(
         self, checked: list[str], notes: list[str], findings: list[FoundViolations]

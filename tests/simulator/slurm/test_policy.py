@@ -6,17 +6,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import swftools
+from swftools.machines.description import MachineDescription
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.slurm import begin
 from swftools.simulator.slurm.asked import SlurmJobs
+from swftools.simulator.validation.report import validate
 from tests.naive.slurm_policy import simulate_slurm
 from tests.naive.slurm_random import random_jobs, random_site
 
 DAY, NIGHT = (*range(6), 7, 19, 26), range(6, 300)
 """By day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 the depth of a pass."""
+
+PREEMPTED = (2, 9, 18, 22)
+"""Sites with preemption that cancel jobs."""
 
 
 def phase_of(seed: int) -> float:
@@ -28,7 +34,7 @@ def schedule_of(
     monkeypatch: pytest.MonkeyPatch, table: NodeTable, asked: SlurmJobs, times: Any, **options: Any
 ) -> swftools.Schedule:
     """Return the schedule of some jobs whose requests are given."""
-    monkeypatch.setattr(begin, "slurm_jobs_of", lambda trace, table: asked)
+    monkeypatch.setattr(begin, "slurm_jobs_of", lambda trace, table, cancelled: asked)
     trace = swftools.Trace.from_columns(
         job_number=np.arange(len(asked.cpus)),
         submit_time=times.submit,
@@ -39,9 +45,9 @@ def schedule_of(
     return swftools.simulate(trace, "slurm", machine=table, **options)
 
 
-def runs_of(schedule: swftools.Schedule) -> dict[int, tuple[Any, ...]]:
-    """Return what became of each job: start, end, CPUs of each node, who started it, and its partition."""
-    found = {}
+def runs_of(schedule: swftools.Schedule) -> dict[int, list[tuple[Any, ...]]]:
+    """Return the runs of each job: start, end, CPUs of each node, who started it, and its partition."""
+    found: dict[int, list[tuple[Any, ...]]] = {}
     segments = schedule.segments
     uneven = segments.get("cores_by_node")
     for place, row in enumerate(segments.itertuples(index=False)):
@@ -51,9 +57,11 @@ def runs_of(schedule: swftools.Schedule) -> dict[int, tuple[Any, ...]]:
         cores = by_node or [int(row.cores_per_node)] * len(nodes)
         if row.is_exclusive:
             cores = [int(schedule.machine.cores[node]) for node in nodes]
-        found[int(row.job_number)] = (
-            *(float(row.start_time), float(row.end_time), list(zip(nodes, cores, strict=True))),
-            *(str(row.started_by), str(row.partition)),
+        found.setdefault(int(row.job_number), []).append(
+            (
+                *(float(row.start_time), float(row.end_time), list(zip(nodes, cores, strict=True))),
+                *(str(row.started_by), str(row.partition)),
+            )
         )
     return found
 
@@ -64,7 +72,7 @@ def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool 
     asked, times = random_jobs(seed, site, table, jobs)
     world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=phase_of(seed))
     names = [partition.name for partition in table.partitions]
-    expected = {run.row: (run.start, run.end, run.where, run.by, names[run.partition]) for run in world.runs}
+    expected = {run.row: [(run.start, run.end, run.where, run.by, names[run.partition])] for run in world.runs}
     schedule = schedule_of(monkeypatch, table, asked, times, phase=phase_of(seed), compiled=compiled)
     assert runs_of(schedule) == expected, seed
     waits = schedule.notes["wait_reasons"]
@@ -72,7 +80,7 @@ def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool 
     for row, time, reason in world.reasons:
         told[row].append((time, reason))
     for row, of_job in waits.groupby("job_number"):
-        start = expected[int(row)][0]
+        start = expected[int(row)][0][0]
         assert of_job["end"].iloc[-1] == start
         assert (of_job["begin"].iloc[1:].to_numpy() == of_job["end"].iloc[:-1].to_numpy()).all()
         assert list(of_job["reason"])[-1] in {reason for _, reason in told[int(row)]}
@@ -83,6 +91,62 @@ def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool 
 def test_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Some by day."""
     check(monkeypatch, seed, 40, compiled=False)
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize(
+    "seed", [*PREEMPTED, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(300) if seed not in PREEMPTED)]
+)
+def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """All runs of jobs that start again; those that are cancelled are left out, and have no run in the schedule."""
+    site, table = random_site(seed, with_preemption=True)
+    asked, times = random_jobs(seed, site, table, 40, hopeless=0.1)
+    world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=phase_of(seed))
+    schedule = schedule_of(monkeypatch, table, asked, times, phase=phase_of(seed), compiled=False)
+    cancelled = {
+        run.row: f"taken out by preemption at {run.end:.10g} s" for run in world.runs if run.preempted == "cancel"
+    }
+    names, expected = [partition.name for partition in table.partitions], {}
+    for run in world.runs:
+        if run.row not in cancelled:
+            told = (run.start, run.end, run.where, run.by, names[run.partition])
+            expected.setdefault(run.row, []).append(told)
+    assert runs_of(schedule) == expected
+    out = schedule.excluded[schedule.excluded["reason"].str.startswith("taken out")]
+    assert dict(zip(out["job_number"].tolist(), out["reason"].tolist(), strict=True)) == cancelled
+    assert schedule.is_partial == bool(cancelled)
+    waits = schedule.notes["wait_reasons"]
+    assert waits["end"].max() < 1e9
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+def test_who_waits_for_a_job_that_is_cancelled() -> None:
+    """Is left out: it could never start. All else goes on, and nothing happens in a thousand million seconds."""
+    machine = MachineDescription.from_mapping(
+        {
+            "nodes": [{"kind": "a", "count": 1, "cores": 1}],
+            "slurm": {
+                "preempt_type": "qos",
+                "preempt_mode": "cancel",
+                "qos": [{"name": "low"}, {"name": "high", "preempt": ["low"]}],
+            },
+        }
+    )
+    trace = swftools.Trace.from_columns(
+        job_number=[1, 2, 3, 4],
+        submit_time=[0, 30, 40, 40],
+        run_time=[100, 100, 10, 10],
+        requested_time=[100, 100, 10, 10],
+        requested_processors=[1] * 4,
+        preceding_job_number=[-1, -1, 1, 2],
+    )
+    trace = trace.with_jobs(trace.jobs.assign(qos=pd.array(["low", "high", "low", "low"], "str")))
+    schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
+    assert schedule.jobs["job_number"].tolist() == [2, 4]
+    reasons = dict(zip(schedule.excluded["job_number"].tolist(), schedule.excluded["reason"].tolist(), strict=True))
+    assert reasons == {1: "taken out by preemption at 30 s", 3: "taken out: it waits for a job that was preempted"}
+    assert schedule.jobs["end_time"].max() < 1000
+    assert validate(schedule, trace=trace).ok
 
 
 @pytest.mark.slow
