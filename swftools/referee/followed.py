@@ -20,6 +20,7 @@ from swftools.trace import Trace
 
 _COLUMNS = ("host_list", "node_list")
 _MARKS = {"SchedMain": MAIN, "SchedBackfill": BACKFILL}
+TASKS_AT_ONCE = "JobArrayTaskLimit"
 NOT_TOLD = 0
 """Who started a job of which the log does not say it."""
 
@@ -68,9 +69,7 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
         raise ParameterError("the log says of no job when it started; a referee needs the log of a real run")
     first, node, unplaced = _nodes(trace, table, np.isfinite(start))
     start = np.where(unplaced, np.nan, start)
-    eligible = np.array(trace.jobs.get("eligible_time", arrays.submit_time), np.float64)
-    eligible = np.fmax(np.where(np.isfinite(eligible), eligible, arrays.submit_time), arrays.submit_time)
-    eligible = np.fmin(eligible, np.where(np.isfinite(start), start, np.inf))
+    eligible = _eligible(trace, start)
     never = ~np.isfinite(start)
     leave = np.where(never, eligible, np.nan)
     told = []
@@ -84,6 +83,23 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
         leave,
         tuple(told),
     )
+
+
+def _eligible(trace: Trace, start: FloatArray) -> FloatArray:
+    """Return from when on each job could start: as the log says it, else its submission.
+
+    A task that waited for others of its array is told as eligible when the last of them made room; to Slurm it is as
+    old as the others.
+    """
+    submit = trace.views.submit_time
+    eligible = np.array(trace.jobs.get("eligible_time", submit), np.float64)
+    eligible = np.fmax(np.where(np.isfinite(eligible), eligible, submit), submit)
+    if "log_id" in trace.jobs and "wait_reason" in trace.jobs:
+        array = trace.jobs["log_id"].str.extract(r"^(\d+)_", expand=False)
+        first = pd.Series(eligible).groupby([array.to_numpy(), submit]).transform("min")
+        waited = (trace.jobs["wait_reason"] == TASKS_AT_ONCE) & array.notna()
+        eligible = np.where(waited.to_numpy(bool), first, eligible)
+    return np.fmin(eligible, np.where(np.isfinite(start), start, np.inf))
 
 
 def _partitions(trace: Trace, table: NodeTable) -> IntArray:

@@ -11,10 +11,10 @@ from tests.naive.slurm_priority import entries
 from tests.naive.slurm_world import Job, World
 
 
-def reaches_array_limit(world: World, job: Job, more: int = 0) -> bool:
-    """Whether as many tasks of its array run, or are planned, as may at once."""
+def reaches_array_limit(world: World, job: Job) -> bool:
+    """Whether as many tasks of its array run as may at once."""
     running = sum(each.array == job.array for each in world.running)
-    return job.array >= 0 and job.array_limit > 0 and running + more >= job.array_limit
+    return job.array >= 0 and job.array_limit > 0 and running >= job.array_limit
 
 
 def is_low(world: World, job: Job, partition: int) -> bool:

@@ -58,7 +58,8 @@ class OfSlurm:
         limit = np.array(trace.views.requested_time[row], np.float64)
         limit = np.where(limit > 0, limit, coming.limit[: len(row)])
         submitted = np.asarray(trace.views.submit_time[row])
-        return Setting(self.table, self.jobs, row, submitted, limit, self.logged, self.leaves, self.may)
+        origin = float(trace.header.unix_start_time or 0)
+        return Setting(self.table, self.jobs, row, submitted, limit, self.logged, self.leaves, self.may, origin)
 
 
 def asked_of_slurm(

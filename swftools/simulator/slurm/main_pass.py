@@ -18,6 +18,7 @@ from swftools.simulator.slurm.limits import (
     why_not_after,
     why_not_before,
 )
+from swftools.simulator.slurm.merging import merge_queue, put_back
 from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
@@ -54,6 +55,7 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
     for place in range(len(state.refused)):
         state.refused[place] = NONE
     depth = starts = 0
+    was_moved = merge_queue(given, state, machine)
     for place in range(state.counts[ENTRIES]):
         job, partition = state.entry_job[place], state.entry_partition[place]
         if state.is_on[job] != 0:
@@ -65,7 +67,7 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
             if state.refused[of_array] != NONE:
                 set_reason(state, machine, job, state.refused[of_array])
                 continue
-            if reaches_array_limit(given, state, job, 0):
+            if reaches_array_limit(given, state, job):
                 state.refused[of_array] = TASKS
                 set_reason(state, machine, job, TASKS)
                 continue
@@ -83,6 +85,8 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
         set_reason(state, machine, job, reason)
         if of_array != UNKNOWN:
             state.refused[of_array] = reason
+    if was_moved:
+        put_back(state)
 
 
 @kernel(allocates=False)
