@@ -41,7 +41,7 @@ from swftools.simulator.slurm.state import (
     copy_set,
     count_nodes,
 )
-from swftools.simulator.slurm.totals import put_totals
+from swftools.simulator.slurm.totals import put_asked, put_totals
 
 
 @kernel(allocates=False)
@@ -102,7 +102,7 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         return reason
     for word in range(words):
         state.available[word] = state.allowed[word] & given.partition_bits[partition * words + word]
-    count = 0
+    count, reason = 0, NONE
     if count_nodes(state.available, 0, words) >= given.min_nodes[job]:
         if given.nodes_allowed[job] != UNKNOWN:
             for word in range(words):
@@ -113,7 +113,14 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         count = choose_nodes(given, state, job, partition, state.available, state.now)
         if count == 0:
             count = choose_by_preempting(given, state, job, partition, state.available, now)
+        if count == 0:
+            put_asked(given, state, job, partition)
+            reason = why_not_after(given, state, job, partition)
     if count == 0:
+        if reason != NONE:  # a limit keeps it back, whatever its nodes: it stops nobody
+            if stops:
+                close(given, state, partition)
+            return reason
         if closes(given, state, machine, job, priority):
             close(given, state, partition)
         return LACKS
