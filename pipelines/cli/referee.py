@@ -65,6 +65,8 @@ def hold_against(
     from swftools.referee import referee
 
     loaded, chosen = load_on(log, cleaned, rules, machine, changes)
+    if keep_unended(str(loaded.trace.provenance.get("format", ""))):
+        loaded, chosen = load_on(log, cleaned, rules, machine, changes)
     if chosen.description is None:
         raise click.UsageError("--machine pool has no nodes; give a file that swftools machine makes of slurm.conf")
     table = chosen.description.simulated(loaded.trace.header)
@@ -84,6 +86,15 @@ def hold_against(
         print_json({"log": log, **_as_mapping(report)})
         return
     click.echo("\n".join(_lines(report, shown(log))))
+
+
+def keep_unended(read: str) -> bool:
+    """Let a log of Slurm be read with all jobs that stood in the queue; return whether it has to be read again."""
+    name, _, options = read.partition(":")
+    if name != "slurm" or "unended=" in options:
+        return False
+    click.get_current_context().meta["swftools.format"] = f"{read}{',' if options else ':'}unended=kept"
+    return True
 
 
 def _as_mapping(report: Report) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from swftools.trace import Trace
 
 _COLUMNS = ("host_list", "node_list")
 _MARKS = {"SchedMain": MAIN, "SchedBackfill": BACKFILL}
+LEFT = "left_time"
+TASKS_AT_ONCE = "JobArrayTaskLimit"
 NOT_TOLD = 0
 """Who started a job of which the log does not say it."""
 
@@ -68,14 +70,11 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
         raise ParameterError("the log says of no job when it started; a referee needs the log of a real run")
     first, node, unplaced = _nodes(trace, table, np.isfinite(start))
     start = np.where(unplaced, np.nan, start)
-    eligible = np.array(trace.jobs.get("eligible_time", arrays.submit_time), np.float64)
-    eligible = np.fmax(np.where(np.isfinite(eligible), eligible, arrays.submit_time), arrays.submit_time)
-    eligible = np.fmin(eligible, np.where(np.isfinite(start), start, np.inf))
-    never = ~np.isfinite(start)
-    leave = np.where(never, eligible, np.nan)
+    eligible = _eligible(trace, start)
+    leave, unread = _leaves(trace, start, eligible)
     told = []
-    if never.any():
-        told.append(f"{counted(int(never.sum()), 'job')} that never started, as it is not read when they gave up")
+    if unread:
+        told.append(f"{counted(unread, 'job')} that never started, as it is not read when they gave up")
     if unplaced.any():
         told.append(f"{counted(int(unplaced.sum()), 'job')} that started, as the log does not name its nodes")
     return Followed(
@@ -84,6 +83,54 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
         leave,
         tuple(told),
     )
+
+
+def _eligible(trace: Trace, start: FloatArray) -> FloatArray:
+    """Return from when on each job could start: as the log says it, else its submission.
+
+    A task that waited for others of its array is told as eligible when the last of them made room; to Slurm it is as
+    old as the others.
+    """
+    submit = trace.views.submit_time
+    eligible = np.array(trace.jobs.get("eligible_time", submit), np.float64)
+    eligible = np.fmax(np.where(np.isfinite(eligible), eligible, submit), submit)
+    if "log_id" in trace.jobs and "wait_reason" in trace.jobs:
+        array = trace.jobs["log_id"].str.extract(r"^(\d+)_", expand=False)
+        first = pd.Series(eligible).groupby([array.to_numpy(), submit]).transform("min")
+        waited = (trace.jobs["wait_reason"] == TASKS_AT_ONCE) & array.notna()
+        eligible = np.where(waited.to_numpy(bool), first, eligible)
+    return np.fmin(eligible, np.where(np.isfinite(start), start, np.inf))
+
+
+def _leaves(trace: Trace, start: FloatArray, eligible: FloatArray) -> tuple[FloatArray, int]:
+    """Return when jobs left that never started, NaN of others; and of how many it is not read: they leave at once.
+
+    Those that still wait when the log ends leave then.
+    """
+    never = ~np.isfinite(trace.views.submit_time + trace.views.wait_time)
+    if LEFT not in trace.jobs:
+        return np.where(never, eligible, np.nan), int(never.sum())
+    left = trace.jobs[LEFT].to_numpy(np.float64, na_value=np.nan)
+    left = np.fmax(np.where(np.isfinite(left), left, _behind(trace)), eligible)
+    return np.where(never, left, np.where(np.isfinite(start), np.nan, eligible)), 0
+
+
+def with_all_ends(trace: Trace) -> Trace:
+    """Return a log in which jobs that still run at its end do so until then."""
+    start = trace.views.submit_time + trace.views.wait_time
+    runs_on = np.isfinite(start) & ~np.isfinite(trace.views.run_time)
+    if not runs_on.any():
+        return trace
+    run = np.where(runs_on, _behind(trace) - start, trace.views.run_time)
+    return trace.with_jobs(trace.jobs.assign(run_time=run))
+
+
+def _behind(trace: Trace) -> float:
+    """Return an instant behind all that the log tells, s."""
+    arrays = trace.views
+    start = arrays.submit_time + arrays.wait_time
+    known = np.concatenate([arrays.submit_time, start, start + arrays.run_time])
+    return float(np.nanmax(known)) + 1.0
 
 
 def _partitions(trace: Trace, table: NodeTable) -> IntArray:

@@ -15,7 +15,7 @@ from swftools.kernel import FloatArray
 from swftools.machines.node_table import NodeTable
 from swftools.output.amounts import counted
 from swftools.referee.figures import by_scheduler, figures_of, first_differences, judge, priorities_alike
-from swftools.referee.followed import Followed, followed_run
+from swftools.referee.followed import Followed, followed_run, with_all_ends
 from swftools.referee.forced import ForcedRun
 from swftools.referee.phases import bands, scatter, waits_over_phases
 from swftools.simulator.slurm.state import MECHANISMS
@@ -119,6 +119,7 @@ def referee(  # noqa: PLR0913 (options by name)
             "the machine does not say how Slurm is configured there; make its file from slurm.conf, by swftools machine"
         )
     mechanisms = _mechanisms(without)
+    trace = with_all_ends(trace)
     run = followed_run(trace, table)
     if (np.isfinite(run.logged.start)).sum() == 0:
         raise ParameterError("no job of the log started on nodes that it names; nothing can be held against the rules")

@@ -30,15 +30,15 @@ class Record:
 # ---------------------------------------------------------------- the table
 
 
-def down(time: float, step: float) -> float:
-    """Return a time rounded down to a whole number of steps."""
-    return math.floor(time / step) * step
+def down(world: World, time: float, step: float) -> float:
+    """Return a time rounded down to a whole number of steps since 1970."""
+    return math.floor((time + world.origin) / step) * step - world.origin
 
 
 def slot_of(world: World, start: float, limit: float) -> tuple[float, float]:
     """Return the times between which a plan has its nodes."""
     step = world.parameter("bf_resolution")
-    return down(start, step), down(start + limit, step)
+    return down(world, start, step), down(world, start + limit, step)
 
 
 def overlaps(table: Sequence[Record], nodes: set[int], begin: float, end: float) -> bool:
@@ -127,7 +127,7 @@ def will_run(
             held.remove(each)
             first = end_of(each) if first is None else first
             if barrier is None or not is_aligned:
-                barrier = first + (WINDOW - first % WINDOW) if is_aligned else first
+                barrier = down(world, first, WINDOW) + WINDOW if is_aligned else first
             if ending and end_of(ending[0]) > barrier + window:
                 break
         if last is None:
@@ -164,7 +164,7 @@ class Cycle:
         self.world = world
         self.window = world.parameter("bf_window") * 60
         step = world.parameter("bf_resolution")
-        begin, end = down(world.now, step), down(world.now + self.window, step)
+        begin, end = down(world, world.now, step), down(world, world.now + self.window, step)
         self.table = [Record(begin, end, set(range(len(world.table))))]
         self.tested = self.started = 0
         self.counts: dict[tuple[object, ...], int] = {}
@@ -205,7 +205,7 @@ class Cycle:
         """Whether a job may be tried by what limits the number of tries; it is counted then."""
         world = self.world
         planned = self.reserved.get(job.array, 0)
-        if reaches_array_limit(world, job, planned):
+        if reaches_array_limit(world, job):
             world.tell(job, "JobArrayTaskLimit")
             return False
         if job.array >= 0 and planned >= world.parameter("bf_max_job_array_resv"):

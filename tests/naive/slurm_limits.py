@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from tests.naive.slurm_world import Amounts, Job, Placed, World, held_by
 
@@ -103,6 +104,14 @@ def exceeded_before(world: World, job: Job, partition: int) -> Iterator[str]:
 def after_choosing(world: World, job: Job, partition: int, placed: Placed) -> str:
     """Return why a job may not start on the nodes that were chosen; empty if it may."""
     return next(exceeded_after(world, job, partition, placed), "") if are_enforced(world) else ""
+
+
+def as_asked(job: Job) -> Placed:
+    """Return what a job asks for on as many nodes as it wants, which are alike; they are none of the machine's."""
+    many = job.min_nodes if job.gpus else job.wanted_nodes
+    memory = job.memory_per_cpu * job.cpus + job.memory_per_node * many
+    gpus = job.gpus + job.gpus_per_node * many
+    return Placed(*({node: Fraction(amount, many) for node in range(many)} for amount in (job.cpus, memory, gpus)))
 
 
 def exceeded_after(world: World, job: Job, partition: int, placed: Placed) -> Iterator[str]:

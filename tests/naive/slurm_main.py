@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import math
 
-from tests.naive.slurm_limits import after_choosing, before_choosing
+from tests.naive.slurm_limits import after_choosing, as_asked, before_choosing
 from tests.naive.slurm_preemption import choose_by_preempting, stop
 from tests.naive.slurm_priority import entries
 from tests.naive.slurm_world import Job, World
 
 
-def reaches_array_limit(world: World, job: Job, more: int = 0) -> bool:
-    """Whether as many tasks of its array run, or are planned, as may at once."""
+def reaches_array_limit(world: World, job: Job) -> bool:
+    """Whether as many tasks of its array run as may at once."""
     running = sum(each.array == job.array for each in world.running)
-    return job.array >= 0 and job.array_limit > 0 and running + more >= job.array_limit
+    return job.array >= 0 and job.array_limit > 0 and running >= job.array_limit
 
 
 def is_low(world: World, job: Job, partition: int) -> bool:
@@ -59,6 +59,10 @@ def work_pass(world: World, is_full: bool) -> None:
             return finds_none(job, partition)
         found = choose_by_preempting(world, job, partition, allowed)
         if found is None:
+            if reason := after_choosing(world, job, partition, as_asked(job)):
+                if world.parameter("assoc_limit_stop"):
+                    fail(partition)
+                return reason
             return finds_none(job, partition)
         placed, leaving = found
         if reason := after_choosing(world, job, partition, placed):

@@ -100,18 +100,20 @@ def simulate_slurm(
     limit: Sequence[float],
     eligible: Sequence[float] | None = None,
     phase: float = 0.0,
+    origin: float = 0.0,
 ) -> World:
     """Simulate the jobs that can run to the end of the last; return the world then, with runs, jobs and reasons.
 
     Times are s, by row; run times are to be cut at limits before. Jobs are eligible when they are submitted or, if that
-    is later, ready, unless it is said when. A job that could not start alone is left out.
+    is later, ready, unless it is said when. A job that could not start alone is left out. ``origin`` is second 0 since
+    1970.
     """
     ready = list(submit) if eligible is None else list(eligible)
     if eligible is None and len(asked.ready_time):
         ready = [time if math.isnan(told) else float(told) for time, told in zip(submit, asked.ready_time, strict=True)]
     jobs = jobs_of(asked, len(table), list(submit), list(run), list(limit), ready)
     jobs = [job for job in jobs if not why_never(site, table, job)]
-    world = World(site, table, jobs, coming=list(jobs))
+    world = World(site, table, jobs, coming=list(jobs), origin=origin)
     base = float(math.floor(min(job.submit for job in jobs)))
     world.now = world.last_period = base
     begin_usage(world)

@@ -228,25 +228,41 @@ def calculate_priority(world: World, job: Job, is_new: bool = False) -> None:
 # ---------------------------------------------------------------- the order of the queue
 
 
-def preempting(world: World, qos: int, passed: tuple[int, ...] = ()) -> int:
-    """Return the length of the longest chain of QOS that may preempt the next, from one on."""
-    if qos < 0:
-        return 0
-    names = world.site.qos[qos].preempt
-    below = [each for each in map(world.qos_named, names) if each >= 0 and each not in (*passed, qos)]
-    return max((1 + preempting(world, each, (*passed, qos)) for each in below), default=0)
+def may_preempt(world: World, job: Job, other: Job) -> bool:
+    """Whether a job's QOS may preempt another's."""
+    if world.site.preempt_type != "qos" or min(job.qos, other.qos) < 0:
+        return False
+    return world.site.qos[other.qos].name in world.site.qos[job.qos].preempt
+
+
+def goes_before(world: World, one: tuple[Job, int], other: tuple[Job, int]) -> bool:
+    """Whether an entry stands before another: this is no order, as high may preempt low, and neither normal."""
+    if may_preempt(world, one[0], other[0]):
+        return True
+    if may_preempt(world, other[0], one[0]):
+        return False
+
+    def key(entry: tuple[Job, int]) -> tuple[float, ...]:
+        job, partition = entry
+        tier = world.table.partitions[partition].tier
+        return (-tier, -job.priority[partition], job.submit, job.row, job.partitions.index(partition))
+
+    return key(one) < key(other)
+
+
+def merged(world: World, some: list[tuple[Job, int]]) -> list[tuple[Job, int]]:
+    """Return entries sorted as the C library's ``qsort`` does it: by merging halves."""
+    if len(some) < 2:
+        return some
+    half = len(some) // 2
+    left, right = merged(world, some[:half]), merged(world, some[half:])
+    found = []
+    while left and right:
+        found.append((right if goes_before(world, right[0], left[0]) else left).pop(0))
+    return found + left + right
 
 
 def entries(world: World) -> list[tuple[Job, int]]:
     """Return each waiting job in each of its partitions, in the order of the queue."""
-    by_qos = world.site.preempt_type == "qos"
-    return sorted(
-        ((job, partition) for job in world.waiting for partition in job.partitions),
-        key=lambda entry: (
-            -preempting(world, entry[0].qos) if by_qos else 0,
-            -world.table.partitions[entry[1]].tier,
-            -entry[0].priority[entry[1]],
-            entry[0].submit,
-            entry[0].row,
-        ),
-    )
+    jobs = sorted(world.waiting, key=lambda job: job.row)
+    return merged(world, [(job, partition) for job in jobs for partition in job.partitions])

@@ -93,13 +93,14 @@ class Run:
 
 @dataclass
 class World:
-    """The machine and its queue at an instant; ``now`` is the controller's clock, whole s, and ``time`` the instant."""
+    """The machine and its queue at an instant; ``now`` is the controller's clock, whole s, ``time`` the instant, ``origin`` second 0 since 1970."""
 
     site: SlurmSite
     table: NodeTable
     jobs: list[Job]
     now: float = 0
     time: float = 0.0
+    origin: float = 0.0
     coming: list[Job] = field(default_factory=list)
     waiting: list[Job] = field(default_factory=list)
     running: list[Job] = field(default_factory=list)

@@ -80,6 +80,7 @@ def jobs_of(parts: list[Part], decision: LogDecision, ends: FloatArray, *, in_or
         "think_time": lambda: _think_time(_last_end(decision, ends)[kept], submit, eligible),
         "line_number": lambda: np.concatenate([part.line for part in parts])[kept],
         "eligible_time": lambda: (_taken(parts, "eligible", kept) if eligible is None else eligible) - decision.origin,
+        "left_time": lambda: _taken(parts, "left", kept) - decision.origin,
         "begin_time": lambda: _taken(parts, "begin", kept) - decision.origin,
         "is_time_ambiguous": lambda: np.concatenate([part.is_ambiguous for part in parts])[kept],
     }

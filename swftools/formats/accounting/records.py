@@ -21,7 +21,7 @@ from swftools.formats.accounting.spans import Spans, texts
 from swftools.formats.accounting.times import Moments
 from swftools.kernel import BoolArray, FloatArray, IntArray
 
-TIMES = ("submit", "eligible", "start", "end")
+TIMES = ("submit", "eligible", "start", "end", "left")
 """Times of a record, in seconds since 1970."""
 
 SECONDS = ("run_time", "cpu_time", "requested_time")

@@ -44,6 +44,7 @@ class Choices(NamedTuple):
     partition: str
     preempted: str
     publish: str
+    unended: str = "refused"
 
 
 @dataclass
@@ -93,10 +94,11 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         submit = np.where(np.isfinite(times["eligible"]), times["eligible"], submit)
     records.fault(np.asarray(lives.words["id"].is_null()), "no job id")
     is_open = (kinds == OPEN) | (((kinds == REQUEUED) | (kinds == RESIZING)) & ~np.isfinite(end))
-    records.fault(is_open, "not ended", lives.words["state"])
+    is_kept = is_open & ~np.isfinite(end) & (options.unended == "kept")
+    records.fault(is_open & ~is_kept, "not ended", lives.words["state"])
     records.fault(kinds == UNKNOWN, "a state that Slurm does not have", lives.words["state"])
     records.fault(~np.isfinite(submit), "no Submit")
-    records.fault(~np.isfinite(end), "no End")
+    records.fault(~np.isfinite(end) & ~is_kept, "no End")
     # A job that is cancelled while it waits has that moment for its start, in some versions.
     left = (start == end) & lives.had_no_nodes & (kinds != COMPLETED)
     start = np.where(left | (kinds == REVOKED), np.nan, start)
@@ -130,6 +132,7 @@ def fill_records(records: Records, lives: Lives, options: Choices) -> None:
         "status": swf_status(kinds, options.preempted),
         **counts,
         **_followed(kinds),
+        **({"left": np.where(ran, np.nan, end)} if options.unended == "kept" else {}),
     }
     # sacct -T gives an end to what still ran, and the piece that follows begins there.
     cut = is_open & (end > start)

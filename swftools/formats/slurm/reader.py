@@ -64,6 +64,9 @@ class Slurm(WrittenDates):
     publish : {"no", "yes"}
         Whether the columns that may hold paths, names and secrets (submit_line, wait_reason, host_list) are in
         published data too. What is read in Python always has them, unless names are withheld.
+    unended : {"refused", "kept"}
+        Jobs that ran or waited when the log was printed: quarantined, or kept, without run time or start. With ``kept``
+        ``left_time`` says when a job left the queue that never ran.
     """
 
     NAME = "slurm"
@@ -92,6 +95,7 @@ class Slurm(WrittenDates):
     partition: str = choice("cluster", "partition", "qos")
     preempted: str = choice("cancelled", "failed", "partial")
     publish: str = choice("no", "yes")
+    unended: str = choice("refused", "kept")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -130,7 +134,7 @@ class Slurm(WrittenDates):
         """Say what stands in a log."""
         of_text = TextReader(self.layout, self.time_zone, self.dates)
         of_json: JsonReader | None = None
-        choices = Choices(self.submit, self.group, self.queue, self.partition, self.preempted, self.publish)
+        chosen = (self.submit, self.group, self.queue, self.partition, self.preempted, self.publish, self.unended)
         for stretch in stretches:
             if of_json is None:
                 if not of_text.layout.fields and _PADDED.search(stretch.text[: 1 << 16]):
@@ -144,7 +148,7 @@ class Slurm(WrittenDates):
                     of_text.refuse_headless()
             else:
                 records, lives = of_json.read(stretch)
-            fill_records(records, lives, choices)
+            fill_records(records, lives, Choices(*chosen))
             yield records
 
     def settle(self, parts: list[Part], ledger: Ledger) -> Settled:

@@ -21,6 +21,7 @@ from swftools.simulator.slurm.state import (
     WORDS,
     Dynamic,
     Given,
+    rounded_down,
 )
 
 DOWN = 0
@@ -85,7 +86,7 @@ def keep_off_reserved(given: Given, state: Dynamic, job: int, begin: float, end:
             continue
         for word in range(words):
             state.available[word] &= ~given.reserved_bits[place * words + word]
-        behind = np.floor(given.reserved_end[place] / resolution) * resolution + resolution
+        behind = rounded_down(given, given.reserved_end[place], resolution) + resolution
         if later == 0.0 or behind < later:
             later = behind
     return later

@@ -20,6 +20,7 @@ from swftools.simulator.slurm.limits import (
     why_not_after,
     why_not_before,
 )
+from swftools.simulator.slurm.merging import merge_queue, put_back
 from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
@@ -50,6 +51,7 @@ from swftools.simulator.slurm.state import (
     copy_set,
     count_nodes,
     put_node,
+    rounded_down,
 )
 from swftools.simulator.slurm.totals import put_totals
 from swftools.simulator.slurm.will_run import will_run
@@ -74,6 +76,7 @@ def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
     begin_cycle(given, state, now)
     partitions, has_arrays = len(given.tier), int(number[LEFT_OUT]) != NO_ARRAYS
     tests = starts = 0
+    was_moved = merge_queue(given, state, machine)
     for place in range(state.counts[ENTRIES]):
         if tests >= number[BF_TESTS]:
             break
@@ -106,14 +109,16 @@ def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
             state.planned_tasks[given.array[job]] += 1
         if state.counts[RECORDS] + 2 >= len(state.begin):
             break
+    if was_moved:
+        put_back(state)
 
 
 @kernel(allocates=False)
 def begin_cycle(given: Given, state: Dynamic, now: float) -> None:
     """Begin a plan in which nothing is reserved, and count anew."""
     resolution, words = given.number[BF_RESOLUTION], state.counts[WORDS]
-    state.begin[0] = np.floor(now / resolution) * resolution
-    state.end[0] = np.floor((now + given.number[BF_WINDOW]) / resolution) * resolution
+    state.begin[0] = rounded_down(given, now, resolution)
+    state.end[0] = rounded_down(given, now + given.number[BF_WINDOW], resolution)
     state.next[0], state.counts[RECORDS] = 0, 1
     copy_set(state.up, 0, state.free, 0, words)
     for some in (
@@ -140,11 +145,10 @@ def may_be_tested(given: Given, state: Dynamic, machine: Machine, job: int, part
     """Whether no limit of a number of tests stands against a job; it is counted then."""
     number, user, association, array = given.number, given.user[job], given.association[job], given.array[job]
     if array != UNKNOWN and int(number[LEFT_OUT]) != NO_ARRAYS:
-        planned = state.planned_tasks[array]
-        if reaches_array_limit(given, state, job, planned):
+        if reaches_array_limit(given, state, job):
             set_reason(state, machine, job, TASKS)
             return False
-        if planned >= number[BF_PER_ARRAY]:
+        if state.planned_tasks[array] >= number[BF_PER_ARRAY]:
             return False
     of_user = user * len(given.tier) + partition
     if number[BF_PER_USER_PARTITION] > 0.0 and state.tested_user_partition[of_user] >= number[BF_PER_USER_PARTITION]:
@@ -201,8 +205,8 @@ def look_at(
             break
         if later > 0.0 and begin > later:
             continue
-        first = np.floor(begin / resolution) * resolution
-        last = np.floor((begin + limit) / resolution) * resolution
+        first = rounded_down(given, begin, resolution)
+        last = rounded_down(given, begin + limit, resolution)
         is_near = begin <= now + given.number[BF_WINDOW]
         if is_near and not keeps and overlaps(state, words, first, last):
             later = begin + resolution if begin == earliest else begin

@@ -62,7 +62,8 @@ class OfSlurm:
         row = np.asarray(coming.row, np.int64)
         limit = np.array(coming.limit[: len(row)], np.float64)
         submitted = np.asarray(trace.views.submit_time[row])
-        return Setting(self.table, self.jobs, row, submitted, limit, self.logged, self.leaves, self.may)
+        origin = float(trace.header.unix_start_time or 0)
+        return Setting(self.table, self.jobs, row, submitted, limit, self.logged, self.leaves, self.may, origin)
 
 
 def asked_of_slurm(

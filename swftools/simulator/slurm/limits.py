@@ -59,10 +59,10 @@ def is_told_by_any(given: Given, limits: FloatArray, job: int, partition: int, r
 
 
 @kernel(allocates=False)
-def reaches_array_limit(given: Given, state: Dynamic, job: int, more: int) -> bool:
-    """Whether as many tasks of a job's array run, or are planned, as may at once."""
+def reaches_array_limit(given: Given, state: Dynamic, job: int) -> bool:
+    """Whether as many tasks of a job's array run as may at once."""
     array, most = given.array[job], given.array_limit[job]
-    return array != UNKNOWN and most > 0 and state.tasks_running[array] + more >= most
+    return array != UNKNOWN and most > 0 and state.tasks_running[array] >= most
 
 
 @kernel(allocates=False)

@@ -18,6 +18,7 @@ from swftools.simulator.slurm.limits import (
     why_not_after,
     why_not_before,
 )
+from swftools.simulator.slurm.merging import merge_queue, put_back
 from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
@@ -40,7 +41,7 @@ from swftools.simulator.slurm.state import (
     copy_set,
     count_nodes,
 )
-from swftools.simulator.slurm.totals import put_totals
+from swftools.simulator.slurm.totals import put_asked, put_totals
 
 
 @kernel(allocates=False)
@@ -54,6 +55,7 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
     for place in range(len(state.refused)):
         state.refused[place] = NONE
     depth = starts = 0
+    was_moved = merge_queue(given, state, machine)
     for place in range(state.counts[ENTRIES]):
         job, partition = state.entry_job[place], state.entry_partition[place]
         if state.is_on[job] != 0:
@@ -65,7 +67,7 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
             if state.refused[of_array] != NONE:
                 set_reason(state, machine, job, state.refused[of_array])
                 continue
-            if reaches_array_limit(given, state, job, 0):
+            if reaches_array_limit(given, state, job):
                 state.refused[of_array] = TASKS
                 set_reason(state, machine, job, TASKS)
                 continue
@@ -83,6 +85,8 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
         set_reason(state, machine, job, reason)
         if of_array != UNKNOWN:
             state.refused[of_array] = reason
+    if was_moved:
+        put_back(state)
 
 
 @kernel(allocates=False)
@@ -98,7 +102,7 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         return reason
     for word in range(words):
         state.available[word] = state.allowed[word] & given.partition_bits[partition * words + word]
-    count = 0
+    count, reason = 0, NONE
     if count_nodes(state.available, 0, words) >= given.min_nodes[job]:
         if given.nodes_allowed[job] != UNKNOWN:
             for word in range(words):
@@ -109,7 +113,14 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         count = choose_nodes(given, state, job, partition, state.available, state.now)
         if count == 0:
             count = choose_by_preempting(given, state, job, partition, state.available, now)
+        if count == 0:
+            put_asked(given, state, job, partition)
+            reason = why_not_after(given, state, job, partition)
     if count == 0:
+        if reason != NONE:  # a limit keeps it back, whatever its nodes: it stops nobody
+            if stops:
+                close(given, state, partition)
+            return reason
         if closes(given, state, machine, job, priority):
             close(given, state, partition)
         return LACKS

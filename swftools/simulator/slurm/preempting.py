@@ -43,7 +43,7 @@ def may_preempt(given: Given, state: Dynamic, job: int, partition: int, runner: 
     """Whether a job may preempt a running one."""
     by, qos, theirs = int(given.number[PREEMPTS_BY]), given.qos[job], given.qos[runner]
     if by == BY_QOS:
-        if min(qos, theirs) == UNKNOWN or given.preempts[qos * len(given.chain) + theirs] == 0:
+        if min(qos, theirs) == UNKNOWN or given.preempts[qos * len(given.qos_factor) + theirs] == 0:
             return False
         if given.qos_mode[theirs] == NEVER:
             return False

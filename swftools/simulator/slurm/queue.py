@@ -88,11 +88,7 @@ def is_before(
     other_partition: int,
     other_priority: float,
 ) -> bool:
-    """Whether a job in a partition stands before another one in the queue."""
-    chain = given.chain[given.qos[job]] if given.qos[job] != UNKNOWN else 0
-    other_chain = given.chain[given.qos[other]] if given.qos[other] != UNKNOWN else 0
-    if chain != other_chain:
-        return chain > other_chain
+    """Whether a job in a partition stands before another one in the queue, of which neither may preempt the other."""
     if int(given.number[LEFT_OUT]) != NO_TIERS and given.tier[partition] != given.tier[other_partition]:
         return given.tier[partition] > given.tier[other_partition]
     if priority != other_priority:
@@ -102,8 +98,14 @@ def is_before(
         return submitted < later
     if job != other:
         return job < other
-    for place in range(given.first_partition[job], given.first_partition[job + 1]):  # in the order of its partitions
-        if given.partition[place] == other_partition:
+    return stands_first(given, job, partition, other_partition)
+
+
+@kernel(allocates=False)
+def stands_first(given: Given, job: int, partition: int, other: int) -> bool:
+    """Whether a job names a partition before another one."""
+    for place in range(given.first_partition[job], given.first_partition[job + 1]):
+        if given.partition[place] == other:
             return False
         if given.partition[place] == partition:
             return True

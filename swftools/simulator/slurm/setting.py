@@ -84,6 +84,8 @@ class Setting:
         When each job of the trace leaves the queue if it has not started, s; NaN: it waits.
     may : numpy.ndarray of bool, shape (rows, holders), optional
         Which reservations jobs may use, by the holders of ``table.outages``.
+    origin : float
+        Second 0 of the log in seconds since 1970, s; 0 where it is not known.
     """
 
     table: NodeTable
@@ -94,6 +96,7 @@ class Setting:
     logged: Logged | None = None
     leaves: FloatArray | None = None
     may: npt.NDArray[np.bool_] | None = None
+    origin: float = 0.0
 
 
 def slurm_memory(setting: Setting | None, parameters: Mapping[str, Any], jobs: int) -> SlurmMemory:
@@ -168,6 +171,7 @@ def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -
         FOLLOWS=setting.logged is not None,
         PREEMPTS_BY=max(("none", "qos", "partition_prio").index(site.preempt_type), 0),
         EVERY=setting.logged.every if setting.logged is not None else 0.0,
+        ORIGIN=setting.origin,
         LEFT_OUT=MECHANISMS.index(str(parameters.get("without", "nothing"))),
     )
     for name, resource in _RESOURCE.items():
@@ -300,7 +304,6 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         association_factor=_relative(each.priority for each in associations),
         qos_factor=_relative(each.priority for each in qos),
         usage_factor=np.array([each.usage_factor for each in qos], np.float64),
-        chain=_chains(site),
         **_preemption(site, rules),
         plans_nothing=np.array(["noreserve" in each.flags for each in qos], np.int64),
         most_jobs=_single(holders, "grp_jobs"),
@@ -395,19 +398,6 @@ def _shares(site: SlurmSite) -> tuple[IntArray, FloatArray, FloatArray]:
             share[number] = (each.shares or 0.0) / total if total > 0 else 0.0
             normalized[number] = share[number] * (normalized[above] if above else 1.0)
     return sharing, share, normalized
-
-
-def _chains(site: SlurmSite) -> IntArray:
-    """Return how long the longest chain of QOS is, from each on, of which each may preempt the next."""
-    by_name = {each.name: each for each in site.qos}
-
-    def length(name: str, passed: frozenset[str]) -> int:
-        others = [each for each in by_name[name].preempt if each in by_name and each not in passed and each != name]
-        return max((1 + length(each, passed | {name}) for each in others), default=0)
-
-    if site.preempt_type != "qos":
-        return np.zeros(len(site.qos), np.int64)
-    return np.array([length(each.name, frozenset()) for each in site.qos], np.int64)
 
 
 def _preemption(site: SlurmSite, rules: list[Any]) -> dict[str, Any]:
@@ -506,6 +496,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
     records = int(2 * given.number[places.BF_TESTS]) + 4
     reasons = 8 * jobs + 64
     follows = setting.logged is not None
+    merged = entries + 1 if site.preempt_type == "qos" else 0
 
     def whole(size: int, value: int = 0) -> IntArray:
         return np.full(size, value, np.int64)
@@ -609,6 +600,13 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         end=real(records),
         next=whole(records),
         free=whole(records * words),
+        kept_job=whole(merged),
+        kept_partition=whole(merged),
+        kept_priority=real(merged),
+        line=whole(merged),
+        merged=whole(merged),
+        halves=whole(600),
+        seen_qos=whole(qos),
         reason=whole(jobs),
         reason_job=whole(reasons),
         reason_time=real(reasons),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from swftools.kernel import FloatArray, IntArray, kernel
 
 BITS = 62
@@ -32,9 +34,12 @@ UNKNOWN = -1
     24, 35
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
-(HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, NUMBERS) = range(43, 52)
+(HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN, NUMBERS) = range(
+    43, 53
+)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
-of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``."""
+of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``;
+``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in."""
 
 MECHANISMS = (
     *("nothing", "multifactor", "fair-share", "main", "backfill", "exclusive", "tiers", "memory"),
@@ -59,8 +64,7 @@ class Given(NamedTuple):
     ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By
     holder: limits, ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has
     shares of its own (``sharing``), its ``share`` among those of its level, and of all (``normalized``), whether it
-    ``is_user``, its children from ``first_child`` on among ``child``. By QOS ``chain``: how long the longest chain is
-    of QOS of which each may preempt the next. What is ``logged`` is followed. Nodes change at ``change_time``; what is
+    ``is_user``, its children from ``first_child`` on among ``child``. What is ``logged`` is followed. Nodes change at ``change_time``; what is
     ``reserved`` is for some.
     """
 
@@ -115,7 +119,6 @@ class Given(NamedTuple):
     association_factor: FloatArray
     qos_factor: FloatArray
     usage_factor: FloatArray
-    chain: IntArray
     plans_nothing: IntArray
     preempts: IntArray
     qos_mode: IntArray
@@ -187,7 +190,8 @@ class Dynamic(NamedTuple):
     their numbers. By holder what it has ``used`` (resources x s, decayed), how many jobs run and what they hold; by
     association its ``fair_share``. ``past`` is what runs had that were stopped. The rest is room to work in: sets of
     nodes (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
-    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes.
+    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. ``kept`` is the queue's own order while another
+    one is in its place (``merging``).
     """
 
     counts: IntArray
@@ -270,6 +274,13 @@ class Dynamic(NamedTuple):
     end: FloatArray
     next: IntArray
     free: IntArray
+    kept_job: IntArray
+    kept_partition: IntArray
+    kept_priority: FloatArray
+    line: IntArray
+    merged: IntArray
+    halves: IntArray
+    seen_qos: IntArray
     reason: IntArray
     reason_job: IntArray
     reason_time: FloatArray
@@ -302,6 +313,13 @@ def has_node(bits: IntArray, at: int, node: int) -> bool:
 def put_node(bits: IntArray, at: int, node: int) -> None:
     """Put a node into a set."""
     bits[at + node // BITS] |= 1 << (node % BITS)
+
+
+@kernel(allocates=False)
+def rounded_down(given: Given, time: float, step: float) -> float:
+    """Return a time rounded down to whole steps since 1970, s."""
+    origin = given.number[ORIGIN]
+    return np.floor((time + origin) / step) * step - origin
 
 
 @kernel(allocates=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import place_tasks
-from swftools.simulator.slurm.holding import bill, memory_on
+from swftools.simulator.slurm.holding import ask_in_plan, bill, memory_on
 from swftools.simulator.slurm.state import CPU, GPUS, MEMORY, NODES, RESOURCES, Amounts, Dynamic, Given
 
 
@@ -37,3 +37,11 @@ def put_totals(given: Given, state: Dynamic, job: int, partition: int, count: in
     resources[CPU], resources[MEMORY], resources[NODES] = cores, memory, count
     resources[GPUS] = in_all + given.gpus_per_node[job] * count
     bill(given, state, partition)
+
+
+@kernel(allocates=False)
+def put_asked(given: Given, state: Dynamic, job: int, partition: int) -> None:
+    """Write into ``state.resources`` what a job asks for, as if it had as many nodes as it wants, all alike."""
+    ask_in_plan(given, state, job, partition, given.wanted[job])
+    for resource in range(RESOURCES):
+        state.on_node[resource] = state.resources[resource] / given.wanted[job]

@@ -23,6 +23,7 @@ from swftools.simulator.slurm.state import (
     copy_amounts,
     has_node,
     put_node,
+    rounded_down,
 )
 from swftools.simulator.slurm.totals import put_totals
 
@@ -30,7 +31,7 @@ WINDOW = 30.0
 """Seconds of the first window in which ends of jobs count together."""
 
 FIRST_WITH_BARRIER = 22.05
-"""The version from which on windows are counted from one time, a whole multiple of the first window."""
+"""The version from which on windows are counted from one time, a whole multiple of the first window since 1970."""
 
 FIRST_FROM_THEN_ON = 23.11
 """The version from which on the machine as it is now is not tried for a later start."""
@@ -92,7 +93,7 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
             give_back(given, state, runner, state.then)
             last = end
             if base < 0.0:
-                base = end + (WINDOW - end % WINDOW) if has_barrier else end
+                base = rounded_down(given, end, WINDOW) + WINDOW if has_barrier else end
             if not has_windows or place == many or planned_end(state, place, now) > base + window:
                 break
         if last < 0.0:

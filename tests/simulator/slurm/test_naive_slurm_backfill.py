@@ -315,9 +315,9 @@ def test_what_limits_a_cycle(scheduler: dict[str, float], expected: str) -> None
 
 
 def test_arrays() -> None:
-    """Tasks are planned one after the other up to bf_max_job_array_resv; the rest is left."""
+    """Tasks are planned up to bf_max_job_array_resv, also where fewer may run at once; the rest is left."""
     jobs = "job cpus limit array array_limit / A 1 100 -1 0 / B 2 50 0 {0} / C 2 50 0 {0} / D 2 50 0 {0} / E 1 150 -1 0"
-    for most, limit, plan in [(20, 0, 250), (2, 0, 200), (1, 0, 150), (20, 1, 150), (20, 2, 200)]:
+    for most, limit, plan in [(20, 0, 250), (2, 0, 200), (1, 0, 150), (20, 1, 250), (2, 1, 200)]:
         _, worked = cycle(
             "count cores / 2 1",
             "p:0-1",

@@ -260,8 +260,19 @@ def test_order_of_the_queue() -> None:
     tiers = [replace(part, tier=tier) for part, tier in zip(world.table.partitions, [1, 2], strict=True)]
     world.table = replace(world.table, partitions=tuple(tiers))
     named = [("ABCDE"[job.row], "pq"[place]) for job, place in entries(world)]
-    assert named == [("D", "p"), ("E", "q"), ("C", "p"), ("E", "p"), ("A", "p"), ("B", "p")]
+    assert named == [("E", "q"), ("D", "p"), ("C", "p"), ("E", "p"), ("A", "p"), ("B", "p")]
     world.jobs[1].priority[0] = 8
     world.site = replace(world.site, preempt_type="none")
     named = [("ABCDE"[job.row], "pq"[place]) for job, place in entries(world)]
     assert named == [("E", "q"), ("B", "p"), ("C", "p"), ("D", "p"), ("E", "p"), ("A", "p")]
+
+
+@pytest.mark.parametrize(("qos", "expected"), [("1 2 0", "ACB"), ("0 2 1", "ABC"), ("0 1 2", "ACB"), ("2 1 0", "ABC")])
+def test_order_where_nobody_is_first(qos: str, expected: str) -> None:
+    """High goes before low, low (9) before other (7), other before high (5): it depends on who came first."""
+    names = (SlurmQos("low"), SlurmQos("high", preempt=("low",)), SlurmQos("other"))
+    rows = [f"{name} {place}" for name, place in zip("ABC", qos.split(), strict=True)]
+    world = draw_world("cores / 8", "p:0", " / ".join(["job qos", *rows]), qos=names, preempt_type="qos")
+    for job in world.jobs:
+        job.priority = {0: [9, 5, 7][job.qos]}
+    assert "".join("ABC"[job.row] for job, _ in entries(world)) == expected
