@@ -135,7 +135,7 @@ def exact_fgd(node: Node, pod: Pod, chosen: Sequence[int], typical: Typical) -> 
     then = on(node, pod, chosen)
     before = fragmentation(node.cpu, node.gpus, node.model, typical)
     after = fragmentation(then.cpu, then.gpus, node.model, typical)
-    return 100 / (1 + math.exp(-(before - after) / 1000))
+    return 100 * (1 / (1 + math.exp(-(before - after) / 1000)))
 
 
 def best_for_fragments(node: Node, pod: Pod, typical: Typical) -> list[int]:
