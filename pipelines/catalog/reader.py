@@ -102,13 +102,14 @@ def _machine(where: KeyPath, machine: Mapping[Any, Any]) -> Iterator[Problem]:
     if not nodes and any(key in machine for key in ("partitions", "order")):
         key = "partitions" if "partitions" in machine else "order"
         yield (*where, key), f"the card has {key} and no nodes; describe the nodes, or leave {key} out"
+    if not nodes:
+        return
     try:
-        kinds = TypeAdapter(tuple[NodeKind, ...]).validate_python(nodes or ())
+        kinds = TypeAdapter(tuple[NodeKind, ...]).validate_python(nodes)
         partitions = TypeAdapter(tuple[Partition, ...]).validate_python(machine.get("partitions", ()))
     except ValidationError:
         return
-    if kinds:
-        yield from (((*where, *place), what) for place, what in number_nodes(kinds, partitions, ()).problems)
+    yield from (((*where, *place), what) for place, what in number_nodes(kinds, partitions, ()).problems)
 
 
 def _with_inherited(own: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -214,7 +214,7 @@ def _local_copy(card: LogCard) -> Path | None:
     """Return a local file that holds a card's log, if there is one."""
     if card.file:
         return Path(str(RESOURCES.joinpath(*card.file.split("/"))))
-    kinds = (".swf",) if card.format == "swf" else ("", ".txt", ".log", ".json")
+    kinds = (".swf",) if card.format == "swf" else ("", ".csv", ".txt", ".log", ".json")
     candidates = (
         folder / f"{card.name}{kind}{suffix}" for folder in log_directories() for kind in kinds for suffix in _SUFFIXES
     )

@@ -19,6 +19,7 @@ import swftools.formats.tables.published.gwf
 import swftools.formats.tables.published.helios
 import swftools.formats.tables.published.nrel
 import swftools.formats.tables.published.openb
+import swftools.formats.tables.published.openb_requests
 import swftools.formats.tables.published.opendc
 import swftools.formats.tables.published.pai
 import swftools.formats.tables.published.philly

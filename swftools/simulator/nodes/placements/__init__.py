@@ -5,9 +5,15 @@ import swftools.simulator.nodes.placements.best_fit
 import swftools.simulator.nodes.placements.contiguous
 import swftools.simulator.nodes.placements.dot_product
 import swftools.simulator.nodes.placements.fewest_switches
+import swftools.simulator.nodes.placements.fgd
 import swftools.simulator.nodes.placements.first_fit
+import swftools.simulator.nodes.placements.gpu_clustering
 import swftools.simulator.nodes.placements.gpu_packing
 import swftools.simulator.nodes.placements.lowest_weight
+import swftools.simulator.nodes.placements.random
+import swftools.simulator.nodes.placements.weng_best_fit
+import swftools.simulator.nodes.placements.weng_dot_product
+import swftools.simulator.nodes.placements.weng_gpu_packing
 import swftools.simulator.nodes.placements.worst_fit  # noqa: F401 (they register)
 from swftools.errors import ParameterError
 from swftools.parameters import refuse_unknown
