@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.learning.episode import COUNTED, DECISIONS, INVALID, OVER, REFERENCE, REWARD, TOTAL
+from swftools.learning.episode import COUNTED, DECISIONS, INVALID, IS_OVER, LACKS_ROOM, OVER, REFERENCE, REWARD, TOTAL
 from swftools.learning.observation import empty_seen
 from swftools.learning.options import EnvOptions, Given, rules_and_logs
 from swftools.learning.registration import need_gymnasium
@@ -182,8 +182,11 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         if self._raises and not self._mask[chosen]:
             raise ParameterError(f"action {chosen} is not allowed: {self._why_not(chosen)}")
         self._play(self._place, chosen)
+        if self._counts[OVER] == LACKS_ROOM:
+            self.slot.play_on()
+            self._place = self.slot.place
         info = {"action_mask": self._mask.copy()}
-        reward, over = float(self._numbers[REWARD]), bool(self._counts[OVER])
+        reward, over = float(self._numbers[REWARD]), bool(self._counts[OVER] == IS_OVER)
         if over:
             self._is_over = True
             reward += self.slot.ended()
@@ -215,7 +218,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     def _why_not(self, action: int) -> str:
         """Return why an action is not allowed."""
         if action == self.rules.k:
-            return "nothing runs and no job is to come, so nothing would ever happen"
+            return "nothing runs, no job is to come and no node goes or returns, so nothing would ever happen"
         return "there is no job in this row" if self._seen.job[action] < 0 else "this job does not fit now"
 
 
