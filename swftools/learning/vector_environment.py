@@ -125,7 +125,7 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         ended = self._play_all(chosen.astype(np.int64, copy=False))
         if ended < 0:
             raise ParameterError(f"actions from {chosen.min()} to {chosen.max()} are not all from 0 to {self.rules.k}")
-        for i in np.flatnonzero(self._over == LACKS_ROOM) if ended else ():
+        for i in np.flatnonzero(self._over == LACKS_ROOM).tolist() if ended else ():
             self._play_on(i)
         rewards, over = self._rewards.copy(), self._over == IS_OVER
         info: dict[str, Any] = self._begin_again(over, rewards) if over.any() else {}
