@@ -126,7 +126,8 @@ def begin_episodes_on_nodes(log: Arena[Any], coming: Coming, optional: Any, **ro
     for path, column in columns_of(log.kind).items():
         if column.is_given and path not in given:
             given[path] = array_at(state, path)
-    kept = "nodes partitions heads planned asked_places sets ranges outages changes returns allowed kept".split()
+    kept = ["nodes", "partitions", "heads", "planned", "asked_places", "sets", "ranges"]
+    kept += ["outages", "changes", "returns", "allowed", "kept"]
     sizes = sizes_at_first(coming, jobs, optional)._replace(**{name: getattr(log.sizes, name) for name in kept})
     parts = _most_in_a_row(state.machine.asked.nodes, jobs)
     sizes = sizes._replace(parts=parts, table=1 << max(2 * jobs, 2).bit_length(), **room)

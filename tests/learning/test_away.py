@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Episodes on machines whose nodes go away: what is seen, and what comes of it, is what a slow twin and ``simulate`` say."""
+"""Episodes on machines whose nodes go away: what is seen and comes of it is what a slow twin and ``simulate`` say."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ RULES_OF_RUNS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("options", RULES_OF_RUNS, ids=lambda options: options["on_outage"])
 @pytest.mark.parametrize(("policy", "choice"), [("fcfs", "fits"), ("easy", "reserve")])
 def test_it_is_the_simulator(policy: str, choice: str, options: dict[str, Any]) -> None:
-    """Always the head is FCFS; if a job may be chosen that does not fit, EASY: also of who was stopped, on its nodes."""
+    """Always the head is FCFS; if a job may be chosen that does not fit, EASY: also of who was stopped."""
     log, stopped = log_of_failing(**options), 0
     env = SchedulingEnv(log, k=6, jobs=30, warm_up=0, choice=choice)
     for first in (0, 17, len(log) - 30):
@@ -273,7 +273,7 @@ def test_surprises_are_no_surprise_before_they_come() -> None:
 
 
 def test_there_is_room_for_many_more_runs() -> None:
-    """Where nodes go down so often that jobs start again more often than there is room for at first: in all it takes."""
+    """Where nodes go down so often that jobs start again more often than there is room for at first."""
     machine = failing(by_node=120, most=60)
     log = log_of_failing(2, machine=machine, reference="fcfs")
     rules = {"k": 6, "jobs": 30, "warm_up": 4, "reward": "turnaround"}
@@ -287,10 +287,10 @@ def test_there_is_room_for_many_more_runs() -> None:
     again, _, _ = play(env, head_or_wait, first=10)  # with room from the beginning
     assert again == first
     envs = SchedulingVectorEnv(2, log, **rules)
-    seen, told = envs.reset(options={"first": 10})
+    _, told = envs.reset(options={"first": 10})
     rewards, over = np.zeros(2), np.zeros(2, np.bool_)
     while not over.any():
-        seen, more, over, _, told = envs.step(np.array([head_or_wait(None, mask) for mask in told["action_mask"]]))
+        _, more, over, _, told = envs.step(np.array([head_or_wait(None, mask) for mask in told["action_mask"]]))
         rewards += more
     assert over.all()
     assert rewards.tolist() == [total, total]
@@ -329,12 +329,8 @@ def test_failures_by_a_model_are_drawn_by_their_seed() -> None:
     ]
     site = {"nodes": kinds, "partitions": [{"name": "1", "nodes": "thin[1-3]"}, {"name": "2", "nodes": "fat[1-2]"}]}
     machine = MachineDescription.from_mapping(site)
-    logs = [
-        EpisodeLog(
-            mixed(2), machine=machine.changed([f"failures: mtbf=3h,repair=30m,for=2d,seed={seed}"]), compiled=False
-        )
-        for seed in (1, 1, 2)
-    ]
+    changes = [f"failures: mtbf=3h,repair=30m,for=2d,seed={seed}" for seed in (1, 1, 2)]
+    logs = [EpisodeLog(mixed(2), machine=machine.changed([change]), compiled=False) for change in changes]
     told = [play(SchedulingEnv(log, k=6, jobs=40, warm_up=0), at_random(3), first=5)[:2] for log in logs]
     assert told[0] == told[1] != told[2]
     env = SchedulingEnv(logs, k=6, jobs=40, warm_up=0)
@@ -379,7 +375,7 @@ def test_what_agents_decide(choice: str) -> None:
 
 def test_machines_with_and_without_outages() -> None:
     """One environment cannot show them."""
-    with pytest.raises(ParameterError, match="different forms; .* all of them with outages, or none"):
+    with pytest.raises(ParameterError, match="one placement, all of them with outages, or none"):
         SchedulingEnv([log_of_failing(), log_of_failing(machine=MACHINE)], k=4, jobs=10, warm_up=0)
 
 
