@@ -17,7 +17,16 @@ from swftools.kernel import IntArray, kernel
 from swftools.kernel.layout import Layout
 from swftools.learning.episode_on_nodes import nodes_of_runs
 from swftools.learning.network import Network, calling_module
-from swftools.learning.observation import FEATURES, FITS, GOES_AHEAD, ObservedJobs, empty_seen, observe, seen_at
+from swftools.learning.observation import (
+    FEATURES,
+    FITS,
+    FREE_SHARE,
+    GOES_AHEAD,
+    ObservedJobs,
+    empty_seen,
+    observe,
+    seen_at,
+)
 from swftools.learning.observed_nodes import ObservedOnNodes, form_of, on_this_machine, seen_on_nodes_at
 from swftools.learning.rules import CHOICES
 from swftools.machines.node_table import GPU
@@ -156,8 +165,8 @@ def what_it_saw(
         raise ParameterError(f"job {job_number} is not started by policy {policy!r} in this trace")
     if runs["job_number"].duplicated().any():
         raise ParameterError(
-            f"what_it_saw needs jobs that run once and have unique numbers; policy {policy!r} stops jobs, or numbers "
-            "repeat"
+            f"what_it_saw needs jobs that run once and have unique numbers; policy {policy!r} stops jobs, nodes go "
+            "down where they run, or numbers repeat"
         )
     _play_until(stepper, order, job_number)
     eye.look(stepper)
@@ -166,7 +175,7 @@ def what_it_saw(
     numbers = [stepper.job_number(job) for job in jobs]
     if job_number not in numbers:
         raise ParameterError(f"job {job_number} was not among the first {k} of the queue when it was started; give k=")
-    to_head, spare = _room_of_head(stepper, int(jobs[0]), bool(eye.observation[0, FITS]))
+    to_head, spare = _room_of_head(stepper, int(jobs[0]))
     is_so = eye.observation[:shown, [FITS, GOES_AHEAD]] > 0
     table = pd.DataFrame(
         {
@@ -178,7 +187,7 @@ def what_it_saw(
             "goes_ahead": pd.array([*is_so[:, 1], *waits], dtype="boolean"),
             "allowed": eye.seen.mask[rows] > 0,
             "chosen": [number == job_number for number in [*numbers, *waits]],
-            "free": stepper.free,
+            "free": round(float(eye.observation[k, FREE_SHARE]) * stepper.processors),
             "time_to_head": to_head,
             "spare": spare,
             "waiting": len(stepper.waiting),
@@ -191,16 +200,14 @@ def what_it_saw(
     return table
 
 
-def _room_of_head(stepper: Stepper, head: int, is_fitting: bool) -> tuple[float, int]:
+def _room_of_head(stepper: Stepper, head: int) -> tuple[float, int]:
     """Return when the first job of the queue can start, s from now, and how many processors are left then."""
     if stepper._simulation.nodes is None:
         times, free = stepper.free_over_time()
         place = int((free >= stepper.width[head]).argmax())
         return float(times[place] - stepper.now), int(free[place] - stepper.width[head])
-    if is_fitting:
-        return 0.0, int(stepper.free - stepper.width[head])
-    machine: Any = stepper._machine  # which looked for a time to reserve when it was looked at
-    return float(machine.classes.time_reserved[0] - stepper.now), int(amounts_of(machine.nodes.then)[0].sum())
+    time, spare = stepper.shadow()
+    return time - stepper.now, spare
 
 
 def _asked_of_nodes(stepper: Stepper, jobs: IntArray) -> dict[str, Any]:
@@ -261,8 +268,6 @@ class Eye:
         places = None if table is None else machine.places.sets  # type: ignore[attr-defined]
         if places is self._places:
             return
-        if table is not None and len(table.outages):
-            raise ParameterError("agents do not see when nodes are away yet; leave the outages of the machine out")
         form = form_of(table)
         seen = empty_seen(self._k, reserves=self._reserves, form=form)
         self.observation = seen.observation.reshape(self._k + 1 + form.further, form.columns)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from swftools.learning.environment import SchedulingEnv
 
 
+STOPPED_BY_POLICIES = ("killed", "checkpointed", "suspended", "resized")
+"""How runs end that a policy stops; nodes that go down stop others, which agents start again."""
+
+
 class Demonstration(NamedTuple):
     """What was seen, allowed and done at each decision of an episode, its rewards, and the ``info`` of the end.
 
@@ -110,7 +114,7 @@ def _starts_of(slot: Slot, policy: str | Policy, seed: int) -> list[Start]:
     numbers = log.trace.jobs["job_number"].to_numpy()[rows]
     of_number = {int(number): job for job, number in enumerate(numbers)}
     found = runs["job_number"].map(of_number).to_numpy()
-    is_once = len(of_number) == len(numbers) == len(runs)
+    is_once = len(of_number) == len(numbers) and not runs["ended_by"].isin(STOPPED_BY_POLICIES).any()
     is_as_asked = runs["allocated_processors"].to_numpy() == log.coming.processors[rows[found]]
     if not is_once or (log.nodes is None and not is_as_asked.all()):  # on nodes all run as they ask to
         raise ParameterError(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from swftools.errors import ParameterError
-from swftools.learning.episode import COUNTED, DECISIONS, INVALID, OVER, REFERENCE, REWARD, TOTAL
+from swftools.learning.episode import COUNTED, DECISIONS, INVALID, IS_OVER, LACKS_ROOM, OVER, REFERENCE, REWARD, TOTAL
 from swftools.learning.observation import empty_seen
 from swftools.learning.options import EnvOptions, Given, rules_and_logs
 from swftools.learning.registration import need_gymnasium
@@ -151,7 +151,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         slot = self._slot = self._slots[number]
         slot.begin(first)
         self._is_over = False
-        self._play, self._place = slot.play, slot.place
+        self._play = slot.play
         self._counts, self._numbers = slot.episode.counts, slot.episode.numbers
         return self._observation.copy(), {"action_mask": self._mask.copy()}
 
@@ -181,13 +181,16 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             raise ParameterError(f"action {action!r} is not an integer from 0 to {self.rules.k}")
         if self._raises and not self._mask[chosen]:
             raise ParameterError(f"action {chosen} is not allowed: {self._why_not(chosen)}")
-        self._play(self._place, chosen)
+        slot = self.slot  # which is at another place where it got more room
+        self._play(slot.place, chosen)
+        if self._counts[OVER] == LACKS_ROOM:
+            slot.play_on()
         info = {"action_mask": self._mask.copy()}
-        reward, over = float(self._numbers[REWARD]), bool(self._counts[OVER])
+        reward, over = float(self._numbers[REWARD]), bool(self._counts[OVER] == IS_OVER)
         if over:
             self._is_over = True
-            reward += self.slot.ended()
-            info |= summary_of(self.slot)
+            reward += slot.ended()
+            info |= summary_of(slot)
         return self._observation.copy(), reward, over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

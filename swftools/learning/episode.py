@@ -16,6 +16,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray, Kernel, kernel
 from swftools.kernel.pointers import Lent, call_kernel
 from swftools.learning.observation import ObservedJobs, empty_seen, observe, show_end
+from swftools.simulator.engine.changes import next_change
 from swftools.simulator.engine.dependents import take_edge
 from swftools.simulator.engine.replay import (
     AT_DECISIONS,
@@ -24,6 +25,7 @@ from swftools.simulator.engine.replay import (
     DECIDED,
     DECIDING,
     DEPENDENT,
+    DONE,
     LEFT,
     NOT_DECIDING,
     STEPS,
@@ -59,8 +61,11 @@ WAIT, BOUNDED_SLOWDOWN, TURNAROUND, NOTHING = range(4)
 """What a job costs when it starts, as ``Episode.kinds`` has it."""
 
 CHARGED, INVALID, OVER, COUNTED, DECISIONS, LENGTH = range(6)
-"""Places in ``Episode.counts``: starts of this decision that were charged for; actions that were not allowed; whether
-the episode is over; jobs that count; decisions so far."""
+"""Places in ``Episode.counts``: starts of this decision that were charged for; actions that were not allowed; how the
+episode stands; jobs that count; decisions so far."""
+
+GOES_ON, IS_OVER, LACKS_ROOM = range(3)
+"""What ``counts[OVER]`` may be: somebody is asked; nothing is left to decide; or the engine needs room to go on."""
 
 REWARD, TOTAL, REFERENCE, THRESHOLD = range(4)
 """Places in ``Episode.numbers``: the reward of this step; the mean cost so far; that of the reference, 0 without one;
@@ -122,22 +127,33 @@ def begin(place: Any, first: int) -> None:
     episode = episode_at(place)
     put_back(episode, first)
     warm_up(episode, episode.run)
+    if episode.counts[OVER] == GOES_ON:
+        go_on(episode)
+
+
+def play_on(place: Any) -> None:
+    """Go on where the engine had stopped for more room, and has it now."""
+    episode = episode_at(place)
+    episode.counts[OVER] = GOES_ON
     go_on(episode)
 
 
 def cost_of_reference(place: Any, first: int) -> float:
-    """Return the mean cost of the jobs that count if the reference decides them; nothing else is kept."""
+    """Return the mean cost of the jobs that count if the reference decides them; nothing else is kept.
+
+    NaN: the engine needs more room for that.
+    """
     episode = episode_at(place)
     put_back(episode, first)
     warm_up(episode, episode.run)
     machine, replay, coming = machine_at(episode.machine), replay_at(episode.replay), coming_at(episode.coming)
     begun = replay.log.size[0]
     replay.counts[STEPS], replay.counts[LEFT] = 0, _MANY
-    call_kernel(episode.engine, episode.reference)
-    total = 0.0
-    for run in range(begun, replay.log.size[0]):
-        total += cost_of(episode, machine, coming, replay.log.job[run], replay.log.start[run])
-    return total / max(replay.log.size[0] - begun, 1)
+    if episode.counts[OVER] == GOES_ON:
+        call_kernel(episode.engine, episode.reference)
+    if replay.counts[DONE] < len(coming.row):
+        return np.nan
+    return cost_of_runs(episode, machine, begun) / max(episode.counts[COUNTED], 1)
 
 
 def play(place: Any, action: int) -> None:
@@ -154,7 +170,8 @@ def play_all(places: IntArray, actions: IntArray, last: int, rewards: FloatArray
     Returns
     -------
     int
-        How many of the episodes are over; -1, and nothing is done, if an action is not from 0 to ``last``.
+        In how many of the episodes nobody is asked next; -1, and nothing is done, if an action is not from 0 to
+        ``last``.
     """
     for i in range(len(places)):
         if actions[i] < 0 or actions[i] > last:
@@ -164,7 +181,7 @@ def play_all(places: IntArray, actions: IntArray, last: int, rewards: FloatArray
         episode = episode_at(places[i])
         take(episode, actions[i])
         rewards[i], over[i] = episode.numbers[REWARD], episode.counts[OVER]
-        count += over[i]
+        count += over[i] != GOES_ON
     return count
 
 
@@ -193,7 +210,7 @@ def take(episode: Episode, action: int) -> None:
         charge(episode, machine)
         others = machine.counts[HELD] + replay_at(episode.replay).counts[DEPENDENT]  # who will come to the queue yet
         others += len(coming_at(episode.coming).row) - machine.counts[SUBMITTED]
-        if machine.counts[WAITING] + others == 0:
+        if machine.counts[WAITING] + others == 0 and next_change(machine) == np.inf:
             close(episode)
             return
         if is_started and can_start_any(machine) and observe(machine, episode.seen):
@@ -220,7 +237,10 @@ def go_on(episode: Episode) -> None:
         if machine.queue.used[0] - machine.queue.used[1] > 2 * jobs + _SPARSE:
             close_up(machine.queue)
         if progress[DECIDING] == NOT_DECIDING:
-            close(episode)
+            if progress[DONE] < len(coming_at(episode.coming).row):
+                episode.counts[OVER] = LACKS_ROOM
+            else:
+                close(episode)
             return
         if observe(machine, episode.seen):
             return
@@ -230,7 +250,8 @@ def go_on(episode: Episode) -> None:
 @inside
 def close(episode: Episode) -> None:
     """End the episode: every job has started, so nothing is left to decide."""
-    episode.counts[OVER] = 1
+    episode.counts[OVER] = IS_OVER
+    charge_left(episode, machine_at(episode.machine))
     numbers = episode.numbers
     if episode.kinds[DENSE] == 0:
         numbers[REWARD] -= numbers[TOTAL]
@@ -264,6 +285,26 @@ def cost_of(episode: Episode, machine: Machine, coming: Coming, job: int, begins
 
 
 @inside
+def cost_of_runs(episode: Episode, machine: Machine, begun: int) -> float:
+    """Return what the jobs cost that were started, but for the first ``begun`` of them."""
+    coming, log, total = coming_at(episode.coming), replay_at(episode.replay).log, 0.0
+    for run in range(begun, log.size[0]):
+        total += cost_of(episode, machine, coming, log.job[run], log.start[run])
+    return total
+
+
+@inside
+def charge_left(episode: Episode, machine: Machine) -> None:
+    """Charge for no job: none leaves before it has started, but where nodes go away."""
+
+
+@inside
+def leave_out_begun(episode: Episode) -> int:
+    """Return how many jobs have started, which do not count."""
+    return replay_at(episode.replay).log.size[0]
+
+
+@inside
 def warm_up(episode: Episode, run: Any) -> None:
     """Let the policy decide the first jobs, so that the machine is not empty at the first decision from outside.
 
@@ -276,8 +317,10 @@ def warm_up(episode: Episode, run: Any) -> None:
         replay.until[0] = coming.submit_time[coming.row[jobs - 1]]
         replay.counts[STEPS], replay.counts[LEFT], replay.counts[COMING] = 0, _MANY, jobs
         call_kernel(episode.engine, run)
+        if replay.counts[DONE] < jobs and replay.counts[BEYOND] == 0:
+            episode.counts[OVER] = LACKS_ROOM
         replay.until[0], replay.counts[BEYOND], replay.counts[COMING] = np.inf, 0, len(coming.row)
-    episode.counts[COUNTED] = len(coming.row) - replay.log.size[0]
+    episode.counts[COUNTED] = len(coming.row) - leave_out_begun(episode)
 
 
 @inside
@@ -330,6 +373,14 @@ def begin_kernel(kind: MachineKind) -> Any:
     from numba import types  # noqa: PLC0415 (takes half a second, and is needed from here on)
 
     return kernel(types.void(types.int64, types.int64), allocates=False)(kind.of(begin))
+
+
+@cache
+def play_on_kernel(kind: MachineKind) -> Any:
+    """Return ``play_on`` as a kernel."""
+    from numba import types  # noqa: PLC0415 (as above)
+
+    return kernel(types.void(types.int64), allocates=False)(kind.of(play_on))
 
 
 @cache

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.learning import episode_on_nodes  # noqa: F401 (the kernels of nodes are to be known before a simulation)
+from swftools.learning import episode_away, observed_away  # noqa: F401 (kernels to be known before a simulation)
 from swftools.learning.observed_nodes import form_of
 from swftools.learning.rules import Rules
 from swftools.simulator.registry import Policy, list_policies, read_policy
@@ -39,8 +39,7 @@ class EpisodeLog:
     Raises
     ------
     ParameterError
-        A job has no requested time, policy or predictor have a memory, nodes of the machine are away at times, or for
-        the reasons of ``Simulation``.
+        A job has no requested time, policy or predictor have a memory, or for the reasons of ``Simulation``.
     """
 
     def __init__(
@@ -57,10 +56,6 @@ class EpisodeLog:
         self.reference = None if reference is None else _memoryless(reference)
         simulation = Simulation(trace, policy, processors, overrun=overrun, **options)
         self.nodes, self.form = simulation.nodes, form_of(simulation.nodes)
-        if self.nodes is not None and len(self.nodes.outages):
-            raise ParameterError(
-                "episodes on a machine whose nodes are away at times cannot be played yet; leave its outages out"
-            )
         driver, workload = simulation._driver, simulation._workload
         lacking = workload.assumed.run_time_as_request
         if lacking:

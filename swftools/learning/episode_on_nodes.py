@@ -19,7 +19,7 @@ from swftools.simulator.machine.state import CAPACITY, FREE
 from swftools.simulator.nodes.acts import start_there_on_nodes
 from swftools.simulator.nodes.exchange import instead_of
 from swftools.simulator.nodes.forking import class_anew
-from swftools.simulator.nodes.state import CHOOSES, HEADS, SPARING, NodeMachine, NodeReplayState, NodeRequests
+from swftools.simulator.nodes.state import CHOOSES, HEADS, SPARING, NodeMachine, NodeRequests
 from swftools.simulator.nodes.verbs import start_on_nodes
 from swftools.simulator.state.arena import Arena
 from swftools.simulator.state.columns import StateSizes, array_at, columns_of, empty
@@ -114,7 +114,7 @@ def begin_episodes_on_nodes(log: Arena[Any], coming: Coming, optional: Any, **ro
     Parameters
     ----------
     log : Arena
-        A simulation of the log before its first event, on a machine without outages.
+        A simulation of the log before its first event.
     coming : Coming
         Some jobs of it.
     optional, **room
@@ -123,15 +123,16 @@ def begin_episodes_on_nodes(log: Arena[Any], coming: Coming, optional: Any, **ro
     state, jobs = log.state, len(coming.row)
     first, given = given_columns(coming)
     given["machine.restart"] = state.machine.restart
-    for path, column in columns_of(NodeReplayState).items():
+    for path, column in columns_of(log.kind).items():
         if column.is_given and path not in given:
             given[path] = array_at(state, path)
-    kept = ("nodes", "partitions", "heads", "planned", "asked_places", "sets", "ranges")
+    kept = ["nodes", "partitions", "heads", "planned", "asked_places", "sets", "ranges"]
+    kept += ["outages", "changes", "returns", "allowed", "kept"]
     sizes = sizes_at_first(coming, jobs, optional)._replace(**{name: getattr(log.sizes, name) for name in kept})
     parts = _most_in_a_row(state.machine.asked.nodes, jobs)
     sizes = sizes._replace(parts=parts, table=1 << max(2 * jobs, 2).bit_length(), **room)
     completed: Any = with_views
-    arena: Arena[Any] = Arena(NodeReplayState, sizes, given, completed, first)
+    arena: Arena[Any] = Arena(log.kind, sizes, given, completed, first)
     machine = arena.state.machine
     machine.counts[FREE] = machine.counts[CAPACITY] = state.machine.counts[CAPACITY]
     for what in (HEADS, SPARING, CHOOSES):

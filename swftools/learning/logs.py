@@ -46,7 +46,7 @@ class Logs:
         if any((log.form, log.kind.name) != (self.form, self._logs[0].kind.name) for log in self._logs):
             raise ParameterError(
                 "the machines of the logs are seen in different forms; give logs of pools alone, or of machines of "
-                "nodes with as many kinds of nodes and partitions, and one placement"
+                "nodes with as many kinds of nodes and partitions, and one placement, all of them with outages, or none"
             )
         self.weights: npt.NDArray[np.float64] = np.full(len(given), 1.0 / len(given))
         if weights is not None:

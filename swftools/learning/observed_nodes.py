@@ -40,6 +40,7 @@ from swftools.learning.observation import (
     show_no_more,
 )
 from swftools.machines.node_table import NodeTable
+from swftools.simulator.engine.changes import next_change
 from swftools.simulator.instants import time_until
 from swftools.simulator.machine.state import CAPACITY, FREE, HELD, NOW, RUNNING, SUBMITTED, WAITING, WAKE
 from swftools.simulator.machine.views import expected_time, first_waiting, width
@@ -176,13 +177,16 @@ def observe_on_nodes(machine: NodeMachine, seen: ObservedOnNodes) -> bool:
     counts, places, now = machine.counts, len(machine.queue.job), machine.clock[NOW]
     columns, share = seen.sizes[WIDE], 1.0 / counts[CAPACITY]
     show_resources(machine, seen)
-    head, reserves, shadow, spare, rest = first_waiting(machine), seen.counts[RESERVES] > 0, now, counts[FREE], 0.0
+    free = free_cores(machine, seen)
+    head, reserves, shadow, spare, rest = first_waiting(machine), seen.counts[RESERVES] > 0, now, free, 0.0
     is_head_fitting = fits_on_nodes(machine, head)
     if is_head_fitting:
         spare -= width(machine, head)
     elif head != NOBODY:
         shadow = reserve(machine, head)
-        spare, rest = cores_then(machine), time_until(now, shadow)
+        spare, rest = 0, np.inf  # where it has no reservation, as its nodes are not known to be back
+        if shadow < np.inf:
+            spare, rest = cores_then(machine), time_until(now, shadow)
     row, choices, place, used = 0, 0, queue.used[1], queue.used[0]
     while place < used and row < rows:
         if queue.least[2 * (place + places)] < np.inf:
@@ -201,8 +205,8 @@ def observe_on_nodes(machine: NodeMachine, seen: ObservedOnNodes) -> bool:
     machine.classes.counts[HEAD], machine.classes.counts[IS_FRESH] = NOBODY, 0  # a policy may protect others
     show_no_more_on_nodes(seen, row)
     at = rows * columns
-    shown[at + FREE_SHARE] = counts[FREE] * share
-    shown[at + TIME_TO_HEAD] = (shadow - now) / (shadow - now + HOUR)
+    shown[at + FREE_SHARE] = free * share
+    shown[at + TIME_TO_HEAD] = (shadow - now) / (shadow - now + HOUR) if shadow < np.inf else 1.0
     shown[at + QUEUE] = counts[WAITING] / (counts[WAITING] + rows)
     shown[at + SPARE_SHARE] = max(spare, 0) * share
     rest = 0.0
@@ -210,7 +214,8 @@ def observe_on_nodes(machine: NodeMachine, seen: ObservedOnNodes) -> bool:
         rest = max(machine.expected_end[machine.running[0]] - now, 0.0)
     shown[at + TIME_TO_END] = rest / (rest + HOUR)
     is_to_come = counts[SUBMITTED] < len(machine.allocated) or counts[HELD] > 0
-    mask[rows] = counts[RUNNING] > 0 or is_to_come or machine.clock[WAKE] < np.inf
+    changes = min(machine.clock[WAKE], next_change(machine))
+    mask[rows] = counts[RUNNING] > 0 or is_to_come or changes < np.inf
     return choices > 0 and any_may_start(machine)
 
 
@@ -255,6 +260,18 @@ def delays_nobody(machine: NodeMachine, job: int, rest: float) -> bool:
 
 
 @kernel(allocates=False)
+def is_away(machine: NodeMachine, node: int) -> bool:  # noqa: ARG001 (a machine with outages needs them)
+    """Whether a node is away now: none is, but on a machine with outages."""
+    return False
+
+
+@kernel(allocates=False)
+def free_cores(machine: NodeMachine, seen: ObservedOnNodes) -> int:  # noqa: ARG001 (likewise)
+    """Return how many cores are free now."""
+    return machine.counts[FREE]
+
+
+@kernel(allocates=False)
 def cores_then(machine: NodeMachine) -> int:
     """Return the cores that will be free when the first job has what is reserved for it."""
     total = 0
@@ -276,6 +293,8 @@ def show_resources(machine: NodeMachine, seen: ObservedOnNodes) -> None:
     for stretch in range(len(seen.alike)):
         cores = memory = gpus = idle = 0
         for node in range(np.uint64(seen.first[stretch]), np.uint64(seen.first[stretch + 1])):
+            if is_away(machine, node):
+                continue
             word = words[node]
             cores += cores_in(word)
             memory += memory_in(word)

@@ -14,10 +14,12 @@ from swftools.learning.rules import Rules
 from swftools.machines.description import MachineDescription
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import refuse_unknown
+from swftools.simulator.nodes.away.on_outage import Lost, OnOutage
 from swftools.simulator.nodes.placement import Placement
 from swftools.simulator.predictors.kinds import Predictor
 from swftools.simulator.registry import Policy
 from swftools.simulator.requested_times import Logged
+from swftools.simulator.restart import Column, Uniform
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 
@@ -43,9 +45,11 @@ class EnvOptions(TypedDict, total=False):
     requests: str | Logged
     overrun: str
     cancelled: str
+    restart_overhead: float | str | Uniform | Column
     dependencies: str
     placement: str | Placement
     heads: str
+    on_outage: str | OnOutage | Lost
     seed: int
     compiled: bool | str
 

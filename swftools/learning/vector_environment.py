@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from swftools.errors import ParameterError
 from swftools.learning.environment import Observation, summary_of
-from swftools.learning.episode import play_all_kernel
+from swftools.learning.episode import IS_OVER, LACKS_ROOM, OVER, REWARD, play_all_kernel
 from swftools.learning.observation import empty_seen
 from swftools.learning.options import EnvOptions, Given, rules_and_logs
 from swftools.learning.registration import need_gymnasium
@@ -125,8 +125,10 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         ended = self._play_all(chosen.astype(np.int64, copy=False))
         if ended < 0:
             raise ParameterError(f"actions from {chosen.min()} to {chosen.max()} are not all from 0 to {self.rules.k}")
-        rewards, over = self._rewards.copy(), self._over.astype(np.bool_)
-        info: dict[str, Any] = self._begin_again(over, rewards) if ended else {}
+        for i in np.flatnonzero(self._over == LACKS_ROOM).tolist() if ended else ():
+            self._play_on(i)
+        rewards, over = self._rewards.copy(), self._over == IS_OVER
+        info: dict[str, Any] = self._begin_again(over, rewards) if over.any() else {}
         info["action_mask"] = self._shown(self._masks)
         return self._shown(self._seen), rewards, over, np.zeros(self.num_envs, np.bool_), info
 
@@ -135,10 +137,17 @@ class SchedulingVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], npt.NDAr
         return self._masks.astype(np.bool_)
 
     def _play_all(self, actions: npt.NDArray[np.int64]) -> int:
-        """Step all of them; return how many ended, or -1, and nothing is done, if an action is none."""
+        """Step all; return in how many nobody is asked next, or -1, and nothing is done, if an action is none."""
         kernel = play_all_kernel(self.logs[0].kind)
         play = kernel.compiled if self._playing[0].is_compiled else kernel.py_func
         return int(play(self._places, actions, self.rules.k, self._rewards, self._over))
+
+    def _play_on(self, which: int) -> None:
+        """Go on in one of them that needs more room."""
+        slot = self._playing[which]
+        slot.play_on()
+        self._places[which] = slot.place
+        self._rewards[which], self._over[which] = slot.episode.numbers[REWARD], slot.episode.counts[OVER]
 
     def _for_each(self, name: str, value: Any) -> list[Any]:
         """Return an option for each environment."""

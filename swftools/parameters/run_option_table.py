@@ -177,6 +177,7 @@ class RunOptions(Parameters):
         help="Time that a run needs to continue earlier work",
         forms=("seconds", "`uniform:per_processor=0.1`", "`column:name=mine`"),
         annotation="float | str | Uniform | Column",
+        in_environments="float | str | Uniform | Column",
         page="#the-state-of-work",
         column="What it takes to go on with work.",
     )
@@ -228,6 +229,7 @@ class RunOptions(Parameters):
         "checkpoints, or are lost",
         forms=("`requeue`", "`requeue:delay=60`", "`checkpoint`", "`lost`"),
         annotation="str | OnOutage | Lost",
+        in_environments="str | OnOutage | Lost",
         page="machines.md#nodes-that-are-away",
         column="What becomes of jobs on nodes that go down.",
         in_key=WHERE_SET,

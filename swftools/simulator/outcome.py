@@ -78,7 +78,7 @@ def outcome_of(
         gone = driver.policy.gone(driver.decider.memory)[:jobs]
         taken_out = np.zeros(0) if np.isnan(gone).all() else gone
     requests = Requests._make([column[:jobs] for column in replay.requests])
-    is_stuck = stuck_jobs(driver)[:jobs]
+    is_stuck = stuck_jobs(machine, jobs)
     is_over = _ended(machine, replay.log.job[: int(replay.log.size[0])], jobs) & ~is_stuck
     lacks_some = False
     if len(taken_out):
@@ -114,12 +114,11 @@ def _ended(machine: Machine, job: npt.NDArray[np.int32], jobs: int) -> npt.NDArr
     return is_over
 
 
-def stuck_jobs(driver: Driver) -> npt.NDArray[np.bool_]:
-    """Return which jobs left the queue for good, as they need nodes that never come back, by job."""
-    machine: Any = driver.machine
+def stuck_jobs(machine: Any, jobs: int) -> npt.NDArray[np.bool_]:
+    """Return which of the first jobs left the queue for good, as they need nodes that never come back."""
     if not hasattr(machine, "outages"):
-        return np.zeros(driver.jobs, np.bool_)
-    return np.asarray(machine.nodes.group[: driver.jobs] == NO_SET)
+        return np.zeros(jobs, np.bool_)
+    return np.asarray(machine.nodes.group[:jobs] == NO_SET)
 
 
 def schedule_from(

@@ -199,7 +199,7 @@ class Simulation:
     def assumptions(self) -> tuple[str, ...]:
         """What the run takes for what the log does not say, and what its policy is told, in words."""
         left_out = {str(reason): int(n) for reason, n in self._workload.excluded["reason"].value_counts().items()}
-        if count := int(stuck_jobs(self._driver).sum()):
+        if count := int(stuck_jobs(self._machine, self._driver.jobs).sum()):
             left_out[NEVER_BACK] = count
         told = (*self._workload.dependent.told, *self._workload.told)
         of_machine = () if self.nodes is None else (f"machine: {text}" for text in self.nodes.told)

@@ -26,7 +26,7 @@ from swftools.simulator import Stepper, python_policy
 from tests.interpreted import all_interpreted
 from tests.learning.agents import by_hash
 from tests.learning.logs import crowded, part_of
-from tests.learning.test_on_nodes import AWAY, MACHINE, log_of_mixed, mixed, play
+from tests.learning.test_on_nodes import MACHINE, log_of_mixed, mixed, play
 from tests.nodes_drawn import draw_machine, draw_workload
 from tests.simulator.nodes.test_engine import log_of, starts_and_nodes
 
@@ -162,8 +162,6 @@ def test_policies_in_python() -> None:
         assert starts_and_nodes(found) == starts_and_nodes(simulate(mixed(2), "first", **USUAL))
         with pytest.raises(PolicyError, match="does not fit on nodes now; ask fits before start"):
             simulate(mixed(2), "whatever-waits", **USUAL)
-        with pytest.raises(PolicyError, match="agents do not see when nodes are away yet"):
-            simulate(mixed(2), "first", **USUAL | {"machine": AWAY})
 
 
 def test_comparison() -> None:

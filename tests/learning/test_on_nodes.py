@@ -24,12 +24,10 @@ from tests.naive.nodes import Cluster, jobs_of, simulate_on_nodes
 from tests.naive.placements import Placement
 from tests.naive.seen_on_nodes import Played
 from tests.nodes_drawn import Workload, draw_machine, random_workload
-from tests.simulator.nodes.test_away import outages_by_lot
 from tests.simulator.nodes.test_engine import log_of, starts_and_nodes
 
 MACHINE = draw_machine("count cores memory gpus / 3 4 10 0 / 2 8 20 2", "1:0-2 2:2-4")
 ONE = draw_machine("cores memory gpus / 8 20 2", "1:0 2:0")
-AWAY = replace(MACHINE, outages=outages_by_lot(1, len(MACHINE)))
 REASONS = ["reason"]
 PLACED = ("first-fit", "best-fit", "lowest-weight", "contiguous", "worst-fit", "fewest-switches")
 
@@ -324,7 +322,6 @@ def test_who_decided_the_warm_up_shows_what_it_does() -> None:
         ({"policy": "conservative"}, "policy 'conservative' has a memory"),
         ({"policy": "easy:reservations=2"}, "policy 'easy' has a memory"),
         ({"processors": 4}, "they are two machines; give one"),
-        ({"machine": AWAY}, "whose nodes are away at times cannot be played yet; leave its outages out"),
     ],
 )
 def test_bad_input(options: dict[str, Any], words: str) -> None:

@@ -43,11 +43,12 @@ class Rule:
 
 @dataclass
 class AwayCluster(Cluster):
-    """The machine at an instant; ``users`` has the user of each row."""
+    """The machine at an instant; ``users`` has the user of each row; ``is_to_come`` tells whether any job is."""
 
     users: Sequence[int] = ()
     turn: dict[Job, int] = field(default_factory=dict)
     runs: list[Run] = field(default_factory=list)
+    is_to_come: bool = False
 
     def is_there(self, job: Job, node: int, begin: float, end: float) -> bool:
         """Whether no outage that is seen keeps a job from a node."""
@@ -168,6 +169,7 @@ def simulate_away(
                 coming.remove(job)
             cluster.enter(job)
         cluster.lowest_rank = max([1, *(job.rank + 1 for job in jobs if job.submit <= cluster.now)])
+        cluster.is_to_come = bool(coming or held)
         decide(cluster)
     return cluster.runs
 

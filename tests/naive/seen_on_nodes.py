@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from tests.naive.nodes import Cluster, Job
+from tests.naive.nodes_away import AwayCluster
 
 
 def share(seconds: float) -> float:
     """Return a time as it is seen."""
-    return seconds / (seconds + 3600)
+    return seconds / (seconds + 3600) if math.isfinite(seconds) else 1.0
 
 
 def part(some: float, whole: float) -> float:
@@ -22,12 +24,22 @@ def part(some: float, whole: float) -> float:
     return some / whole if whole else 0.0
 
 
+def is_away(cluster: Cluster, node: int) -> bool:
+    """Whether an outage of a node lasts now."""
+    outages = cluster.table.outages
+    return any(
+        outages.node[row] == node and outages.begin[row] <= cluster.now < outages.end[row]
+        for row in range(len(outages))
+    )
+
+
 def free_of(cluster: Cluster, nodes: Sequence[int]) -> list[float]:
     """Return the shares of cores, memory and GPUs that are free of some nodes, and of nodes where nothing runs."""
-    table, free = cluster.table, [cluster.free(node, cluster.here(node)) for node in nodes]
+    table, there = cluster.table, [node for node in nodes if not is_away(cluster, node)]
+    free = [cluster.free(node, cluster.here(node)) for node in there]
     have = [(table.gpus[node], table.cores[node], table.memory[node]) for node in nodes]
     shares = [part(sum(each[what] for each in free), sum(each[what] for each in have)) for what in range(3)]
-    return [shares[1], shares[2], shares[0], part(sum(not cluster.here(node) for node in nodes), len(nodes))]
+    return [shares[1], shares[2], shares[0], part(sum(not cluster.here(node) for node in there), len(nodes))]
 
 
 def seen_on_nodes(cluster: Cluster, k: int, to_come: bool, reserves: bool) -> tuple[Any, Any]:
@@ -39,24 +51,25 @@ def seen_on_nodes(cluster: Cluster, k: int, to_come: bool, reserves: bool) -> tu
     most = [int(amount.max()) for amount in (table.cores, table.memory, table.gpus)]
     inside = [partition.nodes.tolist() for partition in partitions]
     groups = [[node for node in every if table.kind[node] == kind] for kind in range(kinds)] + inside
-    free = sum(cluster.free(node, cluster.here(node))[1] for node in every)
+    free = sum(cluster.free(node, cluster.here(node))[1] for node in every if not is_away(cluster, node))
     begin, spare, reserved = now, float(free), []
     head = cluster.waiting[0] if cluster.waiting else None
     head_fits = head is not None and bool(cluster.where_now(head))
     if head and head_fits:
         spare -= head.width
-    elif head:
-        reservation = cluster.reserve(head, [])
-        assert reservation
+    elif head and (reservation := cluster.reserve(head, [])):
         reserved, begin = [reservation], reservation.begin
-        spare = sum(cluster.free(node, cluster.then(node, begin, reserved))[1] for node in every)
+        there = [node for node in every if cluster.is_there(head, node, begin, reservation.end)]
+        spare = sum(cluster.free(node, cluster.then(node, begin, reserved))[1] for node in there)
+    elif head:
+        begin, spare = math.inf, 0.0
     for row, job in enumerate(cluster.waiting[:k]):
         fits = bool(cluster.where_now(job))
         ahead = fits and (job is head or (not head_fits and bool(cluster.where_now(job, reserved))))
         seen[row, :6] = job.width / table.processors, share(job.request), share(now - job.submit), fits, ahead, 1
         asks = (part(asked, of) for asked, of in zip((job.cores, job.memory, job.gpus), most, strict=True))
-        there = max(free_of(cluster, inside[partition])[0] for partition in job.partitions)
-        seen[row, 6:12] = job.nodes / len(table), *asks, job.is_exclusive, there
+        most_free = max(free_of(cluster, inside[partition])[0] for partition in job.partitions)
+        seen[row, 6:12] = job.nodes / len(table), *asks, job.is_exclusive, most_free
         seen[row, 12:] = [place in job.partitions for place in range(len(partitions))]
         mask[row] = fits or reserves
     cores, memory, gpus, idle = free_of(cluster, every)
@@ -74,7 +87,8 @@ def seen_on_nodes(cluster: Cluster, k: int, to_come: bool, reserves: bool) -> tu
         seen[row, 12:] = [bool(set(nodes) & set(other)) for other in inside] if row <= k + kinds else 0.0
         if row > k + kinds:
             seen[row, 12 + row - k - 1 - kinds] = 1
-    mask[k] = bool(cluster.running) or to_come
+    changes = cluster.changes() if isinstance(cluster, AwayCluster) else set()
+    mask[k] = bool(cluster.running) or to_come or any(time > now for time in changes)
     return seen, mask
 
 
@@ -92,6 +106,8 @@ class Played:
         """Ask until nobody that is seen fits, or the agent waits, or has somebody wait with a reservation."""
         while any(cluster.where_now(job) for job in cluster.waiting[: self.k]):
             to_come = any(job.start is None and job not in cluster.waiting for job in self.jobs)
+            if isinstance(cluster, AwayCluster):
+                to_come = cluster.is_to_come
             seen, mask = seen_on_nodes(cluster, self.k, to_come, self.reserves)
             action = self.agent(seen, mask)
             self.steps.append((seen, mask, action))
@@ -102,8 +118,8 @@ class Played:
                 cluster.start(job, where)
                 continue
             reservation = cluster.reserve(job, [])
-            assert reservation
+            reserved = [reservation] if reservation else []
             for other in list(cluster.waiting):
-                if other is not job and (where := cluster.where_now(other, [reservation])):
+                if other is not job and (where := cluster.where_now(other, reserved)):
                     cluster.start(other, where)
             return

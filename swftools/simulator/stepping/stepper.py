@@ -401,7 +401,7 @@ class Stepper(Follows):
         log = self._simulation._replay.log
         runs = np.flatnonzero(log.job[: log.size[0]] == job)
         if not len(runs):
-            return np.inf if stuck_jobs(self._simulation._driver)[job] else np.nan
+            return np.inf if stuck_jobs(self._machine, job + 1)[job] else np.nan
         start = float(log.start[runs[0]])
         return start if start < self._for_good else np.inf
 

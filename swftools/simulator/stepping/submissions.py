@@ -314,7 +314,7 @@ def named_by(simulation: Simulation, job: Mapping[str, Any]) -> tuple[int | None
 def let_wait(simulation: Simulation, job: int, other: int, think_time: float) -> None:
     """Let a job that is to come wait for another one, that has ended or not; for one that left before it does not."""
     driver = simulation._driver
-    if stuck_jobs(driver)[other]:
+    if stuck_jobs(driver.machine, driver.jobs)[other]:
         return
     arena, taken_out = driver.seat.arena, simulation._taken_out
     dependents = driver.replay.dependents
