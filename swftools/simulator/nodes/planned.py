@@ -23,6 +23,7 @@ from swftools.simulator.machine.waiting_queue import NOBODY, is_waiting, put
 from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.nodes.classes import quit_class
 from swftools.simulator.nodes.holding import take_nodes
+from swftools.simulator.nodes.idle_gaps import MOST_GAPS, first_idle
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.rooms import RoomsFound, empty_rooms, row_for
 from swftools.simulator.nodes.state import SPARING, NodeMachine
@@ -40,7 +41,7 @@ from swftools.simulator.nodes.timelines import (
     may_have_room,
 )
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
-from swftools.simulator.nodes.words import suffices
+from swftools.simulator.nodes.words import WHOLE, suffices
 from swftools.simulator.planning import planned_length
 
 SOON = 1.0
@@ -130,7 +131,9 @@ def hold_nodes(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, en
     """Let a job have its nodes from one time to another."""
     need, first = machine.asked.need[job], machine.asked.first[job]
     for at in range(first, first + machine.asked.nodes[job]):
-        hold(plan.lines, machine.nodes.held[at], begin, end, need)
+        node = machine.nodes.held[at]
+        forget_past(plan.lines, node, machine.clock[NOW])
+        hold(plan.lines, node, begin, end, need)
 
 
 @kernel(allocates=False)
@@ -139,6 +142,7 @@ def let_nodes_go(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, 
     need, first = machine.asked.need[job], machine.asked.first[job]
     for at in range(first, first + machine.asked.nodes[job]):
         node = machine.nodes.held[at]
+        forget_past(plan.lines, node, machine.clock[NOW])
         let_go(plan.lines, node, begin, end, need, machine.nodes.capacity[node])
 
 
@@ -254,7 +258,7 @@ def room_from_now(
     rooms, at, now, changes = plan.rooms, row + node, machine.clock[NOW], plan.lines.changes[node]
     if not suffices(machine.nodes.capacity[node], machine.asked.need[job]):
         return np.inf, np.inf, NO_STEP
-    if plan.own[node] == plan.own[-1]:
+    if plan.own[node] == plan.own[-1] or machine.asked.need[job] & WHOLE:
         return room_of(machine, plan, job, node, length, now, until, NO_STEP)
     since = now
     if rooms.stamp[at] >> 1 == changes:
@@ -300,10 +304,11 @@ def room_of(
     """
     need = machine.asked.need[job]
     is_own = plan.own[node] == plan.own[-1]
-    if not is_own and not may_have_room(plan.lines, node, need, length, until):
+    if not may_have_room(plan.lines, node, need, length, until) and not is_own:
         return np.inf, np.inf, NO_STEP
-    forget_past(plan.lines, node, machine.clock[NOW])
     own_begin, own_end = (plan.begin[job], plan.end[job]) if is_own else (np.inf, np.inf)
+    if need & WHOLE and plan.lines.idle.many[node] <= MOST_GAPS:
+        return first_idle(plan.lines.idle, node, length, since, until, own_begin, own_end, start)
     return first_room(plan.lines, node, need, length, since, until, own_begin, own_end, start)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from swftools.kernel import BoolArray, FloatArray, IntArray, ShortArray, kernel
 from swftools.simulator.instants import instant
 from swftools.simulator.nodes.holding import given_back
+from swftools.simulator.nodes.idle_gaps import IdleGaps, empty_idle_gaps, list_gap
 from swftools.simulator.nodes.words import WHOLE, cores_in, suffices, without
 
 USED, SPARE, KNOWS = range(3)
@@ -37,7 +38,8 @@ class Timelines(NamedTuple):
     By step: its ``time`` (s), what is ``free`` from then on, how many ``users`` the node has, and the ``next`` step of
     the node, or ``NO_STEP``. By node: its ``first`` step; and, if it ``is_measured``, of its gaps, in which some core
     is free, and behind these of those in which nobody is there: how long the ``longest`` is that ends, and when the
-    ``last`` begins, which does not (s). ``changes`` counts by node, from 1 on, how often its steps changed.
+    ``last`` begins, which does not (s); and its ``idle`` gaps. ``changes`` counts by node, from 1 on, how often its
+    steps changed.
     """
 
     time: FloatArray
@@ -48,6 +50,7 @@ class Timelines(NamedTuple):
     longest: FloatArray
     last: FloatArray
     is_measured: BoolArray
+    idle: IdleGaps
     changes: IntArray
     counts: IntArray
 
@@ -63,7 +66,7 @@ def empty_timelines(nodes: int, parts: int) -> Timelines:
     users, behind, first = np.broadcast_to(none, steps), np.broadcast_to(none, steps), np.broadcast_to(none, nodes)
     longest, last, is_measured = np.zeros(2 * nodes), np.zeros(2 * nodes), np.zeros(nodes, np.bool_)
     changes, counts = np.zeros(nodes, np.int64), np.zeros(KNOWS + 1, np.int64)
-    return Timelines(time, free, users, behind, first, longest, last, is_measured, changes, counts)
+    return Timelines(time, free, users, behind, first, longest, last, is_measured, empty_idle_gaps(nodes), changes, counts)
 
 
 @kernel(allocates=False)
@@ -204,7 +207,8 @@ def may_have_room(lines: Timelines, node: int, need: int, duration: float, until
 
 @kernel(allocates=False)
 def _measure(lines: Timelines, node: int) -> None:
-    """Find out how long the gaps of a node are."""
+    """Find out how long the gaps of a node are, and list those in which nobody is there."""
+    lines.idle.many[node] = 0
     longest, longest_alone, since, since_alone = 0.0, 0.0, np.inf, np.inf
     step = lines.first[node]
     while step != NO_STEP:
@@ -215,9 +219,12 @@ def _measure(lines: Timelines, node: int) -> None:
             longest, since = max(longest, time - since), np.inf
         if lines.users[step] == 0:
             since_alone = min(since_alone, time)
-        else:
+        elif since_alone < np.inf:
+            list_gap(lines.idle, node, since_alone, time)
             longest_alone, since_alone = max(longest_alone, time - since_alone), np.inf
         step = lines.next[step]
+    if since_alone < np.inf:
+        list_gap(lines.idle, node, since_alone, np.inf)
     lines.longest[2 * node], lines.last[2 * node] = longest, since
     lines.longest[2 * node + 1], lines.last[2 * node + 1] = longest_alone, since_alone
     lines.is_measured[node] = True
