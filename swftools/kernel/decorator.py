@@ -115,9 +115,7 @@ def kernel(function: Callable[P, R], /) -> Kernel[P, R]: ...
 def kernel(
     signature: Any = None, /, *, allocates: bool = True, merges: bool = False, apart: bool = False
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
-def kernel(
-    function: Any = None, /, *, allocates: bool = True, merges: bool = False, apart: bool = False
-) -> Any:
+def kernel(function: Any = None, /, *, allocates: bool = True, merges: bool = False, apart: bool = False) -> Any:
     """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for given types only.
 
     Kernels release the interpreter's lock. Compiled code is kept on disk, except for functions that another process
