@@ -39,14 +39,15 @@ KEPT = 4
 class Form(NamedTuple):
     """How a kernel is compiled.
 
-    Whether it counts references, goes into its callers, and is checked; and who calls it: Python, other kernels, or
-    whoever knows its place.
+    Whether it counts references, goes into its callers, and is checked; who calls it: Python, other kernels, or whoever
+    knows its place; and whether its code stays apart from that of its callers.
     """
 
     allocates: bool
     merges: bool
     checked: bool
     called_by: str
+    apart: bool = False
 
 
 _COMPILING: ContextVar[tuple[Any, ...]] = ContextVar("what is being compiled, each for the one before", default=())
@@ -104,8 +105,8 @@ def _compile_plainly(function: Callable[..., Any], signature: Any, form: Form) -
     options: dict[str, Any] = {"nogil": True}
     if form.checked:
         options["boundscheck"] = True  # False would overrule NUMBA_BOUNDSCHECK
-    if form.merges:
-        options |= merging()
+    if form.merges or form.apart:
+        options |= merging(form.merges)
     dispatcher: Any = njit(**options)(function)
     _FORMS[dispatcher] = form._replace(allocates=True)  # it counts references, as numba does
     if signature is not None:
@@ -120,7 +121,7 @@ def _compile(function: Callable[..., Any], signature: Any, form: Form) -> Any:
     inner, placed = form.called_by == "kernels", form.called_by == "place"
     with compiler_lock():
         dispatcher = inside.new_dispatcher(
-            function, inside.CompileOptions(not form.allocates, form.merges, form.checked, inner, placed)
+            function, inside.CompileOptions(not form.allocates, form.merges, form.checked, inner, placed, form.apart)
         )
         _FORMS[dispatcher] = form
         _OURS.add(dispatcher)

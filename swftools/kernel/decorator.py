@@ -29,16 +29,24 @@ class Kernel(SeenByNumba, Generic[P, R]):
         False: neither it nor what it calls makes an array, so references to arrays need not be counted.
     merges : bool
         Its code becomes part of each kernel that calls it, however long it is.
+    apart : bool
+        Its code becomes part of no kernel that calls it; and what it calls becomes so where the compiler likes.
     """
 
     def __init__(
-        self, function: Callable[P, R], signature: Any = None, allocates: bool = True, merges: bool = False
+        self,
+        function: Callable[P, R],
+        signature: Any = None,
+        allocates: bool = True,
+        merges: bool = False,
+        apart: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.signature = signature
         self.allocates = allocates
         self.merges = merges
+        self.apart = apart
         note_kernel(function)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -97,16 +105,17 @@ class Kernel(SeenByNumba, Generic[P, R]):
     def _compile(self, *, checked: bool, called_by: str) -> Any:
         from swftools.kernel.cache import Form, compile_function  # noqa: PLC0415 (imports numba, which takes half a second)
 
-        return compile_function(self.py_func, self.signature, Form(self.allocates, self.merges, checked, called_by))
+        form = Form(self.allocates, self.merges, checked, called_by, self.apart)
+        return compile_function(self.py_func, self.signature, form)
 
 
 @overload
 def kernel(function: Callable[P, R], /) -> Kernel[P, R]: ...
 @overload
 def kernel(
-    signature: Any = None, /, *, allocates: bool = True, merges: bool = False
+    signature: Any = None, /, *, allocates: bool = True, merges: bool = False, apart: bool = False
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
-def kernel(function: Any = None, /, *, allocates: bool = True, merges: bool = False) -> Any:
+def kernel(function: Any = None, /, *, allocates: bool = True, merges: bool = False, apart: bool = False) -> Any:
     """Make a function a kernel: ``@kernel``, or ``@kernel(signature)`` for given types only.
 
     Kernels release the interpreter's lock. Compiled code is kept on disk, except for functions that another process
@@ -115,7 +124,9 @@ def kernel(function: Any = None, /, *, allocates: bool = True, merges: bool = Fa
     ``@kernel(allocates=False)`` is for kernels that make no array and call none that returns a new one; others are
     refused. They are several times as fast when arrays are passed on (``swftools.kernel.cache`` says why).
     ``@kernel(merges=True)`` is for a kernel that is called in one place, with many arrays, which then need not be
-    passed.
+    passed; all that it calls becomes part of it as well, but for what is behind a kernel that is ``apart``.
+    ``@kernel(apart=True)`` is for a kernel that takes long beside a call, and that calls many: where each of them
+    becomes part of all of its callers, which are called in several places, compiling takes minutes.
 
     Examples
     --------
@@ -127,4 +138,4 @@ def kernel(function: Any = None, /, *, allocates: bool = True, merges: bool = Fa
     """
     if callable(function) and hasattr(function, "__code__"):
         return Kernel(function)
-    return lambda source: Kernel(source, function, allocates, merges)
+    return lambda source: Kernel(source, function, allocates, merges, apart)

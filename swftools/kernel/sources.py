@@ -126,6 +126,6 @@ def _meaning(value: Any) -> str:
     if hasattr(value, "meaning"):
         return str(value.meaning)
     if hasattr(value, "py_func"):
-        options = [str(getattr(value, name, None)) for name in ("allocates", "merges", "signature")]
+        options = [str(getattr(value, name, None)) for name in ("allocates", "merges", "apart", "signature")]
         return f"kernel {value.py_func.__module__}.{value.py_func.__qualname__} {options}"
     return type(value).__qualname__

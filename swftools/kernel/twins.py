@@ -74,7 +74,8 @@ class Twins:
         if source is value.py_func:
             return value
         if id(value) not in self._made:
-            self._made[id(value)] = type(value)(source, value.signature, value.allocates, value.merges)
+            options = value.signature, value.allocates, value.merges, value.apart
+            self._made[id(value)] = type(value)(source, *options)
             self._kept.append(value)
         return self._made[id(value)]
 

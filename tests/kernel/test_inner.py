@@ -61,6 +61,21 @@ def test_what_python_and_kernels_call_is_compiled_for_both() -> None:
     assert (first(3), last(3), first(4), last.py_func(3)) == (8, 4, 10, 4)
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_is_apart_becomes_part_of_no_caller(apart: bool) -> None:
+    """Nor has what it calls to, as it would where it is called for a kernel that becomes part of its callers."""
+    last = kernel(lambda n: n * 3)
+    middle = kernel(apart=apart)(lambda n: last(n) + 1)
+    merged = kernel(merges=True)(lambda n: middle(n) * 2)
+    first = kernel(lambda n: merged(n) + middle(n))
+    assert first(4) == 39
+    (code,) = first.compiled.inspect_llvm().values()
+    kinds = [line for line in code.splitlines() if line.startswith("define ") and "lambda" in line]
+    assert len(kinds) == 3 + apart  # as numba, C and Python call the first one
+    (result,) = last.inner.overloads.values()
+    assert ("alwaysinline" in result.library.get_llvm_str()) is not apart
+
+
 class Deep(NamedTuple):
     """A tuple in a tuple in a tuple."""
 

@@ -44,6 +44,12 @@ def apart(x: int) -> int:
     return x * 0
 
 
+@kernel(allocates=False, apart=True)
+def remote(x: int) -> int:
+    """Reach it, and stay apart."""
+    return between(x)
+
+
 @kernel(allocates=False, merges=True)
 def outer(x: int, more: int = 3) -> int:
     """Reach it through another one."""
@@ -105,6 +111,8 @@ def test_how_it_is_compiled_is_that_of_the_first(twins: Twins) -> None:
     twin = twins.standing_for(outer)
     assert (twin.allocates, twin.merges, twin.signature) == (False, True, None)
     assert twins.standing_for(between).allocates
+    assert not twin.apart
+    assert twins.standing_for(remote).apart
 
 
 def test_what_reaches_nothing_exchanged_is_itself(twins: Twins) -> None:

@@ -101,13 +101,16 @@ def option_of(dispatcher: Any, name: str, default: object = False) -> Any:
     return dispatcher.targetoptions.get(name, default)
 
 
-def merging() -> dict[str, bool]:
-    """Return the option by which a kernel becomes part of its callers, if numba has it, which does not document it."""
+def merging(merges: bool) -> dict[str, bool]:
+    """Return the option by which a kernel becomes part of its callers, or does not have to because they do of theirs.
+
+    There is none if numba has it not, which does not document it.
+    """
     try:
         from numba.core.options import DefaultOptions  # noqa: PLC0415 (takes half a second)
     except ImportError:
         return {}
-    return {"forceinline": True} if hasattr(DefaultOptions, "forceinline") else {}
+    return {"forceinline": merges} if hasattr(DefaultOptions, "forceinline") else {}
 
 
 def type_of_dispatcher(dispatcher: Any) -> Any:

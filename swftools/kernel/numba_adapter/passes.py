@@ -71,6 +71,17 @@ class _Library(_codegen.JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
+class _LibraryApart(_Library):
+    """The same of a kernel whose code never becomes part of those that call it."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Say so to LLVM."""
+        for function in ir_module.functions:
+            if not function.is_declaration and "alwaysinline" not in function.attributes:  # its helpers are
+                function.attributes.add("noinline")
+        super().add_ir_module(ir_module)
+
+
 class _NoEnvironment:
     def set_env(self, name: str, environment: Any) -> None:
         """Do nothing."""
@@ -81,15 +92,24 @@ class _IntoLibrary(_machinery.FunctionPass):  # type: ignore[misc]
     """Make the library that the code goes into."""
 
     _name = "swftools_into_library"
+    _kind: Any = _Library
 
     def __init__(self) -> None:
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
         """Make it before numba would."""
-        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self._kind(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return False
+
+
+@_machinery.register_pass(mutates_CFG=False, analysis_only=True)
+class _IntoLibraryApart(_IntoLibrary):
+    """The same where the code stays apart."""
+
+    _name = "swftools_into_library_apart"
+    _kind = _LibraryApart
 
 
 @_machinery.register_pass(mutates_CFG=False, analysis_only=True)
@@ -120,12 +140,20 @@ class _Compiler(_compilers.CompilerBase):  # type: ignore[misc]
 class InnerCompiler(_Compiler):
     """The one for what only kernels call."""
 
+    _into: Any = _IntoLibrary
+
     def define_pipelines(self) -> list[Any]:
         """Return its steps."""
         steps = _compilers.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        steps.add_pass_after(_IntoLibrary, typed_passes.NoPythonSupportedFeatureValidation)
+        steps.add_pass_after(self._into, typed_passes.NoPythonSupportedFeatureValidation)
         steps.finalize()
         return [steps]
+
+
+class ApartCompiler(InnerCompiler):
+    """The one for what they call, and what stays apart from them."""
+
+    _into = _IntoLibraryApart
 
 
 class OuterCompiler(_Compiler):

@@ -18,7 +18,7 @@ from numba.core import caching
 from numba.core.runtime import nrt
 
 from swftools.kernel.numba_adapter import NumbaIsOtherwiseError
-from swftools.kernel.numba_adapter.passes import InnerCompiler, OuterCompiler, rebuilt_inner
+from swftools.kernel.numba_adapter.passes import ApartCompiler, InnerCompiler, OuterCompiler, rebuilt_inner
 
 _caching: Any = caching  # numba says nothing of its types
 
@@ -39,7 +39,8 @@ class CompileOptions(NamedTuple):
     """How a kernel is compiled: where all is false, as Python calls it.
 
     ``uncounted`` is without counting references to arrays, ``merged`` into each of its callers, ``checked`` with a look
-    at each index; ``inner`` is for kernels to call alone, ``placed`` for who knows where it lies.
+    at each index; ``inner`` is for kernels to call alone, ``placed`` for who knows where it lies; ``apart`` is an inner
+    one whose code does not become part of its callers'.
     """
 
     uncounted: bool = False
@@ -47,6 +48,7 @@ class CompileOptions(NamedTuple):
     checked: bool = False
     inner: bool = False
     placed: bool = False
+    apart: bool = False
 
 
 def new_dispatcher(function: Callable[..., Any], options: CompileOptions) -> Any:
@@ -55,13 +57,14 @@ def new_dispatcher(function: Callable[..., Any], options: CompileOptions) -> Any
     # of the simulator's engine went there. A function that makes no array has nothing to count: whoever calls it holds
     # what it is given. There is no public option for that; where it is not given it is the caller's.
     given: dict[str, Any] = {"nogil": True, "_nrt": not options.uncounted}
-    if options.merged:
-        given["forceinline"] = True
+    if options.merged or options.apart:  # where it is not given it is the caller's, too, and that of its caller
+        given["forceinline"] = options.merged
     if options.checked:
         given["boundscheck"] = True  # False would overrule NUMBA_BOUNDSCHECK
     if options.inner or options.placed:
         given |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return njit(**given, pipeline_class=InnerCompiler if options.inner else OuterCompiler)(function)
+    inner = ApartCompiler if options.apart else InnerCompiler
+    return njit(**given, pipeline_class=inner if options.inner else OuterCompiler)(function)
 
 
 class CompilationSteps(Protocol):

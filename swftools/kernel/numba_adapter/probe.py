@@ -48,6 +48,7 @@ PIPELINE = {
         "JITCodeLibrary._finalize_final_module",
         "JITCodeLibrary._optimize_final_module",
         "JITCodeLibrary._verify_declare_only_symbols",
+        "JITCodeLibrary.add_ir_module",
         "JITCodeLibrary.codegen",
         "JITCodeLibrary.enable_object_caching",
         "JITCodeLibrary.get_pointer_to_function",
@@ -264,7 +265,7 @@ def _try_pipeline() -> None:
         _expect("an error", _raised(ValueError, below, values), ("below zero",))
         template = inner.get_call_template((typeof(values), types.int64), {})
         _expect("what is returned", pipeline.returns_array(inner, template), False)
-        inner = made(_third, "third", {}, checked=True, inner=True)
+        inner = made(_third, "third", {}, checked=True, inner=True, apart=True)
         beyond = made(_beyond, 0, {"third": inner}, checked=True)
         _expect("a checked index", len(_raised(IndexError, beyond, values)), 1)
     if told:

@@ -55,7 +55,7 @@ from swftools.simulator.slurm.state import (
 )
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, apart=True)
 def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
     """Note what happened, do what is due now, and ask to be woken when the next thing is."""
     now, counts, clock = machine.clock[NOW], state.counts, state.clock
