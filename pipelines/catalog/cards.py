@@ -257,7 +257,7 @@ class DataSetCard:
 
 @dataclass(frozen=True, kw_only=True, config=_CARD)
 class TablesCard:
-    """What is known about tables that are no log of jobs, such as polls of a queue: several files, read as one table."""
+    """What is known about tables that are no log of jobs, such as polls of a queue; their files are read as one."""
 
     name: str
     title: Text

@@ -66,7 +66,8 @@ def files_of(card: TablesCard) -> dict[str, str]:
 
 def hash_of_tables(card: TablesCard) -> str:
     """Return a hash of what will be read: the name and hash of each file that is here, or can be fetched."""
-    lines = [f"{known or _sha256(path)}  {name}\n" for name, known, path in _found(card) if known or path]
+    hashes = [(name, known or (_sha256(path) if path else "")) for name, known, path in _found(card)]
+    lines = [f"{sha256}  {name}\n" for name, sha256 in hashes if sha256]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -93,7 +94,9 @@ def read_tables(card: TablesCard) -> Tables:
 
 def _found(card: TablesCard) -> Iterator[tuple[str, str, Path | None]]:
     """Yield each file with its hash, empty where nobody can fetch it, and its path, if it is on this machine."""
-    folders = [Path(card.folder)] if card.folder else [each for top in log_directories() for each in (top / card.name, top)]
+    folders = (
+        [Path(card.folder)] if card.folder else [each for top in log_directories() for each in (top / card.name, top)]
+    )
     for name, known in files_of(card).items():
         paths = (folder / f"{name}{suffix}" for folder in folders for suffix in _SUFFIXES)
         path = next((path for path in paths if path.is_file()), None)
@@ -105,18 +108,24 @@ def _checked(card: TablesCard, name: str, known: str, path: Path | None) -> Path
     if path is None:
         return Path(fetch_log(f"{card.url}{name}", sha256=known))
     if known and (found := _sha256(path)) != known:
-        raise AcquireError(f"{path}: its text has the sha256 {found}, not {known} as in card {card.name}; fetch it again")
+        raise AcquireError(
+            f"{path}: its text has the sha256 {found}, not {known} as in card {card.name}; fetch it again"
+        )
     return path
 
 
 def _queue_polls(paths: Sequence[Path], names: Sequence[str]) -> pd.DataFrame:
-    parts = [read_queue_polls(path, all_columns=True).rows.assign(file=name) for path, name in zip(paths, names, strict=True)]
+    parts = [
+        read_queue_polls(path, all_columns=True).rows.assign(file=name) for path, name in zip(paths, names, strict=True)
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
 def _start_estimates(paths: Sequence[Path], names: Sequence[str]) -> pd.DataFrame:
     """Read what Slurm said of the starts of jobs, and when they started (``sbatch --test-only``)."""
-    return pd.concat([pd.read_csv(path).assign(file=name) for path, name in zip(paths, names, strict=True)], ignore_index=True)
+    return pd.concat(
+        [pd.read_csv(path).assign(file=name) for path, name in zip(paths, names, strict=True)], ignore_index=True
+    )
 
 
 _READERS: dict[str, Callable[[Sequence[Path], Sequence[str]], pd.DataFrame]] = {

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from pipelines.catalog.cards import TablesCard
 from pipelines.keys import content_key
 from pipelines.logs.find import find_log
 from pipelines.logs.tables import Tables, read_tables
@@ -30,8 +31,20 @@ class ReadTables(LogTask):
     def check_values(self) -> None:
         """Raise ParameterError if what is named is a log, or nothing."""
         super().check_values()
+        _ = self.card
+
+    @property
+    def card(self) -> TablesCard:
+        """The card of the tables.
+
+        Raises
+        ------
+        ParameterError
+            What is named is a log, or nothing.
+        """
         if self.found.tables is None:
             raise ParameterError(f"{self.log} is no card under tables in data_catalog.yaml; name one of these")
+        return self.found.tables
 
     @property
     @once_a_look
@@ -45,8 +58,7 @@ class ReadTables(LogTask):
 
     def run(self) -> None:
         """Read them."""
-        assert self.found.tables is not None  # by check_values
-        read = read_tables(self.found.tables)
+        read = read_tables(self.card)
         with self.output().fill() as directory:
             read.table.to_parquet(directory / "table.parquet", index=False)
             names = {"files": read.files, "found": read.found}

@@ -42,8 +42,8 @@ READERS: dict[str, type[CleanTrace | ReadTables]] = {"logs": CleanTrace, "tables
 class RunExperiment(RulesTask):
     """Run an experiment of a paper on a log.
 
-    Reads the cleaned trace, or the tables of a paper that is about these; writes ``<work root>/experiments/<key>/`` with the table measurements; complete when that
-    exists.
+    Reads the cleaned trace, or the tables that the paper is about; writes ``<work root>/experiments/<key>/`` with the
+    table measurements; complete when that exists.
     """
 
     code_version = 1

@@ -139,7 +139,9 @@ def _read(path: str | os.PathLike[str], all_columns: bool) -> QueuePolls:
     del columns["start_time"]
     if all_columns:
         own = {*columns, *_TIMES, *_NUMBERS, *_NAMES}
-        columns |= {column: frame[column] for column in map(str, frame) if column not in own and "Unnamed" not in column}
+        columns |= {
+            column: frame[column] for column in map(str, frame) if column not in own and "Unnamed" not in column
+        }
     first = ["log_id", "poll_time", "submit_time", "waited", "wait_ahead", "requested_time", "run_time", "processors"]
     rows = pd.DataFrame(columns)[is_sound].reset_index(drop=True)
     rows = rows[[*first, *(column for column in rows if column not in first)]]

@@ -24,6 +24,7 @@ from pipelines.papers.popa2023.fits import folds_run, past_run
 from pipelines.papers.popa2023.models import BOOSTING, CONSTANT, LINEAR
 from pipelines.papers.popa2023.polls import HONEST, THEIRS, WITHOUT_RUN_TIME
 from pipelines.papers.popa2023.tables import name_of
+from swftools.kernel import FloatArray
 from swftools.plots.series import look_at
 
 if TYPE_CHECKING:
@@ -98,7 +99,12 @@ def cells_future(found: Measurements, printed: Printed, quick: bool) -> Iterator
             mean, error = weighted(each, weight)
             label, of = f"{name_of(log)}: {row}", f"of {len(days)} days, from the 21st on each fifth up to the last"
             yield Cell(label, "mse", mean, f"mean squared error of log10 seconds, {of}", spread=error)
-            yield Cell(label, "median day", float(np.median(each)) if len(each) else nan, f"median of the days' own errors, {of}")
+            yield Cell(
+                label,
+                "median day",
+                float(np.median(each)) if len(each) else nan,
+                f"median of the days' own errors, {of}",
+            )
             yield Cell(label, "worst day", float(each.max()) if len(each) else nan, f"largest of them, {of}")
 
 
@@ -124,7 +130,9 @@ def cells_bounds(found: Measurements, printed: Printed, quick: bool) -> Iterator
             yield Cell(label, "told", told, "share of the rows, from the 21st day on, that are told a bound")
             kept = f"share of these whose rest of the wait was within the bound of the {TARGET} quantile"
             yield Cell(label, "kept", value("share kept"), kept, spread=value("error"))
-            yield Cell(label, "days kept", value("days kept"), f"share of the days on which that share is {TARGET} or more")
+            yield Cell(
+                label, "days kept", value("days kept"), f"share of the days on which that share is {TARGET} or more"
+            )
             yield Cell(label, "bound / wait", value("median ratio"), "median of the bound over the rest of the wait")
 
 
@@ -152,7 +160,7 @@ TOLD_CHECKS = {
     "shortest wait": "shortest rest of a wait",
     "median wait": "median rest of a wait",
     "level_fs is Fair Tree's": "rows whose level_fs is share / usage, as Fair Tree of policy slurm has it",
-    "level_fs is missing, share and usage 0": "rows without a level_fs, of accounts without share or usage; Fair Tree has 0",
+    "level_fs is missing, share and usage 0": "rows without a level_fs: neither share nor usage; Fair Tree has 0",
     "level_fs is another": "rows with another level_fs",
     "not yet known": "share of the rows before the last day whose waits were not over at its poll",
 }
@@ -187,7 +195,7 @@ def by_day(found: Measurements, log: str, run: Run, measure: str) -> dict[str, f
     return dict(zip(own["x"], own["value"].astype(float), strict=True))
 
 
-def weighted(each: np.ndarray, weight: np.ndarray) -> tuple[float, float]:  # type: ignore[type-arg]
+def weighted(each: FloatArray, weight: FloatArray) -> tuple[float, float]:
     """Return the mean over days, weighted, and its standard error, that of a ratio of sums; NaN of no day."""
     if not len(each) or np.isnan(each).any() or not weight.sum():
         return nan, nan
@@ -228,7 +236,7 @@ def draw_bounds(measurements: pd.DataFrame) -> Figure:
             place.plot(list(curve), list(curve.values()), label=NAMES[method], markersize=3.5, **look_at(number))
         place.axhline(TARGET, color="black", linestyle=":", linewidth=1.0)
         place.set(title=name_of(log), ylabel="share within the bound", ylim=(0.0, 1.02))
-        place.set_xticks(range(0, 1), [])
+        place.set_xticks(range(1), [])
         place.tick_params(axis="x", rotation=45)
         days = list(_curve(found, log, BOOSTED))
         place.set_xticks(range(0, len(days), 5), days[::5])

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bounds of the rest of a wait, which the study does not have: do they keep their promise, and how tight are they?
+"""Bounds of the rest of a wait, which the study does not have: whether they keep their promise, and how tight they are.
 
 QBETS learns the rests of waits of a partition, or of a partition and class of width. A rival learns from what was known
 at the poll: gradient boosting of the quantile, as it is or with adaptive conformal calibration by partition
 (``swftools.qbets.rivals``). Each poll is told from waits that were over at it, and from nothing else.
 
 Reading chosen
-    A row is a job that is submitted at the poll and waits for the rest of its wait. QBETS trims, and groups by requested
-    times, as by default; but it does not ask whether the machine is available, which polls once a day do not tell. A
-    group has 100 waits for training. The rival is fitted every seven polls, once 2,000 waits are known. All rows are
-    taken, as bounds need no column that may be missing; trees take what is missing as it is.
+    A row is a job that is submitted at the poll and waits for the rest of its wait. QBETS trims, and groups by
+    requested times, as by default; but it does not ask whether the machine is available, which polls once a day do not
+    tell. A group has 100 waits for training. The rival is fitted every seven polls, once 2,000 waits are known. All
+    rows are taken, as bounds need no column that may be missing; trees take what is missing as it is.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -88,7 +89,10 @@ def measure_bounds(polls: Tables, parameters: BoundsOfWaits, seed: int) -> pd.Da
         "median bound": float(np.median(bound[is_told])),
         **figures_of(rows.target[is_told], np.log10(np.maximum(bound[is_told], 1.0))),
     }
-    by_day = [("day", rows.days[place], "share kept", value) for place, value in days["mean"].items()]
+    by_day = [
+        ("day", rows.days[int(place)], "share kept", value)
+        for place, value in zip(days.index, days["mean"], strict=True)
+    ]
     return measured([*(("all", "", name, value) for name, value in values.items()), *by_day])
 
 
@@ -143,7 +147,9 @@ def _rival(rows: Rows, parameters: BoundsOfWaits, course: Course) -> FloatArray:
     """Return what the model in force at each poll predicts, s; it is fitted to all waits that are known then."""
     columns = columns_of(rows.table, HONEST).replace([np.inf, -np.inf], np.nan).to_numpy()
     predicted = np.full(len(columns), np.nan)
-    polls = [place for place in np.unique(rows.day) if course.known[np.argmax(rows.day == place)] >= parameters.first_fit]
+    polls = [
+        place for place in np.unique(rows.day) if course.known[np.argmax(rows.day == place)] >= parameters.first_fit
+    ]
     for turn in range(0, len(polls), parameters.refit_every):
         known = course.learnt[: course.known[np.argmax(rows.day == polls[turn])]]
         asked = np.flatnonzero(np.isin(rows.day, polls[turn : turn + parameters.refit_every]))
@@ -165,7 +171,7 @@ def _quantile_trees(known: FloatArray, target: FloatArray, asked: FloatArray, qu
     return told
 
 
-def _codes(column: pd.Series) -> IntArray:  # type: ignore[type-arg]
+def _codes(column: pd.Series[Any]) -> IntArray:
     """Return the place of each value among those that there are."""
     return pd.factorize(column, sort=True)[0].astype(np.int64)
 

@@ -58,7 +58,9 @@ def measure_checks(polls: Tables, parameters: ChecksOfRows, seed: int) -> pd.Dat
 
 def _levels(table: pd.DataFrame) -> dict[str, float]:
     """Return in how many rows level_fs is what Fair Tree makes of shares and usage, by where it is not."""
-    share, used, told = (table[name].to_numpy(np.float64) for name in ("norm_share_poll", "effect_use_poll", "level_fs_poll"))
+    share, used, told = (
+        table[name].to_numpy(np.float64) for name in ("norm_share_poll", "effect_use_poll", "level_fs_poll")
+    )
     ours = fair_tree_levels(share, used)
     is_same = (ours == told) | (np.abs(ours - told) <= NEAR * np.abs(told))
     return {

@@ -7,7 +7,7 @@ earlier days are told by day, too, and standard errors are those of days.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +77,8 @@ def measure_fit(polls: Tables, parameters: FitOfPaper, seed: int) -> pd.DataFram
     days = random_days(rows.days)
     columns = columns_of(rows.table, parameters.columns)
     parts = {name: rows.of(part) for name, part in days._asdict().items()}
-    found = _predicted(rows, columns, parameters.model, parts["train"], parts)
+    predicted = _told(rows, columns, parameters.model, parts["train"], parts)
+    found = _of_parts(rows, parts, predicted)
     told = [(name, "", "days", float(len(part))) for name, part in days._asdict().items()]
     told += [(name, "", "days found", _days_found(rows, part)) for name, part in parts.items()]
     return measured([*told, *found])
@@ -93,8 +94,8 @@ def measure_folds(polls: Tables, parameters: FoldsOfDays, seed: int) -> pd.DataF
     predicted = np.zeros(len(rows.target))
     for number in range(parameters.folds):
         is_asked = fold[rows.day] == number
-        told = _told(rows, columns, parameters.model, np.flatnonzero(~is_asked), np.flatnonzero(is_asked))
-        predicted[is_asked] = told
+        known, asked = np.flatnonzero(~is_asked), np.flatnonzero(is_asked)
+        predicted[asked] = _told(rows, columns, parameters.model, known, {ALL: asked})[ALL]
     return measured([*_figures(ALL, rows.target, predicted), *_by_day(rows, predicted, present)])
 
 
@@ -111,11 +112,12 @@ def measure_past(polls: Tables, parameters: PastDays, seed: int) -> pd.DataFrame
         if parameters.known:
             known = rows.known_by(float(rows.table["poll_time"].to_numpy()[parts["test"]].min()))
             parts = {name: part if name == "test" else part[known[part]] for name, part in parts.items()}
-        found = list(_predicted(rows, columns, parameters.model, parts["train"], parts))
-        predicted[parts["test"]] = _told(rows, columns, parameters.model, parts["train"], parts["test"])
+        told = _told(rows, columns, parameters.model, parts["train"], parts)
+        predicted[parts["test"]] = told["test"]
+        found = list(_of_parts(rows, parts, told))
     is_asked = ~np.isnan(predicted)
-    told = _figures(ALL, rows.target[is_asked], predicted[is_asked])
-    return measured([*found, *told, *_by_day(rows, predicted, asked)])
+    figures = _figures(ALL, rows.target[is_asked], predicted[is_asked])
+    return measured([*found, *figures, *_by_day(rows, predicted, asked)])
 
 
 def past_places(rows: Rows, first: int, every: int) -> list[int]:
@@ -127,19 +129,21 @@ def past_places(rows: Rows, first: int, every: int) -> list[int]:
     return [place for place in range(len(rows.days) - 1, first - 1, -every) if place in present][::-1]
 
 
-def _told(rows: Rows, columns: pd.DataFrame, model: str, known: IntArray, asked: IntArray) -> FloatArray:
-    """Return what a model that learns from some rows predicts of others."""
-    return predict(model, columns.iloc[known], rows.target[known], {ALL: columns.iloc[asked]})[ALL]
+def _told(
+    rows: Rows, columns: pd.DataFrame, model: str, known: IntArray, asked: Mapping[str, IntArray]
+) -> dict[str, FloatArray]:
+    """Return what a model that learns from some rows predicts of others, by part."""
+    parts = {name: columns.iloc[part] for name, part in asked.items()}
+    found = {name: part for name, part in parts.items() if len(part)}
+    return {name: np.zeros(0) for name in parts} | predict(model, columns.iloc[known], rows.target[known], found)
 
 
-def _predicted(
-    rows: Rows, columns: pd.DataFrame, model: str, known: IntArray, parts: dict[str, IntArray]
+def _of_parts(
+    rows: Rows, parts: Mapping[str, IntArray], predicted: Mapping[str, FloatArray]
 ) -> Iterator[tuple[str, str, str, float | None]]:
-    """Yield the figures of parts, of a model that learns from some rows."""
-    asked = {name: columns.iloc[part] for name, part in parts.items() if len(part)}
-    told = predict(model, columns.iloc[known], rows.target[known], asked)
+    """Yield the figures of parts."""
     for name, part in parts.items():
-        yield from _figures(name, rows.target[part], told.get(name, np.zeros(0)))
+        yield from _figures(name, rows.target[part], predicted[name])
 
 
 def _figures(

@@ -26,7 +26,9 @@ LITTLE = 1e-4
 TWO, THREE = np.log10(2.0), np.log10(3.0)
 
 
-def predict(model: str, known: pd.DataFrame, target: FloatArray, asked: Mapping[str, pd.DataFrame]) -> dict[str, FloatArray]:
+def predict(
+    model: str, known: pd.DataFrame, target: FloatArray, asked: Mapping[str, pd.DataFrame]
+) -> dict[str, FloatArray]:
     """Return what a model predicts of several sets of rows, log10 of seconds; it learns from ``known``.
 
     Parameters

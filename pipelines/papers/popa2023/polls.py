@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -102,13 +102,13 @@ def rows_of(polls: Tables, table: pd.DataFrame) -> Rows:
     """Return rows of a table, with their days."""
     days = [day_of(file) for file in polls.files]
     places = {file: place for place, file in enumerate(polls.files)}
-    day = table["file"].map(places).to_numpy(np.int64)
+    day: IntArray = np.array([places[file] for file in table["file"]], dtype=np.int64)
     return Rows(table, day, days, np.log10(table["wait_ahead"].to_numpy(np.float64)))
 
 
 def random_days(days: Sequence[str]) -> Days:
     """Return the days as the study draws them: a tenth for tests, as many of the others for validation."""
-    rng = np.random.RandomState(SEED)  # noqa: NPY002 (the generator of the study)
+    rng = np.random.RandomState(SEED)
     count = math.ceil(SHARE * len(days))
     test = sorted(map(str, rng.choice(sorted(days), count, replace=False)))
     valid = sorted(map(str, rng.choice(sorted(set(days) - set(test)), count, replace=False)))
@@ -120,7 +120,7 @@ def days_before(days: Sequence[str], place: int) -> Days:
 
     These are drawn with replacement, as the code of the study does it, so a day may be in them twice.
     """
-    rng = np.random.RandomState(SEED)  # noqa: NPY002 (as above)
+    rng = np.random.RandomState(SEED)
     before = sorted(days)[:place]
     valid = sorted(map(str, rng.choice(before, math.ceil(PAST_SHARE * place))))
     return Days(sorted(set(before) - set(valid)), valid, [sorted(days)[place]])
@@ -139,7 +139,8 @@ def columns_of(table: pd.DataFrame, columns: str) -> pd.DataFrame:
     """
     theirs = table.drop(columns=[name for name in LEFT_OUT if name in table])
     seconds = {name: _seconds(table[name]) for name in DATES}
-    numbers = theirs.drop(columns=list(DATES)).apply(pd.to_numeric).astype(np.float64).assign(**seconds)
+    numbers: pd.DataFrame = theirs.drop(columns=list(DATES)).apply(pd.to_numeric).astype(np.float64)
+    numbers = numbers.assign(**seconds)
     if columns == THEIRS:
         return numbers
     if columns == WITHOUT_RUN_TIME:
@@ -153,7 +154,7 @@ def columns_of(table: pd.DataFrame, columns: str) -> pd.DataFrame:
     )
 
 
-def _seconds(times: pd.Series) -> FloatArray:  # type: ignore[type-arg]
+def _seconds(times: pd.Series[Any]) -> FloatArray:
     """Return times in seconds since 1970, whether as numbers or as text."""
     if pd.api.types.is_numeric_dtype(times):
         return times.to_numpy(np.float64)

@@ -14,7 +14,7 @@ from pipelines.papers.popa2023.checks import ESTIMATES
 from pipelines.papers.popa2023.fits import fit_run, past_run
 from pipelines.papers.popa2023.models import BOOSTING, CONSTANT, LINEAR
 from pipelines.papers.popa2023.polls import THEIRS
-from pipelines.papers.popa2023.tables import CEDAR, GRAHAM, SLURM
+from pipelines.papers.popa2023.tables import SLURM
 from pipelines.papers.statements import Outcome, read_statements
 
 
@@ -59,11 +59,8 @@ def network_beside(found: Measurements, quick: bool, log: str, model: str, print
 
 
 MEASURED = {
-    function.__name__: function
-    for function in (closer_than_slurm, share_within_error, no_gain_by_days, network_beside)
+    function.__name__: function for function in (closer_than_slurm, share_within_error, no_gain_by_days, network_beside)
 }
 """By name, as entries of the file name them."""
 
 STATEMENTS = read_statements(__package__, MEASURED.values())
-
-__all__ = ["CEDAR", "GRAHAM", "MEASURED", "STATEMENTS", "cells_statements", "plan_statements"]
