@@ -16,7 +16,7 @@ import pandas as pd
 
 from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run
-from pipelines.papers.popa2023.bounds import BOOSTED, CALIBRATED, MEDIAN, METHODS, PARTITION, TARGET, WIDTH, bounds_run
+from pipelines.papers.popa2023.bounds import BOOSTED, CALIBRATED, MEDIAN, PARTITION, TARGET, WIDTH, bounds_run
 from pipelines.papers.popa2023.bounds import CONSTANT as KNOWN
 from pipelines.papers.popa2023.checks import CHECKS
 from pipelines.papers.popa2023.checks import UNITS as CHECK_UNITS
@@ -97,7 +97,10 @@ def cells_future(found: Measurements, printed: Printed, quick: bool) -> Iterator
             each = np.array([values.get(day, nan) for day in days])
             weight = np.array([rows.get(day, nan) for day in days])
             mean, error = weighted(each, weight)
-            label, of = f"{name_of(log)}: {row}", f"of {len(days)} days, from the 21st on each fifth up to the last"
+            label, of = (
+                f"{name_of(log)}: {row}",
+                f"of {len(days)} days, each eighth from the 21st on, the last among them",
+            )
             yield Cell(label, "mse", mean, f"mean squared error of log10 seconds, {of}", spread=error)
             yield Cell(
                 label,
@@ -112,7 +115,7 @@ def plan_bounds(quantile: float) -> Plan:
     """Return what plans the bounds of a quantile."""
 
     def plan(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every log)
-        return [bounds_run(quick, method, quantile) for method in METHODS]
+        return [bounds_run(quick, method, quantile) for method in NAMES]
 
     return plan
 
@@ -120,11 +123,11 @@ def plan_bounds(quantile: float) -> Plan:
 def cells_bounds(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield how many rows are told, how often bounds are kept, and how tight they are."""
     for log in found.logs:
-        for method in METHODS:
+        for method in NAMES:
             run, label = bounds_run(quick, method, TARGET), f"{name_of(log)}: {NAMES[method]}"
 
-            def value(name: str, log: str = log, run: Run = run) -> float:
-                return found.value(log, run, "all", name)
+            def value(name: str, log: str = log, run: Run = run, method: str = method) -> float:
+                return found.value(log, run, method, name)
 
             told = value("told") / value("rows") if value("rows") else nan
             yield Cell(label, "told", told, "share of the rows, from the 21st day on, that are told a bound")
@@ -139,10 +142,10 @@ def cells_bounds(found: Measurements, printed: Printed, quick: bool) -> Iterator
 def cells_medians(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield the figures of medians as predictions."""
     for log in found.logs:
-        for method in METHODS:
+        for method in NAMES:
             run = bounds_run(quick, method, MEDIAN)
             label, of = f"{name_of(log)}: {NAMES[method]}", "of the rows, from the 21st day on, that are told a median"
-            yield from _figures(found, log, run, label, of)
+            yield from _figures(found, log, run, label, of, method)
 
 
 def plan_checks(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every log)
@@ -188,10 +191,10 @@ MADE: dict[str, tuple[Plan, Cells]] = {
 # ---------------------------------------------------------------- days
 
 
-def by_day(found: Measurements, log: str, run: Run, measure: str) -> dict[str, float]:
+def by_day(found: Measurements, log: str, run: Run, measure: str, subject: str = "day") -> dict[str, float]:
     """Return a measure by day."""
     rows = found.table[(found.table["log"] == log) & (found.table["experiment"] == run.text)]
-    own = rows[(rows["subject"] == "day") & (rows["measure"] == measure)]
+    own = rows[(rows["subject"] == subject) & (rows["measure"] == measure) & (rows["x"] != "")]
     return dict(zip(own["x"], own["value"].astype(float), strict=True))
 
 
@@ -212,7 +215,7 @@ def paired(found: Measurements, log: str, run: Run, base: Run) -> tuple[float, f
     return weighted(each, np.array([rows[day] for day in days]))
 
 
-def _figures(found: Measurements, log: str, run: Run, label: str, of: str) -> Iterator[Cell]:
+def _figures(found: Measurements, log: str, run: Run, label: str, of: str, subject: str = "all") -> Iterator[Cell]:
     """Yield the three figures of a run."""
     definitions = {
         "mse": f"mean squared error of log10 seconds, {of}",
@@ -220,7 +223,7 @@ def _figures(found: Measurements, log: str, run: Run, label: str, of: str) -> It
         "within 3": f"share of the predictions within a factor of 3, {of}",
     }
     for name, definition in definitions.items():
-        yield Cell(label, name, found.value(log, run, "all", name), definition)
+        yield Cell(label, name, found.value(log, run, subject, name), definition)
 
 
 # ---------------------------------------------------------------- pictures
@@ -247,5 +250,6 @@ def draw_bounds(measurements: pd.DataFrame) -> Figure:
 
 def _curve(found: Measurements, log: str, method: str) -> dict[str, float]:
     """Return the share that was kept by day, of the run that was measured, quick or not."""
-    curves = (by_day(found, log, bounds_run(quick, method, TARGET), "share kept") for quick in (False, True))
+    runs = [bounds_run(quick, method, TARGET) for quick in (False, True)]
+    curves = (by_day(found, log, run, "share kept", method) for run in runs)
     return next((curve for curve in curves if curve), {})

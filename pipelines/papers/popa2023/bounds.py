@@ -14,6 +14,7 @@ Reading chosen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,14 +32,11 @@ from swftools.qbets import replay
 from swftools.qbets.rivals import ConformalGradientBoosting, Course
 from swftools.trace import Trace
 
-PARTITION, WIDTH, BOOSTED, CALIBRATED, CONSTANT = METHODS = (
-    "qbets-partition",
-    "qbets-partition-width",
-    "boosting",
-    "boosting-conformal",
-    "constant",
-)
+PARTITION, WIDTH, BOOSTED, CONSTANT = METHODS = ("qbets-partition", "qbets-partition-width", "boosting", "constant")
 """What is compared; the constant is the quantile of all waits that are known."""
+
+CALIBRATED = "boosting-conformal"
+"""What boosting tells once it is calibrated: measured with it, as both are of the same trees."""
 
 WIDTHS = (1, 4, 16, 64)
 """Classes of requested processors end at these; the last has no end."""
@@ -51,7 +49,7 @@ UNITS = {"rows": "rows", "told": "rows", "days": "days"}
 
 @dataclass(frozen=True)
 class BoundsOfWaits(Parameters):
-    """Which bound of which quantile; rows of the days from ``first`` on count."""
+    """Which bound of which quantile; rows of the days from ``first`` on, from 0 on, count."""
 
     NAME = "bounds"
     method: str = choice(*METHODS)
@@ -69,18 +67,38 @@ def measure_bounds(polls: Tables, parameters: BoundsOfWaits, seed: int) -> pd.Da
     least the quantile; ``median ratio``: of bound and wait; figures of the bound as a prediction.
     """
     rows = rows_of(polls, polls.table.sort_values(["poll_time", "submit_time"], kind="mergesort", ignore_index=True))
-    bound = _told(rows, parameters)
+    told = told_by(rows, parameters)
+    return measured(each for method, bound in told.items() for each in _measures(rows, parameters, method, bound))
+
+
+def told_by(rows: Rows, parameters: BoundsOfWaits) -> dict[str, FloatArray]:
+    """Return what each row is told, s, NaN where that is nothing; of boosting also once it is calibrated."""
+    if parameters.method in (PARTITION, WIDTH):
+        return {parameters.method: _qbets(rows, parameters)}
+    course = course_of(rows)
+    told = {parameters.method: _rival(rows, parameters, course)}
+    if parameters.method == BOOSTED:
+        rival = ConformalGradientBoosting(quantile=parameters.quantile)
+        told[CALIBRATED] = rival.bounds(told[BOOSTED], course)
+    return told
+
+
+def _measures(
+    rows: Rows, parameters: BoundsOfWaits, method: str, bound: FloatArray
+) -> Iterator[tuple[str, str, str, float | None]]:
+    """Yield the measures of what one method tells."""
     wait = rows.table["wait_ahead"].to_numpy(np.float64)
     asked = rows.day >= parameters.first
     is_told = asked & ~np.isnan(bound)
-    values = {"rows": float(asked.sum()), "told": float(is_told.sum())}
+    yield method, "", "rows", float(asked.sum())
+    yield method, "", "told", float(is_told.sum())
     if not is_told.any():
-        return measured([("all", "", name, value) for name, value in values.items()])
+        return
     kept, day = (wait <= bound)[is_told], rows.day[is_told]
     days = pd.Series(kept.astype(float)).groupby(day).agg(["mean", "size"])
     share = float(kept.mean())
     apart = (days["mean"] - share) * days["size"]
-    values |= {
+    values = {
         "share kept": share,
         "error": float(np.sqrt((apart**2).sum()) / days["size"].sum()),
         "days": float(len(days)),
@@ -89,23 +107,9 @@ def measure_bounds(polls: Tables, parameters: BoundsOfWaits, seed: int) -> pd.Da
         "median bound": float(np.median(bound[is_told])),
         **figures_of(rows.target[is_told], np.log10(np.maximum(bound[is_told], 1.0))),
     }
-    by_day = [
-        ("day", rows.days[int(place)], "share kept", value)
-        for place, value in zip(days.index, days["mean"], strict=True)
-    ]
-    return measured([*(("all", "", name, value) for name, value in values.items()), *by_day])
-
-
-def _told(rows: Rows, parameters: BoundsOfWaits) -> FloatArray:
-    """Return what each row is told, s; NaN where that is nothing."""
-    if parameters.method in (PARTITION, WIDTH):
-        return _qbets(rows, parameters)
-    course = course_of(rows)
-    predicted = _rival(rows, parameters, course)
-    if parameters.method != CALIBRATED:
-        return predicted
-    rival = ConformalGradientBoosting(quantile=parameters.quantile)
-    return rival.bounds(predicted, course)
+    yield from ((method, "", name, value) for name, value in values.items())
+    for place, mean in zip(days.index, days["mean"], strict=True):
+        yield method, rows.days[int(place)], "share kept", mean
 
 
 def _qbets(rows: Rows, parameters: BoundsOfWaits) -> FloatArray:
@@ -177,6 +181,6 @@ def _codes(column: pd.Series[Any]) -> IntArray:
 
 
 def bounds_run(quick: bool, method: str, quantile: float) -> Run:
-    """Return the run of a bound."""
+    """Return the run that measures a method."""
     few = {"first": 4, "training": 5, "first_fit": 60} if quick else {}
-    return Run("bounds", BoundsOfWaits(method, quantile, **few))
+    return Run("bounds", BoundsOfWaits(BOOSTED if method == CALIBRATED else method, quantile, **few))

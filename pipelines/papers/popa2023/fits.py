@@ -68,7 +68,7 @@ class PastDays(Parameters):
     columns: str = choice(*COLUMN_SETS)
     known: bool = truth(False)
     first: int = whole(FIRST_PAST, least=2)
-    every: int = whole(5, least=1)
+    every: int = whole(8, least=1)
 
 
 def measure_fit(polls: Tables, parameters: FitOfPaper, seed: int) -> pd.DataFrame:  # noqa: ARG001 (draws nothing)
@@ -178,4 +178,4 @@ def folds_run(model: str, columns: str = HONEST) -> Run:
 
 def past_run(quick: bool, model: str, columns: str, known: bool = False) -> Run:
     """Return the run of a model on earlier days."""
-    return Run("past", PastDays(model, columns, known, *((5, 3) if quick else (FIRST_PAST, 5))))
+    return Run("past", PastDays(model, columns, known, *((5, 3) if quick else (FIRST_PAST, 8))))

@@ -17,7 +17,7 @@ from swftools.kernel import FloatArray
 
 CONSTANT, LINEAR, BOOSTING = MODELS = ("constant", "linear", "boosting")
 
-TREES, RATE = 120, 0.08
+TREES, RATE = 60, 0.15
 """Of boosting: how many trees, and how much each contributes."""
 
 LITTLE = 1e-4
