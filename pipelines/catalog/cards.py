@@ -256,10 +256,34 @@ class DataSetCard:
 
 
 @dataclass(frozen=True, kw_only=True, config=_CARD)
+class TablesCard:
+    """What is known about tables that are no log of jobs, such as polls of a queue; their files are read as one."""
+
+    name: str
+    title: Text
+    producer: Text
+    acknowledgement: Text
+    citation: Text
+    licence: Text
+    """The terms, or ``none stated``."""
+    format: Literal["queue-polls", "start-estimates"]
+    files: Text
+    """A list of the files, from the folder of the catalogue on: a CSV with the columns file and sha256 (of the
+    decompressed text; empty where it is not known)."""
+    url: Annotated[Text, AfterValidator(_web_address)] | None = None
+    """Of the folder that has the files; they are fetched from there if their sha256 is known."""
+    folder: Text | None = None
+    """That has the files, from the folder of the catalogue on: they come with it."""
+    anomalies: tuple[Text, ...] = ()
+    notes: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, config=_CARD)
 class Catalog:
     """All cards of a catalogue file, by name."""
 
     logs: dict[Name, LogCard]
+    tables: dict[Name, TablesCard] = field(default_factory=dict)
     data_sets: dict[Name, DataSetCard] = field(default_factory=dict)
 
     def log(self, name: str) -> LogCard:

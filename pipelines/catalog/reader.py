@@ -64,7 +64,11 @@ def _build(raw: Any, folder: Path) -> tuple[Catalog | None, list[Problem]]:
         return None, [((), f"{found}; it must be a mapping with the key logs, see data_catalog.yaml of this package")]
     own = {name: _with_path(card, folder) for name, card in _mapping(raw.get("logs")).items()}
     complete = raw | {"logs": _with_inherited(own)} if "logs" in raw and isinstance(raw["logs"], dict) else raw
+    if isinstance(raw.get("tables"), dict):
+        complete = complete | {"tables": {name: _tables(name, card, folder) for name, card in raw["tables"].items()}}
     problems = [*_between_cards(raw | {"logs": own} if "logs" in raw else raw, _mapping(complete.get("logs")))]
+    for name, card in _mapping(complete.get("tables")).items():
+        problems += _between_tables(("tables", name), _mapping(card), _mapping(raw.get("logs")))
     try:
         return TypeAdapter(Catalog).validate_python(complete), problems
     except ValidationError as error:
@@ -87,6 +91,25 @@ def _with_path(card: Any, folder: Path) -> Any:
     if not isinstance(machine.get("description"), str):
         return card
     return card | {"machine": machine | {"description": str(folder / machine["description"])}}
+
+
+def _tables(name: Any, card: Any, folder: Path) -> Any:
+    """Return a card of tables with its name, and with whole paths."""
+    if not isinstance(card, dict):
+        return card
+    paths = {key: str(folder / card[key]) for key in ("files", "folder") if isinstance(card.get(key), str)}
+    return card | paths | {"name": name}
+
+
+def _between_tables(where: KeyPath, card: Mapping[Any, Any], logs: Mapping[Any, Any]) -> Iterator[Problem]:
+    """Yield what is wrong between a card of tables and what is around it; types are checked elsewhere."""
+    if where[-1] in logs:
+        yield where, "a log has this name, too; rename one of them"
+    for key, is_there, what in (("files", Path.is_file, "file"), ("folder", Path.is_dir, "folder")):
+        if isinstance(card.get(key), str) and not is_there(Path(card[key])):
+            yield (*where, key), f"there is no {what} {card[key]}; the path is from the folder of the catalogue on"
+    if "url" in card and "folder" in card:
+        yield (*where, "folder"), "the card has a url too; keep one of them"
 
 
 def _machine(where: KeyPath, machine: Mapping[Any, Any]) -> Iterator[Problem]:
@@ -135,7 +158,7 @@ def _told_elsewhere(loc: KeyPath, own: Mapping[Any, Any]) -> bool:
 def _between_cards(raw: Mapping[Any, Any], complete: Mapping[Any, Any]) -> Iterator[Problem]:
     """Yield what is wrong between keys or cards; values of a wrong type are skipped."""
     logs = _mapping(raw.get("logs"))
-    for kind in ("logs", "data_sets"):
+    for kind in ("logs", "tables", "data_sets"):
         yield from _equal_but_for_case(kind, _mapping(raw.get(kind)))
     first_with: dict[str, Any] = {}
     for name, card in logs.items():

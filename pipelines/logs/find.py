@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 
-from pipelines.catalog.cards import RESOURCES, Catalog, LogCard
+from pipelines.catalog.cards import RESOURCES, Catalog, LogCard, TablesCard
 from pipelines.catalog.reader import read_catalog
 from pipelines.config import log_directories, setting
 from pipelines.keys import canonical_json
@@ -18,6 +18,7 @@ from pipelines.logs.generated import MODELS, find_model
 from pipelines.logs.how_read import HowRead
 from pipelines.logs.names import name_of_file, name_of_model
 from pipelines.logs.published import hash_of_jobs, read_manifest, version_folder
+from pipelines.logs.tables import hash_of_tables
 from pipelines.names import LATEST
 from swftools.errors import AcquireError, StorageError, SwfToolsError
 from swftools.formats.compression import source_name
@@ -68,6 +69,8 @@ class Log:
     how: HowRead = field(default_factory=HowRead)
     version: Path | None = None
     """The folder of the published version that it is: its jobs are a table, and cleaned."""
+    tables: TablesCard | None = None
+    """The card of the tables that it is: then it is no log of jobs, which ``problem`` says to all who ask for one."""
 
     @property
     def has_dependencies(self) -> bool:
@@ -94,6 +97,8 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     data root, where there is no file of that name. An https address is fetched into the cache, and read from there.
     ``how`` says how it is read, where its card does not say so or is to be overruled.
 
+    The name of a card of tables is found, too: ``tables`` is the card, and ``problem`` says that it is no log.
+
     A card's log is taken from the package, from the directories of the setting ``log_path``, or (path None)
     from the card's url. A file whose text has the hash of a card's log is that log.
 
@@ -116,7 +121,15 @@ def find_log(log: str, how: HowRead | None = None) -> Log:
     if log in catalog.logs:
         card = catalog.logs[log]
         return Log(card.name, card, _local_copy(card), card.sha256, how=_with_card(how, card))
+    if log in catalog.tables:
+        return _tables(catalog.tables[log])
     return _in_files(log, how, catalog)
+
+
+def _tables(card: TablesCard) -> Log:
+    """Return what a card of tables says, as a log that nobody can simulate."""
+    told = f"{card.name} is a set of tables, not a log of jobs; papers are made of it: swftools reproduce"
+    return Log(card.name, sha256=hash_of_tables(card), problem=told, tables=card)
 
 
 def _in_files(log: str, how: HowRead, catalog: Catalog) -> Log:

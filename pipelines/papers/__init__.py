@@ -2,6 +2,7 @@
 """Papers whose tables are made anew, beside the published values: a folder each, registered by being imported here."""
 
 from pipelines.papers import barsanti2006, chiang2008, lee2009, nurmi2009, weng2023, yuan2010
+from pipelines.papers import barsanti2006, chiang2008, lee2009, nurmi2009, popa2023, yuan2010
 from pipelines.papers.cited import find_cited
 from pipelines.papers.paper import (
     Cell,
@@ -31,6 +32,7 @@ __all__ = [
     "list_papers",
     "measured",
     "nurmi2009",
+    "popa2023",
     "register_paper",
     "weng2023",
     "yuan2010",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.catalog.cards import Catalog, LogCard
+from pipelines.catalog.cards import Catalog, LogCard, TablesCard
 from pipelines.names import LATEST
 from pipelines.papers.paper import Paper, list_papers
 from pipelines.store.bibtex import Reference, each_once, organisation, reference_of, references_of_version
@@ -111,13 +111,14 @@ def _of_log(card: LogCard, papers: Mapping[str, Paper]) -> Cited:
 
 def _of_paper(paper: Paper, catalog: Catalog) -> Cited:
     """Return what to cite of a paper: itself, and what the cards of its logs ask for."""
-    cards = [catalog.logs[name] for name in paper.own_logs if name in catalog.logs]
+    known = {**catalog.logs, **catalog.tables}
+    cards = [known[name] for name in paper.own_logs if name in known]
     references = [reference_of(paper.citation), *(reference_of(card.citation) for card in cards)]
     return Cited(paper.name, "paper", each_once(references), {}, _notes(cards))
 
 
-def _notes(cards: Iterable[LogCard]) -> list[str]:
-    """Return terms of logs and whom to thank, in words."""
+def _notes(cards: Iterable[LogCard | TablesCard]) -> list[str]:
+    """Return terms of logs or tables and whom to thank, in words."""
     told = [(card.name, (("Licence", card.licence), ("Acknowledgement", card.acknowledgement))) for card in cards]
     return [f"{what} of {name}: {' '.join(text.split())}" for name, terms in told for what, text in terms]
 

@@ -12,15 +12,15 @@ import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
+from pipelines.logs.find import SHIPPED_LOG
 from swftools.errors import ParameterError
 from swftools.parameters import Parameters, did_you_mean
 from swftools.parameters.as_text import write_entry
 from swftools.parameters.registry import Registry
-from swftools.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,15 +45,15 @@ class Experiment:
     Parameters
     ----------
     function : callable
-        Takes a trace, the parameters and a seed; returns a frame with the columns ``MEASURED``, whose row order is
-        kept.
+        Takes a trace (of a paper that is about tables: ``pipelines.logs.tables.Tables``), the parameters and a seed;
+        returns a frame with the columns ``MEASURED``, whose row order is kept.
     parameters : type
         Class of its parameters, each with a default; its ``NAME`` is the experiment's name.
     units : mapping of str to str
         Units of its measures; 1 by default.
     """
 
-    function: Callable[[Trace, Any, int], pd.DataFrame]
+    function: Callable[[Any, Any, int], pd.DataFrame]
     parameters: type[Parameters]
     units: Mapping[str, str] = field(default_factory=dict)
 
@@ -227,6 +227,10 @@ class Paper:
         By name, functions that draw it from the table ``measurements``.
     drawn_on : str
         The one of ``logs`` for experiments that draw their own jobs; it need not be cited for the paper.
+    reads : {"logs", "tables"}
+        What ``logs`` names: cards of logs, or of tables that are no logs of jobs.
+    excerpt : str
+        What stands in the place of ``logs`` where it is to be quick.
     """
 
     name: str
@@ -237,6 +241,8 @@ class Paper:
     tables: Sequence[PaperTable]
     pictures: Mapping[str, Callable[[pd.DataFrame], Figure]] = field(default_factory=dict)
     drawn_on: str = ""
+    reads: Literal["logs", "tables"] = "logs"
+    excerpt: str = SHIPPED_LOG
 
     @property
     def own_logs(self) -> list[str]:

@@ -23,15 +23,16 @@ _SOFTWARE = ("numba", "numpy", "pandas", "pyarrow")
 
 def card_of(log: Log) -> dict[str, Any]:
     """Return what a log's card says to every user of the data."""
-    if log.card is None:
+    card = log.card or log.tables
+    if card is None:
         return {"licence": "none needed: generated" if log.model else "none stated: the log has no card"}
     return {
-        "title": log.card.title,
-        "licence": log.card.licence,
-        "acknowledgement": log.card.acknowledgement,
-        "citation": log.card.citation,
-        "source_url": log.card.url,
-        "anomalies": list(log.card.anomalies),
+        "title": card.title,
+        "licence": card.licence,
+        "acknowledgement": card.acknowledgement,
+        "citation": card.citation,
+        "source_url": card.url,
+        "anomalies": list(card.anomalies),
     }
 
 

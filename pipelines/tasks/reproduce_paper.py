@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from pipelines.keys import content_key, schema_of
-from pipelines.logs.find import SHIPPED_LOG, find_log
+from pipelines.logs.find import find_log
 from pipelines.logs.names import shortened
 from pipelines.papers import Paper, find_paper
 from pipelines.papers.cells import compare
@@ -24,7 +24,8 @@ from pipelines.tasks.facts import card_of, facts_of, software
 from pipelines.tasks.log_task import LogParameter
 from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.publishing import Contents, writer_of
-from pipelines.tasks.run_experiment import PaperParameter, RunExperiment
+from pipelines.tasks.read_tables import ReadTables
+from pipelines.tasks.run_experiment import READERS, PaperParameter, RunExperiment
 from swftools.errors import ParameterError, UnreadableLogError
 from swftools.tables import to_arrow, to_pandas
 
@@ -75,7 +76,7 @@ class ReproducePaper(CellsTask):
     def log_list(self) -> list[str]:
         """The logs, as they were given."""
         if self.quick:
-            return [SHIPPED_LOG]
+            return [self.about.excerpt]
         given = [LogParameter().normalize(word.strip()) for word in self.logs.split(",") if word.strip()]
         return given or list(self.about.logs)
 
@@ -118,8 +119,8 @@ class ReproducePaper(CellsTask):
         return content_key("reproduce", self.code_version, inputs)
 
     def stages(self) -> list[luigi.Task]:
-        """Return every experiment, and the traces, of which the manifest tells."""
-        return [*self.cell_stages, *(self._cleaned(log) for log in self.log_list)]
+        """Return every experiment, and what they read, of which the manifest tells."""
+        return [*self.cell_stages, *(self._read(log) for log in self.log_list)]
 
     def contents(self) -> Contents:
         """Return measurements and cells, and two files of the latter.
@@ -153,16 +154,16 @@ class ReproducePaper(CellsTask):
         lines = summary_lines(self.tables, to_pandas(read(), "reproduction"))
         return "".join(f"{line}\n" for line in [*lines, f"all values: {self.output().path}/reproduction.md"])
 
-    def _cleaned(self, log: str) -> CleanTrace:
-        """Return the task of a log's cleaned trace."""
-        cleaned: CleanTrace = self.clone(CleanTrace, log=log)
-        return cleaned
+    def _read(self, log: str) -> CleanTrace | ReadTables:
+        """Return the task of a log's cleaned trace, or of tables."""
+        made: CleanTrace | ReadTables = self.clone(READERS[self.about.reads], log=log)
+        return made
 
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
         sources = [self._source(log) for log in self.log_list]
-        cleaned, first = self._cleaned(self.log_list[0]), self.cells[0]
-        stages = [cleaned.source, cleaned, first, self]
+        read, first = self._read(self.log_list[0]), self.cells[0]
+        stages = [*([read.source] if isinstance(read, CleanTrace) else []), read, first, self]
         told = {
             name: "\n".join(f"{source['log']['name']}: {source[name]}" for source in sources if source.get(name))
             for name in ("licence", "acknowledgement")
@@ -179,5 +180,7 @@ class ReproducePaper(CellsTask):
 
     def _source(self, log: str) -> dict[str, Any]:
         """Return what a user must know of a log."""
-        found, cleaned = find_log(log), self._cleaned(log)
-        return {**facts_of(found, cleaned.load(), cleaned.load_report(), {}), "rules": cleaned.plan}
+        read = self._read(log)
+        if isinstance(read, ReadTables):
+            return read.facts()
+        return {**facts_of(find_log(log), read.load(), read.load_report(), {}), "rules": read.plan}

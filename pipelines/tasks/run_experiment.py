@@ -13,6 +13,7 @@ from pipelines.papers import Paper, find_paper
 from pipelines.papers.paper import Run
 from pipelines.tasks.clean import CleanTrace, RulesTask
 from pipelines.tasks.one_look import once_a_look
+from pipelines.tasks.read_tables import ReadTables
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.parameters.as_text import read_entry
 from swftools.parameters.spelling import require_known
@@ -34,11 +35,15 @@ class PaperParameter(luigi.Parameter):
         return str(value)
 
 
+READERS: dict[str, type[CleanTrace | ReadTables]] = {"logs": CleanTrace, "tables": ReadTables}
+"""What makes that of which the experiments of a paper take what they measure, by ``Paper.reads``."""
+
+
 class RunExperiment(RulesTask):
     """Run an experiment of a paper on a log.
 
-    Reads the cleaned trace; writes ``<work root>/experiments/<key>/`` with the table measurements; complete when that
-    exists.
+    Reads the cleaned trace, or the tables that the paper is about; writes ``<work root>/experiments/<key>/`` with the
+    table measurements; complete when that exists.
     """
 
     code_version = 1
@@ -79,7 +84,7 @@ class RunExperiment(RulesTask):
     def key(self) -> str:
         """Content key of the output."""
         inputs = {
-            "trace": self.clone(CleanTrace).key,
+            "trace": self.source.key,
             "paper": self.paper,
             "paper_version": self.about.version,
             "experiment": self.planned.text,
@@ -87,10 +92,15 @@ class RunExperiment(RulesTask):
         }
         return content_key("experiment", self.code_version, inputs)
 
-    def requires(self) -> CleanTrace:
-        """Require the cleaned trace."""
-        cleaned: CleanTrace = self.clone(CleanTrace)
-        return cleaned
+    @property
+    def source(self) -> CleanTrace | ReadTables:
+        """The task whose output it takes."""
+        made: CleanTrace | ReadTables = self.clone(READERS[self.about.reads])
+        return made
+
+    def requires(self) -> CleanTrace | ReadTables:
+        """Require the cleaned trace, or the tables."""
+        return self.source
 
     def output(self) -> DirectoryTarget:
         """Return the directory of the table."""
@@ -98,8 +108,8 @@ class RunExperiment(RulesTask):
 
     def run(self) -> None:
         """Run the experiment."""
-        trace, planned = self.clone(CleanTrace).load(), self.planned
-        found = self.about.experiments[planned.experiment].function(trace, planned.parameters, self.seed)
+        source, planned = self.source.load(), self.planned
+        found = self.about.experiments[planned.experiment].function(source, planned.parameters, self.seed)
         with self.output().fill() as directory:
             table = to_arrow(self._named(found), "measurements")
             write_table(table, directory / "measurements.parquet", "measurements")

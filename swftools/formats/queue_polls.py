@@ -9,7 +9,7 @@ week stands there seven times.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,7 @@ class QueuePolls:
         (``q_...``), of the machine (``r_...``) and the shares of its account. Not all of them were known at the poll:
         see ``features``.
     quarantine : pandas.DataFrame
-        Impossible rows: line_number, reason.
+        Impossible rows: line_number, reason; of several files also file.
     """
 
     rows: pd.DataFrame
@@ -72,14 +72,20 @@ class QueuePolls:
         return first + [name for name in map(str, self.rows) if name in known and name not in first]
 
 
-def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
+def read_queue_polls(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, all_columns: bool = False
+) -> QueuePolls:
     """Read polls of a queue as Mila's study of Cedar and Graham publishes them: CSV, also compressed.
 
     Parameters
     ----------
-    path : path
-        Columns are found by their names: job_unique_id, poll_time, submit_time, start_time, poll_wait_sec,
-        time_limit_sec, req_cpus, run_time_sec, account_id, partition_id_x, state; q_*, r_* and shares where they are.
+    path : path or sequence of paths
+        Of several files the rows stand one behind the other. Columns are found by their names: job_unique_id,
+        poll_time, submit_time, start_time, poll_wait_sec, time_limit_sec, req_cpus, run_time_sec, account_id,
+        partition_id_x, state; q_*, r_* and shares where they are.
+    all_columns : bool
+        ``rows`` has every other column of the files, too, as it stands there and under its own name. Many of them are
+        of the future: ``features`` stays what it is.
 
     Returns
     -------
@@ -90,7 +96,7 @@ def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
     Raises
     ------
     UnreadableLogError
-        The file cannot be read.
+        A file cannot be read, or no file is given.
     LogFormatError
         A column is missing: names it.
 
@@ -98,6 +104,18 @@ def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
     -----
     The times there have no zone. Only differences are used, which are right unless the clock was changed in between.
     """
+    if isinstance(path, str | os.PathLike):
+        return _read(path, all_columns)
+    each = [_read(one, all_columns) for one in path]
+    if not each:
+        raise UnreadableLogError("no file of polls is given; name at least one")
+    told = [one.quarantine.assign(file=os.fsdecode(name)) for one, name in zip(each, path, strict=True)]
+    rows = pd.concat([one.rows for one in each], ignore_index=True)
+    return QueuePolls(rows, pd.concat(told, ignore_index=True))
+
+
+def _read(path: str | os.PathLike[str], all_columns: bool) -> QueuePolls:
+    """Read one file."""
     name = os.fsdecode(path)
     try:
         require_small(path, 1 << 34)
@@ -119,6 +137,11 @@ def read_queue_polls(path: str | os.PathLike[str]) -> QueuePolls:
             if values.notna().any():
                 columns[str(column)] = values
     del columns["start_time"]
+    if all_columns:
+        own = {*columns, *_TIMES, *_NUMBERS, *_NAMES}
+        columns |= {
+            column: frame[column] for column in map(str, frame) if column not in own and "Unnamed" not in column
+        }
     first = ["log_id", "poll_time", "submit_time", "waited", "wait_ahead", "requested_time", "run_time", "processors"]
     rows = pd.DataFrame(columns)[is_sound].reset_index(drop=True)
     rows = rows[[*first, *(column for column in rows if column not in first)]]

@@ -69,6 +69,33 @@ def test_rows_that_cannot_be(old: str, new: str, told: str, tmp_path: Path) -> N
     )
 
 
+def test_several_files(tmp_path: Path) -> None:
+    """Rows one behind the other; what goes to the quarantine names its file."""
+    wrong = SOUND.replace("2021-05-03 12:00:00", "noon")
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    paths[0].write_text(f"{HEADER}\n{SOUND}\n{wrong}\n")
+    paths[1].write_text(f"{HEADER}\n{wrong}\n{SOUND.replace('58123542', '7')}\n")
+    polls = read_queue_polls(paths)
+    assert polls.rows["log_id"].tolist() == ["58123542", "7"]
+    assert polls.quarantine["line_number"].tolist() == [3, 2]
+    assert polls.quarantine["file"].tolist() == [str(path) for path in paths]
+    assert polls.features == read_queue_polls(paths[0]).features
+    with pytest.raises(UnreadableLogError, match="no file of polls is given; name at least one"):
+        read_queue_polls([])
+
+
+def test_all_columns(tmp_path: Path) -> None:
+    """Every other column under its own name, of the rows that are sound; what is known at a poll stays the same."""
+    path = tmp_path / "polls.csv"
+    wrong = SOUND.replace("2021-05-03 12:00:00", "noon").replace(",x,", ",y,")
+    path.write_text(f"{HEADER.replace('n,', ',', 1)}\n{wrong}\n{SOUND}\n")
+    plain, polls = read_queue_polls(path), read_queue_polls(path, all_columns=True)
+    assert polls.rows["other"].tolist() == ["x"]
+    assert set(polls.rows) - set(plain.rows) == {"other"}
+    assert polls.features == plain.features
+    assert polls.rows[list(plain.rows)].equals(plain.rows)
+
+
 def test_a_table_that_is_none(tmp_path: Path) -> None:
     """Columns by name; a file that is not there."""
     with pytest.raises(LogFormatError, match="no column poll_wait_sec; a table of polls has poll_time"):

@@ -315,3 +315,53 @@ def test_json_is_yaml() -> None:
     for indent, separators in (("\t", None), (None, (",", ":"))):
         value = {"a": {"b": [1e300, -0.5, True, None, "x\u0041/"]}}
         assert read_yaml(json.dumps(value, indent=indent, separators=separators)) == value
+
+
+TABLES = """\
+tables:
+  SITE-3:
+    title: Polls
+    producer: A site
+    acknowledgement: Somebody
+    citation: A paper
+    licence: none stated
+    format: queue-polls
+    files: list.csv
+    url: https://x.org/polls/
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("SITE-3", "SITE-1", r"line 21: tables > SITE-1: a log has this name, too; rename one of them"),
+        (
+            "list.csv",
+            "none.csv",
+            r"line 28: tables > SITE-3 > files: there is no file .*none\.csv; the path is from the",
+        ),
+        (
+            "url: https://x.org/polls/",
+            "folder: none",
+            r"line 29: tables > SITE-3 > folder: there is no folder .*none; ",
+        ),
+        (
+            "url: https:",
+            "folder: .\n    url: https:",
+            r"line 29: tables > SITE-3 > folder: the card has a url too; keep",
+        ),
+        ("queue-polls", "swf", r"line 27: tables > SITE-3 > format: "),
+        ("https:", "ftp:", r"line 29: tables > SITE-3 > url: 'ftp://x.org/polls/' does not begin with https://"),
+        ("title: Polls", "titel: Polls", r"titel: unknown key; did you mean title\?"),
+    ],
+)
+def test_cards_of_tables(
+    old: str, new: str, message: str, tmp_path: Path, problems: Callable[[str | bytes], str]
+) -> None:
+    """Names that a log has, paths that are not there, and what is told twice."""
+    (tmp_path / "list.csv").write_text("file,sha256\n")
+    path = tmp_path / "sound.yaml"
+    path.write_text(CARD + TABLES)
+    card = read_catalog(path).tables["SITE-3"]
+    assert (card.name, card.files, card.folder) == ("SITE-3", str(tmp_path / "list.csv"), None)
+    assert re.search(message, problems(CARD + TABLES.replace(old, new)))
