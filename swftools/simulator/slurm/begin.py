@@ -32,11 +32,14 @@ class RealRun:
         From when on each job could start, s.
     leaves : numpy.ndarray of float64, shape (rows,)
         When a job that never started was cancelled, s; NaN of all others.
+    jobs : SlurmJobs, optional
+        What jobs ask, where that is read already; else it is read of the trace.
     """
 
     logged: Logged
     eligible_time: FloatArray
     leaves: FloatArray
+    jobs: SlurmJobs | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def asked_of_slurm(
             f"policy {name!r} needs a machine of nodes: give machine= (--machine), which swftools machine makes of "
             "slurm.conf"
         )
-    jobs = slurm_jobs_of(trace, table)
+    jobs = slurm_jobs_of(trace, table) if follows is None or follows.jobs is None else follows.jobs
     ones = np.ones(len(jobs.cpus), np.int64)
     asked = Asked(
         nodes=ones,
