@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,8 @@ from swftools.formats.slurm.queue_snapshot import QueueSnapshot
 from swftools.kernel import FloatArray
 from swftools.machines.hostlist import expand_hosts
 from swftools.machines.node_table import NodeTable
+from swftools.machines.slurm_site import SlurmSite
+from swftools.parameters.spelling import require_known
 from swftools.simulator.questions.slurm_dependencies import preceding_rows
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.begin import RealRun
@@ -72,6 +75,8 @@ def slurm_queue(queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str,
     """
     present, now = present_in_trace(queue)
     frame = _frame(queue, asked)
+    for job in asked:
+        _check_names(job, table)
     trace = _trace(frame, present)
     jobs = _as_told(slurm_jobs_of(trace, table), frame, table)
     excluded = ~frame["runs"].to_numpy(bool) & (jobs.code > 0)
@@ -95,6 +100,21 @@ def slurm_queue(queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str,
     )
     run = RealRun(logged, np.fmax(eligible, present), np.full(len(frame), np.nan), jobs)
     return SlurmQueue(frame, trace, run, present, {str(why): int(count) for why, count in counts.items()})
+
+
+def _check_names(job: Mapping[str, Any], table: NodeTable) -> None:
+    """Refuse a job that is asked about and names what the machine does not have."""
+    site = table.slurm or SlurmSite()
+    known = {
+        "partition": [each.name for each in table.partitions],
+        "qos": [each.name for each in site.qos],
+        "account": list(dict.fromkeys(each.account for each in site.associations)),
+        "user": list(dict.fromkeys(each.user for each in site.associations if each.user)),
+    }
+    for what, names in known.items():
+        for name in re.split(r"[,|]", str(job.get(what) or "")):
+            if name and names:
+                require_known(f"{job['name']}: the machine has no {what} {name!r}", name, names)
 
 
 def _frame(queue: QueueSnapshot, asked: list[Mapping[str, Any]]) -> pd.DataFrame:
