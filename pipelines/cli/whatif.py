@@ -177,13 +177,17 @@ def _by_slurm(
         There is no machine, nothing is asked, or an option of other policies is given.
     """
     if "machine" not in on:
-        raise click.UsageError("--policies slurm needs to know how Slurm is configured; give --machine, not --processors")
+        raise click.UsageError(
+            "--policies slurm needs to know how Slurm is configured; give --machine, not --processors"
+        )
     for name in ("placement", "heads", "on_outage"):
         if on[name] != RUN_OPTIONS[name].usual:
             raise click.UsageError(f"--{name.replace('_', '-')} says what Slurm decides itself; leave it out")
     history, waiting = of_slurm.pop("history"), of_slurm.pop("waiting")
     if not jobs and not waiting:
-        raise click.UsageError("nothing is asked; give --job, such as nodes=2,time=4h, or --waiting for those that wait")
+        raise click.UsageError(
+            "nothing is asked; give --job, such as nodes=2,time=4h, or --waiting for those that wait"
+        )
     given = {name: value for name, value in of_slurm.items() if value is not None}
     tell_starts(queue, on["machine"], jobs, policy, history, waiting=waiting, as_json=as_json, **given)
 

@@ -138,9 +138,7 @@ def _rows(jobs: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def _lines(
-    queue: QueueSnapshot, starts: SlurmStarts, rows: list[dict[str, Any]], told: list[str]
-) -> Iterator[str]:
+def _lines(queue: QueueSnapshot, starts: SlurmStarts, rows: list[dict[str, Any]], told: list[str]) -> Iterator[str]:
     """Yield what is printed."""
     yield f"{len(queue.running):,} jobs run and {len(queue.waiting):,} wait; {starts.draws:,} draws"
     if starts.learnt_from:

@@ -57,7 +57,9 @@ class Run:
         jobs = jobs[~jobs["JobID"].str.contains(r"\[")].reset_index(drop=True)
         self.jobs, self.begin = jobs, float(jobs["Submit"].min())
         cores = pd.read_csv(folder / "cores.txt.gz", sep="|", dtype=str, keep_default_na=False)
-        self._cores = {(job, start): text for job, start, text in zip(cores["job"], cores["start"], cores["cores"], strict=True)}
+        self._cores = {
+            (job, start): text for job, start, text in zip(cores["job"], cores["start"], cores["cores"], strict=True)
+        }
         self.actions = [json.loads(line) for line in (folder / "actions.jsonl").read_text().splitlines()]
         self._sprio = _samples(folder / "sprio.txt.gz")
         self._sshare = _samples(folder / "sshare.txt.gz")
@@ -129,7 +131,9 @@ class Run:
             found["nodes"] = job["NodeList"]
             cores = self._cores.get(key, "")
             if cores.count(",") == len(names) - 1 and cores:
-                found["job_resources"] = {"allocated_nodes": [{"cpus": {"count": int(each)}} for each in cores.split(",")]}
+                found["job_resources"] = {
+                    "allocated_nodes": [{"cpus": {"count": int(each)}} for each in cores.split(",")]
+                }
         return found
 
     def _priorities(self, now: float) -> dict[str, float]:
@@ -149,7 +153,9 @@ class Run:
         path.write_text(usage, encoding="utf-8")
         accounts = self.folder / "accounts.cfg"
         files = {"topology": self.folder / "topology.conf"} if (self.folder / "topology.conf").exists() else {}
-        site = self._site.with_slurm(accounts=accounts, qos=self.folder / "qos.txt", usage=path, version="22.05", **files)
+        site = self._site.with_slurm(
+            accounts=accounts, qos=self.folder / "qos.txt", usage=path, version="22.05", **files
+        )
         return site.changed([text for text in self._away(now)])
 
     def _away(self, now: float) -> list[str]:
@@ -177,4 +183,3 @@ def _samples(path: Path) -> dict[float, str]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         parts = re.split(r"^# (\S+)\n", file.read(), flags=re.MULTILINE)
     return {float(time): text for time, text in zip(parts[1::2], parts[2::2], strict=True)}
-

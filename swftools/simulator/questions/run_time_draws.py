@@ -142,6 +142,8 @@ def _predicted(ended: Jobs, present: Jobs, predictor: str, *, compiled: bool) ->
         requested_processors=np.ones(many, np.int64),
         user_id=users,
     )
-    jobs = simulate(trace, "fcfs", processors=many, predictor=predictor, compiled=compiled, cancelled="end-at-once").jobs
+    jobs = simulate(
+        trace, "fcfs", processors=many, predictor=predictor, compiled=compiled, cancelled="end-at-once"
+    ).jobs
     told = jobs.set_index("job_number")["estimated_time"].reindex(np.arange(1, many + 1))
     return np.maximum(told.to_numpy(np.float64), LEAST_LEFT)

@@ -235,6 +235,3 @@ def _cores(job: pd.Series, table: NodeTable, nodes: np.ndarray) -> FloatArray:
     if bool(job["is_exclusive"]) and not pd.isna(job["is_exclusive"]):
         return table.cores[nodes].astype(np.int64)
     return np.maximum(np.ceil(evenly(total, table.cores[nodes] * threads) / threads), 1.0).astype(np.int64)
-
-
-

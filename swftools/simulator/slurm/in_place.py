@@ -69,7 +69,10 @@ def take_told_priorities(given: Given, state: Dynamic, machine: Machine) -> None
         state.ran_priority[job] = least
     for place in range(state.counts[ENTRIES]):
         job = state.entry_job[place]
-        if given.told_priority[job] > 0.0 or state.entry_partition[place] != given.partition[given.first_partition[job]]:
+        if (
+            given.told_priority[job] > 0.0
+            or state.entry_partition[place] != given.partition[given.first_partition[job]]
+        ):
             continue
         total, many = 0.0, 0
         for other in range(len(given.told_priority)):
