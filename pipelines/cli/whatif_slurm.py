@@ -75,10 +75,8 @@ def tell_starts(
     from pipelines.cli.progress import Bar
     from swftools import read_log
     from swftools.parameters.as_text import read_entry
-    from swftools.simulator.questions.slurm_queue import present_in_trace
     from swftools.simulator.questions.slurm_starts import slurm_starts
 
-    table = machine.simulated_from_now_on(*present_in_trace(queue))
     past = None if history is None else read_log(history, "slurm:time_zone=UTC")
     parameters = read_entry(policy)[1]
     asked = [[job] for job in jobs] or [[]]
@@ -87,7 +85,7 @@ def tell_starts(
         found.append(
             slurm_starts(
                 queue,
-                table,
+                machine,
                 some,
                 past=past,
                 parameters=parameters,
@@ -100,7 +98,7 @@ def tell_starts(
     rows = [row for each in answers for row in _rows(each)]
     others = _rows(found[0].jobs[~found[0].jobs["asked"]]) if waiting else []
     first = found[0]
-    told = [*([NO_PRIORITIES] if _lacks_priorities(queue) else []), *first.told, *table.told]
+    told = [*([NO_PRIORITIES] if _lacks_priorities(queue) else []), *first.told]
     if as_json:
         print_json(
             {

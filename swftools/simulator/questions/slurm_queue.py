@@ -164,7 +164,7 @@ def _trace(frame: pd.DataFrame, present: float) -> Trace:
 def _as_told(jobs: SlurmJobs, frame: pd.DataFrame, table: NodeTable) -> SlurmJobs:
     """Return what jobs ask, with what only a queue tells, and those that run as they do, whatever limits there are."""
     arrays, _ = pd.factorize(frame["array"].replace("", None))
-    limit = frame["array_limit"].fillna(0.0).to_numpy(np.float64)
+    limit = np.array(frame["array_limit"].fillna(0.0), np.float64)
     runs = frame["runs"].to_numpy(bool)
     # A text does not tell how many tasks of an array may run at once: as many as do, where others wait for that.
     stopped = frame["reason"].eq("JobArrayTaskLimit").to_numpy(bool)
@@ -212,7 +212,7 @@ def _places(frame: pd.DataFrame, table: NodeTable) -> tuple[Any, Any, Any]:
     for row in range(len(frame)):
         if frame["runs"][row]:
             job = frame.iloc[row]
-            names = expand_hosts(job["nodes"]) if isinstance(job["nodes"], str) else []
+            names = expand_hosts(job["nodes"]) if isinstance(job["nodes"], str) and job["nodes"] else []
             unknown = next((name for name in names if name not in known), None)
             if unknown is not None or not names:
                 where = f"on node {unknown}, which the machine does not have" if names else "on nodes that are not told"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,8 @@ from swftools.machines.node_table import NodeTable
 from swftools.parameters import is_whole
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.questions.run_time_draws import Jobs, draw_run_times
-from swftools.simulator.questions.slurm_queue import SlurmQueue, slurm_queue
+from swftools.simulator.nodes.setup import table_at
+from swftools.simulator.questions.slurm_queue import SlurmQueue, present_in_trace, slurm_queue
 from swftools.simulator.run_setup import begin
 from swftools.simulator.slurm.begin import RealRun
 from swftools.trace import Trace
@@ -65,7 +67,7 @@ class SlurmStarts:
 
 def slurm_starts(  # noqa: PLR0913 (options by name)
     queue: QueueSnapshot,
-    table: NodeTable,
+    machine: str | os.PathLike[str] | NodeTable | Any,
     jobs: Iterable[Mapping[str, Any]] = (),
     *,
     past: Trace | None = None,
@@ -87,8 +89,8 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     ----------
     queue : QueueSnapshot
         Of ``read_squeue(..., whole=True)``.
-    table : NodeTable
-        The machine with how Slurm is configured there; its outages count from ``present_in_trace`` on.
+    machine : path, MachineDescription or NodeTable
+        The nodes, with how Slurm is configured there. Outages of the moment last; seconds of others are from now on.
     jobs : iterable of mapping
         The jobs to ask about, as ``what_if`` takes them, also with ``user``, ``account`` and ``qos`` by name. All of
         them come at once; ask about each by itself if they are alternatives.
@@ -120,6 +122,7 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     if not 0.5 <= bound < 1.0:
         raise ParameterError(f"bound={bound!r} is not a share from .5 to below 1, such as .95")
     asked = [dict(job, name=f"job {number}") for number, job in enumerate(jobs, start=1)]
+    table = table_at(machine, *present_in_trace(queue))
     begun = slurm_queue(queue, table, asked)
     ended = _ended(past)
     frame = begun.frame
@@ -154,7 +157,7 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
         bound,
         len(ended.ran),
         begun.left_out,
-        told,
+        (*told, *table.told),
         waits,
     )
 
