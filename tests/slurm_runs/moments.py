@@ -109,7 +109,7 @@ class Run:
             "partition": job["Partition"] if runs else (re.search(r" -p (\S+)", line) or [0, job["Partition"]])[1],
             "cpus": cpus,
             "cpus_per_task": int(per_task[1]) if per_task else None,
-            "node_count": int(asked[1]) if asked else 1,
+            "node_count": int(asked[1]) if asked else -(-cpus // 16),
             "max_nodes": int(asked[2] or asked[1]) if asked else 0,
             "memory_per_cpu": memory,
             "tres_per_node": gres[1] if gres else "",
@@ -119,7 +119,7 @@ class Run:
             "submit_time": job["Submit"],
             "eligible_time": job["Eligible"] if np.isfinite(job["Eligible"]) and not waits else job["Submit"],
             "start_time": job["Start"] if runs else 0,
-            "priority": 0 if is_held else priorities.get(name, np.nan),
+            "priority": 0 if is_held else priorities.get(name, priorities.get(array, np.nan)),
             "dependency": dependency[1] if waits and dependency else "",
             "state_reason": "JobHeldUser" if is_held else "Dependency" if waits else "None",
         }

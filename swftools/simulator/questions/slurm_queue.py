@@ -26,7 +26,7 @@ from swftools.simulator.slurm.begin import RealRun
 from swftools.simulator.slurm.requests import slurm_jobs_of
 from swftools.simulator.slurm.setting import Logged
 from swftools.simulator.stepping.running_on_nodes import evenly
-from swftools.trace import Trace
+from swftools.trace import Trace, integer_series
 
 _DAY = 86_400.0
 _NAMES = {"user": "user_id", "partition": "partition_id"}
@@ -152,6 +152,11 @@ def _trace(frame: pd.DataFrame, present: float) -> Trace:
     told = ("requested_nodes", "requested_cores_per_node", "requested_memory", "requested_memory_per_node")
     told = (*told, "requested_gpus", "requested_gpus_per_node", "gpu_types", "constraints", "is_exclusive")
     others = {name: frame[name].array for name in told if name in frame and frame[name].notna().any()}
+    # A queue tells of jobs that wait how many nodes hold them at least; where no most is told, they may have more.
+    is_free = ~frame["runs"].to_numpy(bool) & ~frame["asked"].to_numpy(bool) & ~(frame["max_nodes"] > 0)
+    others["allocated_nodes"] = integer_series(
+        (frame["requested_nodes"].where(is_free) + 1.0).fillna(-1).to_numpy(np.int64)
+    ).array
     for name in ("account", "qos"):
         others[name] = pd.array(frame[name].replace("", None), "str")
     others["preceding_job_numbers"] = preceding_rows(frame)
