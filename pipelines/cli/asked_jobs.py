@@ -62,10 +62,14 @@ _WORDS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "partition": ("partition", str),
     "features": ("constraints", str),
     "exclusive": ("is_exclusive", _truth),
+    "user": ("user", str),
+    "account": ("account", str),
+    "qos": ("qos", str),
 }
 """What each word of a job is in ``what_if``, and what reads it; those behind ``priority`` are of a machine of nodes."""
 
 OF_A_POOL = ("processors", "time", "priority")
+OF_SLURM = ("user", "account", "qos")
 
 
 class AskedJob(click.ParamType):  # type: ignore[type-arg]  # as of which version it takes any
@@ -106,3 +110,10 @@ def check_of_a_pool(jobs: tuple[dict[str, Any], ...]) -> None:
             raise click.UsageError(f"--job {unknown[0]}=: a pool of processors has none; give --machine in place of it")
         if "processors" not in job:
             raise click.UsageError(f"--job: {_HOW}; or give --machine, and nodes=")
+
+
+def check_of_no_slurm(jobs: tuple[dict[str, Any], ...]) -> None:
+    """Raise click.UsageError where a job names for whom it runs, and the policy does not ask."""
+    for job in jobs:
+        if unknown := [word for word in OF_SLURM if word in job]:
+            raise click.UsageError(f"--job {unknown[0]}=: of these policies only slurm looks at it; --policies slurm")

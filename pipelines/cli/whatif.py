@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.asked_jobs import AskedJob, check_of_a_pool
+from pipelines.cli.asked_jobs import AskedJob, check_of_a_pool, check_of_no_slurm
 from pipelines.cli.durations import Duration
 from pipelines.cli.options import PROCESSORS
 from pipelines.cli.output import json_option, print_json
 from pipelines.cli.schedules import where_it_runs
+from pipelines.cli.whatif_slurm import is_of_slurm, tell_starts
 from swftools.parameters.durations import clock, seconds_of
 from swftools.parameters.run_option_table import RUN_OPTIONS
 
@@ -67,10 +68,15 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as of which version i
     "jobs",
     type=AskedJob(),
     multiple=True,
-    required=True,
     help="Job to submit: processors=64,time=4h[,priority=7000]; on nodes also nodes=2,cores=16,memory=64G; repeatable.",
 )
 @click.option("--policies", default="easy", help="Policies, separated by commas; default: easy.")
+@click.option("--history", type=click.Path(), help="Of policy slurm: sacct's past, from which run times are learnt.")
+@click.option("--waiting", is_flag=True, help="Of policy slurm: also when those start that wait already.")
+@click.option("--draws", type=click.IntRange(1), help="Of policy slurm: how often run times are drawn; default: 60.")
+@click.option("--bound", type=float, help="Of policy slurm: share of draws that start by the bound; default: .95.")
+@click.option("--predictor", help="Of policy slurm: whose errors are drawn; default: request.")
+@click.option("--seed", type=int, help="Of policy slurm: of the draws; default: 0.")
 @click.option("--longest", type=Duration(), help="Time limit of jobs that have none, such as 7d.")
 @json_option
 def whatif(  # noqa: PLR0913, PLR0917 (options by name)
@@ -87,6 +93,7 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
     policies: str,
     longest: float | None,
     as_json: bool,
+    **of_slurm: Any,
 ) -> None:
     """Say when a job submitted now would start under some policies, given what runs and waits at the moment.
 
@@ -96,6 +103,8 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
     away (--away); jobs on them start over. With --machine jobs stand on the nodes that the queue names, and start where
     there is room for what they ask for; squeue --json tells it.
 
+    Policy slurm answers by Slurm's own rules, with run times drawn from those of the past: a median and a bound.
+
     \b
     Example: squeue --array --format="%i|%T|%C|%l|%M|%V|%S|%Q|%r" > now.txt
              swftools whatif --running now.txt --processors 128 \\
@@ -103,15 +112,28 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
              squeue --json > now.json; scontrol show node > nodes.txt
              swftools whatif --running now.json --machine nodes.txt \\
                  --job nodes=2,cores=16,memory=64G,time=4h
+             swftools whatif --running now.json --machine site.yaml \\
+                 --policies slurm --history sacct.txt --waiting \\
+                 --job nodes=2,gpus=1,account=phys,qos=high,time=4h
     """
     options = {"placement": placement, "heads": heads, "on_outage": on_outage}
     on = _machine(machine, changes, processors, less, away, options, jobs)
     from swftools.formats.slurm.queue_snapshot import read_squeue
     from swftools.parameters.as_text import read_entries, write_entry
+
+    asked = [write_entry(*entry) for entry in read_entries(policies)]
+    if is_of_slurm(asked):
+        _by_slurm(read_squeue(path, longest=longest, whole=True), on, jobs, asked[0], of_slurm, as_json=as_json)
+        return
+    check_of_no_slurm(jobs)
+    for name, given in of_slurm.items():
+        if given:
+            raise click.UsageError(f"--{name} is of policy slurm; give --policies slurm")
+    if not jobs:
+        raise click.UsageError("which job is meant is not said; give --job, such as processors=64,time=4h")
     from swftools.simulator.questions.what_if import free_windows, what_if
 
     queue = read_squeue(path, longest=longest)
-    asked = [write_entry(*entry) for entry in read_entries(policies)]
     if machine is not None:
         on["now"] = queue.present
     found = what_if(queue.running, queue.waiting, jobs, policies=asked, **on)
@@ -136,6 +158,38 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
         print_json({**told, "answers": answers, "free": windows.to_dict("records")})
     else:
         click.echo("\n".join(_lines(queue, found, windows, size, table)))
+
+
+def _by_slurm(
+    queue: QueueSnapshot,
+    on: dict[str, Any],
+    jobs: tuple[dict[str, Any], ...],
+    policy: str,
+    of_slurm: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    """Answer by Slurm's rules.
+
+    Raises
+    ------
+    click.UsageError
+        There is no machine, nothing is asked, or an option of other policies is given.
+    """
+    if "machine" not in on:
+        raise click.UsageError(
+            "--policies slurm needs to know how Slurm is configured; give --machine, not --processors"
+        )
+    for name in ("placement", "heads", "on_outage"):
+        if on[name] != RUN_OPTIONS[name].usual:
+            raise click.UsageError(f"--{name.replace('_', '-')} says what Slurm decides itself; leave it out")
+    history, waiting = of_slurm.pop("history"), of_slurm.pop("waiting")
+    if not jobs and not waiting:
+        raise click.UsageError(
+            "nothing is asked; give --job, such as nodes=2,time=4h, or --waiting for those that wait"
+        )
+    given = {name: value for name, value in of_slurm.items() if value is not None}
+    tell_starts(queue, on["machine"], jobs, policy, history, waiting=waiting, as_json=as_json, **given)
 
 
 def _machine(

@@ -52,6 +52,7 @@ from swftools.simulator.predictors.registry import (
 from swftools.simulator.questions.fairness import delays_at_heads, delays_from_submission
 from swftools.simulator.questions.fit_semantics import fit_semantics
 from swftools.simulator.questions.policy_watch import find_worse, watch_policies
+from swftools.simulator.questions.slurm_starts import SlurmStarts, slurm_starts
 from swftools.simulator.questions.what_if import free_windows, what_if
 from swftools.simulator.registry import Policy, find_policy, list_policies, policy
 from swftools.simulator.schedule import Schedule
@@ -87,6 +88,7 @@ __all__ = [
     "PythonPredictor",
     "Schedule",
     "Simulation",
+    "SlurmStarts",
     "Stepper",
     "ValidationReport",
     "allocations_of",
@@ -138,6 +140,7 @@ __all__ = [
     "renumber",
     "resize",
     "simulate",
+    "slurm_starts",
     "start",
     "start_delay",
     "start_heads",

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from swftools.errors import UnreadableLogError
+from swftools.formats.slurm.queue_owners import owner_cells_of_document
 from swftools.formats.slurm.queue_requests import cells_of_document
 from swftools.formats.slurm.queue_states import ENDING, HELD, RUNNING, SUSPENDED, WAITING, word_of
 from swftools.output.shown_text import shown
@@ -63,6 +64,7 @@ def _of_squeue(job: Mapping[str, Any], now: float) -> dict[str, str]:
         "PRIORITY": _whole(_number(job.get("priority"))),
         "REASON": str(job.get("state_reason") or ""),
         **cells_of_document(job, _number),
+        **owner_cells_of_document(job, _number),
     }
 
 

@@ -24,6 +24,7 @@ import pandas as pd
 
 from swftools.errors import UnknownLogError, UnreadableLogError
 from swftools.formats.slurm.queue_document import rows_of_document
+from swftools.formats.slurm.queue_owners import OWNER_COLUMNS, QueueOwner, owner_of
 from swftools.formats.slurm.queue_requests import CELLS, COLUMNS, QueueRequest, request_of
 from swftools.formats.slurm.queue_states import (
     ENDING,
@@ -93,9 +94,10 @@ class _Job(NamedTuple):
     started: float
     priority: float
     request: QueueRequest = QueueRequest()
+    owner: QueueOwner = QueueOwner()
 
 
-def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnapshot:
+def read_squeue(path: str | Path, *, longest: float | None = None, whole: bool = False) -> QueueSnapshot:
     """Read what ``squeue`` or ``sacct`` printed, as text or as JSON.
 
     Parameters
@@ -107,6 +109,10 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
         for each.
     longest : float, optional
         Time limit of jobs that have none, s.
+    whole : bool
+        Whether jobs that wait for something other than processors are among those that wait, and not in ``later``, as
+        policy ``slurm`` takes them. Then both frames also have the columns of ``queue_owners.OWNER_COLUMNS``; rows of
+        those that wait are in the order of priorities all the same.
 
     Raises
     ------
@@ -145,12 +151,14 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
             suspended += len(names)
         elif state in HELD or (state in WAITING and waits_for_a_person(reason, priority)):
             held[_why(reason, state, priority)] += len(names)
-        elif state in WAITING and not waits_for_processors(reason):
+        elif state in WAITING and not waits_for_processors(reason) and not whole:
             later[bare(reason)] += len(names)
         else:
             read = _read(job, place, longest)._replace(priority=priority)
             if state in ENDING:
                 read = read._replace(requested_time=max(read.elapsed, 1.0))
+            if whole:
+                read = read._replace(owner=owner_of(job, read.submitted, read.started))
             (running if state in RUNNING else waiting).extend(read._replace(name=name) for name in names)
     ran, waits = (pd.DataFrame(each, columns=_Job._fields) for each in (running, waiting))
     known = [present, *(job.submitted for job in running + waiting), *(job.started + job.elapsed for job in running)]
@@ -159,12 +167,17 @@ def read_squeue(path: str | Path, *, longest: float | None = None) -> QueueSnaps
         ["priority", "submitted"], ascending=[False, True], kind="stable", ignore_index=True, na_position="last"
     )
     waited = (present - waits["submitted"]).fillna(0.0).cummin()
-    return QueueSnapshot(
+    frames = [
         _with_requests(ran[["name", "processors", "requested_time", "elapsed"]], ran["request"]),
         _with_requests(
             waits[["name", "processors", "requested_time"]].assign(waited=waited, priority=waits["priority"]),
             waits["request"],
         ),
+    ]
+    if whole:
+        frames = [_with_owners(frame, each["owner"]) for frame, each in zip(frames, (ran, waits), strict=True)]
+    return QueueSnapshot(
+        *frames,
         others,
         suspended,
         dict(held),
@@ -180,6 +193,11 @@ def _with_requests(jobs: pd.DataFrame, requests: pd.Series[Any]) -> pd.DataFrame
     found[texts] = found[texts].where(found[texts] != "", None)
     told = [name for name in COLUMNS if found[name].notna().any() and not (found[name] == False).all()]  # noqa: E712
     return jobs.assign(**{name: found[name] for name in told})
+
+
+def _with_owners(jobs: pd.DataFrame, owners: pd.Series[Any]) -> pd.DataFrame:
+    """Return jobs with for whom they run, and what they wait for."""
+    return jobs.join(pd.DataFrame(owners.tolist(), index=jobs.index, columns=OWNER_COLUMNS))
 
 
 def _read(job: dict[str, str], place: str, longest: float | None) -> _Job:

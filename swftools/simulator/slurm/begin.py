@@ -37,11 +37,14 @@ class RealRun:
         From when on each job could start, s.
     leaves : numpy.ndarray of float64, shape (rows,)
         When a job that never started was cancelled, s; NaN of all others.
+    jobs : SlurmJobs, optional
+        What jobs ask, where that is read already; else it is read of the trace.
     """
 
     logged: Logged
     eligible_time: FloatArray
     leaves: FloatArray
+    jobs: SlurmJobs | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,10 @@ def asked_of_slurm(
             f"policy {rule.name!r} needs a machine of nodes: give machine= (--machine), which swftools machine makes "
             "of slurm.conf"
         )
-    jobs = slurm_jobs_of(trace, table, cancelled=np.isnan(limits_of(trace, run)))
+    if follows is not None and follows.jobs is not None:
+        jobs = follows.jobs
+    else:
+        jobs = slurm_jobs_of(trace, table, cancelled=np.isnan(limits_of(trace, run)))
     if follows is None:
         jobs = as_simulated(trace, jobs, table, run, parameters=parameters.to_mapping(), compiled=compiled)
     ones = np.ones(len(jobs.cpus), np.int64)

@@ -21,6 +21,7 @@ from swftools.simulator.slurm.dues import (
 )
 from swftools.simulator.slurm.fair_share import find_fair_shares, work_period
 from swftools.simulator.slurm.following import follow
+from swftools.simulator.slurm.in_place import begin_in_place
 from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS, next_doom, stop_doomed
 from swftools.simulator.slurm.queue import note_arrivals
@@ -59,7 +60,8 @@ from swftools.simulator.slurm.state import (
 def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
     """Note what happened, do what is due now, and ask to be woken when the next thing is."""
     now, counts, clock = machine.clock[NOW], state.counts, state.clock
-    if counts[BEGUN] == 0:
+    begins = counts[BEGUN] == 0
+    if begins:
         counts[BEGUN] = 1
         find_fair_shares(given, state)
     catch_up(given, state, np.ceil(now - given.number[TICK]))
@@ -71,6 +73,8 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
         stop_doomed(given, state, machine)
     let_nodes_change(given, state, machine)
     note_arrivals(given, state, machine)
+    if begins and len(given.told_priority) > 0:
+        begin_in_place(given, state, machine)
     leave = let_leave(given, state, machine)
     if is_tick(given, state, now):
         clock[LAST_TICK] = now

@@ -53,6 +53,9 @@ class Logged:
         In which it ran, as a place in ``NodeTable.partitions``; -1: it is not told.
     every : float
         The rule is tried every so many seconds. 0: when it is due, and whenever the run started a job.
+    priority, eligible : numpy.ndarray of float64, shape (rows,), optional
+        Of a queue as it is, which is not followed but goes on by the rules: what priority each job is told to have
+        (NaN: none), and since when it could start, s. Who started runs then when the simulation begins.
     """
 
     start: FloatArray
@@ -62,6 +65,13 @@ class Logged:
     by: IntArray
     partition: IntArray
     every: float = 0.0
+    priority: FloatArray | None = None
+    eligible: FloatArray | None = None
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the run is followed, in place of being where the simulation begins."""
+        return self.priority is None
 
 
 @dataclass(frozen=True)
@@ -168,7 +178,7 @@ def _numbers(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any]) -
         HAS_TOPOLOGY=bool(site.switches),
         REQUEUE_DELAY=site.requeue_delay,
         VERSION=site.version[0] + site.version[1] / 100.0,
-        FOLLOWS=setting.logged is not None,
+        FOLLOWS=setting.logged is not None and setting.logged.is_followed,
         PREEMPTS_BY=max(("none", "qos", "partition_prio").index(site.preempt_type), 0),
         EVERY=setting.logged.every if setting.logged is not None else 0.0,
         ORIGIN=setting.origin,
@@ -333,7 +343,7 @@ def _of_log(setting: Setting, row: IntArray) -> dict[str, Any]:
         whole = np.zeros(0, np.int64)
         return {
             **dict.fromkeys(("logged_node", "logged_cores", "logged_by", "logged_partition"), whole),
-            "logged_start": np.zeros(0),
+            **dict.fromkeys(("logged_start", "told_priority", "told_eligible"), np.zeros(0)),
             "logged_first": np.zeros(1, np.int64),
         }
     counts = np.diff(logged.first)[row]
@@ -346,6 +356,8 @@ def _of_log(setting: Setting, row: IntArray) -> dict[str, Any]:
         "logged_by": np.ascontiguousarray(logged.by[row], np.int64),
         "logged_partition": np.ascontiguousarray(logged.partition[row], np.int64),
         "logged_start": np.ascontiguousarray(logged.start[row], np.float64),
+        "told_priority": np.zeros(0) if logged.priority is None else np.ascontiguousarray(logged.priority[row]),
+        "told_eligible": np.zeros(0) if logged.eligible is None else np.ascontiguousarray(logged.eligible[row]),
     }
 
 
@@ -495,7 +507,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
     users, accounts = int(given.user.max(initial=0)) + 1, int(given.account.max(initial=0)) + 1
     records = int(2 * given.number[places.BF_TESTS]) + 4
     reasons = 8 * jobs + 64
-    follows = setting.logged is not None
+    follows = setting.logged is not None and setting.logged.is_followed
     merged = entries + 1 if site.preempt_type == "qos" else 0
 
     def whole(size: int, value: int = 0) -> IntArray:

@@ -157,6 +157,8 @@ class Given(NamedTuple):
     may_use: IntArray
     logged_by: IntArray
     logged_partition: IntArray
+    told_priority: FloatArray
+    told_eligible: FloatArray
 
 
 class Amounts(NamedTuple):

@@ -72,7 +72,7 @@ class _Left:
         told = job["node_cores"].iloc[0] if "node_cores" in job else None
         threads = self._threads[nodes]
         room = self.cores[nodes] * threads
-        cores = np.ceil((_evenly(total, room) if told is None else _as_told(told, total, many)) / threads)
+        cores = np.ceil((evenly(total, room) if told is None else _as_told(told, total, many)) / threads)
         cores = np.maximum(cores, 1.0)
         gpus = np.full(many, _first(job, "requested_gpus_per_node", _first(job, "requested_gpus", 0.0) / many))
         asked = _first(job, "requested_memory_per_node", np.nan)
@@ -115,7 +115,7 @@ def _as_told(cores: Sequence[float], total: float, many: int) -> FloatArray:
     return told * total / told.sum() if len(told) == many and told.sum() > 0 else np.full(many, total / many)
 
 
-def _evenly(total: float, room: FloatArray) -> FloatArray:
+def evenly(total: float, room: FloatArray) -> FloatArray:
     """Return whole processors by node, spread as evenly as the room allows; too many where there is none."""
     shares, rest = np.zeros(len(room)), total
     while rest > 0:

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When jobs of a queue will start under Slurm's rules: a median and a bound, over drawn run times and phases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from swftools.errors import ParameterError
+from swftools.formats.slurm.queue_snapshot import QueueSnapshot
+from swftools.kernel import FloatArray
+from swftools.keyed_random import uniforms
+from swftools.machines.node_table import NodeTable
+from swftools.parameters import is_whole
+from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.questions.run_time_draws import Jobs, draw_run_times
+from swftools.simulator.nodes.setup import table_at
+from swftools.simulator.questions.slurm_queue import SlurmQueue, present_in_trace, slurm_queue
+from swftools.simulator.run_setup import begin
+from swftools.simulator.slurm.begin import RealRun
+from swftools.trace import Trace
+
+POLICY = "slurm"
+
+DRAWS, BOUND = 60, 0.95
+"""How often run times are drawn, and the share of draws in which a job has started by its bound, unless it is said."""
+
+_CHUNK = 3_600.0
+_LONGEST = 366 * 86_400.0
+
+
+@dataclass(frozen=True)
+class SlurmStarts:
+    """When jobs start.
+
+    Parameters
+    ----------
+    jobs : pandas.DataFrame
+        A row for each job that waits, in the order of the queue, then for each that is asked about: job, asked,
+        partition, priority (NaN: none is told), requested_time, median and bound of the time until its start (s;
+        infinity: never), and never (the share of draws in which it does not start).
+    draws, bound : int and float
+        How many draws, and the share of them in which a job has started by its bound.
+    learnt_from : int
+        Ended jobs from which run times are learnt; 0: all jobs run to their limits.
+    left_out : dict of str to int
+        How many waiting jobs could never run, by the reason.
+    told : tuple of str
+        What is assumed, a sentence each.
+    waits : numpy.ndarray of float64, shape (draws, jobs)
+        The time until the start of each row of ``jobs`` in each draw, s.
+    """
+
+    jobs: pd.DataFrame
+    draws: int
+    bound: float
+    learnt_from: int
+    left_out: dict[str, int]
+    told: tuple[str, ...]
+    waits: FloatArray
+
+
+def slurm_starts(  # noqa: PLR0913 (options by name)
+    queue: QueueSnapshot,
+    machine: str | os.PathLike[str] | NodeTable | Any,
+    jobs: Iterable[Mapping[str, Any]] = (),
+    *,
+    past: Trace | None = None,
+    draws: int = DRAWS,
+    bound: float = BOUND,
+    predictor: str = "request",
+    seed: int = 0,
+    compiled: bool = True,
+    parameters: Mapping[str, Any] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> SlurmStarts:
+    """Say when the jobs of a queue, and others that are submitted now, start under policy ``slurm``.
+
+    Each draw is a simulation that begins with the queue as it is: who runs stands on the nodes that it has, who waits
+    has the priority that it has. Run times are drawn from how wrong the predictor was of ended jobs
+    (``draw_run_times``), and so is when cycles of the scheduler begin (``phase``). No other job comes.
+
+    Parameters
+    ----------
+    queue : QueueSnapshot
+        Of ``read_squeue(..., whole=True)``.
+    machine : path, MachineDescription or NodeTable
+        The nodes, with how Slurm is configured there. Outages of the moment last; seconds of others are from now on.
+    jobs : iterable of mapping
+        The jobs to ask about, as ``what_if`` takes them, also with ``user``, ``account`` and ``qos`` by name. All of
+        them come at once; ask about each by itself if they are alternatives.
+    past : Trace, optional
+        Jobs that have ended.
+    draws, bound, seed
+        How many draws, the share of them that the bound promises, and the seed of the draws.
+    predictor : str
+        Whose errors are drawn, as for ``simulate``.
+    compiled : bool
+        Whether the rules are compiled.
+    parameters : mapping, optional
+        Of the policy.
+    progress : callable, optional
+        Called with how many draws are done, and how many there are.
+
+    Returns
+    -------
+    SlurmStarts
+        Medians and bounds.
+
+    Raises
+    ------
+    ParameterError
+        As ``slurm_queue``; draws or bound are none.
+    """
+    if not is_whole(draws, 1, 100_000):
+        raise ParameterError(f"draws={draws!r} is not a whole number from 1 to 100,000")
+    if not 0.5 <= bound < 1.0:
+        raise ParameterError(f"bound={bound!r} is not a share from .5 to below 1, such as .95")
+    asked = [dict(job, name=f"job {number}") for number, job in enumerate(jobs, start=1)]
+    table = table_at(machine, *present_in_trace(queue))
+    begun = slurm_queue(queue, table, asked)
+    ended = _ended(past)
+    frame = begun.frame
+    present = Jobs(
+        [text if isinstance(text, str) else "" for text in frame["user"]],
+        frame["requested_time"].to_numpy(np.float64),
+        frame["elapsed"].to_numpy(np.float64),
+        np.full(len(frame), ended.start.max(initial=0.0) + ended.ran.max(initial=0.0)),
+    )
+    run_times = draw_run_times(ended, present, draws, predictor=predictor, seed=seed, compiled=compiled)
+    phases = uniforms(seed, "what-if/phase", np.zeros(1, np.int64), np.zeros(1, np.int64), draws)[0]
+    waits, told = np.full((draws, len(frame)), np.inf), ()
+    for draw in range(draws):
+        if progress:
+            progress(draw, draws)
+        chosen = {"phase": float(np.floor(phases[draw] * 999.0) / 1000.0), **(parameters or {})}
+        waits[draw], told = _one_run(begun, table, run_times[draw], chosen, compiled=compiled)
+    rows = np.flatnonzero(~frame["runs"].to_numpy(bool) & (begun.run.jobs.code == 0))  # type: ignore[union-attr]
+    order = np.lexsort([rows, -frame["priority"].fillna(-1.0).to_numpy(np.float64)[rows], frame["asked"][rows]])
+    rows = rows[order]
+    waits = waits[:, rows]
+    table_of_jobs = frame.loc[rows, ["name", "asked", "partition", "priority", "requested_time"]].rename(
+        columns={"name": "job"}
+    )
+    return SlurmStarts(
+        table_of_jobs.assign(
+            median=np.quantile(waits, 0.5, axis=0, method="inverted_cdf"),
+            bound=np.quantile(waits, bound, axis=0, method="inverted_cdf"),
+            never=np.isinf(waits).mean(axis=0),
+        ).reset_index(drop=True),
+        draws,
+        bound,
+        len(ended.ran),
+        begun.left_out,
+        (*told, *table.told),
+        waits,
+    )
+
+
+def _one_run(
+    begun: SlurmQueue, table: NodeTable, run_times: FloatArray, parameters: dict[str, Any], *, compiled: bool
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return how long each job waits from now on in one draw, s; infinity where it does not start."""
+    left = run_times - begun.frame["elapsed"].to_numpy(np.float64)
+    trace = begun.trace.with_jobs(begun.trace.jobs.assign(run_time=left))
+    run: RealRun = begun.run
+    found = begin(
+        trace,
+        POLICY,
+        None,
+        RunOptions(overrun="run-on"),
+        compiled=compiled,
+        machine=table,
+        parameters=parameters,
+        number_of=lambda job: begun.frame["name"][int(row[job])],
+        follows=run,
+    )
+    row, driver = np.asarray(found.workload.coming.row, np.int64), found.driver
+    waits = np.full(len(begun.frame), np.inf)
+    log, seen, until = driver.replay.log, 0, begun.present
+    settled = begun.present + _settled(begun, table)
+    while not driver.is_over and until < begun.present + _LONGEST:
+        until += _CHUNK
+        driver.go_on(until)
+        log = driver.replay.log
+        if int(log.size[0]) == seen and until > settled and not np.isfinite(_last_end(driver, seen, until)):
+            break  # nobody runs, nobody comes, and nobody started: who waits does so for ever
+        seen = int(log.size[0])
+    for place in range(int(log.size[0])):
+        job = int(row[log.job[place]])
+        waits[job] = min(waits[job], float(log.start[place]) - begun.present)
+    return waits, found.workload.told
+
+
+def _last_end(driver: Any, runs: int, now: float) -> float:
+    """Return the last end of a run that is not over by now, s; minus infinity where nobody runs."""
+    ends = np.asarray(driver.replay.log.end[:runs])
+    return float(ends[ends > now].max(initial=-np.inf))
+
+
+def _settled(begun: SlurmQueue, table: NodeTable) -> float:
+    """Return how long it takes from now on until nothing that time alone changes will, s: outages, begin times."""
+    outages = table.outages
+    times = [*outages.begin.tolist(), *outages.end.tolist(), *begun.run.eligible_time.tolist(), begun.present]
+    return max(time for time in times if np.isfinite(time)) - begun.present + 2 * _CHUNK
+
+
+def _ended(past: Trace | None) -> Jobs:
+    """Return the jobs of a log that ran and have ended."""
+    if past is None:
+        return Jobs([], np.zeros(0), np.zeros(0), np.zeros(0))
+    arrays = past.views
+    start = arrays.submit_time + arrays.wait_time
+    is_known = (arrays.run_time > 0) & (arrays.requested_time > 0) & np.isfinite(start)
+    names = past.known_names.get("user", {})
+    users = [names.get(number, str(number)) if number >= 0 else "" for number in arrays.user_id[is_known].tolist()]
+    return Jobs(users, arrays.requested_time[is_known], arrays.run_time[is_known], start[is_known])
