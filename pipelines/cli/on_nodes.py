@@ -52,6 +52,14 @@ def as_withheld(loaded: LoadedLog, nodes: ChosenMachine) -> ChosenMachine:
     return nodes.told_as(nodes.people(privacy, loaded.trace.known_names.get("user", {}).values()))
 
 
+def logged_on(loaded: LoadedLog, nodes: ChosenMachine) -> Schedule:
+    """Return the schedule that a loaded log tells itself, on the machine that was chosen."""
+    from swftools.simulator.logged import logged_schedule
+
+    table = nodes.description.simulated(loaded.trace.header) if nodes.description else None
+    return nodes.says(logged_schedule(loaded.trace, table))
+
+
 def schedules_on(
     loaded: LoadedLog, nodes: ChosenMachine, entries: Iterable[tuple[str, dict[str, Any]]], **options: Any
 ) -> list[Schedule]:

@@ -16,7 +16,7 @@ from pipelines.cli.completion import (
     complete_version,
 )
 from pipelines.cli.data_sets import open_root
-from pipelines.cli.on_nodes import check_has_policy, load_on, schedules_on
+from pipelines.cli.on_nodes import check_has_policy, load_on, logged_on, schedules_on
 from pipelines.cli.options import (
     data_root,
     load,
@@ -67,12 +67,14 @@ def report(
 
     NAME is a data set, or the path of a version, such as data/NAME/VERSION: a trace, a comparison, an evaluation of
     waits, a history or a reproduction. Otherwise it is a log: a path, a card, a model, an https address; with --policy
-    the report is on the schedule of that policy. The file needs no network and no scripts, and can be printed.
+    the report is on the schedule of that policy, with --machine alone on your centre as the log has it: who waits, when
+    and for what. The file needs no network and no scripts, and can be printed.
 
     \b
     Examples: swftools report KTH-SP2-1996-2.1-cln --output kth.html
               swftools report my.swf
               swftools report my.swf --policy easy --machine site.yaml
+              swftools report sacct.txt --machine site.yaml
     """
     from pipelines.reports import report_page
 
@@ -81,7 +83,8 @@ def report(
     if log is not None or not _is_published(str(name), data_root, has_version=version is not None):
         if version or compare:
             raise click.UsageError(f"{log or name} is a log, which has no versions; leave out VERSION and --compare")
-        check_has_policy(policy, options)
+        if options["machine"] is None:
+            check_has_policy(policy, options)
         _report_log(str(log or name), cleaned, rules, output, policy, options)
         return
     if policy:
@@ -104,11 +107,19 @@ def _report_log(
     log: str, cleaned: bool, rules: str, output: str | None, policy: str | None, options: dict[str, Any]
 ) -> None:
     """Write a report on a log that need not be published, or on the schedule that a policy makes of it."""
-    from pipelines.reports import check_libraries, page_of_log, page_of_schedule
+    from pipelines.reports import check_libraries, page_of_centre, page_of_log, page_of_schedule
 
     check_libraries()
     if output:
         check_output(output, (".html", ".htm"), [log])
+    if policy is None and options["machine"] is not None:
+        machine, changes = options.pop("machine"), options.pop("changes")
+        check_has_policy(None, {"machine": None, "changes": None, **options})
+        loaded, nodes = load_on(log, cleaned, rules, machine, changes)
+        path = output or f"{loaded.log.name}.html"
+        check_output(path, (".html", ".htm"), [log])
+        _write(path, page_of_centre(loaded, logged_on(loaded, nodes)))
+        return
     if policy is None:
         loaded = load(log, cleaned, rules)
         path = output or f"{loaded.log.name}.html"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.completion import complete_policy
-from pipelines.cli.on_nodes import check_has_policy, load_on, schedules_on
+from pipelines.cli.on_nodes import check_has_policy, load_on, logged_on, schedules_on
 from pipelines.cli.options import Number, reads_a_log, says_its_progress, takes_a_log
 from pipelines.cli.output import check_folder, json_option, print_json
 from pipelines.cli.schedules import policy_entry, where_it_runs
@@ -96,12 +96,7 @@ def why_users_wait(  # noqa: PLR0913, PLR0917 (an argument an option)
 
 def _schedule(loaded: LoadedLog, nodes: ChosenMachine, policy: str | None, options: dict[str, Any]) -> Schedule:
     """Return the schedule that is asked of."""
-    if policy is None:
-        from swftools.simulator.logged import logged_schedule
-
-        table = nodes.description.simulated(loaded.trace.header) if nodes.description else None
-        return logged_schedule(loaded.trace, table)
-    return _simulated(loaded, nodes, policy, options)
+    return logged_on(loaded, nodes) if policy is None else _simulated(loaded, nodes, policy, options)
 
 
 def _simulated(loaded: LoadedLog, nodes: ChosenMachine, policy: str, options: dict[str, Any]) -> Schedule:

@@ -11,6 +11,7 @@ from pipelines.reports import schedule as _schedule  # noqa: F401
 from pipelines.reports import trace as _trace  # noqa: F401
 from pipelines.reports import waits as _waits  # noqa: F401
 from pipelines.reports.page import check_libraries as check_libraries
+from pipelines.reports.page import page_of_centre as page_of_centre
 from pipelines.reports.page import page_of_log as page_of_log
 from pipelines.reports.page import page_of_schedule as page_of_schedule
 from pipelines.reports.page import put_report as put_report

@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from pipelines.logs.load import LoadedLog
+from pipelines.reports.centre import WHAT as OUR_CENTRE
+from pipelines.reports.centre import parts_of_centre
 from pipelines.reports.report import NumberCell, ReportPicture, Section, Version, parts_of
 from pipelines.reports.schedule import WHAT as A_SCHEDULE
 from pipelines.reports.schedule import parts_of_schedules
@@ -115,6 +117,17 @@ def page_of_schedule(loaded: LoadedLog, schedule: Schedule, policy: str) -> str:
         Jinja2 or matplotlib is not installed.
     """
     return _page_on(loaded, A_SCHEDULE, parts_of_schedules({policy: schedule}, schedule.assumptions), policy)
+
+
+def page_of_centre(loaded: LoadedLog, schedule: Schedule) -> str:
+    """Return the report "our centre" on a log and the schedule that it tells itself, neither of which is published.
+
+    Raises
+    ------
+    MissingLibraryError
+        Jinja2 or matplotlib is not installed.
+    """
+    return _page_on(loaded, OUR_CENTRE, parts_of_centre(schedule))
 
 
 def _page_on(loaded: LoadedLog, what: str, parts: list[Section], policy: str | None = None) -> str:

@@ -183,6 +183,18 @@ def _figure(value: float, unit: str) -> float | NumberCell:
     return NumberCell(value, duration(value)) if unit == "s" and value == value else value  # noqa: PLR0124 (NaN)
 
 
+def machines_of(schedule: Schedule) -> Iterator[Section]:
+    """Yield what the machine of a schedule is, and how much of each kind and partition is in use; nothing of a pool."""
+    yield from _machines({schedule.policy: schedule}, {schedule.policy: measure(schedule)})
+
+
+def use_over_time(schedule: Schedule) -> Iterator[Section]:
+    """Yield how nodes are used over time; nothing of a pool."""
+    if schedule.machine is not None:
+        chosen = [(name, options) for name, options in PICTURES[NODES] if name != "wait-reasons"]
+        yield Section(NODES, pictures=[ReportPicture(schedule, name, options) for name, options in chosen])
+
+
 def _pictures(schedules: dict[str, Schedule]) -> Iterator[Section]:
     """Yield the pictures of the first schedule, of each beside those of the other."""
     for heading, names in PICTURES.items():

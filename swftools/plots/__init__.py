@@ -33,6 +33,7 @@ from swftools.plots import slowdowns as _slowdowns  # noqa: F401
 from swftools.plots import tightened_requests as _tightened_requests  # noqa: F401
 from swftools.plots import trajectory as _trajectory  # noqa: F401
 from swftools.plots import utilization as _utilization  # noqa: F401
+from swftools.plots import wait_by_hour as _wait_by_hour  # noqa: F401
 from swftools.plots import wait_by_size as _wait_by_size  # noqa: F401
 from swftools.plots import wait_reasons as _wait_reasons  # noqa: F401
 from swftools.plots import waits as _waits  # noqa: F401

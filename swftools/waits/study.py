@@ -114,7 +114,8 @@ def study_waits(schedule: Schedule, by: Iterable[str] | None = None, *, least: f
     schedule : Schedule
         ``logged_schedule`` of a log, or what ``simulate`` returns; on nodes, or on a pool of processors.
     by : iterable of str, optional
-        The groupings, of ``GROUPINGS``; by default all of which the log tells something.
+        The groupings, of ``GROUPINGS``; by default all of which the log tells something, without queues where they are
+        the partitions.
     least : float
         A job waited if it waited longer than this, s.
 
@@ -149,6 +150,8 @@ def study_waits(schedule: Schedule, by: Iterable[str] | None = None, *, least: f
     on_nodes = on_one_node(schedule)
     jobs = _jobs_of(on_nodes, is_pool=schedule.machine is None)
     found = {name: groups_of(schedule, name) for name in names}
+    if by is None and _are_same(found["queue"], found["partition"]):
+        del found["queue"]
     whole = Groups([ALL], np.zeros(len(jobs.wait), np.int64))
     tables = [
         _table(name, groups, jobs, least) for name, groups in ((ALL, whole), *found.items()) if groups is not None
@@ -164,6 +167,13 @@ def study_waits(schedule: Schedule, by: Iterable[str] | None = None, *, least: f
         least,
         _told(schedule, [name for name, groups in found.items() if groups is None and by is not None]),
     )
+
+
+def _are_same(one: Groups | None, other: Groups | None) -> bool:
+    """Whether two groupings put each job into a group of the same name."""
+    if one is None or other is None:
+        return False
+    return bool((np.array(one.words)[one.of_job] == np.array(other.words)[other.of_job]).all())
 
 
 def _jobs_of(schedule: Schedule, *, is_pool: bool) -> _Jobs:
