@@ -12,6 +12,7 @@ is kept on disk. Use this module by ``numba_adapter.machine()``, which looks whe
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import Any
 
@@ -31,6 +32,9 @@ _lowers: Any = lower_getattr_generic
 _infers: Any = infer_getattr
 _tuple: Any = types.StarArgTuple.from_types
 
+_LETTERS = 16
+"""Of a hash: types of other fields have other names."""
+
 _ARGUMENTS = 7
 """How many numbers a kernel takes that is called by its address."""
 
@@ -41,7 +45,9 @@ class LentTuple(types.Type):
     def __init__(self, tuple_type: Any) -> None:
         self.tuple_type = tuple_type
         self.types = (tuple_type,)  # as a tuple has them: who looks for named tuples finds it
-        super().__init__(name=f"lent {tuple_type.name}")
+        # Names of compiled functions have those of their types: with all fields, each would be thousands of letters long.
+        short = hashlib.sha256(tuple_type.name.encode()).hexdigest()[:_LETTERS]
+        super().__init__(name=f"lent {tuple_type.instance_class.__name__} {short}")
 
     @property
     def key(self) -> Any:
