@@ -12,12 +12,16 @@ from __future__ import annotations
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.slurm.state import (
+    BITS,
     HAS_TOPOLOGY,
     LEFT_OUT,
     NO_BEST_FIT,
     NO_EXCLUSIVE,
     NO_GPUS,
     NO_MEMORY,
+    USABLE_CORES,
+    USABLE_NODES,
+    WORDS,
     Amounts,
     Dynamic,
     Given,
@@ -80,22 +84,55 @@ def has_gpus(given: Given, job: int) -> bool:
 def choose_nodes(given: Given, state: Dynamic, job: int, partition: int, allowed: IntArray, amounts: Amounts) -> int:
     """Choose nodes of a set for a job; return how many, 0 if they do not suffice.
 
-    They are then in ``state.chosen``, with the CPUs that each may give in ``state.most``. Nodes of the lowest weight
-    come first, then those of the next beside them; where they do not suffice, nodes with few CPUs are left out, more
-    and more of them.
+    They are then in ``state.chosen``, with the CPUs that each may give in ``state.most``.
     """
-    alone, highest, nodes, cores = is_alone(given, job, partition), 0, 0, 0
-    for node in range(len(given.cores)):
-        free = 0
-        if has_node(allowed, 0, node):
-            free = usable_cores(given, job, alone, node, amounts)
-        state.free_cores[node] = free
-        if free > 0:
-            highest = max(highest, given.weight[node])
-            nodes += 1
+    look_at_nodes(given, state, job, partition, allowed, amounts)
+    return choose_of_usable(given, state, job, partition, amounts)
+
+
+@kernel(allocates=False)
+def look_at_nodes(given: Given, state: Dynamic, job: int, partition: int, allowed: IntArray, amounts: Amounts) -> None:
+    """Write down how many CPUs of each node of a set a job can use, on how many nodes it can run, and all their CPUs."""
+    alone, many, nodes, cores = is_alone(given, job, partition), len(given.cores), 0, 0
+    for word in range(state.counts[WORDS]):
+        members = allowed[word]
+        for node in range(word * BITS, min(word * BITS + BITS, many)):
+            free = 0
+            if members & 1 != 0:
+                free = usable_cores(given, job, alone, node, amounts)
+            members >>= 1
+            state.free_cores[node] = free
+            nodes += free > 0
             cores += free
-    if nodes < given.min_nodes[job] or cores < least_cores(given, job):
+    state.counts[USABLE_NODES], state.counts[USABLE_CORES] = nodes, cores
+
+
+@kernel(allocates=False)
+def look_again_at(given: Given, state: Dynamic, job: int, alone: bool, runner: int, amounts: Amounts) -> None:
+    """Write down the same of the nodes of a running job, of which more is free now."""
+    first = given.first_held[runner]
+    for i in range(first, first + state.held_count[runner]):
+        node = state.held_node[i]
+        if has_node(state.available, 0, node):
+            before, free = state.free_cores[node], usable_cores(given, job, alone, node, amounts)
+            state.free_cores[node] = free
+            state.counts[USABLE_NODES] += int(free > 0) - int(before > 0)
+            state.counts[USABLE_CORES] += free - before
+
+
+@kernel(allocates=False)
+def choose_of_usable(given: Given, state: Dynamic, job: int, partition: int, amounts: Amounts) -> int:
+    """Choose nodes among those that were looked at.
+
+    Nodes of the lowest weight come first, then those of the next beside them; where they do not suffice, nodes with few
+    CPUs are left out, more and more of them.
+    """
+    alone, highest = is_alone(given, job, partition), 0
+    if state.counts[USABLE_NODES] < given.min_nodes[job] or state.counts[USABLE_CORES] < least_cores(given, job):
         return 0
+    for node in range(len(given.cores)):
+        if state.free_cores[node] > 0:
+            highest = max(highest, given.weight[node])
     for weight in range(highest + 1):
         largest, nodes, cores = 0, 0, 0
         for node in range(len(given.cores)):

@@ -15,6 +15,7 @@ from swftools.simulator.slurm.limits import BEGIN_TIME
 from swftools.simulator.slurm.starting import ask_main, let_go, set_reason
 from swftools.simulator.slurm.state import (
     FOLLOWS,
+    IS_COPIED,
     LAST_CALC,
     LONG,
     PAST,
@@ -102,6 +103,7 @@ def choose_by_preempting(
     if many == 0:
         return 0
     copy_amounts(state.now, state.then)
+    state.counts[IS_COPIED] = 0  # when these have gone
     for i in range(many):
         give_back(given, state, state.victim[i], state.then)
         count = choose_nodes(given, state, job, partition, available, state.then)

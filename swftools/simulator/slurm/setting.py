@@ -13,6 +13,7 @@ import numpy.typing as npt
 from swftools.kernel import FloatArray, IntArray
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.outages import RESERVATION
+from swftools.machines.requests import distinct
 from swftools.machines.slurm_site import DEFAULTS, SlurmLimits, SlurmSite
 from swftools.simulator.slurm import state as places
 from swftools.simulator.slurm.asked import SlurmJobs
@@ -31,6 +32,15 @@ from swftools.simulator.slurm.state import (
     Given,
     SlurmMemory,
 )
+
+_OF_SHAPE = (
+    *("cpus", "cpus_per_task", "min_nodes", "max_nodes", "tasks_per_node", "memory_per_cpu", "memory_per_node"),
+    *("gpus_per_node", "gpus", "is_exclusive"),
+)
+"""Which nodes a job gets depends on these, and on how many it is to have."""
+
+FOUND = 2048
+"""How much is kept of what was found for jobs of one shape on a set of nodes."""
 
 _RESOURCE = {"cpu": 0, "mem": 1, "node": 2, "gres/gpu": 3, "billing": 4}
 
@@ -259,6 +269,8 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
     sharing, share, normalized = _shares(site)
     _, weight = np.unique(table.weight, return_inverse=True)
 
+    _, shape = distinct([wanted, *(np.asarray(getattr(asked, name))[row] for name in _OF_SHAPE)])
+
     def of_job(column: Any, dtype: Any = np.int64) -> Any:
         return np.ascontiguousarray(np.asarray(column)[row], dtype)
 
@@ -287,6 +299,7 @@ def _given(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> 
         array_limit=of_job(asked.array_limit),
         limit=np.ascontiguousarray(setting.limit, np.float64),
         first_held=np.concatenate(([0], np.cumsum(most_nodes))),
+        shape=shape,
         cores=table.cores.astype(np.int64),
         memory=table.memory.astype(np.int64),
         gpus=(table.gpus // GPU).astype(np.int64),
@@ -552,6 +565,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         ran_in=whole(jobs, UNKNOWN),
         by=whole(jobs),
         trial=whole(2 * min(jobs, running) + 2),
+        given_back=whole(2 * min(jobs, running) + 2),
         now=amounts(),
         then=amounts(),
         up=up,
@@ -608,6 +622,12 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         tested_association=whole(associations + 1),
         planned_tasks=whole(int(given.array.max(initial=-1)) + 1),
         refused=whole((int(given.array.max(initial=-1)) + 1) * len(given.tier)),
+        found_after=whole(FOUND, UNKNOWN),
+        found_shape=whole(FOUND),
+        found_in=whole(FOUND),
+        found_begin=real(FOUND),
+        found_sets=whole(2 * FOUND * words),
+        found_amounts=real(2 * FOUND * RESOURCES),
         begin=real(records),
         end=real(records),
         next=whole(records),

@@ -17,12 +17,14 @@ from swftools.simulator.slurm.state import (
     CHANGED,
     DEAD,
     FOLLOWS,
+    IS_COPIED,
     LAST_CALC,
     LAST_TICK,
     LOST_REASONS,
     MAIN_ASKED,
     REASONS,
     RUNNERS,
+    STARTS_AND_ENDS,
     TICK,
     TRIALS,
     Dynamic,
@@ -79,9 +81,17 @@ def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: in
 
 
 @kernel(allocates=False)
+def note_change(state: Dynamic) -> None:
+    """Note that other jobs run than before: what was found before holds no more."""
+    state.counts[STARTS_AND_ENDS] += 1
+    state.counts[IS_COPIED] = 0
+
+
+@kernel(allocates=False)
 def list_as_running(given: Given, state: Dynamic, job: int, partition: int) -> None:
     """Let a job take its nodes, and be listed among those that run."""
     take(given, state, job, state.now)
+    note_change(state)
     add_up(given, state, job, partition)
     count_job(given, state, job, partition, 1)
     place = state.counts[RUNNERS]
@@ -106,6 +116,7 @@ def let_go(given: Given, state: Dynamic, job: int) -> None:
     """Let a job run no more, and have nothing any more."""
     state.is_on[job] = 0
     give_back(given, state, job, state.now)
+    note_change(state)
     add_up(given, state, job, state.ran_in[job])
     count_job(given, state, job, state.ran_in[job], -1)
     drop(state.runner, state.counts[RUNNERS], job)

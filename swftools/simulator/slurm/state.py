@@ -59,7 +59,7 @@ class Given(NamedTuple):
     """What does not change: settings, what jobs ask, the machine, who has which limits.
 
     By job, as ``SlurmJobs`` has them; ``limit`` is its time limit (s), ``first_held`` where its nodes stand in
-    ``Dynamic.held_node``, ``account`` the number of its account. By node: ``cores``, ``memory`` (MB), ``gpus``,
+    ``Dynamic.held_node``, ``account`` the number of its account, ``shape`` that of all jobs that ask the same of nodes. By node: ``cores``, ``memory`` (MB), ``gpus``,
     ``weight`` (from 0 on, without gaps), ``leaf`` (a switch, -1: none). By switch its ``parent`` (-1: none) and its
     ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By
     holder: limits, ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has
@@ -92,6 +92,7 @@ class Given(NamedTuple):
     array_limit: IntArray
     limit: FloatArray
     first_held: IntArray
+    shape: IntArray
     cores: IntArray
     memory: IntArray
     gpus: IntArray
@@ -171,11 +172,13 @@ class Amounts(NamedTuple):
 
 
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
-(REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS, COUNTS) = range(8, 18)
+(REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
+(STARTS_AND_ENDS, IS_COPIED, USABLE_NODES, USABLE_CORES, GIVEN_BACK, COUNTS) = range(17, 23)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
-start in a pass that is tried only."""
+start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free has changed; ``IS_COPIED``: whether
+``then`` is as ``now``; ``USABLE_NODES``, ``USABLE_CORES``: what ``free_cores`` has in all."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT, CLOCKS) = range(9)
 """Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for."""
@@ -216,6 +219,7 @@ class Dynamic(NamedTuple):
     ran_in: IntArray
     by: IntArray
     trial: IntArray
+    given_back: IntArray
     now: Amounts
     then: Amounts
     up: IntArray
@@ -272,6 +276,12 @@ class Dynamic(NamedTuple):
     tested_association: IntArray
     planned_tasks: IntArray
     refused: IntArray
+    found_after: IntArray
+    found_shape: IntArray
+    found_in: IntArray
+    found_begin: FloatArray
+    found_sets: IntArray
+    found_amounts: FloatArray
     begin: FloatArray
     end: FloatArray
     next: IntArray
@@ -329,10 +339,14 @@ def count_nodes(bits: IntArray, at: int, words: int) -> int:
     """Return how many nodes are in a set."""
     count = 0
     for i in range(words):
-        left = bits[at + i]
-        while left != 0:
-            left &= left - 1
-            count += 1
+        some = bits[at + i]  # how many of 1 bit, 2, 4 and 8 bits beside each other are in it
+        some -= (some >> 1) & 0x5555555555555555
+        some = (some & 0x3333333333333333) + ((some >> 2) & 0x3333333333333333)
+        some = (some + (some >> 4)) & 0x0F0F0F0F0F0F0F0F
+        some += some >> 8
+        some += some >> 16
+        some += some >> 32
+        count += some & 0x7F
     return count
 
 

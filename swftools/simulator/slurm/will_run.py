@@ -6,14 +6,18 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.slurm.choosing import choose_nodes
-from swftools.simulator.slurm.holding import give_back
+from swftools.simulator.slurm.choosing import choose_of_usable, is_alone, look_again_at, look_at_nodes
+from swftools.simulator.slurm.found import AT_ONCE, is_known, note_found, recall, slot_if_kept
+from swftools.simulator.slurm.holding import give_back, take
 from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.state import (
     BF_LINEAR,
+    GIVEN_BACK,
+    IS_COPIED,
     LEFT_OUT,
     NO_WINDOWS,
     RUNNERS,
+    UNKNOWN,
     VERSION,
     VICTIMS,
     WORDS,
@@ -45,42 +49,75 @@ def will_run(
 
     ``state.picked`` are its nodes then, and ``state.resources`` what it would hold of them.
     """
-    is_new = given.number[VERSION] >= FIRST_FROM_THEN_ON
-    state.counts[VICTIMS] = 0
-    if (earliest <= now or not is_new) and can_run(given, state, job, partition, state.now):
+    is_later = given.number[VERSION] >= FIRST_FROM_THEN_ON and earliest > now
+    slot = UNKNOWN if only_now or is_later else slot_if_kept(given, state, job, partition, now)
+    if slot != UNKNOWN and is_known(given, state, slot, job, partition):
+        found = state.found_begin[slot]
+        if found != AT_ONCE or earliest > now:  # who starts at once needs more than what is kept
+            recall(state, slot)
+            return max(found, now)
+    found = find_begin(given, state, job, partition, now, earliest, is_later, only_now)
+    if slot != UNKNOWN:
+        note_found(given, state, slot, job, partition, AT_ONCE if found == now else found)
+    return found
+
+
+@kernel(allocates=False)
+def find_begin(
+    given: Given,
+    state: Dynamic,
+    job: int,
+    partition: int,
+    now: float,
+    earliest: float,
+    is_later: bool,
+    only_now: bool,
+) -> float:
+    """Return the same, looked for."""
+    counts = state.counts
+    counts[VICTIMS] = counts[GIVEN_BACK] = 0
+    if not is_later and can_run(given, state, job, partition, state.now):
         return now
-    copy_amounts(state.now, state.then)
-    victims, place, goes_on = (
-        find_victims(given, state, job, partition, state.available, now),
-        0,
-        is_new and earliest > now,
-    )
+    if counts[IS_COPIED] == 0:
+        copy_amounts(state.now, state.then)
+        counts[IS_COPIED] = 1
+    victims, place = find_victims(given, state, job, partition, state.available, now), 0
     for i in range(victims):
-        give_back(given, state, state.victim[i], state.then)
+        let_end(given, state, state.victim[i])
         state.is_gone[state.victim[i]] = 1
-    while goes_on and place < state.counts[RUNNERS] and planned_end(state, place, now) < earliest:
+    while is_later and place < counts[RUNNERS] and planned_end(state, place, now) < earliest:
         if state.is_gone[state.runner[place]] == 0 and touches(given, state, state.runner[place]):
-            give_back(given, state, state.runner[place], state.then)
+            let_end(given, state, state.runner[place])
         place += 1
-    found = np.inf
-    if (victims > 0 or goes_on) and can_run(given, state, job, partition, state.then):
-        found, state.counts[VICTIMS] = now, victims
+    found, is_other = np.inf, victims > 0 or is_later
+    if is_other and can_run(given, state, job, partition, state.then):
+        found, counts[VICTIMS] = now, victims
     elif not only_now:
         found = run_when_others_end(given, state, job, partition, now, place)
     for i in range(victims):
         state.is_gone[state.victim[i]] = 0
+    for i in range(counts[GIVEN_BACK]):
+        take(given, state, state.given_back[i], state.then)
     return found
+
+
+@kernel(allocates=False)
+def let_end(given: Given, state: Dynamic, runner: int) -> None:
+    """Let a running job be thought to have left its nodes."""
+    give_back(given, state, runner, state.then)
+    state.given_back[state.counts[GIVEN_BACK]] = runner
+    state.counts[GIVEN_BACK] += 1
 
 
 @kernel(allocates=False)
 def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, now: float, place: int) -> float:
     """Return when a job could start as running jobs end, those from a place on; infinity if never.
 
-    ``state.then`` is what is free before.
+    ``state.then`` is what is free before, and its nodes have been looked at.
     """
     linear, window, many = given.number[BF_LINEAR], WINDOW, state.counts[RUNNERS]
     has_windows, has_barrier = int(given.number[LEFT_OUT]) != NO_WINDOWS, given.number[VERSION] >= FIRST_WITH_BARRIER
-    base = last = -1.0
+    base, last, alone = -1.0, -1.0, is_alone(given, job, partition)
     place = past_gone(state, place)
     while place < many:
         if not has_barrier:
@@ -91,7 +128,8 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
             place = past_gone(state, place + 1)
             if not touches(given, state, runner):
                 continue
-            give_back(given, state, runner, state.then)
+            let_end(given, state, runner)
+            look_again_at(given, state, job, alone, runner, state.then)
             last = end
             if base < 0.0:
                 base = rounded_down(given, end, WINDOW) + WINDOW if has_barrier else end
@@ -99,7 +137,7 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
                 break
         if last < 0.0:
             return np.inf
-        if can_run(given, state, job, partition, state.then):
+        if pick_of_usable(given, state, job, partition, state.then):
             return last
         window = window + linear if linear > 0.0 else 2.0 * window
         while has_barrier and place < many and planned_end(state, place, now) > base + window:
@@ -126,16 +164,23 @@ def planned_end(state: Dynamic, place: int, now: float) -> float:
 def touches(given: Given, state: Dynamic, runner: int) -> bool:
     """Whether a running job has one of the available nodes."""
     first = given.first_held[runner]
-    is_there = False
     for i in range(first, first + state.held_count[runner]):
-        is_there |= has_node(state.available, 0, state.held_node[i])
-    return is_there
+        if has_node(state.available, 0, state.held_node[i]):
+            return True
+    return False
 
 
 @kernel(allocates=False)
 def can_run(given: Given, state: Dynamic, job: int, partition: int, amounts: Amounts) -> bool:
     """Whether the available nodes suffice for a job, of which so much is free; then they are picked."""
-    count = choose_nodes(given, state, job, partition, state.available, amounts)
+    look_at_nodes(given, state, job, partition, state.available, amounts)
+    return pick_of_usable(given, state, job, partition, amounts)
+
+
+@kernel(allocates=False)
+def pick_of_usable(given: Given, state: Dynamic, job: int, partition: int, amounts: Amounts) -> bool:
+    """Whether the nodes that were looked at suffice for a job; then they are picked."""
+    count = choose_of_usable(given, state, job, partition, amounts)
     if count == 0:
         return False
     for word in range(state.counts[WORDS]):

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was found of when jobs could start, kept as long as it holds.
+
+It depends on what a job asks of nodes (its shape and partition), on the nodes that are available to it, and on the jobs
+that run, until when. While no job starts or ends, and none that runs is beyond its limit, it does not depend on the
+time; so a cycle of backfill finds most of what the last one did, and what it did of jobs that ask the same. Where
+running jobs may be preempted it depends on more, and nothing is kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.kernel import kernel
+from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS
+from swftools.simulator.slurm.state import (
+    BITS,
+    PREEMPTS_BY,
+    RESOURCES,
+    RUNNERS,
+    STARTS_AND_ENDS,
+    UNKNOWN,
+    WORDS,
+    Dynamic,
+    Given,
+    copy_set,
+)
+
+AT_ONCE = -np.inf
+"""When a job could start that can do so in whatever second it is."""
+
+_MIXED = 7
+_LOW = (1 << (BITS - _MIXED)) - 1
+
+
+@kernel(allocates=False)
+def slot_if_kept(given: Given, state: Dynamic, job: int, partition: int, now: float) -> int:
+    """Return where it is kept when a job could start on the available nodes; UNKNOWN: nowhere."""
+    if int(given.number[PREEMPTS_BY]) != NOBODY_PREEMPTS:
+        return UNKNOWN
+    if state.counts[RUNNERS] > 0 and state.limit_end[state.runner[0]] <= now:
+        return UNKNOWN
+    mixed = given.shape[job] * len(given.tier) + partition
+    for word in range(state.counts[WORDS]):
+        mixed = (((mixed & _LOW) << _MIXED) | (mixed >> (BITS - _MIXED))) ^ state.available[word]
+    return mixed % len(state.found_begin)
+
+
+@kernel(allocates=False)
+def is_known(given: Given, state: Dynamic, slot: int, job: int, partition: int) -> bool:
+    """Whether what a slot has was found for such a job, on the available nodes, while the same jobs ran."""
+    if state.found_after[slot] != state.counts[STARTS_AND_ENDS]:
+        return False
+    if state.found_shape[slot] != given.shape[job] or state.found_in[slot] != partition:
+        return False
+    at = 2 * slot * state.counts[WORDS]
+    for word in range(state.counts[WORDS]):
+        if state.found_sets[at + word] != state.available[word]:
+            return False
+    return True
+
+
+@kernel(allocates=False)
+def recall(state: Dynamic, slot: int) -> None:
+    """Pick the nodes that were found, and tell what the job would hold of them."""
+    words, at = state.counts[WORDS], 2 * slot * RESOURCES
+    copy_set(state.found_sets, (2 * slot + 1) * words, state.picked, 0, words)
+    for resource in range(RESOURCES):
+        state.resources[resource] = state.found_amounts[at + resource]
+        state.on_node[resource] = state.found_amounts[at + RESOURCES + resource]
+
+
+@kernel(allocates=False)
+def note_found(given: Given, state: Dynamic, slot: int, job: int, partition: int, begin: float) -> None:
+    """Keep when a job could start, on which nodes, and what it would hold."""
+    words, at = state.counts[WORDS], 2 * slot * RESOURCES
+    state.found_after[slot], state.found_begin[slot] = state.counts[STARTS_AND_ENDS], begin
+    state.found_shape[slot], state.found_in[slot] = given.shape[job], partition
+    copy_set(state.available, 0, state.found_sets, 2 * slot * words, words)
+    copy_set(state.picked, 0, state.found_sets, (2 * slot + 1) * words, words)
+    for resource in range(RESOURCES):
+        state.found_amounts[at + resource] = state.resources[resource]
+        state.found_amounts[at + RESOURCES + resource] = state.on_node[resource]
