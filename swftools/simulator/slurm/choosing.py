@@ -12,72 +12,20 @@ from __future__ import annotations
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.slurm.state import (
-    BITS,
     HAS_TOPOLOGY,
     LEFT_OUT,
     NO_BEST_FIT,
-    NO_EXCLUSIVE,
     NO_GPUS,
-    NO_MEMORY,
     USABLE_CORES,
     USABLE_NODES,
-    WORDS,
     Amounts,
     Dynamic,
     Given,
-    has_node,
 )
+from swftools.simulator.slurm.usable import is_alone, look_at_nodes, tasks_on_each, wanted_of
 
 KEYS = 1 << 20
 """Between two weights: more than the GPUs of a node."""
-
-
-@kernel(allocates=False)
-def is_alone(given: Given, job: int, partition: int) -> bool:
-    """Whether a job has its nodes alone in a partition."""
-    if int(given.number[LEFT_OUT]) == NO_EXCLUSIVE:
-        return False
-    return given.is_exclusive[job] != 0 or given.partition_alone[partition] != 0
-
-
-@kernel(allocates=False)
-def tasks_on_each(given: Given, job: int) -> int:
-    """Return the tasks that each node of a job is to have; 0: as it comes."""
-    if given.tasks_per_node[job] > 0:
-        return given.tasks_per_node[job]
-    one_each = given.min_nodes[job] * given.cpus_per_task[job] == given.cpus[job]
-    return 1 if given.min_nodes[job] == given.max_nodes[job] and one_each else 0
-
-
-@kernel(allocates=False)
-def usable_cores(given: Given, job: int, alone: bool, node: int, amounts: Amounts) -> int:
-    """Return how many CPUs of a node a job can use; 0 if it cannot run there."""
-    out, per_task, cores = int(given.number[LEFT_OUT]), given.cpus_per_task[job], amounts.cores[node]
-    if cores < per_task or (alone and amounts.jobs[node] > 0):
-        return 0
-    if out != NO_MEMORY:
-        memory = amounts.memory[node]
-        if given.memory_per_cpu[job] > 0:
-            cores = min(cores, max(memory, 0) // given.memory_per_cpu[job])
-        if given.memory_per_node[job] > memory:
-            return 0
-    if out != NO_GPUS:
-        in_all = given.gpus_in_all[job]
-        on_each = in_all if in_all > 0 and given.max_nodes[job] == 1 else max(given.gpus_per_node[job], min(in_all, 1))
-        if amounts.gpus[node] < on_each:
-            return 0
-    cores -= cores % per_task
-    if cores < tasks_on_each(given, job) * per_task or (given.max_nodes[job] == 1 and cores < given.cpus[job]):
-        return 0
-    if has_gpus(given, job) and not alone:
-        cores = min(cores, given.cpus[job])
-    return max(cores, 0)
-
-
-@kernel(allocates=False)
-def has_gpus(given: Given, job: int) -> bool:
-    """Whether a job asks for GPUs."""
-    return given.gpus_per_node[job] + given.gpus_in_all[job] > 0 and int(given.number[LEFT_OUT]) != NO_GPUS
 
 
 @kernel(allocates=False)
@@ -86,38 +34,8 @@ def choose_nodes(given: Given, state: Dynamic, job: int, partition: int, allowed
 
     They are then in ``state.chosen``, with the CPUs that each may give in ``state.most``.
     """
-    look_at_nodes(given, state, job, partition, allowed, amounts)
+    look_at_nodes(state, wanted_of(given, job, partition), allowed, amounts)
     return choose_of_usable(given, state, job, partition, amounts)
-
-
-@kernel(allocates=False)
-def look_at_nodes(given: Given, state: Dynamic, job: int, partition: int, allowed: IntArray, amounts: Amounts) -> None:
-    """Write down how many CPUs of each node of a set a job can use, on how many nodes it can run, and all their CPUs."""
-    alone, many, nodes, cores = is_alone(given, job, partition), len(given.cores), 0, 0
-    for word in range(state.counts[WORDS]):
-        members = allowed[word]
-        for node in range(word * BITS, min(word * BITS + BITS, many)):
-            free = 0
-            if members & 1 != 0:
-                free = usable_cores(given, job, alone, node, amounts)
-            members >>= 1
-            state.free_cores[node] = free
-            nodes += free > 0
-            cores += free
-    state.counts[USABLE_NODES], state.counts[USABLE_CORES] = nodes, cores
-
-
-@kernel(allocates=False)
-def look_again_at(given: Given, state: Dynamic, job: int, alone: bool, runner: int, amounts: Amounts) -> None:
-    """Write down the same of the nodes of a running job, of which more is free now."""
-    first = given.first_held[runner]
-    for i in range(first, first + state.held_count[runner]):
-        node = state.held_node[i]
-        if has_node(state.available, 0, node):
-            before, free = state.free_cores[node], usable_cores(given, job, alone, node, amounts)
-            state.free_cores[node] = free
-            state.counts[USABLE_NODES] += int(free > 0) - int(before > 0)
-            state.counts[USABLE_CORES] += free - before
 
 
 @kernel(allocates=False)

@@ -2,9 +2,10 @@
 """What was found of when jobs could start, kept as long as it holds.
 
 It depends on what a job asks of nodes (its shape and partition), on the nodes that are available to it, and on the jobs
-that run, until when. While no job starts or ends, and none that runs is beyond its limit, it does not depend on the
-time; so a cycle of backfill finds most of what the last one did, and what it did of jobs that ask the same. Where
-running jobs may be preempted it depends on more, and nothing is kept.
+that run, until when. While none that runs is beyond its limit it does not depend on the time. It holds as long as no
+job starts or ends on these nodes, nor one whose limit ends before all that was looked at: windows of backfill end
+between the ends of any two jobs. So a cycle finds most of what the last one did, and what it did of jobs that ask the
+same. Where running jobs may be preempted it depends on more, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from swftools.kernel import kernel
 from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS
 from swftools.simulator.slurm.state import (
     BITS,
+    CHANGES,
+    LOOKED_UNTIL,
     PREEMPTS_BY,
     RESOURCES,
     RUNNERS,
@@ -48,15 +51,23 @@ def slot_if_kept(given: Given, state: Dynamic, job: int, partition: int, now: fl
 
 @kernel(allocates=False)
 def is_known(given: Given, state: Dynamic, slot: int, job: int, partition: int) -> bool:
-    """Whether what a slot has was found for such a job, on the available nodes, while the same jobs ran."""
-    if state.found_after[slot] != state.counts[STARTS_AND_ENDS]:
+    """Whether what a slot has was found for such a job, on the available nodes, and holds since then."""
+    words, changes = state.counts[WORDS], state.counts[STARTS_AND_ENDS]
+    if changes - state.found_after[slot] > CHANGES or state.found_after[slot] == UNKNOWN:
         return False
     if state.found_shape[slot] != given.shape[job] or state.found_in[slot] != partition:
         return False
-    at = 2 * slot * state.counts[WORDS]
-    for word in range(state.counts[WORDS]):
-        if state.found_sets[at + word] != state.available[word]:
+    for word in range(words):
+        if state.found_sets[2 * slot * words + word] != state.available[word]:
             return False
+    for change in range(state.found_after[slot], changes):
+        row = change % CHANGES
+        if state.changed_end[row] <= state.found_until[slot]:
+            return False
+        for word in range(words):
+            if state.changed_sets[row * words + word] & state.available[word] != 0:
+                return False
+    state.found_after[slot] = changes
     return True
 
 
@@ -75,6 +86,7 @@ def note_found(given: Given, state: Dynamic, slot: int, job: int, partition: int
     """Keep when a job could start, on which nodes, and what it would hold."""
     words, at = state.counts[WORDS], 2 * slot * RESOURCES
     state.found_after[slot], state.found_begin[slot] = state.counts[STARTS_AND_ENDS], begin
+    state.found_until[slot] = state.clock[LOOKED_UNTIL]
     state.found_shape[slot], state.found_in[slot] = given.shape[job], partition
     copy_set(state.available, 0, state.found_sets, 2 * slot * words, words)
     copy_set(state.picked, 0, state.found_sets, (2 * slot + 1) * words, words)

@@ -13,6 +13,9 @@ import numpy as np
 
 from swftools.kernel import FloatArray, IntArray, kernel
 
+CHANGES = 64
+"""Of who runs, the latest ones are known: which nodes, and when the limit ends or would have ended."""
+
 BITS = 62
 """Nodes in a word of a set: the sign is not used."""
 
@@ -59,13 +62,13 @@ class Given(NamedTuple):
     """What does not change: settings, what jobs ask, the machine, who has which limits.
 
     By job, as ``SlurmJobs`` has them; ``limit`` is its time limit (s), ``first_held`` where its nodes stand in
-    ``Dynamic.held_node``, ``account`` the number of its account, ``shape`` that of all jobs that ask the same of nodes. By node: ``cores``, ``memory`` (MB), ``gpus``,
-    ``weight`` (from 0 on, without gaps), ``leaf`` (a switch, -1: none). By switch its ``parent`` (-1: none) and its
-    ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By
-    holder: limits, ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has
-    shares of its own (``sharing``), its ``share`` among those of its level, and of all (``normalized``), whether it
-    ``is_user``, its children from ``first_child`` on among ``child``. What is ``logged`` is followed. Nodes change at ``change_time``; what is
-    ``reserved`` is for some.
+    ``Dynamic.held_node``, ``account`` the number of its account, ``shape`` that of all jobs that ask the same of nodes.
+    By node: ``cores``, ``memory`` (MB), ``gpus``, ``weight`` (from 0 on, without gaps), ``leaf`` (a switch, -1: none).
+    By switch its ``parent`` (-1: none) and its ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``,
+    ``partition_qos``, weights of ``billing``. By holder: limits, ``NO_LIMIT`` where there is none. By association: who
+    is ``above`` it, and the next above that has shares of its own (``sharing``), its ``share`` among those of its
+    level, and of all (``normalized``), whether it ``is_user``, its children from ``first_child`` on among ``child``.
+    What is ``logged`` is followed. Nodes change at ``change_time``; what is ``reserved`` is for some.
     """
 
     number: FloatArray
@@ -180,8 +183,10 @@ backfill; words of a set; rows of changed reasons, and how many there was no roo
 start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free has changed; ``IS_COPIED``: whether
 ``then`` is as ``now``; ``USABLE_NODES``, ``USABLE_CORES``: what ``free_cores`` has in all."""
 
-(LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT, CLOCKS) = range(9)
-"""Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for."""
+(LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
+LOOKED_UNTIL, CLOCKS = 8, 9
+"""Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for; ``LOOKED_UNTIL``:
+up to which of their ends running jobs were looked at, to find when another one could start."""
 
 
 class Dynamic(NamedTuple):
@@ -195,8 +200,9 @@ class Dynamic(NamedTuple):
     their numbers. By holder what it has ``used`` (resources x s, decayed), how many jobs run and what they hold; by
     association its ``fair_share``. ``past`` is what runs had that were stopped. The rest is room to work in: sets of
     nodes (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
-    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. ``kept`` is the queue's own order while another
-    one is in its place (``merging``).
+    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. ``kept`` is the queue's own order while
+    another one is in its place (``merging``). ``found`` is what ``found.py`` keeps, ``changed`` who began to run or
+    stopped since.
     """
 
     counts: IntArray
@@ -280,8 +286,11 @@ class Dynamic(NamedTuple):
     found_shape: IntArray
     found_in: IntArray
     found_begin: FloatArray
+    found_until: FloatArray
     found_sets: IntArray
     found_amounts: FloatArray
+    changed_sets: IntArray
+    changed_end: FloatArray
     begin: FloatArray
     end: FloatArray
     next: IntArray

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.slurm.choosing import choose_of_usable, is_alone, look_again_at, look_at_nodes
+from swftools.simulator.slurm.choosing import choose_of_usable
 from swftools.simulator.slurm.found import AT_ONCE, is_known, note_found, recall, slot_if_kept
 from swftools.simulator.slurm.holding import give_back, take
 from swftools.simulator.slurm.preempting import find_victims
@@ -15,6 +15,7 @@ from swftools.simulator.slurm.state import (
     GIVEN_BACK,
     IS_COPIED,
     LEFT_OUT,
+    LOOKED_UNTIL,
     NO_WINDOWS,
     RUNNERS,
     UNKNOWN,
@@ -30,6 +31,7 @@ from swftools.simulator.slurm.state import (
     rounded_down,
 )
 from swftools.simulator.slurm.totals import put_totals
+from swftools.simulator.slurm.usable import look_again_at, look_at_nodes, wanted_of
 
 WINDOW = 30.0
 """Seconds of the first window in which ends of jobs count together."""
@@ -76,6 +78,7 @@ def find_begin(
     """Return the same, looked for."""
     counts = state.counts
     counts[VICTIMS] = counts[GIVEN_BACK] = 0
+    state.clock[LOOKED_UNTIL] = -np.inf
     if not is_later and can_run(given, state, job, partition, state.now):
         return now
     if counts[IS_COPIED] == 0:
@@ -116,8 +119,9 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
     ``state.then`` is what is free before, and its nodes have been looked at.
     """
     linear, window, many = given.number[BF_LINEAR], WINDOW, state.counts[RUNNERS]
+    state.clock[LOOKED_UNTIL] = np.inf
     has_windows, has_barrier = int(given.number[LEFT_OUT]) != NO_WINDOWS, given.number[VERSION] >= FIRST_WITH_BARRIER
-    base, last, alone = -1.0, -1.0, is_alone(given, job, partition)
+    base, last, wanted = -1.0, -1.0, wanted_of(given, job, partition)
     place = past_gone(state, place)
     while place < many:
         if not has_barrier:
@@ -129,7 +133,7 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
             if not touches(given, state, runner):
                 continue
             let_end(given, state, runner)
-            look_again_at(given, state, job, alone, runner, state.then)
+            look_again_at(given, state, wanted, runner, state.then)
             last = end
             if base < 0.0:
                 base = rounded_down(given, end, WINDOW) + WINDOW if has_barrier else end
@@ -138,6 +142,8 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
         if last < 0.0:
             return np.inf
         if pick_of_usable(given, state, job, partition, state.then):
+            if place < many:
+                state.clock[LOOKED_UNTIL] = planned_end(state, place, now)
             return last
         window = window + linear if linear > 0.0 else 2.0 * window
         while has_barrier and place < many and planned_end(state, place, now) > base + window:
@@ -163,17 +169,17 @@ def planned_end(state: Dynamic, place: int, now: float) -> float:
 @kernel(allocates=False)
 def touches(given: Given, state: Dynamic, runner: int) -> bool:
     """Whether a running job has one of the available nodes."""
-    first = given.first_held[runner]
-    for i in range(first, first + state.held_count[runner]):
-        if has_node(state.available, 0, state.held_node[i]):
-            return True
-    return False
+    place = given.first_held[runner]
+    behind = place + state.held_count[runner]
+    while place < behind and not has_node(state.available, 0, state.held_node[place]):
+        place += 1
+    return place < behind
 
 
 @kernel(allocates=False)
 def can_run(given: Given, state: Dynamic, job: int, partition: int, amounts: Amounts) -> bool:
     """Whether the available nodes suffice for a job, of which so much is free; then they are picked."""
-    look_at_nodes(given, state, job, partition, state.available, amounts)
+    look_at_nodes(state, wanted_of(given, job, partition), state.available, amounts)
     return pick_of_usable(given, state, job, partition, amounts)
 
 
