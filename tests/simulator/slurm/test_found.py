@@ -39,7 +39,7 @@ def site() -> NodeTable:
 def log(seed: int, jobs: int) -> swftools.Trace:
     """Return jobs of few kinds, most of which have to wait."""
     lot = random.Random(seed)
-    kinds = [(lot.choice([1, 1, 4, 20, 45]), lot.choice([1, 4, 4]), lot.randrange(3)) for _ in range(6)]
+    kinds = [(45, 4, 0), *((lot.choice([1, 1, 4, 20]), lot.choice([1, 4, 4]), lot.randrange(3)) for _ in range(5))]
     rows = [lot.choice(kinds) for _ in range(jobs)]
     nodes, cores, partition = (np.array(column) for column in zip(*rows, strict=True))
     nodes = np.where(partition == 2, np.minimum(nodes, 20), nodes)
