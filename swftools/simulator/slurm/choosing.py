@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.slurm.state import (
+    BEHIND_NODES,
+    FIRST_NODE,
     HAS_TOPOLOGY,
     LEFT_OUT,
     NO_BEST_FIT,
@@ -48,12 +50,12 @@ def choose_of_usable(given: Given, state: Dynamic, job: int, partition: int, amo
     alone, highest = is_alone(given, job, partition), 0
     if state.counts[USABLE_NODES] < given.min_nodes[job] or state.counts[USABLE_CORES] < least_cores(given, job):
         return 0
-    for node in range(len(given.cores)):
+    for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
         if state.free_cores[node] > 0:
             highest = max(highest, given.weight[node])
     for weight in range(highest + 1):
         largest, nodes, cores = 0, 0, 0
-        for node in range(len(given.cores)):
+        for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
             free = state.free_cores[node] if given.weight[node] <= weight else 0
             state.usable[node] = free
             largest = max(largest, free)
@@ -62,7 +64,7 @@ def choose_of_usable(given: Given, state: Dynamic, job: int, partition: int, amo
         for few in range(largest):
             if few > 0:
                 is_less = False
-                for node in range(len(given.cores)):
+                for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
                     if state.usable[node] == few:
                         state.usable[node] = 0
                         nodes -= 1
@@ -133,7 +135,7 @@ def key_of(given: Given, job: int, node: int, amounts: Amounts) -> int:
 @kernel(allocates=False)
 def find_runs(given: Given, state: Dynamic, job: int, amounts: Amounts) -> int:
     """Write down the runs of consecutive usable nodes of one key; return how many there are."""
-    runs, node, many = 0, 0, len(given.cores)
+    runs, node, many = 0, state.counts[FIRST_NODE], state.counts[BEHIND_NODES]
     while node < many:
         if state.usable[node] == 0:
             node += 1
@@ -213,7 +215,7 @@ def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool, amount
     switches = len(given.parent)
     for switch in range(switches):
         state.leaf_nodes[switch] = 0
-    for node in range(len(given.cores)):
+    for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
         if state.usable[node] > 0 and given.leaf[node] >= 0:
             state.leaf_nodes[given.leaf[node]] += 1
     rest, missing, gpus, count, first_leaf = given.cpus[job], given.wanted[job], gpus_asked(given, job), 0, -1
@@ -225,7 +227,7 @@ def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool, amount
         if first_leaf < 0:
             first_leaf = best
         state.leaf_nodes[best] = 0
-        for node in range(len(given.cores)):
+        for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
             if given.leaf[node] != best or state.usable[node] == 0:
                 continue
             if not ((rest > 0 or missing > 0 or gpus > 0) and count < most):

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.slurm.state import (
+    BEHIND_NODES,
     BITS,
+    FIRST_NODE,
     LEFT_OUT,
     NO_EXCLUSIVE,
     NO_GPUS,
@@ -93,8 +95,13 @@ def tasks_on_each(given: Given, job: int) -> int:
 @kernel(allocates=False)
 def look_at_nodes(state: Dynamic, wanted: Wanted, allowed: IntArray, amounts: Amounts) -> None:
     """Write down how many CPUs of each node of a set a job can use, how many such nodes there are, and CPUs in all."""
-    nodes = cores = 0
-    for word in range(state.counts[WORDS]):
+    nodes, cores, low, high = 0, 0, 0, state.counts[WORDS]
+    while low < high and allowed[low] == 0:
+        low += 1
+    while high > low and allowed[high - 1] == 0:
+        high -= 1
+    state.counts[FIRST_NODE], state.counts[BEHIND_NODES] = low * BITS, min(high * BITS, len(state.free_cores))
+    for word in range(low, high):
         members = allowed[word]
         for node in range(word * BITS, min(word * BITS + BITS, len(state.free_cores))):
             free = 0
@@ -107,7 +114,7 @@ def look_at_nodes(state: Dynamic, wanted: Wanted, allowed: IntArray, amounts: Am
     state.counts[USABLE_NODES], state.counts[USABLE_CORES] = nodes, cores
 
 
-@kernel(allocates=False)
+@kernel(allocates=False, merges=True)
 def look_again_at(given: Given, state: Dynamic, wanted: Wanted, runner: int, amounts: Amounts) -> None:
     """Write down the same of the nodes of a running job, of which more is free now."""
     first = given.first_held[runner]
