@@ -159,6 +159,7 @@ class Given(NamedTuple):
     logged_partition: IntArray
     told_priority: FloatArray
     told_eligible: FloatArray
+    logged_cycle: FloatArray
 
 
 class Amounts(NamedTuple):
@@ -171,11 +172,13 @@ class Amounts(NamedTuple):
 
 
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
-(REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS, COUNTS) = range(8, 18)
+(REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS, ORDER, NEXT_CYCLE, COUNTS) = (
+    range(8, 20)
+)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
-start in a pass that is tried only."""
+start in a pass that is tried only, and in which order of an instant's events; the next cycle that a log shows."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT, CLOCKS) = range(9)
 """Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for."""
@@ -296,6 +299,7 @@ class Dynamic(NamedTuple):
     would_last: FloatArray
     might_time: FloatArray
     would_like: IntArray
+    might_orders: IntArray
 
 
 class SlurmMemory(NamedTuple):
