@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from swftools.kernel import kernel
+from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import ENDED, NOW, Machine
 from swftools.simulator.machine.verbs import start, wake_at
 from swftools.simulator.machine.waiting_queue import is_waiting
@@ -21,6 +21,7 @@ from swftools.simulator.slurm.dues import (
     note_pass,
     start_period,
 )
+from swftools.simulator.slurm.holding import write_down
 from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.queue import note_arrivals
 from swftools.simulator.slurm.starting import ask_main, hold, let_go, list_as_running, note_ends, start_for_good
@@ -49,7 +50,7 @@ from swftools.simulator.slurm.state import (
     Dynamic,
     Given,
 )
-from swftools.simulator.slurm.trying import NO_ORDER, put_as_logged
+from swftools.simulator.slurm.trying import NO_ORDER, ON_ITS_NODES, put_as_logged
 
 HIDDEN = 2
 """In place of whether a job runs: it waits, but is thought not to have come yet."""
@@ -201,9 +202,9 @@ def start_what_is_logged(given: Given, state: Dynamic, machine: Machine, waits: 
 
     Those that backfill started may wait for the others.
     """
-    next_start = np.inf
+    next_start, many = np.inf, 0
     for place in range(state.counts[ENTRIES]):
-        job, partition = state.entry_job[place], state.entry_partition[place]
+        job = state.entry_job[place]
         if state.is_on[job] != 0 or not is_waiting(machine.queue, job):
             continue
         at = given.logged_start[job]
@@ -212,15 +213,71 @@ def start_what_is_logged(given: Given, state: Dynamic, machine: Machine, waits: 
         elif at > machine.clock[NOW]:
             next_start = min(next_start, at)
         elif at <= machine.clock[NOW] and not (waits and given.logged_by[job] == BACKFILL):
+            if is_listed(state.together, many, job):
+                continue
             ran_in = given.logged_partition[job]
+            state.ran_in[job] = state.entry_partition[place] if ran_in == UNKNOWN else ran_in
             state.ran_priority[job] = state.entry_priority[place]
-            start_as_logged(given, state, machine, job, partition if ran_in == UNKNOWN else ran_in)
+            state.together[many] = job
+            many += 1
+    put_in_order(given, state, machine, many)
+    for i in range(many):
+        put_on_its_nodes(given, state, machine, state.together[i])
+        hold(given, state, machine, state.together[i], state.ran_in[state.together[i]], LOGGED)
+        start_for_good(state, machine, state.together[i])
     return next_start
 
 
 @kernel(allocates=False)
-def start_as_logged(given: Given, state: Dynamic, machine: Machine, job: int, partition: int) -> None:
-    """Start a job on the nodes on which the log says that it ran."""
-    put_as_logged(given, state, job, partition)
-    hold(given, state, machine, job, partition, LOGGED)
-    start_for_good(state, machine, job)
+def is_listed(some: IntArray, many: int, job: int) -> bool:
+    """Whether a job is among the first of a list."""
+    for i in range(many):
+        if some[i] == job:
+            return True
+    return False
+
+
+@kernel(allocates=False)
+def put_in_order(given: Given, state: Dynamic, machine: Machine, many: int) -> None:
+    """Put jobs that start at one instant into an order in which the rule can place each on its nodes, if it finds one.
+
+    They are in the order of the queue. One that does not fit behind the others was before them.
+    """
+    for _ in range(many):
+        failed = many
+        for i in range(many):
+            job = state.together[i]
+            if not put_on_its_nodes(given, state, machine, job):
+                failed = i
+                break
+            hold(given, state, machine, job, state.ran_in[job], LOGGED)
+            state.trial[state.counts[TRIALS]] = job
+            state.counts[TRIALS] += 1
+        undo_trials(given, state)
+        if failed in (0, many):
+            return
+        job = state.together[failed]
+        for i in range(failed, 0, -1):
+            state.together[i] = state.together[i - 1]
+        state.together[0] = job
+
+
+@kernel(allocates=False)
+def put_on_its_nodes(given: Given, state: Dynamic, machine: Machine, job: int) -> bool:
+    """Write down for a job what it has of the nodes of the log; return whether the rule can place it there.
+
+    If it was tried there it has what it had then.
+    """
+    begin = given.logged_first[job]
+    many = given.logged_first[job + 1] - begin
+    is_tried = state.would_last[job] == machine.clock[NOW] and state.would_like[job] >= ON_ITS_NODES
+    if not is_tried or (many > 0 and given.logged_cores[begin] > 0):
+        return put_as_logged(given, state, job, state.ran_in[job])
+    first, fits = given.first_held[job], True
+    for i in range(many):
+        state.chosen[i], state.got[i] = state.would_node[first + i], state.would_cores[first + i]
+        fits &= state.got[i] <= state.now.cores[state.chosen[i]]
+    if not fits:
+        return put_as_logged(given, state, job, state.ran_in[job])
+    write_down(given, state, job, many, state.now)
+    return True

@@ -635,6 +635,7 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         might_time=real(jobs if follows else 0, np.nan),
         would_like=whole(jobs if follows else 0),
         might_orders=whole(jobs if follows else 0),
+        together=whole(jobs if follows else 0),
     )
 
 

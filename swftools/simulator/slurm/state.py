@@ -300,6 +300,7 @@ class Dynamic(NamedTuple):
     might_time: FloatArray
     would_like: IntArray
     might_orders: IntArray
+    together: IntArray
 
 
 class SlurmMemory(NamedTuple):

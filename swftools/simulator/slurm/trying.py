@@ -38,7 +38,7 @@ def try_start(given: Given, state: Dynamic, machine: Machine, job: int, partitio
         state.would_count[job], first = state.held_count[job], given.first_held[job]
         for j in range(first, first + state.held_count[job]):
             state.would_node[j], state.would_cores[j] = state.held_node[j], state.held_cores[j]
-    if given.logged_start[job] <= now:
+    if given.logged_start[job] <= now and likeness < ON_ITS_NODES:
         put_as_logged(given, state, job, partition)
 
 
@@ -58,8 +58,8 @@ def is_as_logged(given: Given, state: Dynamic, job: int) -> bool:
 
 
 @kernel(allocates=False)
-def put_as_logged(given: Given, state: Dynamic, job: int, partition: int) -> None:
-    """Write down for a job the nodes on which the log says that it ran.
+def put_as_logged(given: Given, state: Dynamic, job: int, partition: int) -> bool:
+    """Write down for a job the nodes on which the log says that it ran; return whether the rule could place it there.
 
     Where the log does not say how many CPUs it had of each they are as the rule places its tasks on these nodes alone,
     if it can; else what is free of one after the other.
@@ -67,7 +67,8 @@ def put_as_logged(given: Given, state: Dynamic, job: int, partition: int) -> Non
     begin = given.logged_first[job]
     many = given.logged_first[job + 1] - begin
     is_told = many > 0 and given.logged_cores[begin] > 0
-    if is_told or not place_on_logged(given, state, job, partition, many):
+    fits = is_told or place_on_logged(given, state, job, partition, many)
+    if is_told or not fits:
         rest = given.cpus[job]
         for i in range(many):
             node = given.logged_node[begin + i]
@@ -79,6 +80,7 @@ def put_as_logged(given: Given, state: Dynamic, job: int, partition: int) -> Non
                     state.got[i] = max(rest, 1)
                 rest -= state.got[i]
     write_down(given, state, job, many, state.now)
+    return fits
 
 
 @kernel(allocates=False)
