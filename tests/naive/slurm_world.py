@@ -109,6 +109,7 @@ class World:
     is_asked: bool = False
     last_period: float = 0
     fair_share: dict[int, float] = field(default_factory=dict)
+    effective: dict[int, float] = field(default_factory=dict)
     used_by_association: dict[int, Amounts] = field(default_factory=dict)
     used_by_qos: dict[int, Amounts] = field(default_factory=dict)
 
