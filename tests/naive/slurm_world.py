@@ -93,7 +93,10 @@ class Run:
 
 @dataclass
 class World:
-    """The machine and its queue at an instant; ``now`` is the controller's clock, whole s, ``time`` the instant, ``origin`` second 0 since 1970."""
+    """The machine and its queue at an instant.
+
+    ``now`` is the controller's clock, whole s, ``time`` the instant, ``origin`` second 0 in seconds since 1970.
+    """
 
     site: SlurmSite
     table: NodeTable

@@ -231,10 +231,10 @@ def start_what_is_logged(given: Given, state: Dynamic, machine: Machine, waits: 
 @kernel(allocates=False)
 def is_listed(some: IntArray, many: int, job: int) -> bool:
     """Whether a job is among the first of a list."""
+    is_there = False
     for i in range(many):
-        if some[i] == job:
-            return True
-    return False
+        is_there |= some[i] == job
+    return is_there
 
 
 @kernel(allocates=False)

@@ -64,8 +64,8 @@ class Given(NamedTuple):
     ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``, ``partition_qos``, weights of ``billing``. By
     holder: limits, ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has
     shares of its own (``sharing``), its ``share`` among those of its level, and of all (``normalized``), whether it
-    ``is_user``, its children from ``first_child`` on among ``child``. What is ``logged`` is followed. Nodes change at ``change_time``; what is
-    ``reserved`` is for some.
+    ``is_user``, its children from ``first_child`` on among ``child``. What is ``logged`` is followed. Nodes change at
+    ``change_time``; what is ``reserved`` is for some.
     """
 
     number: FloatArray
@@ -195,8 +195,8 @@ class Dynamic(NamedTuple):
     their numbers. By holder what it has ``used`` (resources x s, decayed), how many jobs run and what they hold; by
     association its ``fair_share``. ``past`` is what runs had that were stopped. The rest is room to work in: sets of
     nodes (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
-    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. ``kept`` is the queue's own order while another
-    one is in its place (``merging``).
+    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. ``kept`` is the queue's own order while
+    another one is in its place (``merging``).
     """
 
     counts: IntArray
