@@ -196,7 +196,9 @@ RULES: dict[str, tuple[Callable[..., int], Callable[..., list[int]]]] = {
 """By name: the score of a node, and the GPUs there."""
 
 
-def inflate(nodes: Sequence[Node], pods: Sequence[Pod], typical: Typical, rule: str) -> list[tuple[int, tuple[int, ...]]]:
+def inflate(
+    nodes: Sequence[Node], pods: Sequence[Pod], typical: Typical, rule: str
+) -> list[tuple[int, tuple[int, ...]]]:
     """Return the node of each pod, -1 where it is dropped, and its GPUs."""
     score, choose = (cache(each) for each in RULES[rule])
     now, where = list(nodes), []

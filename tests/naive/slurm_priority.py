@@ -49,7 +49,7 @@ def decay_usage(world: World) -> None:
 
 
 def work_period(world: World) -> None:
-    """Do what is due once a period: usage, fair share, priorities. Classic fair share is that of the usage before."""
+    """Do what is due once a period: usage, fair share, priorities. Classic fair share has accounts' usage before."""
     if not world.site.priority.is_fair_tree:
         calculate_fair_share(world)
     decay_usage(world)
@@ -99,9 +99,11 @@ def share_of(world: World, association: int) -> float:
 
 
 def calculate_fair_share(world: World) -> None:
-    """Calculate the fair-share factors of all users' associations."""
-    if world.site.associations:
-        world.fair_share = fair_tree(world) if world.site.priority.is_fair_tree else classic(world)
+    """Calculate the fair-share factors of all users' associations, or by the classic formula what accounts have."""
+    if world.site.associations and world.site.priority.is_fair_tree:
+        world.fair_share = fair_tree(world)
+    elif world.site.associations:
+        calculate_accounts(world)
 
 
 def level_of(world: World, association: int) -> float:
@@ -150,28 +152,42 @@ def fair_tree(world: World) -> dict[int, float]:
     return factors
 
 
-def classic(world: World) -> dict[int, float]:
-    """Return the factors of the classic formula, by association of a user: 2 ** -(effective usage / share / damp)."""
+def effective(world: World, association: int) -> float:
+    """Return the usage of an association as the classic formula has it, partly from the account above it."""
+    used = usage(world, association) / usage(world, 0) if usage(world, 0) > 0 else 0.0
+    parent = sharing_parent(world, association)
+    return used if parent == 0 else used + (world.effective[parent] - used) * share_of(world, association)
 
-    def effective(association: int) -> float:
-        used = usage(world, association) / usage(world, 0) if usage(world, 0) > 0 else 0.0
-        parent = sharing_parent(world, association)
-        if parent == 0:
-            return used
-        return used + (effective(parent) - used) * share_of(world, association)
+
+def calculate_accounts(world: World) -> None:
+    """Calculate the effective usage of accounts, those above first; of no user anything is known any more."""
+    world.fair_share = {}
+    for place, each in enumerate(world.site.associations):
+        if not each.user:
+            world.effective[place] = effective(world, place) if each.parent >= 0 else 1.0
+
+
+def classic(world: World, place: int) -> float:
+    """Return the factor of the classic formula of a user: 2 ** -(effective usage / share / damping)."""
 
     def normalized(association: int) -> float:
         parent = sharing_parent(world, association)
         return share_of(world, association) * (normalized(parent) if parent else 1.0)
 
-    factors = {}
-    for place, each in enumerate(world.site.associations):
-        if each.user:
-            counted = sharing_parent(world, place) if each.shares is None else place
-            share = normalized(counted) if counted else 1.0
-            used = effective(counted) if counted else 1.0
-            factors[place] = 2.0 ** -(used / share / world.site.priority.damping) if share > 0 else 0.0
-    return factors
+    is_own = world.site.associations[place].shares is not None
+    counted = place if is_own else sharing_parent(world, place)
+    share = normalized(counted) if counted else 1.0
+    used = 1.0 if not counted else effective(world, place) if is_own else world.effective[counted]
+    return 2.0 ** -(used / share / world.site.priority.damping) if share > 0 else 0.0
+
+
+def fair_share_of(world: World, place: int) -> float:
+    """Return the factor of a job's association; by the classic formula it is found when it is first needed."""
+    if place < 0:
+        return 0.0
+    if place not in world.fair_share and not world.site.priority.is_fair_tree:
+        world.fair_share[place] = classic(world, place)
+    return world.fair_share.get(place, 0.0)
 
 
 # ---------------------------------------------------------------- priorities
@@ -207,7 +223,7 @@ def priority_of(world: World, job: Job, partition: int, is_new: bool = False) ->
     largest = max((each.priority for each in site.associations), default=0.0)
     own = site.associations[job.association].priority if job.association >= 0 else 0.0
     total += weights.association * part_of(own, largest)
-    total += weights.fair_share * world.fair_share.get(job.association, 0.0)
+    total += weights.fair_share * fair_share_of(world, job.association)
     total += weights.job_size * size_factor(world, job, partition, is_new)
     largest = max(each.job_factor for each in site.partitions)
     total += weights.partition * part_of(site.partitions[partition].job_factor, largest)

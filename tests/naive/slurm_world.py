@@ -93,7 +93,10 @@ class Run:
 
 @dataclass
 class World:
-    """The machine and its queue at an instant; ``now`` is the controller's clock, whole s, ``time`` the instant, ``origin`` second 0 since 1970."""
+    """The machine and its queue at an instant.
+
+    ``now`` is the controller's clock, whole s, ``time`` the instant, ``origin`` second 0 in seconds since 1970.
+    """
 
     site: SlurmSite
     table: NodeTable
@@ -109,6 +112,7 @@ class World:
     is_asked: bool = False
     last_period: float = 0
     fair_share: dict[int, float] = field(default_factory=dict)
+    effective: dict[int, float] = field(default_factory=dict)
     used_by_association: dict[int, Amounts] = field(default_factory=dict)
     used_by_qos: dict[int, Amounts] = field(default_factory=dict)
 

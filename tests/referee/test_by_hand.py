@@ -14,6 +14,8 @@ from swftools.errors import ParameterError
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmPartition, SlurmPriority, SlurmSite
 from swftools.referee import Report, referee
+from swftools.referee.followed import followed_run
+from swftools.referee.forced import ForcedRun
 from swftools.simulator.slurm.state import MECHANISMS
 from swftools.trace import Trace
 from tests.drawn import rows_of
@@ -115,15 +117,15 @@ def test_what_counts_as_waited() -> None:
 
 
 def test_other_nodes() -> None:
-    """The first two jobs are on each other's nodes."""
+    """The first two jobs are on each other's nodes; where the first has its own the rule puts the second there, too."""
     swapped = RUN.replace("4    0     Sch", "4    9     Sch").replace("4    1     Sch", "4    0     Sch")
     swapped = swapped.replace("4    9     Sch", "4    1     Sch").replace("9     2    0", "9     2    1")
     report = held_against(swapped)
-    assert (report.figures["right"], report.figures["on_nodes"]) == (1.0, 0.6)
-    assert report.differences[["job", "what"]].to_numpy().tolist() == [["a", "nodes"], ["b", "nodes"]]
+    assert (report.figures["right"], report.figures["on_nodes"]) == (1.0, 0.8)
+    assert report.differences[["job", "what"]].to_numpy().tolist() == [["a", "nodes"]]
     names = table().names
-    assert report.differences["nodes"].tolist() == [names[1], names[0]]
-    assert report.differences["rule_nodes"].tolist() == [names[0], names[1]]
+    assert report.differences["nodes"].tolist() == [names[1]]
+    assert report.differences["rule_nodes"].tolist() == [names[0]]
 
 
 def test_what_a_rule_explains() -> None:
@@ -166,6 +168,84 @@ def test_jobs_that_gave_up_are_not_started() -> None:
     runs = trace.jobs["run_time"].where(trace.jobs["log_id"] != "e")
     report = referee(trace.with_jobs(trace.jobs.assign(wait_time=waits, run_time=runs)), table(), compiled=False)
     assert (report.figures["starts"], report.figures["right"]) == (4, 1.0)
+
+
+def test_who_waits_and_runs_at_the_end_holds_its_place() -> None:
+    """X runs on at the log's end, so w has to wait; h asks for both nodes till it gives up, so e may not go before."""
+    text = """
+    job submit start run limit cpus nodes by
+    x   0      0     90  90    4    0     SchedMain
+    y   0      0     30  30    4    1     SchedMain
+    h   1      99    9   60    8    0     SchedBackfill
+    e   2      40    9   90    2    1     SchedBackfill
+    """
+    trace = log_of(text)
+    jobs = trace.jobs.assign(left_time=[np.nan, np.nan, 39.0, np.nan])
+    given_up = jobs["log_id"] == "h"
+    jobs["wait_time"], jobs["run_time"] = jobs["wait_time"].mask(given_up), jobs["run_time"].mask(given_up)
+    jobs["run_time"] = jobs["run_time"].mask(jobs["log_id"] == "x")
+    read = trace.with_jobs(jobs)
+    found = referee(read, table(), compiled=False)
+    assert (found.figures["starts"], found.figures["right"], found.told) == (3, 1.0, ())
+    plain = referee(trace.with_jobs(jobs.drop(columns="left_time")), table(), compiled=False)
+    assert (plain.figures["early"], len(plain.told)) == (1, 1)  # without h e would start when y ends
+
+
+def test_tasks_that_wait_for_others_of_their_array_are_as_old_as_these() -> None:
+    """Their own time is when the last of those made room; with another reason it counts."""
+    trace = log_of()
+    for reason, expected in [("JobArrayTaskLimit", [0, 0, 0, 2, 3]), ("Resources", [0, 0, 25, 2, 3])]:
+        jobs = trace.jobs.assign(
+            submit_time=[0, 0, 0, 2, 3],
+            wait_time=[0, 0, 30, 18, 47],
+            eligible_time=[0.0, 0.0, 25.0, 2.0, 3.0],
+            log_id=pd.array(["7_1", "8", "7_2", "9", "10"], "str"),
+            wait_reason=pd.array([None, None, reason, None, None], "str"),
+        )
+        assert followed_run(trace.with_jobs(jobs), table()).eligible_time.tolist() == expected
+
+
+def test_a_job_of_the_same_second_may_have_come_behind_a_pass() -> None:
+    """N goes before f, as it is larger. In the second in which it comes f starts on the node that n would have."""
+    text = """
+    job submit start run limit cpus nodes by
+    f   0      5     20  20    3    0     SchedBackfill
+    n   5      10    20  20    4    1     SchedBackfill
+    """
+    site = table().slurm
+    assert site is not None
+    larger_first = replace(site, priority=SlurmPriority(job_size=1000.0))
+    figures = referee(log_of(text), replace(table(), slurm=larger_first), compiled=False).figures
+    assert (figures["right"], figures["on_nodes"]) == (1.0, 1.0)
+
+
+def test_no_cycle_is_tried_shortly_before_one_that_the_log_shows() -> None:
+    """Cycles are at least 5 s apart. The log shows one at 8 and one at 13 s: so there was none at 10, when b ends."""
+    text = """
+    job submit start run limit cpus nodes by
+    a   0      0     60  60    4    0     SchedMain
+    b   0      0     10  60    4    1     SchedMain
+    c   1      60    20  20    8    0,1   SchedBackfill
+    d   2      13    9   9     2    1     SchedBackfill
+    """
+    assert referee(log_of(text), table(), compiled=False, tolerance=2.0).figures["early"] == 0
+
+
+def test_jobs_that_start_together_are_put_where_each_fits() -> None:
+    """P asks for four CPUs on one or two nodes and q for three of node 0: p has one there, whoever comes first."""
+    text = """
+    job submit start run limit cpus nodes by
+    p   0      0     20  20    5    0,1   SchedMain
+    q   0      0     20  20    3    0     SchedMain
+    r   1      3     10  10    1    1     SchedBackfill
+    """
+    run = ForcedRun(log_of(text), table(), followed_run(log_of(text), table()), compiled=False).run(until=0.0)
+    given, state = run.memory
+    held = [
+        dict(zip(state.held_node[first:behind].tolist(), state.held_cores[first:behind].tolist(), strict=True))
+        for first, behind in [(given.first_held[job], given.first_held[job] + state.held_count[job]) for job in (0, 1)]
+    ]
+    assert held == [{0: 1, 1: 4}, {0: 3}]
 
 
 @pytest.mark.parametrize(

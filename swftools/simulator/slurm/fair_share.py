@@ -27,6 +27,9 @@ from swftools.simulator.slurm.state import (
     Given,
 )
 
+STALE = -1.0
+"""In place of the fair share of a user that nobody has needed since the last period, by the classic formula."""
+
 NO_LEVEL = 4294967294.0
 """The level value of an account without shares of its own, whose children share with its siblings."""
 
@@ -70,7 +73,7 @@ def use_up(given: Given, state: Dynamic, now: float) -> None:
 
 @kernel(allocates=False)
 def work_period(given: Given, state: Dynamic, now: float) -> None:
-    """Count usage, and find fair shares: Fair Tree of the usage now, the classic formula of that before."""
+    """Count usage, and find fair shares: Fair Tree of the usage now, of accounts in the classic formula that before."""
     if given.number[IS_MULTIFACTOR] == 0.0:
         return
     if given.number[IS_FAIR_TREE] == 0.0:
@@ -88,7 +91,7 @@ def find_fair_shares(given: Given, state: Dynamic) -> None:
     if given.number[IS_FAIR_TREE] > 0.0:
         climb_fair_tree(given, state)
     else:
-        find_classic(given, state)
+        find_accounts(given, state)
 
 
 @kernel(allocates=False)
@@ -98,23 +101,35 @@ def billed(state: Dynamic, holder: int) -> float:
 
 
 @kernel(allocates=False)
-def find_classic(given: Given, state: Dynamic) -> None:
-    """Write 2 ** -(usage / share / damping), of usage that each has partly from the account above, by its share."""
-    total = billed(state, 0)
+def find_accounts(given: Given, state: Dynamic) -> None:
+    """Write the effective usage of each account, for the classic formula; users are to be found anew when needed."""
     for holder in range(len(given.above)):
-        above = given.sharing[holder]
-        if given.above[holder] == UNKNOWN:
+        if given.is_user[holder] != 0:
+            state.fair_share[holder] = STALE
+        elif given.above[holder] == UNKNOWN:
             state.level[holder] = 1.0
-            continue
-        used = billed(state, holder) / total if total > 0.0 else 0.0
-        state.level[holder] = used if above == 0 else used + (state.level[above] - used) * given.share[holder]
-    for holder in range(len(given.above)):
-        if given.is_user[holder] == 0:
-            continue
-        counted = holder if given.has_shares[holder] != 0 else given.sharing[holder]
-        share = given.normalized[counted] if counted > 0 else 1.0
-        used = state.level[counted] if counted > 0 else 1.0
-        state.fair_share[holder] = 2.0 ** -(used / share / given.number[DAMPING]) if share > 0.0 else 0.0
+        else:
+            state.level[holder] = effective(given, state, holder)
+
+
+@kernel(allocates=False)
+def effective(given: Given, state: Dynamic, holder: int) -> float:
+    """Return the part of all usage that an association has, and has partly from the account above, by its share."""
+    total, above = billed(state, 0), given.sharing[holder]
+    used = billed(state, holder) / total if total > 0.0 else 0.0
+    return used if above == 0 else used + (state.level[above] - used) * given.share[holder]
+
+
+@kernel(allocates=False)
+def find_user(given: Given, state: Dynamic, holder: int) -> None:
+    """Write 2 ** -(usage / share / damping) of a user, if it is not known since the last period."""
+    if state.fair_share[holder] != STALE:
+        return
+    counted, share, used = holder if given.has_shares[holder] != 0 else given.sharing[holder], 1.0, 1.0
+    if counted > 0:
+        share = given.normalized[counted]
+        used = effective(given, state, holder) if counted == holder else state.level[counted]
+    state.fair_share[holder] = 2.0 ** -(used / share / given.number[DAMPING]) if share > 0.0 else 0.0
 
 
 @kernel(allocates=False)

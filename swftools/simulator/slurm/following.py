@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from swftools.kernel import kernel
+from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import ENDED, NOW, Machine
 from swftools.simulator.machine.verbs import start, wake_at
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.absence import let_leave, let_nodes_change, next_change
 from swftools.simulator.slurm.backfill import run_backfill
-from swftools.simulator.slurm.choosing import choose_nodes, place_tasks
 from swftools.simulator.slurm.dues import (
     DEFAULT_PASS,
     FORCED_PASS,
@@ -28,6 +27,7 @@ from swftools.simulator.slurm.queue import note_arrivals
 from swftools.simulator.slurm.starting import ask_main, hold, let_go, list_as_running, note_ends, start_for_good
 from swftools.simulator.slurm.state import (
     BACKFILL,
+    BF_INTERVAL,
     CHANGED,
     ENTRIES,
     EVERY,
@@ -40,22 +40,20 @@ from swftools.simulator.slurm.state import (
     LOGGED,
     MAIN,
     NEXT_CALC,
+    NEXT_CYCLE,
     NO_BACKFILL,
     NO_MAIN,
+    ORDER,
     TICK,
     TRIALS,
     UNKNOWN,
-    WORDS,
     Dynamic,
     Given,
-    put_node,
 )
+from swftools.simulator.slurm.trying import NO_ORDER, ON_ITS_NODES, put_as_logged
 
-MAYBE, IF_TRIED_BEFORE, SURE = range(3)
-"""Whether what is tried would have happened: in one order of an instant's events; if also in another; in any."""
-
-ON_ITS_NODES = 2
-"""What a trial is worth that has a job on the nodes of the log; 1 if only the scheduler is that of the log."""
+HIDDEN = 2
+"""In place of whether a job runs: it waits, but is thought not to have come yet."""
 
 
 @kernel(allocates=False)
@@ -63,8 +61,8 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
     """Try what would start in the state that the log has now, then start what the log starts.
 
     It is tried when a pass or a cycle is due, and also where the log starts a job: then there was one. What the log has
-    at one instant may have come in any order, as far as its seconds tell: it is tried before and after jobs end, and
-    backfill also behind the starts of the main scheduler.
+    at one instant may have come in any order, as far as its seconds tell: it is tried before and after jobs end, with
+    and without those that come, and backfill also behind the starts of the main scheduler.
     """
     number, clock, now = given.number, state.clock, machine.clock[NOW]
     whole, out = np.floor(now - number[TICK]), int(number[LEFT_OUT])
@@ -77,15 +75,16 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
             start_period(given, state, machine, whole)
         if number[EVERY] > 0.0 and now - clock[LAST_LOOK] >= number[EVERY]:
             clock[LAST_LOOK], by_main, by_backfill = now, True, True
-        due, is_due = due_of_main(given, state, whole), is_backfill_due(given, state, whole)
+        due = due_of_main(given, state, whole)
+        is_due = is_backfill_due(given, state, whole) and may_have_cycle(given, state, now)
     is_due |= by_backfill and number[HAS_BACKFILL] > 0.0 and out != NO_BACKFILL
     if by_main and due == NO_PASS and number[HAS_MAIN] > 0.0 and out != NO_MAIN:
         due = FORCED_PASS
-    sure = SURE
-    if machine.counts[ENDED] > 0:
-        try_all(given, state, machine, due, is_due, MAYBE)
+    state.counts[ORDER] = 0
+    has_ends = machine.counts[ENDED] > 0
+    if has_ends:
+        try_with_and_without(given, state, machine, due, is_due)
         note_ends(given, state, machine)
-        sure = IF_TRIED_BEFORE
     let_nodes_change(given, state, machine)
     leave = let_leave(given, state, machine)
     if ticks and due == NO_PASS:  # what has just ended may ask for one
@@ -94,36 +93,85 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
         note_pass(state, whole, due)
     if is_due:
         clock[LAST_BACKFILL], state.counts[CHANGED] = whole, 0
-    try_all(given, state, machine, due, is_due, sure)
-    if sure == IF_TRIED_BEFORE:  # the pass may have been before they ended
+    try_with_and_without(given, state, machine, due, is_due)
+    note_sure(state, now)
+    if has_ends:  # the pass may have been before they ended
         ask_main(given, state, machine)
     next_start = min(start_what_is_logged(given, state, machine, is_due), leave, next_change(given, state))
     if is_due:
-        try_all(given, state, machine, NO_PASS, True, MAYBE)
+        state.counts[ORDER] = NO_ORDER
+        try_all(given, state, machine, NO_PASS, True)
         next_start = min(next_start, start_what_is_logged(given, state, machine, False))
     if state.counts[ENTRIES] > 0:
         wake_at(machine, min(np.floor(now - number[TICK]) + 1.0 + number[TICK], next_start))
 
 
 @kernel(allocates=False)
-def try_all(given: Given, state: Dynamic, machine: Machine, due: int, is_due: bool, sure: int) -> None:
-    """Try a pass of the main scheduler, if any is due, and a cycle of backfill, if it is; nothing comes of it."""
-    if due != NO_PASS:
-        run_main(given, state, machine, due != DEFAULT_PASS)
-        undo_trials(given, state, machine, sure)
-    if is_due:
-        run_backfill(given, state, machine)
-        undo_trials(given, state, machine, sure)
+def may_have_cycle(given: Given, state: Dynamic, now: float) -> bool:
+    """Whether a cycle of backfill may have begun now: not shortly before one that the log shows."""
+    cycles, counts = given.logged_cycle, state.counts
+    while counts[NEXT_CYCLE] < len(cycles) and cycles[counts[NEXT_CYCLE]] <= now:
+        counts[NEXT_CYCLE] += 1
+    place = counts[NEXT_CYCLE]
+    return place == len(cycles) or cycles[place] - np.floor(now) >= given.number[BF_INTERVAL]
 
 
 @kernel(allocates=False)
-def undo_trials(given: Given, state: Dynamic, machine: Machine, sure: int) -> None:
-    """Let nobody have started or been preempted in a pass that was tried, the last one first.
+def try_with_and_without(given: Given, state: Dynamic, machine: Machine, due: int, is_due: bool) -> None:
+    """Try with all jobs that wait, and without those that have just come and do not start now."""
+    if due == NO_PASS and not is_due:
+        return
+    try_all(given, state, machine, due, is_due)
+    state.counts[ORDER] += 1
+    if hide_new(given, state, machine):
+        try_all(given, state, machine, due, is_due)
+        state.counts[ORDER] += 1
+        show_hidden(state)
 
-    It is noted when each would first have started for sure, which is in either order of what happened at the instant;
-    and how at last: as the log has it, if any trial of the instant did.
-    """
-    now = machine.clock[NOW]
+
+@kernel(allocates=False)
+def hide_new(given: Given, state: Dynamic, machine: Machine) -> bool:
+    """Hide jobs that have just come and do not start now; return whether there are any."""
+    now, are_some = machine.clock[NOW], False
+    for place in range(state.counts[ENTRIES]):
+        job = state.entry_job[place]
+        if state.is_on[job] == 0 and state.eligible[job] == now and not given.logged_start[job] <= now:
+            state.is_on[job], are_some = HIDDEN, True
+    return are_some
+
+
+@kernel(allocates=False)
+def show_hidden(state: Dynamic) -> None:
+    """Let jobs be there again that were hidden."""
+    for place in range(state.counts[ENTRIES]):
+        if state.is_on[state.entry_job[place]] == HIDDEN:
+            state.is_on[state.entry_job[place]] = 0
+
+
+@kernel(allocates=False)
+def note_sure(state: Dynamic, now: float) -> None:
+    """Note who would start now for the first time, whatever the order of the instant's events."""
+    for place in range(state.counts[ENTRIES]):
+        job = state.entry_job[place]
+        is_sure = state.might_time[job] == now and state.might_orders[job] == state.counts[ORDER]
+        if is_sure and not state.would_time[job] >= 0.0:
+            state.would_time[job] = now
+
+
+@kernel(allocates=False)
+def try_all(given: Given, state: Dynamic, machine: Machine, due: int, is_due: bool) -> None:
+    """Try a pass of the main scheduler, if any is due, and a cycle of backfill, if it is; nothing comes of it."""
+    if due != NO_PASS:
+        run_main(given, state, machine, due != DEFAULT_PASS)
+        undo_trials(given, state)
+    if is_due:
+        run_backfill(given, state, machine)
+        undo_trials(given, state)
+
+
+@kernel(allocates=False)
+def undo_trials(given: Given, state: Dynamic) -> None:
+    """Let nobody have started or been preempted in a pass that was tried, the last one first."""
     for i in range(state.counts[TRIALS] - 1, -1, -1):
         job = state.trial[i]
         if job < 0:  # it was preempted
@@ -132,35 +180,8 @@ def undo_trials(given: Given, state: Dynamic, machine: Machine, sure: int) -> No
             list_as_running(given, state, job, state.ran_in[job])
             continue
         let_go(given, state, job)
-        is_sure = sure == SURE or (sure == IF_TRIED_BEFORE and state.might_time[job] == now)
-        if sure == MAYBE:
-            state.might_time[job] = now
-        if is_sure and not state.would_time[job] >= 0.0:
-            state.would_time[job] = now
-        likeness = ON_ITS_NODES * int(is_as_logged(given, state, job)) + int(state.by[job] == given.logged_by[job])
-        if state.would_last[job] != now or likeness >= state.would_like[job]:
-            state.would_last[job], state.would_like[job] = now, likeness
-            state.would_by[job], state.would_in[job] = state.by[job], state.ran_in[job]
-            state.would_count[job], first = state.held_count[job], given.first_held[job]
-            for j in range(first, first + state.held_count[job]):
-                state.would_node[j], state.would_cores[j] = state.held_node[j], state.held_cores[j]
         state.by[job] = state.held_count[job] = 0
     state.counts[TRIALS] = 0
-
-
-@kernel(allocates=False)
-def is_as_logged(given: Given, state: Dynamic, job: int) -> bool:
-    """Whether a job holds the nodes that the log says."""
-    first, begin, behind = given.first_held[job], given.logged_first[job], given.logged_first[job + 1]
-    if state.held_count[job] != behind - begin:
-        return False
-    for i in range(first, first + state.held_count[job]):
-        is_there = False
-        for j in range(begin, behind):
-            is_there |= given.logged_node[j] == state.held_node[i]
-        if not is_there:
-            return False
-    return True
 
 
 @kernel(allocates=False)
@@ -181,9 +202,9 @@ def start_what_is_logged(given: Given, state: Dynamic, machine: Machine, waits: 
 
     Those that backfill started may wait for the others.
     """
-    next_start = np.inf
+    next_start, many = np.inf, 0
     for place in range(state.counts[ENTRIES]):
-        job, partition = state.entry_job[place], state.entry_partition[place]
+        job = state.entry_job[place]
         if state.is_on[job] != 0 or not is_waiting(machine.queue, job):
             continue
         at = given.logged_start[job]
@@ -192,44 +213,71 @@ def start_what_is_logged(given: Given, state: Dynamic, machine: Machine, waits: 
         elif at > machine.clock[NOW]:
             next_start = min(next_start, at)
         elif at <= machine.clock[NOW] and not (waits and given.logged_by[job] == BACKFILL):
+            if is_listed(state.together, many, job):
+                continue
             ran_in = given.logged_partition[job]
+            state.ran_in[job] = state.entry_partition[place] if ran_in == UNKNOWN else ran_in
             state.ran_priority[job] = state.entry_priority[place]
-            start_as_logged(given, state, machine, job, partition if ran_in == UNKNOWN else ran_in)
+            state.together[many] = job
+            many += 1
+    put_in_order(given, state, machine, many)
+    for i in range(many):
+        put_on_its_nodes(given, state, machine, state.together[i])
+        hold(given, state, machine, state.together[i], state.ran_in[state.together[i]], LOGGED)
+        start_for_good(state, machine, state.together[i])
     return next_start
 
 
 @kernel(allocates=False)
-def start_as_logged(given: Given, state: Dynamic, machine: Machine, job: int, partition: int) -> None:
-    """Start a job on the nodes on which the log says that it ran.
-
-    Where the log does not say how many CPUs it had of each they are as they were tried, if it was tried there; else as
-    the rule places them on these nodes alone, if it can; else evenly.
-    """
-    begin = given.logged_first[job]
-    many = given.logged_first[job + 1] - begin
-    is_told = many > 0 and given.logged_cores[begin] > 0
-    if not is_told and state.would_last[job] == machine.clock[NOW] and state.would_like[job] >= ON_ITS_NODES:
-        first = given.first_held[job]
-        for i in range(many):
-            state.chosen[i], state.got[i] = state.would_node[first + i], state.would_cores[first + i]
-    elif is_told or not place_on_logged(given, state, job, partition, many):
-        for i in range(many):
-            state.chosen[i] = given.logged_node[begin + i]
-            state.got[i] = given.logged_cores[begin + i] if is_told else -(-given.cpus[job] // many)
-    write_down(given, state, job, many, state.now)
-    hold(given, state, machine, job, partition, LOGGED)
-    start_for_good(state, machine, job)
+def is_listed(some: IntArray, many: int, job: int) -> bool:
+    """Whether a job is among the first of a list."""
+    is_there = False
+    for i in range(many):
+        is_there |= some[i] == job
+    return is_there
 
 
 @kernel(allocates=False)
-def place_on_logged(given: Given, state: Dynamic, job: int, partition: int, many: int) -> bool:
-    """Let the rule place the tasks of a job on its nodes; return whether it can on all of them."""
+def put_in_order(given: Given, state: Dynamic, machine: Machine, many: int) -> None:
+    """Put jobs that start at one instant into an order in which the rule can place each on its nodes, if it finds one.
+
+    They are in the order of the queue. One that does not fit behind the others was before them.
+    """
+    for _ in range(many):
+        failed = many
+        for i in range(many):
+            job = state.together[i]
+            if not put_on_its_nodes(given, state, machine, job):
+                failed = i
+                break
+            hold(given, state, machine, job, state.ran_in[job], LOGGED)
+            state.trial[state.counts[TRIALS]] = job
+            state.counts[TRIALS] += 1
+        undo_trials(given, state)
+        if failed in (0, many):
+            return
+        job = state.together[failed]
+        for i in range(failed, 0, -1):
+            state.together[i] = state.together[i - 1]
+        state.together[0] = job
+
+
+@kernel(allocates=False)
+def put_on_its_nodes(given: Given, state: Dynamic, machine: Machine, job: int) -> bool:
+    """Write down for a job what it has of the nodes of the log; return whether the rule can place it there.
+
+    If it was tried there it has what it had then.
+    """
     begin = given.logged_first[job]
-    for word in range(state.counts[WORDS]):
-        state.available[word] = 0
-    for i in range(begin, begin + many):
-        put_node(state.available, 0, given.logged_node[i])
-    if choose_nodes(given, state, job, partition, state.available, state.now) != many:
-        return False
-    place_tasks(given, state, job, partition, many)
+    many = given.logged_first[job + 1] - begin
+    is_tried = state.would_last[job] == machine.clock[NOW] and state.would_like[job] >= ON_ITS_NODES
+    if not is_tried or (many > 0 and given.logged_cores[begin] > 0):
+        return put_as_logged(given, state, job, state.ran_in[job])
+    first, fits = given.first_held[job], True
+    for i in range(many):
+        state.chosen[i], state.got[i] = state.would_node[first + i], state.would_cores[first + i]
+        fits &= state.got[i] <= state.now.cores[state.chosen[i]]
+    if not fits:
+        return put_as_logged(given, state, job, state.ran_in[job])
+    write_down(given, state, job, many, state.now)
     return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A queue as it is: jobs that run already are put on their nodes, and those that wait have the priorities that are told.
+"""A queue as it is: jobs that run already are put on their nodes, and those that wait have the priorities told.
 
 What the rules do not explain of a told priority (usage that was not given, a plugin of the centre) is kept as a
 difference, so that priorities go on as the rules have it.
@@ -28,8 +28,7 @@ def begin_in_place(given: Given, state: Dynamic, machine: Machine) -> None:
     drop_dead(state, machine)
     for place in range(state.counts[ENTRIES]):
         job = state.entry_job[place]
-        if given.told_eligible[job] < state.eligible[job]:
-            state.eligible[job] = given.told_eligible[job]
+        state.eligible[job] = min(state.eligible[job], given.told_eligible[job])
     take_told_priorities(given, state, machine)
     calculate(given, state, machine)
 

@@ -92,17 +92,15 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
 @kernel(allocates=False)
 def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, partition: int, priority: float) -> int:
     """Start a job, or return why not."""
-    words, stops = state.counts[WORDS], given.number[LIMIT_STOPS] > 0.0
+    words = state.counts[WORDS]
     if state.failed[partition] != 0:
         return BEHIND
     reason = why_not_before(given, state, job, partition)
     if reason != NONE:
-        if stops:
-            close(given, state, partition)
-        return reason
+        return limited(given, state, partition, reason)
     for word in range(words):
         state.available[word] = state.allowed[word] & given.partition_bits[partition * words + word]
-    count, reason = 0, NONE
+    count = 0
     if count_nodes(state.available, 0, words) >= given.min_nodes[job]:
         if given.nodes_allowed[job] != UNKNOWN:
             for word in range(words):
@@ -113,29 +111,28 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         count = choose_nodes(given, state, job, partition, state.available, state.now)
         if count == 0:
             count = choose_by_preempting(given, state, job, partition, state.available, now)
-        if count == 0:
+        if count > 0:
+            amounts = state.then if state.counts[VICTIMS] > 0 else state.now
+            put_totals(given, state, job, partition, count, amounts)
+        else:
             put_asked(given, state, job, partition)
-            reason = why_not_after(given, state, job, partition)
-    if count == 0:
-        if reason != NONE:  # a limit keeps it back, whatever its nodes: it stops nobody
-            if stops:
-                close(given, state, partition)
-            return reason
-        if closes(given, state, machine, job, priority):
-            close(given, state, partition)
-        return LACKS
-    put_totals(given, state, job, partition, count, state.then if state.counts[VICTIMS] > 0 else state.now)
-    reason = why_not_after(given, state, job, partition)
-    if reason != NONE:
-        if stops:
-            close(given, state, partition)
-        return reason
-    if not stop_victims(given, state, machine):
+        reason = why_not_after(given, state, job, partition)
+        if reason != NONE:  # also where nodes are busy: a limit keeps it back whatever they are, and it stops nobody
+            return limited(given, state, partition, reason)
+    if count == 0 or not stop_victims(given, state, machine):
         if closes(given, state, machine, job, priority):
             close(given, state, partition)
         return LACKS
     begin_on_chosen(given, state, machine, job, partition, count, MAIN, priority)
     return NONE
+
+
+@kernel(allocates=False)
+def limited(given: Given, state: Dynamic, partition: int, reason: int) -> int:
+    """Return the limit that keeps a job back; where such jobs stop others it closes its partition."""
+    if given.number[LIMIT_STOPS] > 0.0:
+        close(given, state, partition)
+    return reason
 
 
 @kernel(allocates=False)

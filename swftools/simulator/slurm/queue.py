@@ -10,6 +10,7 @@ from swftools.simulator.machine.state import NOW, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import fits
 from swftools.simulator.machine.waiting_queue import is_waiting
+from swftools.simulator.slurm.fair_share import find_user
 from swftools.simulator.slurm.holding import ask_in_plan
 from swftools.simulator.slurm.limits import BEHIND
 from swftools.simulator.slurm.starting import ask_main, set_reason
@@ -19,6 +20,7 @@ from swftools.simulator.slurm.state import (
     DEAD,
     ENTRIES,
     FAVORS_SMALL,
+    IS_FAIR_TREE,
     IS_MULTIFACTOR,
     LEFT_OUT,
     LONG,
@@ -64,6 +66,8 @@ def priority_of(given: Given, state: Dynamic, job: int, partition: int, now: flo
     if association != UNKNOWN:
         found += number[W_ASSOCIATION] * given.association_factor[association]
         if out != NO_FAIR_SHARE:
+            if number[IS_FAIR_TREE] == 0.0:
+                find_user(given, state, association)
             found += number[W_FAIR_SHARE] * state.fair_share[association]
     found += number[W_SIZE] * size
     found += number[W_PARTITION] * given.partition_factor[partition]

@@ -19,6 +19,7 @@ from swftools.simulator.slurm import state as places
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.preempting import CANCEL, NEVER, REQUEUE
 from swftools.simulator.slurm.state import (
+    BACKFILL,
     BILLING,
     BITS,
     CHANGES,
@@ -357,10 +358,10 @@ def _of_log(setting: Setting, row: IntArray) -> dict[str, Any]:
         whole = np.zeros(0, np.int64)
         return {
             **dict.fromkeys(("logged_node", "logged_cores", "logged_by", "logged_partition"), whole),
-            **dict.fromkeys(("logged_start", "told_priority", "told_eligible"), np.zeros(0)),
+            **dict.fromkeys(("logged_start", "logged_cycle", "told_priority", "told_eligible"), np.zeros(0)),
             "logged_first": np.zeros(1, np.int64),
         }
-    counts = np.diff(logged.first)[row]
+    counts, start = np.diff(logged.first)[row], np.asarray(logged.start[row], np.float64)
     first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     take = np.repeat(logged.first[:-1][row] - first[:-1], counts) + np.arange(first[-1])
     return {
@@ -372,6 +373,7 @@ def _of_log(setting: Setting, row: IntArray) -> dict[str, Any]:
         "logged_start": np.ascontiguousarray(logged.start[row], np.float64),
         "told_priority": np.zeros(0) if logged.priority is None else np.ascontiguousarray(logged.priority[row]),
         "told_eligible": np.zeros(0) if logged.eligible is None else np.ascontiguousarray(logged.eligible[row]),
+        "logged_cycle": np.unique(start[(logged.by[row] == BACKFILL) & np.isfinite(start)]),
     }
 
 
@@ -656,6 +658,8 @@ def _dynamic(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         would_last=real(jobs if follows else 0, np.nan),
         might_time=real(jobs if follows else 0, np.nan),
         would_like=whole(jobs if follows else 0),
+        might_orders=whole(jobs if follows else 0),
+        together=whole(jobs if follows else 0),
     )
 
 

@@ -27,12 +27,12 @@ from swftools.simulator.slurm.state import (
     RUNNERS,
     STARTS_AND_ENDS,
     TICK,
-    TRIALS,
     WORDS,
     Dynamic,
     Given,
     put_node,
 )
+from swftools.simulator.slurm.trying import try_start
 
 
 @kernel(allocates=False)
@@ -56,13 +56,13 @@ def begin_on_chosen(
     """Start a waiting job on the chosen nodes; where a log is followed it is tried only."""
     place_tasks(given, state, job, partition, count)
     write_down(given, state, job, count, state.now)
+    follows = given.number[FOLLOWS] > 0.0
+    if follows:
+        try_start(given, state, machine, job, partition, by)
     hold(given, state, machine, job, partition, by)
     state.ran_priority[job] = priority
-    if given.number[FOLLOWS] > 0.0:
-        state.trial[state.counts[TRIALS]] = job
-        state.counts[TRIALS] += 1
-        return
-    start_for_good(state, machine, job)
+    if not follows:
+        start_for_good(state, machine, job)
 
 
 @kernel(allocates=False)

@@ -163,6 +163,7 @@ class Given(NamedTuple):
     logged_partition: IntArray
     told_priority: FloatArray
     told_eligible: FloatArray
+    logged_cycle: FloatArray
 
 
 class Amounts(NamedTuple):
@@ -176,13 +177,15 @@ class Amounts(NamedTuple):
 
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
 (REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
-(STARTS_AND_ENDS, IS_COPIED, USABLE_NODES, USABLE_CORES, GIVEN_BACK, FIRST_NODE, BEHIND_NODES, COUNTS) = range(17, 25)
+(STARTS_AND_ENDS, IS_COPIED, USABLE_NODES, USABLE_CORES, GIVEN_BACK, FIRST_NODE, BEHIND_NODES) = range(17, 24)
+(ORDER, NEXT_CYCLE, COUNTS) = range(24, 27)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
 start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free has changed; ``IS_COPIED``: whether
 ``then`` is as ``now``; ``USABLE_NODES``, ``USABLE_CORES``: what ``free_cores`` has in all; ``FIRST_NODE``,
-``BEHIND_NODES``: the nodes that were looked at are among these."""
+``BEHIND_NODES``: the nodes that were looked at are among these. ``ORDER``: in which order of an instant's events a pass
+is tried; ``NEXT_CYCLE``: the next cycle that a log shows."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
 LOOKED_UNTIL, CLOCKS = 8, 9
@@ -316,6 +319,8 @@ class Dynamic(NamedTuple):
     would_last: FloatArray
     might_time: FloatArray
     would_like: IntArray
+    might_orders: IntArray
+    together: IntArray
 
 
 class SlurmMemory(NamedTuple):

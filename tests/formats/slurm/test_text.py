@@ -240,6 +240,34 @@ def test_unfinished(state: str) -> None:
     assert reasons(read(f"{HEADER}\n{row(State='REQUEUED', End='Unknown')}")) == [(2, "not ended: 'REQUEUED'")]
 
 
+def test_unfinished_are_kept_if_asked_for() -> None:
+    """One that runs has a start and no run time, one that waits neither; who gave up has when; a run that ended not."""
+    text = "\n".join(
+        [
+            "JobID|State|Submit|Start|End|NCPUS",
+            "1|COMPLETED|2024-03-01T09:00:00|2024-03-01T09:00:10|2024-03-01T09:00:30|4",
+            "2|RUNNING|2024-03-01T09:00:01|2024-03-01T09:00:11|Unknown|4",
+            "3|PENDING|2024-03-01T09:00:02|Unknown|Unknown|0",
+            "4|CANCELLED by 7|2024-03-01T09:00:03|None|2024-03-01T09:00:40|0",
+        ]
+    )
+    jobs = read(text, unended="kept").jobs
+    wanted = ["log_id", "wait_time", "run_time", "left_time"]
+    assert jobs[wanted].astype(object).where(jobs[wanted].notna(), None).to_numpy().tolist() == [
+        ["1", 10, 20, None],
+        ["2", 10, None, None],
+        ["3", None, None, None],
+        ["4", None, None, 40],
+    ]
+    assert "left_time" not in read(text).jobs
+    assert len(read(text).jobs) == 2
+    cut = read(
+        "JobID|State|Submit|Start|End|NCPUS\n1|RUNNING|2024-03-01T09:00:00|2024-03-01T09:00:10|2024-03-01T10:00:00|4",
+        unended="kept",
+    )
+    assert reasons(cut) == [(2, "not ended: 'RUNNING'")]  # sacct -T cuts what still runs
+
+
 @pytest.mark.parametrize("state", ["FINISHED", "", "COMPLETE D", "by"])
 def test_unknown_states(state: str) -> None:
     """What Slurm does not say is not guessed at."""

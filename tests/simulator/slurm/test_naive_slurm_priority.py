@@ -13,6 +13,7 @@ from tests.naive.slurm_priority import (
     add_usage,
     decay,
     entries,
+    fair_share_of,
     level_of,
     priority_of,
     usage,
@@ -42,7 +43,8 @@ def accounts(text: str, *, is_fair_tree: bool = True, damping: float = 1.0) -> W
 
 def factors(world: World) -> dict[str, float]:
     """Return fair-share factors by user."""
-    return {world.site.associations[place].user: factor for place, factor in world.fair_share.items()}
+    users = {each.user: place for place, each in enumerate(world.site.associations) if each.user}
+    return {user: fair_share_of(world, place) for user, place in users.items()}
 
 
 # ---------------------------------------------------------------- usage
@@ -172,25 +174,42 @@ def test_classic_without_shares() -> None:
     assert factors(world) == pytest.approx({"root": 1.0, "u": 2 ** -(0.6 / 0.6), "v": 0.0, "w": 2 ** -(0.4 / 0.2)})
 
 
-@pytest.mark.parametrize("is_fair_tree", [True, False])
-def test_classic_fair_share_lags_a_period(is_fair_tree: bool) -> None:
-    """Fair Tree sees the usage of the period that ends now; the classic formula that before it."""
+def test_fair_tree_sees_the_period_that_ends() -> None:
+    """Usage of the period counts at its end."""
     world = draw_world(
         "cores / 8",
         "p:0",
         "job cpus association run / A 4 v 100",
         associations=draw_accounts(ACCOUNTS),
         has_usage=True,
-        priority=SlurmPriority(half_life=0, is_fair_tree=is_fair_tree),
+        priority=SlurmPriority(half_life=0),
     )
     before = dict(world.fair_share)
     put(world, world.jobs[0], "0:4")
     world.now = 1000
     work_period(world)
-    assert (world.fair_share == before) != is_fair_tree
-    world.now = 1001
-    work_period(world)
     assert world.fair_share != before
+
+
+def test_in_the_classic_formula_accounts_lag_a_period() -> None:
+    """A user's own usage is that of when it is first needed; its account's that of before the period."""
+    world = draw_world(
+        "cores / 8",
+        "p:0",
+        "job cpus association run / A 1 v 100 / B 1 u 100",
+        associations=draw_accounts(ACCOUNTS),
+        has_usage=True,
+        priority=SlurmPriority(half_life=0, is_fair_tree=False),
+    )
+    put(world, world.jobs[0], "0:1")
+    world.now = 1000
+    work_period(world)  # v has 1000 more of 1000; u waits, so it is looked at here
+    assert {world.site.associations[place].user for place in world.fair_share} == {"u"}
+    assert factors(world)["u"] == pytest.approx(2 ** -((450 / 2000 + (0.6 - 450 / 2000) / 2) / 0.3))
+    assert factors(world)["v"] == pytest.approx(2 ** -((1150 / 2000 + (0.6 - 1150 / 2000) / 2) / 0.3))
+    world.now = 2000
+    work_period(world)
+    assert factors(world)["u"] == pytest.approx(2 ** -((450 / 3000 + (1600 / 2000 - 450 / 3000) / 2) / 0.3))
 
 
 # ---------------------------------------------------------------- the sum
