@@ -20,6 +20,7 @@ from swftools.machines.hostlist import expand_hosts
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.parameters.spelling import require_known
+from swftools.simulator.questions.slurm_arrivals import joined
 from swftools.simulator.questions.slurm_dependencies import preceding_rows
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.begin import RealRun
@@ -55,6 +56,51 @@ class SlurmQueue:
     run: RealRun
     present: float
     left_out: dict[str, int]
+
+    def with_arrivals(self, jobs: SlurmJobs, users: list[str], come: FloatArray, limit: FloatArray) -> SlurmQueue:
+        """Return the queue with jobs behind it that come later.
+
+        Parameters
+        ----------
+        jobs : SlurmJobs
+            What they ask; ``user`` is a place in ``users``, of which the first are those of the queue.
+        users : list of str
+            Names.
+        come, limit : numpy.ndarray of float64
+            From now on, and time limits, s.
+        """
+        many, all_of = len(come), len(self.frame) + len(come)
+        own, run = self.trace, self.run
+        lacking = np.full(many, np.nan)
+        first = run.logged.first
+        logged = replace(
+            run.logged,
+            start=np.concatenate([run.logged.start, lacking]),
+            first=np.concatenate([first, np.full(many, first[-1])]),
+            by=np.zeros(all_of, np.int64),
+            partition=np.full(all_of, -1, np.int64),
+            priority=np.concatenate([_numbers(run.logged.priority), lacking]),
+            eligible=np.concatenate([_numbers(run.logged.eligible), lacking]),
+        )
+        times = self.present + come
+        trace = Trace.from_columns(
+            job_number=np.arange(1, all_of + 1),
+            submit_time=np.concatenate([own.views.submit_time, times]),
+            run_time=np.concatenate([own.views.run_time, limit]),
+            requested_time=np.concatenate([own.views.requested_time, limit]),
+            requested_processors=np.ones(all_of, np.int64),
+            user_id=np.concatenate([own.views.user_id, jobs.user]),
+        )
+        waits = [*own.jobs["preceding_job_numbers"], *[None] * many]
+        trace = trace.with_jobs(trace.jobs.assign(preceding_job_numbers=waits))
+        names = pd.DataFrame({"kind": "user", "number": np.arange(len(users)), "name": users})
+        both = joined(run.jobs, jobs) if run.jobs is not None else jobs
+        ran = RealRun(logged, np.concatenate([run.eligible_time, times]), np.full(all_of, np.nan), both)
+        return replace(self, trace=replace(trace, names=names), run=ran)
+
+
+def _numbers(values: FloatArray | None) -> FloatArray:
+    return np.zeros(0) if values is None else values
 
 
 def present_in_trace(queue: QueueSnapshot) -> tuple[float, float]:

@@ -34,14 +34,21 @@ AT_ONCE = {"bf_interval": 1, "bf_resolution": 1, "sched_interval": 1, "batch_sch
 """A scheduler that looks each second."""
 
 NOW = 1_000_000.0
-NUMBERS = ("processors", "requested_time", "elapsed", "waited", "priority", "requested_nodes", "array_limit", "eligible")
+NUMBERS = (
+    "processors",
+    "requested_time",
+    "elapsed",
+    "waited",
+    "priority",
+    "requested_nodes",
+    "array_limit",
+    "eligible",
+)
 SHORT = {"cpus": "processors", "limit": "requested_time", "ran": "elapsed", "job": "name", "many": "requested_nodes"}
 OTHERS = {**QueueRequest()._asdict(), **QueueOwner()._asdict()}
 
 
-def table_of(
-    kinds: str = "cpu 2 4 1000 0", partitions: str = "batch cpu default", **changes: Any
-) -> NodeTable:
+def table_of(kinds: str = "cpu 2 4 1000 0", partitions: str = "batch cpu default", **changes: Any) -> NodeTable:
     """Return a machine, and a Slurm that looks each second; priorities are sizes unless it is changed."""
     found = machine(kinds, partitions)
     known: dict[str, Any] = {
@@ -251,7 +258,10 @@ def test_jobs_that_cannot_be(job: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize(
     ("nodes", "message"),
-    [("cpu7", "job 1 runs on node cpu7, which the machine does not have"), (".", "job 1 runs on nodes that are not told")],
+    [
+        ("cpu7", "job 1 runs on node cpu7, which the machine does not have"),
+        (".", "job 1 runs on nodes that are not told"),
+    ],
 )
 def test_queues_of_other_machines(nodes: str, message: str) -> None:
     """Running jobs say where they are."""
