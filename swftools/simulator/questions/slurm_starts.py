@@ -31,7 +31,7 @@ POLICY = "slurm"
 DRAWS, BOUND = 60, 0.95
 """How often run times are drawn, and the share of draws in which a job has started by its bound, unless it is said."""
 
-_CHUNK = 600.0
+_CHUNK, _GROWS = 60.0, 1.05
 _LONGEST = 366 * 86_400.0
 
 
@@ -72,7 +72,7 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     jobs: Iterable[Mapping[str, Any]] = (),
     *,
     past: Trace | None = None,
-    arrivals: bool = True,
+    arrivals: bool = False,
     draws: int = DRAWS,
     bound: float = BOUND,
     predictor: str = "request",
@@ -85,8 +85,8 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
 
     Each draw is a simulation that begins with the queue as it is: who runs stands on the nodes that it has, who waits
     has the priority that it has. Run times are drawn from how wrong the predictor was of ended jobs
-    (``draw_run_times``), and so is when cycles of the scheduler begin (``phase``). Other jobs come as they came in the
-    past, from a drawn moment of it on (``slurm_arrivals``).
+    (``draw_run_times``), and so is when cycles of the scheduler begin (``phase``). No other job comes, unless
+    ``arrivals`` lets them come as in the past, from a drawn moment of it on (``slurm_arrivals``).
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
         The jobs to ask about, as ``what_if`` takes them, also with ``user``, ``account`` and ``qos`` by name. All of
         them come at once; ask about each by itself if they are alternatives.
     past : Trace, optional
-        Jobs that have ended; without it all run to their limits, and no others come.
+        Jobs that have ended; without it all run to their limits.
     arrivals : bool
-        Whether others come.
+        Whether others come, such as in the past; that takes longer.
     draws, bound, seed
         How many draws, the share of them that the bound promises, and the seed of the draws.
     predictor : str
@@ -124,6 +124,8 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     """
     if not is_whole(draws, 1, 100_000):
         raise ParameterError(f"draws={draws!r} is not a whole number from 1 to 100,000")
+    if arrivals and past is None:
+        raise ParameterError("arrivals=True needs a past in which jobs came; give past= (--history)")
     if not 0.5 <= bound < 1.0:
         raise ParameterError(f"bound={bound!r} is not a share from .5 to below 1, such as .95")
     asked = [dict(job, name=f"job {number}") for number, job in enumerate(jobs, start=1)]
@@ -197,7 +199,7 @@ def _one_run(
     seen, until = 0, begun.present
     settled = begun.present + _settled(begun, table)
     while not driver.is_over and until < begun.present + _LONGEST:
-        until += _CHUNK
+        until = begun.present + max(_GROWS * (until - begun.present), until - begun.present + _CHUNK)
         driver.go_on(until)
         log = driver.replay.log
         has_begun = np.zeros(len(row), bool)
