@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swftools.dependencies import find_dependencies
 from swftools.errors import ParameterError
 from swftools.formats.slurm.queue_owners import OWNER_COLUMNS
 from swftools.formats.slurm.queue_requests import COLUMNS
@@ -22,6 +23,7 @@ from swftools.machines.slurm_site import SlurmSite
 from swftools.parameters.spelling import require_known
 from swftools.simulator.questions.slurm_arrivals import joined
 from swftools.simulator.questions.slurm_dependencies import preceding_rows
+from swftools.simulator.slurm.alone import without_hopeless
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.begin import RealRun
 from swftools.simulator.slurm.requests import slurm_jobs_of
@@ -110,8 +112,10 @@ def present_in_trace(queue: QueueSnapshot) -> tuple[float, float]:
     return now % _DAY + (np.ceil(longest / _DAY) + 1.0) * _DAY, now
 
 
-def slurm_queue(queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str, Any]]) -> SlurmQueue:
-    """Return a queue as the policy begins with it.
+def slurm_queue(
+    queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str, Any]], *, compiled: bool = True
+) -> SlurmQueue:
+    """Return a queue as the policy begins with it; ``compiled`` says how it is found who can never start.
 
     Raises
     ------
@@ -120,11 +124,14 @@ def slurm_queue(queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str,
         or QOS that the machine does not have, or could never run there.
     """
     present, now = present_in_trace(queue)
-    frame = _frame(queue, asked)
+    frame = _without_defaults(_frame(queue, asked), table)
     for job in asked:
         _check_names(job, table)
     trace = _trace(frame, present)
     jobs = _as_told(slurm_jobs_of(trace, table), frame, table)
+    limit = np.where(frame["runs"], np.nan, trace.views.requested_time)
+    waits_for = find_dependencies(trace)
+    jobs = without_hopeless(jobs, table, limit, parameters={}, compiled=compiled, dependencies=waits_for)
     excluded = ~frame["runs"].to_numpy(bool) & (jobs.code > 0)
     for row in np.flatnonzero(excluded & frame["asked"].to_numpy(bool)).tolist():
         raise ParameterError(
@@ -177,6 +184,14 @@ def _frame(queue: QueueSnapshot, asked: list[Mapping[str, Any]]) -> pd.DataFrame
     numbers = frame["name"].astype(str).str.extract(r"^(\d+)(?:[_+](\d+))?").astype(np.float64)
     order = np.lexsort([numbers[1].fillna(0.0), numbers[0].fillna(np.inf), frame["asked"]])
     return frame.iloc[order].reset_index(drop=True)
+
+
+def _without_defaults(frame: pd.DataFrame, table: NodeTable) -> pd.DataFrame:
+    """Return jobs without the memory that is the default of each CPU: a text says it as if it were of a node."""
+    of_site = table.slurm.default_memory_per_cpu if table.slurm else 0.0
+    defaults = {of_site, *(each.default_memory_per_core for each in table.partitions)} - {0.0}
+    told = frame["requested_memory_per_node"].astype(np.float64)
+    return frame.assign(requested_memory_per_node=told.mask(told.isin(defaults) & ~frame["asked"]))
 
 
 def _trace(frame: pd.DataFrame, present: float) -> Trace:

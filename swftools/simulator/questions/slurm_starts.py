@@ -130,7 +130,7 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
         raise ParameterError(f"bound={bound!r} is not a share from .5 to below 1, such as .95")
     asked = [dict(job, name=f"job {number}") for number, job in enumerate(jobs, start=1)]
     table = table_at(machine, *present_in_trace(queue))
-    begun = slurm_queue(queue, table, asked)
+    begun = slurm_queue(queue, table, asked, compiled=compiled)
     ended = _ended(past)
     frame = begun.frame
     present = Jobs(
