@@ -73,6 +73,7 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as of which version i
 @click.option("--policies", default="easy", help="Policies, separated by commas; default: easy.")
 @click.option("--history", type=click.Path(), help="Of policy slurm: sacct's past, from which run times are learnt.")
 @click.option("--waiting", is_flag=True, help="Of policy slurm: also when those start that wait already.")
+@click.option("--arrivals", is_flag=True, help="Of policy slurm: others come meanwhile, as in --history.")
 @click.option("--draws", type=click.IntRange(1), help="Of policy slurm: how often run times are drawn; default: 60.")
 @click.option("--bound", type=float, help="Of policy slurm: share of draws that start by the bound; default: .95.")
 @click.option("--predictor", help="Of policy slurm: whose errors are drawn; default: request.")
@@ -127,7 +128,7 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
         return
     check_of_no_slurm(jobs)
     for name, given in of_slurm.items():
-        if given:
+        if given not in (None, False):
             raise click.UsageError(f"--{name} is of policy slurm; give --policies slurm")
     if not jobs:
         raise click.UsageError("which job is meant is not said; give --job, such as processors=64,time=4h")

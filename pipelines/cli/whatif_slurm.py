@@ -138,7 +138,9 @@ def _rows(jobs: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _lines(queue: QueueSnapshot, starts: SlurmStarts, rows: list[dict[str, Any]], told: list[str]) -> Iterator[str]:
     """Yield what is printed."""
-    yield f"{len(queue.running):,} jobs run and {len(queue.waiting):,} wait; {starts.draws:,} draws"
+    run = "1 job runs" if len(queue.running) == 1 else f"{len(queue.running):,} jobs run"
+    wait = "1 waits" if len(queue.waiting) == 1 else f"{len(queue.waiting):,} wait"
+    yield f"{run} and {wait}; {starts.draws:,} draws"
     if starts.learnt_from:
         yield f"run times learnt from {starts.learnt_from:,} jobs that have ended"
     else:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swftools.dependencies import find_dependencies
 from swftools.errors import ParameterError
 from swftools.formats.slurm.queue_owners import OWNER_COLUMNS
 from swftools.formats.slurm.queue_requests import COLUMNS
@@ -20,7 +21,9 @@ from swftools.machines.hostlist import expand_hosts
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.parameters.spelling import require_known
+from swftools.simulator.questions.slurm_arrivals import joined
 from swftools.simulator.questions.slurm_dependencies import preceding_rows
+from swftools.simulator.slurm.alone import without_hopeless
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.begin import RealRun
 from swftools.simulator.slurm.requests import slurm_jobs_of
@@ -56,6 +59,51 @@ class SlurmQueue:
     present: float
     left_out: dict[str, int]
 
+    def with_arrivals(self, jobs: SlurmJobs, users: list[str], come: FloatArray, limit: FloatArray) -> SlurmQueue:
+        """Return the queue with jobs behind it that come later.
+
+        Parameters
+        ----------
+        jobs : SlurmJobs
+            What they ask; ``user`` is a place in ``users``, of which the first are those of the queue.
+        users : list of str
+            Names.
+        come, limit : numpy.ndarray of float64
+            From now on, and time limits, s.
+        """
+        many, all_of = len(come), len(self.frame) + len(come)
+        own, run = self.trace, self.run
+        lacking = np.full(many, np.nan)
+        first = run.logged.first
+        logged = replace(
+            run.logged,
+            start=np.concatenate([run.logged.start, lacking]),
+            first=np.concatenate([first, np.full(many, first[-1])]),
+            by=np.zeros(all_of, np.int64),
+            partition=np.full(all_of, -1, np.int64),
+            priority=np.concatenate([_numbers(run.logged.priority), lacking]),
+            eligible=np.concatenate([_numbers(run.logged.eligible), lacking]),
+        )
+        times = self.present + come
+        trace = Trace.from_columns(
+            job_number=np.arange(1, all_of + 1),
+            submit_time=np.concatenate([own.views.submit_time, times]),
+            run_time=np.concatenate([own.views.run_time, limit]),
+            requested_time=np.concatenate([own.views.requested_time, limit]),
+            requested_processors=np.ones(all_of, np.int64),
+            user_id=np.concatenate([own.views.user_id, jobs.user]),
+        )
+        waits = [*own.jobs["preceding_job_numbers"], *[None] * many]
+        trace = trace.with_jobs(trace.jobs.assign(preceding_job_numbers=waits))
+        names = pd.DataFrame({"kind": "user", "number": np.arange(len(users)), "name": users})
+        both = joined(run.jobs, jobs) if run.jobs is not None else jobs
+        ran = RealRun(logged, np.concatenate([run.eligible_time, times]), np.full(all_of, np.nan), both)
+        return replace(self, trace=replace(trace, names=names), run=ran)
+
+
+def _numbers(values: FloatArray | None) -> FloatArray:
+    return np.zeros(0) if values is None else values
+
 
 def present_in_trace(queue: QueueSnapshot) -> tuple[float, float]:
     """Return what time it is in the trace of a queue, and in seconds since 1970, or as if it were."""
@@ -64,8 +112,10 @@ def present_in_trace(queue: QueueSnapshot) -> tuple[float, float]:
     return now % _DAY + (np.ceil(longest / _DAY) + 1.0) * _DAY, now
 
 
-def slurm_queue(queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str, Any]]) -> SlurmQueue:
-    """Return a queue as the policy begins with it.
+def slurm_queue(
+    queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str, Any]], *, compiled: bool = True
+) -> SlurmQueue:
+    """Return a queue as the policy begins with it; ``compiled`` says how it is found who can never start.
 
     Raises
     ------
@@ -74,11 +124,14 @@ def slurm_queue(queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str,
         or QOS that the machine does not have, or could never run there.
     """
     present, now = present_in_trace(queue)
-    frame = _frame(queue, asked)
+    frame = _without_defaults(_frame(queue, asked), table)
     for job in asked:
         _check_names(job, table)
     trace = _trace(frame, present)
     jobs = _as_told(slurm_jobs_of(trace, table), frame, table)
+    limit = np.where(frame["runs"], np.nan, trace.views.requested_time)
+    waits_for = find_dependencies(trace)
+    jobs = without_hopeless(jobs, table, limit, parameters={}, compiled=compiled, dependencies=waits_for)
     excluded = ~frame["runs"].to_numpy(bool) & (jobs.code > 0)
     for row in np.flatnonzero(excluded & frame["asked"].to_numpy(bool)).tolist():
         raise ParameterError(
@@ -131,6 +184,14 @@ def _frame(queue: QueueSnapshot, asked: list[Mapping[str, Any]]) -> pd.DataFrame
     numbers = frame["name"].astype(str).str.extract(r"^(\d+)(?:[_+](\d+))?").astype(np.float64)
     order = np.lexsort([numbers[1].fillna(0.0), numbers[0].fillna(np.inf), frame["asked"]])
     return frame.iloc[order].reset_index(drop=True)
+
+
+def _without_defaults(frame: pd.DataFrame, table: NodeTable) -> pd.DataFrame:
+    """Return jobs without the memory that is the default of each CPU: a text says it as if it were of a node."""
+    of_site = table.slurm.default_memory_per_cpu if table.slurm else 0.0
+    defaults = {of_site, *(each.default_memory_per_core for each in table.partitions)} - {0.0}
+    told = frame["requested_memory_per_node"].astype(np.float64)
+    return frame.assign(requested_memory_per_node=told.mask(told.isin(defaults) & ~frame["asked"]))
 
 
 def _trace(frame: pd.DataFrame, present: float) -> Trace:

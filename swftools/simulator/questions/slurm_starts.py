@@ -20,6 +20,7 @@ from swftools.parameters import is_whole
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.questions.run_time_draws import Jobs, draw_run_times
 from swftools.simulator.nodes.setup import table_at
+from swftools.simulator.questions.slurm_arrivals import Arrivals, arrivals_of, rows_of
 from swftools.simulator.questions.slurm_queue import SlurmQueue, present_in_trace, slurm_queue
 from swftools.simulator.run_setup import begin
 from swftools.simulator.slurm.begin import RealRun
@@ -30,7 +31,7 @@ POLICY = "slurm"
 DRAWS, BOUND = 60, 0.95
 """How often run times are drawn, and the share of draws in which a job has started by its bound, unless it is said."""
 
-_CHUNK = 3_600.0
+_CHUNK, _GROWS = 60.0, 1.05
 _LONGEST = 366 * 86_400.0
 
 
@@ -71,6 +72,7 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     jobs: Iterable[Mapping[str, Any]] = (),
     *,
     past: Trace | None = None,
+    arrivals: bool = False,
     draws: int = DRAWS,
     bound: float = BOUND,
     predictor: str = "request",
@@ -83,7 +85,8 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
 
     Each draw is a simulation that begins with the queue as it is: who runs stands on the nodes that it has, who waits
     has the priority that it has. Run times are drawn from how wrong the predictor was of ended jobs
-    (``draw_run_times``), and so is when cycles of the scheduler begin (``phase``). No other job comes.
+    (``draw_run_times``), and so is when cycles of the scheduler begin (``phase``). No other job comes, unless
+    ``arrivals`` lets them come as in the past, from a drawn moment of it on (``slurm_arrivals``).
 
     Parameters
     ----------
@@ -95,7 +98,9 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
         The jobs to ask about, as ``what_if`` takes them, also with ``user``, ``account`` and ``qos`` by name. All of
         them come at once; ask about each by itself if they are alternatives.
     past : Trace, optional
-        Jobs that have ended.
+        Jobs that have ended; without it all run to their limits.
+    arrivals : bool
+        Whether others come, such as in the past; that takes longer.
     draws, bound, seed
         How many draws, the share of them that the bound promises, and the seed of the draws.
     predictor : str
@@ -119,11 +124,13 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     """
     if not is_whole(draws, 1, 100_000):
         raise ParameterError(f"draws={draws!r} is not a whole number from 1 to 100,000")
+    if arrivals and past is None:
+        raise ParameterError("arrivals=True needs a past in which jobs came; give past= (--history)")
     if not 0.5 <= bound < 1.0:
         raise ParameterError(f"bound={bound!r} is not a share from .5 to below 1, such as .95")
     asked = [dict(job, name=f"job {number}") for number, job in enumerate(jobs, start=1)]
     table = table_at(machine, *present_in_trace(queue))
-    begun = slurm_queue(queue, table, asked)
+    begun = slurm_queue(queue, table, asked, compiled=compiled)
     ended = _ended(past)
     frame = begun.frame
     present = Jobs(
@@ -135,11 +142,18 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     run_times = draw_run_times(ended, present, draws, predictor=predictor, seed=seed, compiled=compiled)
     phases = uniforms(seed, "what-if/phase", np.zeros(1, np.int64), np.zeros(1, np.int64), draws)[0]
     waits, told = np.full((draws, len(frame)), np.inf), ()
+    others = arrivals_of(past if arrivals else None, table, _of_queue(begun))
     for draw in range(draws):
         if progress:
             progress(draw, draws)
         chosen = {"phase": float(np.floor(phases[draw] * 999.0) / 1000.0), **(parameters or {})}
-        waits[draw], told = _one_run(begun, table, run_times[draw], chosen, compiled=compiled)
+        times, now = run_times[draw] - present.ran, begun
+        if others.span > 0.0:
+            rows, come = others.drawn(seed, draw)
+            ran = np.where(np.isnan(others.run_time[rows]), others.limit[rows], others.run_time[rows])
+            now = begun.with_arrivals(rows_of(others.jobs, rows), others.users, come, others.limit[rows])
+            times = np.concatenate([times, ran])
+        waits[draw], told = _one_run(now, table, times, chosen, compiled=compiled)
     rows = np.flatnonzero(~frame["runs"].to_numpy(bool) & (begun.run.jobs.code == 0))  # type: ignore[union-attr]
     order = np.lexsort([rows, -frame["priority"].fillna(-1.0).to_numpy(np.float64)[rows], frame["asked"][rows]])
     rows = rows[order]
@@ -166,8 +180,7 @@ def _one_run(
     begun: SlurmQueue, table: NodeTable, run_times: FloatArray, parameters: dict[str, Any], *, compiled: bool
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Return how long each job waits from now on in one draw, s; infinity where it does not start."""
-    left = run_times - begun.frame["elapsed"].to_numpy(np.float64)
-    trace = begun.trace.with_jobs(begun.trace.jobs.assign(run_time=left))
+    trace = begun.trace.with_jobs(begun.trace.jobs.assign(run_time=run_times))
     run: RealRun = begun.run
     found = begin(
         trace,
@@ -177,24 +190,45 @@ def _one_run(
         compiled=compiled,
         machine=table,
         parameters=parameters,
-        number_of=lambda job: begun.frame["name"][int(row[job])],
+        number_of=lambda job: int(row[job]) + 1,
         follows=run,
     )
     row, driver = np.asarray(found.workload.coming.row, np.int64), found.driver
     waits = np.full(len(begun.frame), np.inf)
-    log, seen, until = driver.replay.log, 0, begun.present
+    waiting = np.isin(row, np.flatnonzero(~begun.frame["runs"].to_numpy(bool)))
+    seen, until = 0, begun.present
     settled = begun.present + _settled(begun, table)
     while not driver.is_over and until < begun.present + _LONGEST:
-        until += _CHUNK
+        until = begun.present + max(_GROWS * (until - begun.present), until - begun.present + _CHUNK)
         driver.go_on(until)
         log = driver.replay.log
+        has_begun = np.zeros(len(row), bool)
+        has_begun[log.job[: int(log.size[0])]] = True
+        if (has_begun | ~waiting).all():
+            break
         if int(log.size[0]) == seen and until > settled and not np.isfinite(_last_end(driver, seen, until)):
             break  # nobody runs, nobody comes, and nobody started: who waits does so for ever
         seen = int(log.size[0])
+    log = driver.replay.log
     for place in range(int(log.size[0])):
         job = int(row[log.job[place]])
-        waits[job] = min(waits[job], float(log.start[place]) - begun.present)
+        if job < len(waits):
+            waits[job] = min(waits[job], float(log.start[place]) - begun.present)
     return waits, found.workload.told
+
+
+def _of_queue(begun: SlurmQueue) -> Arrivals:
+    """Return the jobs of a queue as ones that came; who is asked about did not."""
+    frame, jobs = begun.frame, begun.run.jobs
+    assert jobs is not None  # noqa: S101 (a queue has read what its jobs ask)
+    rows = np.flatnonzero(~frame["asked"].to_numpy(bool))
+    ids = np.unique(begun.trace.views.user_id).tolist()
+    names = begun.trace.known_names.get("user", {})
+    eligible = begun.run.logged.eligible
+    come = np.zeros(len(rows)) if eligible is None else eligible[rows] - begun.present
+    lacking = np.full(len(rows), np.nan)
+    limit = frame["requested_time"].to_numpy(np.float64)[rows]
+    return Arrivals(rows_of(jobs, rows), [names.get(each, "") for each in ids], come, lacking, limit, 0.0)
 
 
 def _last_end(driver: Any, runs: int, now: float) -> float:

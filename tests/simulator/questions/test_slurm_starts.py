@@ -35,14 +35,8 @@ AT_ONCE = {"bf_interval": 1, "bf_resolution": 1, "sched_interval": 1, "batch_sch
 
 NOW = 1_000_000.0
 NUMBERS = (
-    "processors",
-    "requested_time",
-    "elapsed",
-    "waited",
-    "priority",
-    "requested_nodes",
-    "array_limit",
-    "eligible",
+    *("processors", "requested_time", "elapsed", "waited", "priority", "requested_nodes", "array_limit", "eligible"),
+    *("max_nodes", "cpus_per_task", "requested_gpus_per_node"),
 )
 SHORT = {"cpus": "processors", "limit": "requested_time", "ran": "elapsed", "job": "name", "many": "requested_nodes"}
 OTHERS = {**QueueRequest()._asdict(), **QueueOwner()._asdict()}
@@ -223,15 +217,34 @@ def test_nodes_that_are_away() -> None:
     assert medians(asked(site, running, "job cpus limit / 2 1 10 / 3 1 5")) == {"2": 50, "3": 0}
 
 
-def test_never() -> None:
-    """Job 3 fits nowhere, and is counted; job 4 is kept back by a limit for ever, and stands in nobody's way."""
+def test_who_can_never_start_is_left_out() -> None:
+    """3 fits nowhere, a limit keeps back 4, and 6 waits for 4: they are counted, and stand in nobody's way."""
     qos = (SlurmQos("normal"), SlurmQos("none", limits=SlurmLimits(grp_tres={"cpu": 1.0})))
     site = table_of(qos=qos, enforce=frozenset({"limits", "qos"}))
-    waiting = "job cpus limit qos / 3 9 10 normal / 4 2 10 none / 5 2 10 normal"
+    waiting = "job cpus limit qos preceding / 3 9 10 normal . / 4 2 10 none . / 5 2 10 normal . / 6 1 10 normal 4"
     found = asked(site, "", waiting)
-    assert medians(found) == {"4": np.inf, "5": 0}
-    assert found.jobs["never"].tolist() == [1.0, 0.0]
-    assert list(found.left_out.values()) == [1]
+    assert medians(found) == {"5": 0}
+    assert found.left_out == {
+        "asks for more cores than the nodes of its partition have on which it may run": 1,
+        "would wait for ever in Slurm: QOSGrpCpuLimit": 1,
+        "waits for a job that can never start": 1,
+    }
+    with pytest.raises(ParameterError, match="job 1: it could never run on this machine: would wait for ever"):
+        asked(site, "", "", {"processors": 2, "requested_time": 10.0, "qos": "none"})
+
+
+def test_a_start_that_does_not_come() -> None:
+    """All nodes are drained: nobody starts, in no draw; the answer comes all the same."""
+    site = MachineDescription.from_mapping(
+        {
+            "nodes": [{"kind": "cpu", "names": "n[1-2]", "cores": 4}],
+            "outages": [{"nodes": "ALL", "kind": "drain"}],
+            "slurm": {"scheduler": AT_ONCE, "priority": {"type": "basic"}},
+        }
+    )
+    found = asked(site, "job cpus limit ran nodes / 1 2 30 10 n2", "job cpus limit / 2 1 10")
+    assert medians(found) == {"2": np.inf}
+    assert found.jobs["never"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -304,6 +317,31 @@ def test_the_bound_is_of_so_many_draws() -> None:
     assert found.jobs["median"].isin(found.waits[:, 0]).all()
 
 
+def past_of(many: int = 20, every: float = 20.0, cpus: int = 8, run: float = 10.0) -> Trace:
+    """Return jobs that came at equal distances, the last one just when it ended."""
+    submit = every * np.arange(many)
+    return Trace.from_columns(
+        job_number=np.arange(1, many + 1),
+        submit_time=submit,
+        wait_time=np.zeros(many),
+        run_time=np.full(many, run),
+        requested_time=np.full(many, run),
+        requested_processors=np.full(many, cpus),
+    )
+
+
+def test_others_come() -> None:
+    """Jobs of all cores come each 20 s and stand before a job of low priority while they wait; no other one did."""
+    site = table_of(priority=SlurmPriority(job_size=1000.0))
+    running = "job cpus limit ran nodes / 1 8 30 0 cpu[0-1]"
+    waiting = "job cpus limit priority / 2 4 10 1"
+    alone, beside = (asked(site, running, waiting, past=past_of(), arrivals=arrivals) for arrivals in (False, True))
+    assert medians(alone) == {"2": 30}
+    assert medians(beside)["2"] in (40, 50)  # of the one or two that came in 30 s each has 10 s
+    with pytest.raises(ParameterError, match="arrivals=True needs a past"):
+        asked(site, running, waiting, arrivals=True)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_goes_on_from_any_moment(seed: int) -> None:
     """A whole run under the rules, and the queue that it has at a moment: the rest of the starts are the same."""
@@ -349,3 +387,11 @@ def where(run: pd.Series) -> tuple[str, str]:
     by_node = run.get("cores_by_node")
     cores = [run["cores_per_node"]] * len(nodes) if np.ndim(by_node) == 0 else list(by_node)
     return ",".join(f"cpu{node}" for node in nodes), ",".join(f"{int(each)}" for each in cores)
+
+
+def test_memory_that_a_text_tells_as_the_default_is_of_each_cpu() -> None:
+    """3 CPUs at 300 MB are 900 of the 1,000 MB of a node, so one job has room on each; at 310 MB of a node all have."""
+    site = table_of(partitions="batch cpu default default_memory_per_core=300")
+    text = "job cpus limit requested_memory_per_node / 1 3 10 {0} / 2 3 20 {0} / 3 1 10 {0} / 4 1 10 {0}"
+    assert medians(asked(site, "", text.format(300))) == {"1": 0, "2": 0, "3": 10, "4": 10}
+    assert medians(asked(site, "", text.format(310))) == {"1": 0, "2": 0, "3": 0, "4": 0}
