@@ -59,7 +59,7 @@ def will_run(
         give_back(given, state, state.victim[i], state.then)
         state.is_gone[state.victim[i]] = 1
     while goes_on and place < state.counts[RUNNERS] and planned_end(state, place, now) < earliest:
-        if touches(given, state, state.runner[place]):
+        if state.is_gone[state.runner[place]] == 0 and touches(given, state, state.runner[place]):
             give_back(given, state, state.runner[place], state.then)
         place += 1
     found = np.inf
@@ -81,13 +81,14 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
     linear, window, many = given.number[BF_LINEAR], WINDOW, state.counts[RUNNERS]
     has_windows, has_barrier = int(given.number[LEFT_OUT]) != NO_WINDOWS, given.number[VERSION] >= FIRST_WITH_BARRIER
     base = last = -1.0
+    place = past_gone(state, place)
     while place < many:
         if not has_barrier:
             base = -1.0
         last = -1.0
         while place < many:
             runner, end = state.runner[place], planned_end(state, place, now)
-            place += 1
+            place = past_gone(state, place + 1)
             if not touches(given, state, runner):
                 continue
             give_back(given, state, runner, state.then)
@@ -107,6 +108,14 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
 
 
 @kernel(allocates=False)
+def past_gone(state: Dynamic, place: int) -> int:
+    """Return the first place from one on whose job is not thought to be gone: those that are do not end a window."""
+    while place < state.counts[RUNNERS] and state.is_gone[state.runner[place]] != 0:
+        place += 1
+    return place
+
+
+@kernel(allocates=False)
 def planned_end(state: Dynamic, place: int, now: float) -> float:
     """Return when a running job ends at its limit; one that is beyond it ends next."""
     end = state.limit_end[state.runner[place]]
@@ -115,9 +124,7 @@ def planned_end(state: Dynamic, place: int, now: float) -> float:
 
 @kernel(allocates=False)
 def touches(given: Given, state: Dynamic, runner: int) -> bool:
-    """Whether a running job, which is not thought to be gone, has one of the available nodes."""
-    if state.is_gone[runner] != 0:
-        return False
+    """Whether a running job has one of the available nodes."""
     first = given.first_held[runner]
     is_there = False
     for i in range(first, first + state.held_count[runner]):

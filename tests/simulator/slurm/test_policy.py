@@ -23,8 +23,8 @@ from tests.naive.slurm_random import random_jobs, random_site
 DAY, NIGHT = (*range(6), 7, 19, 26), range(6, 300)
 """By day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 the depth of a pass."""
 
-PREEMPTED = (2, 9, 18, 22)
-"""Sites with preemption that cancel jobs."""
+PREEMPTED = (2, 9, 18, 22, 27, 125)
+"""Sites with preemption: the first cancel jobs; the last two see whose ends close a window."""
 
 
 ORIGIN = 1_700_000_017
