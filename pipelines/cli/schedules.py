@@ -379,6 +379,7 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 @click.option("--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter of those.")
 @click.option("--metrics", help="Parameters of the metrics, such as bound=60.")
 @click.option("--unmeasured-queues", help="Queues simulated but left out of the metrics, such as 0.")
+@click.option("--by", metavar="NAME,...", help="Also the waits of groups: partition,account,qos,processors ...")
 @click.option("--data-set", help="Name to publish under; default: the log's name, with -policies.")
 @data_root_of_task
 @runs_cells

@@ -86,6 +86,21 @@ def test_reasons() -> None:
     assert "empty" not in beside(late).sentence
 
 
+def test_who_waits_longer_than_by_the_log() -> None:
+    """Neither jobs that are left out nor a machine that was down are reasons for that."""
+    second = 5 * 3600.0
+    trace = log_of(
+        submit_time=[0, 0, 0, second, second, second],
+        wait_time=[0, 0, second, 0, 0, 0],
+        run_time=[60, 60, 60, 9 * 3600, 9 * 3600, 60],
+        requested_time=[60, 60, 60, 9 * 3600, 9 * 3600, 60],
+        requested_processors=[1, 1, 3, 1, 1, 1],
+    )
+    assert len(gaps_of(logged_schedule(trace))) == 1
+    found = beside(trace)
+    assert found.sentence.startswith("the mean wait is 108 min, by the log 0 s: the log tells no reason")
+
+
 def test_gaps() -> None:
     """No start for four hours: a gap if somebody waits all the time, and half of the machine is free at its end."""
     hour = 3600.0
