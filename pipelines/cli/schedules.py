@@ -34,12 +34,15 @@ from pipelines.cli.output import check_folder, check_output, figure_line, json_o
 from pipelines.cli.schedule_checks import print_report, report_as_mapping
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
-from swftools.output.amounts import counted, duration
+from swftools.output.amounts import amount, counted, duration
 from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS, RunOption
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from pipelines.logs.machine import ChosenMachine
+    from swftools.simulator.beside_log import BesideLog
     from swftools.simulator.schedule import Schedule
     from swftools.simulator.simulation import Simulation
 
@@ -149,6 +152,7 @@ def simulate_log(
     from pipelines.cli.progress import simulation_shown
     from pipelines.tasks.simulate import label_of
     from swftools.kernel.memory import give_back_memory
+    from swftools.simulator.beside_log import beside_log
     from swftools.simulator.validation.report import validate
     from swftools.tables import LONG
 
@@ -156,17 +160,7 @@ def simulate_log(
     if phases is not None:
         if output or notes:
             raise click.UsageError("--phases makes several schedules: leave out --output and --notes, or --phases")
-        from pipelines.cli.phases import band_lines, simulate_phases
-
-        bands, assumed = simulate_phases(
-            entry, phases, lambda each: begin_simulation(log, cleaned, rules, each, **options)[1]
-        )
-        if as_json:
-            print_json({"log": log, "policy": label_of(entry), "phases": phases, "bands": bands})
-            return
-        click.echo(f"{shown(log)}, {label_of(entry)}")
-        print_assumptions(assumed, options["load"])
-        click.echo("\n".join(["", *band_lines(bands, phases)]))
+        _print_phases(log, cleaned, rules, entry, phases, as_json=as_json, **options)
         return
     nodes, simulation = begin_simulation(log, cleaned, rules, entry, **options)
     if notes and not simulation.notes:
@@ -179,8 +173,9 @@ def simulate_log(
     schedule = nodes.says(simulation.finish())  # which gives the memory of the simulation away
     if len(schedule) > LONG:
         give_back_memory()
+    beside = None if options["load"] is not None else beside_log(schedule, trace)
     if as_json:
-        found = {"log": log, "policy": label_of(entry), **_as_mapping(schedule)}
+        found = {"log": log, "policy": label_of(entry), **_as_mapping(schedule), **_logged_mapping(beside)}
         written = _written(schedule, output, notes)
         report = validate(schedule, trace=trace)
         print_json({**found, "written": written, "validation": report_as_mapping(report)})
@@ -190,7 +185,8 @@ def simulate_log(
     if thought is not None:
         click.echo(f"  the predictor in Python took {duration(thought)}")
     print_assumptions(schedule.assumptions, options["load"])
-    _print_figures(schedule, synthetic=synthetic)
+    _print_figures(schedule, beside, synthetic=synthetic)
+    del beside
     for path in _written(schedule, output, notes):
         click.echo(f"  {shown(path)}: written")
     if len(schedule) > LONG:
@@ -199,6 +195,24 @@ def simulate_log(
     if not report.ok:
         print_report(report, err=True)
         sys.exit(FOUND_FAULTS)
+
+
+def _print_phases(
+    log: str, cleaned: bool, rules: str, entry: dict[str, Any], phases: int, *, as_json: bool, **options: Any
+) -> None:
+    """Simulate with several beginnings of the cycles, and print the bands of the measures."""
+    from pipelines.cli.phases import band_lines, simulate_phases
+    from pipelines.tasks.simulate import label_of
+
+    bands, assumed = simulate_phases(
+        entry, phases, lambda each: begin_simulation(log, cleaned, rules, each, **options)[1]
+    )
+    if as_json:
+        print_json({"log": log, "policy": label_of(entry), "phases": phases, "bands": bands})
+        return
+    click.echo(f"{shown(log)}, {label_of(entry)}")
+    print_assumptions(assumed, options["load"])
+    click.echo("\n".join(["", *band_lines(bands, phases)]))
 
 
 def _written(schedule: Schedule, output: str | None, notes: str | None) -> list[str]:
@@ -221,6 +235,18 @@ def _as_mapping(schedule: Schedule) -> dict[str, Any]:
         "left_out": schedule.excluded["reason"].value_counts().to_dict(),
         "measures": rows[["measure", "statistic", "value", "unit"]].to_dict("records"),
     }
+
+
+def _logged_mapping(beside: BesideLog | None) -> dict[str, Any]:
+    """Return what the log itself has of the simulated jobs, for programs; nothing where it does not tell it."""
+    if beside is None:
+        return {}
+    from swftools.simulator.metrics.measures import measure
+
+    rows = measure(beside.logged, where=beside.is_shared).dropna(subset=["value"])
+    told = rows[["measure", "statistic", "value", "unit"]].to_dict("records")
+    jobs = int(beside.is_shared.sum())
+    return {"logged": {"policy": "logged", "jobs": jobs, "differs": beside.sentence or None, "measures": told}}
 
 
 def policy_entry(policy: str) -> dict[str, Any]:
@@ -271,20 +297,33 @@ def print_assumptions(assumptions: Iterable[str], offered_load: float | None, *,
         click.echo(click.wrap_text(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "), err=err)
 
 
-def _print_figures(schedule: Schedule, *, synthetic: bool) -> None:
-    """Print the chief measures of a schedule with their units; those of what is made up if they are asked for."""
+def _print_figures(schedule: Schedule, beside: BesideLog | None, *, synthetic: bool) -> None:
+    """Print the chief measures of a schedule with their units; those of what is made up if they are asked for.
+
+    Behind them stand those of the log itself, of the same jobs, and what differs.
+    """
     from swftools.simulator.measures_table import SUMMARY_OF_NODES, SUMMARY_OF_OUTAGES
     from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, measure
 
-    rows = measure(schedule).dropna(subset=["value"])
-    keys = zip(rows["measure"], rows["statistic"], strict=True)
-    found = dict(zip(keys, zip(rows["value"].tolist(), rows["unit"].tolist(), strict=True), strict=True))
+    found = _by_measure(measure(schedule))
+    logged = {} if beside is None else _by_measure(measure(beside.logged, where=beside.is_shared))
     for name, statistic in (*USUAL, *SUMMARY_OF_NODES, *SUMMARY_OF_OUTAGES):
         if (name, statistic) in found and (synthetic or name not in SYNTHETIC):
             value, unit = found[name, statistic]
             title = name if statistic == "value" else f"{name}_{statistic}"
             title = f"synthetic {title}" if name in SYNTHETIC else title
-            click.echo(figure_line(title, value, unit))
+            is_logged = (name, statistic) in logged and name != "wasted_load"  # a log does not tell of runs in vain
+            behind = f"   logged {amount(logged[name, statistic][0], unit)}" if is_logged else ""
+            click.echo(figure_line(title, value, unit) + behind)
+    if beside is not None and beside.sentence:
+        click.echo(click.wrap_text(beside.sentence, WIDTH, initial_indent="  ", subsequent_indent="    "))
+
+
+def _by_measure(rows: pd.DataFrame) -> dict[tuple[str, str], tuple[float, str]]:
+    """Return values and units by measure and statistic."""
+    rows = rows.dropna(subset=["value"])
+    keys = zip(rows["measure"], rows["statistic"], strict=True)
+    return dict(zip(keys, zip(rows["value"].tolist(), rows["unit"].tolist(), strict=True), strict=True))
 
 
 def _write_parquet(schedule: Schedule, output: str) -> None:
@@ -340,6 +379,7 @@ _WRITERS: dict[str, Callable[[Schedule, str], None]] = {".csv": _write_csv, ".pa
 @click.option("--set", "settings", multiple=True, metavar="AUGMENTATION.NAME=VALUE", help="One parameter of those.")
 @click.option("--metrics", help="Parameters of the metrics, such as bound=60.")
 @click.option("--unmeasured-queues", help="Queues simulated but left out of the metrics, such as 0.")
+@click.option("--by", metavar="NAME,...", help="Also the waits of groups: partition,account,qos,processors ...")
 @click.option("--data-set", help="Name to publish under; default: the log's name, with -policies.")
 @data_root_of_task
 @runs_cells

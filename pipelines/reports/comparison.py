@@ -11,6 +11,8 @@ import pandas as pd
 from pipelines.reports.report import NumberCell, ReportPicture, ReportTable, Section, Version, reports_on, sentence
 from swftools.output.amounts import amount
 from swftools.plots.over_seeds import interval, rows_of_metric, words_of
+from swftools.simulator.logged import LOGGED
+from swftools.simulator.measures_table import waits_of_groups
 from swftools.simulator.metrics.measures import usual_by_seed
 
 PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
@@ -21,16 +23,33 @@ PICTURED = ("wait_mean", "bounded_slowdown_mean", "utilization_time_mean")
 def parts(version: Version, other: Version | None) -> list[Section]:
     """Return the parts of a report on a comparison."""
     comparison = version.read("comparison")
+    is_whole = comparison["classed_by"].astype(str) == "all"
+    of_groups, comparison = comparison[~is_whole], comparison[is_whole]
     pictures = [_drawn(comparison, each) for each in PICTURED if _differs(comparison, each)]
     sections = [
         Section("What was compared", _assumptions(version)),
         *_schedules(version),
         Section("By policy", _of_logged(version), tables=[usual(comparison, _logged(version))], pictures=pictures),
     ]
+    sections += _of_groups(of_groups)
     if other:
         tables = [usual(other.read("comparison"), _logged(other))]
         sections.append(Section(f"By policy, {other.data_set} {other.version[:8]}", tables=tables))
     return sections
+
+
+def _of_groups(rows: pd.DataFrame) -> list[Section]:
+    """Return the mean waits of groups of jobs, a table for each grouping; nothing where there are none."""
+    tables = []
+    for grouping, own in rows.groupby("classed_by", sort=False, observed=True):
+        means, jobs = waits_of_groups(own)
+        longest = float(np.nanmax(means.to_numpy()))
+        counts = [NumberCell(float(number), f"{number:,}") for number in jobs]
+        waits = [[_cell([value], "s", longest) for value in row] for row in means.to_numpy()]
+        cells = [[str(group), *row] for group, *row in zip(means.index, counts, strict=True)]
+        rows_of_table = [[*cell, *row] for cell, row in zip(cells, waits, strict=True)]
+        tables.append(ReportTable([str(grouping), "jobs", *map(str, means.columns)], rows_of_table))
+    return [Section("Mean waits by group", tables=tables)] if tables else []
 
 
 def _logged(version: Version) -> Mapping[str, float]:
@@ -81,7 +100,7 @@ def usual(comparison: pd.DataFrame, logged: Mapping[str, float]) -> ReportTable:
     by_seed = by_seed[by_seed["job_class"].astype(str) == "all"]
     longest = {name: float(by_seed.groupby("policy", sort=False)[name].mean().abs().max()) for name in units}
     rows: list[list[object]] = []
-    if logged:
+    if logged and LOGGED not in set(comparison["policy"]):
         known = ([logged[name]] if name in logged else [] for name in units)
         rows.append(["as logged", *map(_cell, known, units.values(), longest.values())])
     for policy, found in by_seed.groupby("policy", sort=False):

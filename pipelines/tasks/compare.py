@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import luigi
@@ -18,7 +18,7 @@ from pipelines.logs.machine import STRETCHED
 from pipelines.tasks.cells import CellsTask
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
-from pipelines.tasks.measure import WAITED_FOR, MeasureSchedule, MeasuringTask
+from pipelines.tasks.measure import WAITED_FOR, MeasureSchedule, MeasuringTask, by_groups
 from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.publish_schedule import PublishSchedule, simulation_facts
 from pipelines.tasks.publishing import Contents, LogPublishingTask, writer_of
@@ -27,9 +27,18 @@ from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
 from swftools.output.amounts import counted, duration, number
 from swftools.output.shown_text import WIDTH
-from swftools.simulator.metrics.measures import SYNTHETIC, usual_by_seed
+from swftools.simulator.beside_log import BesideLog, beside_log
+from swftools.simulator.measures_table import waits_of_groups
+from swftools.simulator.metrics.measures import SYNTHETIC, measure, usual_by_seed
+from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.wait_reasons import reason_in_words
 from swftools.tables import to_arrow, to_pandas
+
+MOST_GROUPS = 12
+"""Groups of a grouping that are printed, those of the most jobs; files have all."""
+
+UNTOLD = ("wasted_load", "preemptions")
+"""Measures that a log does not tell: of the runs of a job it has the last one."""
 
 LONGEST = 36
 """Characters of a policy's label that stand above its column; a longer one stands below the table."""
@@ -44,7 +53,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     published. With ``schedules`` each schedule is published as well, and the manifest names its version.
     """
 
-    code_version = 5
+    code_version = 6
     main_table = "comparison"
     tables_used = ("metrics", "comparison")
     what = "A comparison of scheduling policies by simulation"
@@ -111,13 +120,38 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     def contents(self) -> Contents:
         """Return the metrics one below the other, and two files of the same."""
         frames = [cell.load_metrics().assign(seed=cell.seed) for cell in self.cells]
-        comparison = pd.concat(frames, ignore_index=True)
+        logged, self._differs = self._beside_log()
+        comparison = pd.concat([*logged, *frames], ignore_index=True)
         table = to_arrow(comparison, "comparison")
         files = {
             "comparison.csv": writer_of(to_pandas(table, "comparison").to_csv(index=False, lineterminator="\n")),
             "comparison.md": writer_of(as_markdown(comparison, synthetic=self.synthetic)),
         }
         return Contents({"comparison": table}, self._facts(), files)
+
+    _differs: Sequence[str] = ()
+
+    def _beside_log(self) -> tuple[list[pd.DataFrame], list[str]]:
+        """Return the metrics of what the log itself tells of the same jobs, and how far policies are from that.
+
+        Nothing where it tells no starts, or another workload was simulated.
+        """
+        if self.load or self.shake:
+            return [], []
+        parameters = MetricParameters.from_mapping(json.loads(self.metrics))
+        first = self.cells[0]
+        trace = first.simulation.simulated_trace()
+        rows: list[pd.DataFrame] = []
+        told = []
+        for cell in self.cells:
+            if cell.seed != first.seed:
+                continue
+            beside = beside_log(cell.load_measured(), trace)
+            if beside is not None and not rows:
+                rows = [each.assign(seed=first.seed) for each in _measured(beside, cell, parameters)]
+            if beside is not None and beside.sentence:
+                told.append(f"beside the log, {label_of(cell.simulation.entry)}: {beside.sentence}")
+        return rows, told
 
     def heading(self, read: Callable[[], pa.Table]) -> str:
         """Return the wide table, with times in units that people use; above it the machine, if it is one of nodes."""
@@ -135,7 +169,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
         scaled = [f"submissions are scaled to an offered load of {self.load:g}"] if self.load else []
         if self.load and self.nodes.has_outages:
             scaled.append(STRETCHED)
-        return [*self.cells[0].load_assumptions(), *scaled]
+        return [*self.cells[0].load_assumptions(), *scaled, *self._differs]
 
     def _facts(self) -> dict[str, Any]:
         """Return what determines the content and what a user of it must know."""
@@ -172,6 +206,17 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
         return {"jobs": len(waits), **{name: round(float(value), 6) for name, value in told.items()}}
 
 
+def _measured(beside: BesideLog, cell: MeasureSchedule, parameters: MetricParameters) -> list[pd.DataFrame]:
+    """Return the metrics of what a log tells, of the jobs that a cell measures, and those of groups."""
+    counts = beside.is_shared & cell.counts(beside.logged.jobs)
+    try:
+        measured: pd.DataFrame = measure(beside.logged, parameters, where=counts)
+        groups = by_groups(beside.logged, cell.groupings, parameters, counts, beside.logged.policy)
+    except ParameterError:  # they are measured by a column that only simulated jobs have
+        return []
+    return [measured[~measured["measure"].isin(UNTOLD)], *groups]
+
+
 def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False, is_printed: bool = False) -> str:
     """Return the usual measures of a comparison in Markdown: a row for each measure, a column for each policy.
 
@@ -179,6 +224,8 @@ def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False, is_printed
     their standard deviation stands behind it unless it is zero. Utility, whose functions are made up, is there if it is
     asked for, and its name says so. Files have seconds; what is printed, times in units that people use.
     """
+    groups = comparison[comparison["classed_by"] != "all"]
+    comparison = comparison[comparison["classed_by"] == "all"]
     wide, units = usual_by_seed(comparison, synthetic=synthetic)
     titles = {name: f"synthetic {name}" if name.startswith(SYNTHETIC) else name for name in units}
     said = {name: unit if is_printed and unit == "s" else "1" for name, unit in units.items()}
@@ -192,11 +239,31 @@ def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False, is_printed
         title = f"policy {place}" if is_long else policy
         legend += [f"{title}: `{policy}`\n"] * is_long
         columns.append([title, *(_cell(rows[name], said[name], longest[name]) for name in units)])
-        waits.append([title, *map(number, reasons[policy])] if len(reasons) else [])
+        if len(reasons):
+            known = policy in reasons  # of a log it is not told
+            waits.append([title, *(map(number, reasons[policy]) if known else [""] * len(reasons))])
     tables = [*_in_width(["measure", *heads], columns)]
     if len(reasons):
         tables += _in_width(["job-hours waited", *map(reason_in_words, reasons.index)], waits)
+    for grouping in groups["classed_by"].drop_duplicates():
+        own = groups[groups["classed_by"] == grouping]
+        tables += _in_width(*_by_group(str(grouping), own, [column[0] for column in columns], [*policies], is_printed))
     return "\n".join([*tables, *legend])
+
+
+def _by_group(
+    grouping: str, rows: pd.DataFrame, titles: list[str], policies: list[str], is_printed: bool
+) -> tuple[list[str], list[list[str]]]:
+    """Return the mean waits of groups, a row each: the first column, and one for each policy behind that of jobs."""
+    found, jobs = waits_of_groups(rows)
+    if is_printed and len(jobs) > MOST_GROUPS:
+        found = found[jobs.rank(method="first", ascending=False) <= MOST_GROUPS]
+    columns = [["jobs", *(f"{jobs[each]:,}" for each in found.index)]]
+    for title, policy in zip(titles, policies, strict=True):
+        values = found[policy] if policy in found else pd.Series(np.nan, found.index)
+        columns.append([title, *(_cell(pd.Series([each]), "s" if is_printed else "1", each) for each in values)])
+    what = grouping if len(found) == len(jobs) else f"{grouping}, {len(found)} of {len(jobs)}"
+    return [f"wait_mean by {what}" if is_printed else f"wait_mean (s) by {what}", *map(str, found.index)], columns
 
 
 def _reasons(comparison: pd.DataFrame) -> pd.DataFrame:

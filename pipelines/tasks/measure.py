@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 
 import luigi
 import numpy as np
@@ -12,16 +14,20 @@ import pandas as pd
 import pyarrow as pa
 
 from pipelines.keys import canonical_json, content_key
+from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.one_look import once_a_look
 from pipelines.tasks.simulate import ScheduleTask, SimulatePolicy, SimulationTask, check_queues, label_of
 from pipelines.tasks.simulation_parameters import MetricsParameter
 from pipelines.tasks.targets import DirectoryTarget
 from swftools.errors import ParameterError
+from swftools.named import NUMBERED
+from swftools.parameters.spelling import did_you_mean
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.wait_reasons import REASONS, wait_reasons
 from swftools.simulator.schedule import Schedule
 from swftools.tables import read_table, to_arrow, to_pandas, write_table
+from swftools.waits.groups import GROUPINGS, groups_of
 
 UNMEASURED = (
     *("average_cpu_time", "used_memory", "requested_processors", "requested_memory", "status", "user_id", "group_id"),
@@ -30,6 +36,9 @@ UNMEASURED = (
 )
 """Columns that no measure looks at, unless it is asked to: of a long log, 100 bytes a job."""
 
+
+OF_GROUPS = ("wait", "turnaround", "bounded_slowdown")
+"""What is measured of groups of jobs."""
 
 WAITED_FOR = "waited_for"
 """The measure of what jobs on nodes waited for; its statistic is the reason."""
@@ -40,6 +49,7 @@ class MeasuringTask(SimulationTask):
 
     metrics = MetricsParameter(default="", description="parameters of the metrics: bound=60,... or JSON")
     unmeasured_queues = luigi.Parameter(default="", description="queues simulated but left out of metrics: 0,5")
+    by = luigi.Parameter(default="", description="groups whose waits are measured too: partition,account,processors")
 
     @property
     def queues_left_out(self) -> list[int]:
@@ -49,10 +59,20 @@ class MeasuringTask(SimulationTask):
         except ValueError as error:
             raise ParameterError(f"unmeasured_queues={self.unmeasured_queues!r}: give numbers, such as 0,5") from error
 
+    @property
+    def groupings(self) -> list[str]:
+        """The groupings of jobs whose waits are measured, too."""
+        names = [word.strip() for word in self.by.split(",") if word.strip()]
+        for name in names:
+            if name not in GROUPINGS:
+                near = did_you_mean([name], GROUPINGS) or f"; there are: {', '.join(GROUPINGS)}"
+                raise ParameterError(f"by={name!r} is no grouping of jobs{near}")
+        return names
+
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain."""
         super().check_values()
-        _ = self.queues_left_out
+        _ = self.queues_left_out, self.groupings
 
 
 class MeasureSchedule(MeasuringTask, ScheduleTask):
@@ -81,6 +101,7 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
             "metrics": self.metrics,
             "queues_left_out": self.queues_left_out,
             **({"reasons": 2} if self._sums_reasons else {}),
+            **({"by": self.groupings} if self.by else {}),
         }
         return content_key("measure", self.code_version, inputs)
 
@@ -100,22 +121,33 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
     def run(self) -> None:
         """Measure."""
         parameters = MetricParameters.from_mapping(json.loads(self.metrics))
-        schedule = self.simulation.load_schedule(without={*UNMEASURED} - {parameters.nominal})
+        schedule, label = self.load_measured(), label_of(self.simulation.entry)
         check_queues(schedule.jobs, self.queues_left_out, self.log)
-        left_out = schedule.jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
-        if self.window:
-            left_out |= ~schedule.jobs["is_measured"].to_numpy(dtype=bool, na_value=False)
-        measured: pd.DataFrame = measure(
-            schedule,
-            parameters,
-            where=~left_out,
-            label=label_of(self.simulation.entry),
-        )
+        counts = self.counts(schedule.jobs)
+        measured: pd.DataFrame = measure(schedule, parameters, where=counts, label=label)
         if self._sums_reasons:
-            measured = pd.concat([measured, _reasons_of(schedule, ~left_out, measured)], ignore_index=True)
+            measured = pd.concat([measured, _reasons_of(schedule, counts, measured)], ignore_index=True)
+        if self.by:
+            of_groups = by_groups(schedule, self.groupings, parameters, counts, label)
+            measured = pd.concat([measured, *of_groups], ignore_index=True)
         with self.output().fill() as directory:
             write_table(to_arrow(measured, "metrics"), directory / "metrics.parquet", "metrics")
             (directory / "assumptions.json").write_text(canonical_json(schedule.assumptions), encoding="utf-8")
+
+    def load_measured(self) -> Schedule:
+        """Return the schedule of the finished simulation, with what its measurement looks at."""
+        looked_at = {json.loads(self.metrics).get("nominal")}
+        if not self.by:
+            return self.simulation.load_schedule(without={*UNMEASURED} - looked_at)
+        schedule = self.simulation.load_schedule(without={*UNMEASURED} - looked_at - {*NUMBERED.values()})
+        return replace(schedule, known_names=self.clone(CleanTrace).load_names(NUMBERED))
+
+    def counts(self, jobs: pd.DataFrame) -> npt.NDArray[np.bool_]:
+        """Return which jobs are measured."""
+        left_out = jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
+        if self.window:
+            left_out |= ~jobs["is_measured"].to_numpy(dtype=bool, na_value=False)
+        return np.asarray(~left_out)
 
     def load_assumptions(self) -> list[str]:
         """Return what the run of the finished task assumed, in words."""
@@ -129,6 +161,34 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
     def load_metrics(self) -> pd.DataFrame:
         """Return the same as a DataFrame."""
         return to_pandas(self.load_table(), "metrics")
+
+
+def by_groups(
+    schedule: Schedule,
+    groupings: Sequence[str],
+    parameters: MetricParameters,
+    counts: npt.NDArray[np.bool_],
+    label: str,
+) -> list[pd.DataFrame]:
+    """Return waits and slowdowns of some jobs by groups, a table of metrics for each grouping.
+
+    Raises
+    ------
+    ParameterError
+        The log tells of no job its group.
+    """
+    found = []
+    for name in groupings:
+        groups = groups_of(schedule, name)
+        if groups is None:
+            raise ParameterError(f"by={name}: the log tells it of no job; leave it out")
+        words = np.array([*groups.words, ""], object)[groups.of_job]
+        grouped = replace(schedule, jobs=schedule.jobs.assign(**{name: pd.array(words, dtype="str")}))
+        rows = pd.DataFrame(measure(grouped, parameters, by=name, where=counts, label=label))
+        rows = rows[rows["measure"].isin(OF_GROUPS)]
+        order = pd.Index(groups.words).get_indexer(pd.Index(rows["job_class"]))
+        found.append(rows.iloc[np.argsort(order, kind="stable")])
+    return found
 
 
 def _reasons_of(schedule: Schedule, is_measured: npt.NDArray[np.bool_], like: pd.DataFrame) -> pd.DataFrame:

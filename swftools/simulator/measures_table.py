@@ -229,6 +229,19 @@ def usual_by_seed(comparison: pd.DataFrame, *, synthetic: bool = False) -> tuple
     return wide, {name: units.loc[pair] for pair, name in columns.items() if pair in units.index}
 
 
+def waits_of_groups(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[int]]:
+    """Return the mean waits of the groups of one grouping, a row a group and a column a policy; and their jobs.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Rows of ``measure`` by that grouping for several policies; of several seeds the mean is taken.
+    """
+    waits = rows[(rows["measure"] == "wait") & (rows["statistic"] == "mean")]
+    found = waits.pivot_table("value", "job_class", "policy", aggfunc="mean", sort=False, observed=True)
+    return found, waits.drop_duplicates("job_class").set_index("job_class")["jobs"].loc[found.index]
+
+
 def usual_columns(*, synthetic: bool = False) -> dict[tuple[str, str], str]:
     """Return the usual measures as pairs of measure and statistic, with the name of each as a column."""
     return {pair: _column(*pair) for pair in USUAL if synthetic or pair[0] not in SYNTHETIC}
