@@ -176,7 +176,7 @@ def gpu_nodes(table: NodeTable, typical: Typical, *, exact: bool, ties: int, see
     counts = np.zeros(LENGTH, np.int64)
     counts[WIDTH], counts[EXACT], counts[TIES] = width, exact, ties
     counts[MOST_CPU], counts[MOST_GPU] = 1000 * int(table.cores.max(initial=1)), max(int(table.gpus.max(initial=0)), 1)
-    counts[DRAWN] = 1 + seed % ((1 << 31) - 2)
+    counts[DRAWN] = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % ((1 << 31) - 2)  # far from each other
     of_kind = [sum(1 << models.index(name) for name in names) for names in table.gpu_types] or [0] * len(table.kinds)
     return GpuNodes(
         np.where(np.arange(width) < has[:, None], GPU, LACKING).astype(np.int64).ravel(),
