@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from swftools.kernel import IntArray
-from swftools.machines.node_table import GPU, NodeTable
+from swftools.machines.node_table import NodeTable
 from swftools.simulator.nodes.gpus.choosing import TIES, GpuPlacement
 from swftools.simulator.nodes.gpus.inflation import Nodes, best_node, give_back, idle_nodes, look_at_gpus, take
 from swftools.simulator.nodes.gpus.workload import Asks, Typical, gpu_nodes
@@ -94,14 +94,3 @@ class Cluster:
         self.nodes.version[held.node] += 1
         is_free = self.nodes.cpu[held.node] >= 0 and self.nodes.memory[held.node] >= 0
         return bool(is_free and (free[chosen] >= 0).all())
-
-    @property
-    def allocated(self) -> float:
-        """GPUs that jobs have."""
-        return float(np.where(self.gpus.free >= 0, GPU - self.gpus.free, 0).sum()) / GPU
-
-    @property
-    def fragment(self) -> float:
-        """GPUs that are free and a fragment."""
-        return float(self.nodes.fragment.sum()) / GPU
-

@@ -28,22 +28,18 @@ POLICIES = ("fcfs", "easy")
 
 
 class GpuSchedule(NamedTuple):
-    """A schedule, and what of the GPUs was allocated and a fragment.
-
-    ``gpus`` has by job number the GPUs that a job had on its node. ``steps`` are rows of a time (s), the GPUs allocated
-    from then on, and those that are free and a fragment.
-    """
+    """A schedule, and by job number the GPUs that each job had on its node."""
 
     schedule: Schedule
     gpus: dict[int, list[int]]
-    steps: list[tuple[float, float, float]]
 
 
 class _Reservation(NamedTuple):
-    """What is kept for the first waiting job: from when on, s, on which node, and the machine then, beside it."""
+    """What is kept for a waiting job of a class: from when on, s, on which node; and the machine then, without it."""
 
+    kind: int
     time: float
-    held: Held
+    node: int
     then: Cluster
 
 
@@ -58,8 +54,8 @@ def simulate_on_gpus(
 
     At one instant all ends come first, then all submissions, then one decision. Jobs start in the order of the queue
     while they fit. Under ``easy`` the first that does not fit has a reservation: the earliest time at which it fits a
-    node if running jobs end as expected, and the node and GPUs that the placement gives it then. Others go ahead if
-    they end by then, or leave it its node and GPUs.
+    node if running jobs end as expected, and the node that the placement gives it then. Others go ahead if they end by
+    then, or leave room for it on its node.
 
     Parameters
     ----------
@@ -112,7 +108,6 @@ class _Run:
         self.row = {number: row for row, number in enumerate(trace.jobs["job_number"].tolist())}
         self.held: dict[int, Held] = {}
         self.had: dict[int, list[int]] = {}
-        self.steps: list[tuple[float, float, float]] = []
 
     def finish(self) -> GpuSchedule:
         """Run to the end."""
@@ -122,8 +117,7 @@ class _Run:
             for job in [job for job in self.held if job not in running]:
                 self.cluster.end(self.held.pop(job))
             self._decide()
-            self.steps.append((stepper.now, self.cluster.allocated, self.cluster.fragment))
-        return GpuSchedule(stepper.schedule(), self.had, self.steps)
+        return GpuSchedule(stepper.schedule(), self.had)
 
     def _kind(self, job: int) -> int:
         """Return the class of a job."""
@@ -160,7 +154,7 @@ class _Run:
             while running and float(stepper.expected_end[running[0]]) <= time:
                 then.end(self.held[running.pop(0)])
             if (node := then.find(kind)) != DROPPED:
-                return _Reservation(time, then.begin(kind, node), then)
+                return _Reservation(kind, time, node, then)
         raise AssertionError("a job that fits the idle machine does not fit it")
 
     def _try_ahead(self, job: int, kept: _Reservation) -> None:
@@ -171,21 +165,18 @@ class _Run:
         if stepper.now + float(stepper.estimated_time[job]) <= kept.time:
             self._start(job, node)
             return
-        for only_others in (False, True):
-            if node == DROPPED:
-                return
-            if node != kept.held.node or self._leaves_room(kind, kept):
-                self._start(job, node)
-                if node == kept.held.node:
-                    kept.then.hold(self.held[job])
-                return
-            if not only_others:
-                node = self._find_beside(kind, kept.held.node)
+        if node == kept.node and not self._leaves_room(kind, kept):
+            node = self._find_beside(kind, kept.node)
+        if node == DROPPED:
+            return
+        self._start(job, node)
+        if node == kept.node:
+            kept.then.hold(self.held[job])
 
     def _leaves_room(self, kind: int, kept: _Reservation) -> bool:
-        """Whether a job may be on the reserved node when the reservation begins, on the GPUs that it would get now."""
+        """Whether the first waiting job fits the reserved node then, beside another on the GPUs that it would get now."""
         now, then = self.cluster.copy(), kept.then.copy()
-        return then.hold(now.begin(kind, kept.held.node))
+        return then.hold(now.begin(kind, kept.node)) and then.fits(kept.kind, kept.node)
 
     def _find_beside(self, kind: int, node: int) -> int:
         """Return the node that a job would get if one of them were full."""
