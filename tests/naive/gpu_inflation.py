@@ -196,7 +196,9 @@ RULES: dict[str, tuple[Callable[..., int], Callable[..., list[int]]]] = {
 """By name: the score of a node, and the GPUs there."""
 
 
-def inflate(nodes: Sequence[Node], pods: Sequence[Pod], typical: Typical, rule: str) -> list[tuple[int, tuple[int, ...]]]:
+def inflate(
+    nodes: Sequence[Node], pods: Sequence[Pod], typical: Typical, rule: str
+) -> list[tuple[int, tuple[int, ...]]]:
     """Return the node of each pod, -1 where it is dropped, and its GPUs."""
     score, choose = (cache(each) for each in RULES[rule])
     now, where = list(nodes), []
@@ -216,7 +218,7 @@ def inflate(nodes: Sequence[Node], pods: Sequence[Pod], typical: Typical, rule: 
 def curves(
     nodes: Sequence[Node], pods: Sequence[Pod], where: Sequence[tuple[int, tuple[int, ...]]], typical: Typical
 ) -> dict[int, tuple[float, float]]:
-    """Return the allocated share of all GPUs, and the fragmented share of what is free, in percent, by percent asked for."""
+    """Return, by percent asked for, percent of the GPUs allocated, and of the free ones that are a fragment."""
     capacity, now = sum(sum(node.gpus) for node in nodes), list(nodes)
     frags = [fragmentation(node.cpu, node.gpus, node.model, typical) for node in now]
     asked = held = 0

@@ -2,7 +2,7 @@
 """Beyond the paper: jobs that wait and leave, under EASY, with the six rules as placements.
 
 Reading chosen
-    The log: the last 4,000 pods of the default workload, by their own submissions and run times. The whole cluster has
+    The log: the last 1,500 pods of the default workload, by their own submissions and run times. The whole cluster has
     no queue of them, as at most 65 of its 6,212 GPUs are in use at once: so they run on ten nodes that are drawn. The
     generated log: 2,000 jobs of Lublin and Feitelson's model, each with the request of a pod that is drawn, submitted
     so that they ask for 70 % of the GPUs of ten nodes. Pods request no time: the policy is told their run times. CPU is
@@ -49,9 +49,9 @@ class QueueOfGpus(Parameters):
 
     NAME = "queue"
     source: str = choice(*SOURCES)
-    jobs: int = whole(4000, least=1)
+    jobs: int = whole(1500, least=1)
     nodes: int = whole(10, least=1)
-    machines: int = whole(5, least=1)
+    machines: int = whole(3, least=1)
     load: float = number(0.7, above=0, most=10)
 
 
@@ -94,7 +94,7 @@ def measures_of(found: GpuSchedule) -> dict[str, float]:
 
 def queue_run(quick: bool, source: str) -> Run:
     """Return the run of a source."""
-    jobs = 4000 if source == "log" else 2000
+    jobs = 1500 if source == "log" else 800
     return Run("queue", QueueOfGpus(source, 30, 4, 2) if quick else QueueOfGpus(source, jobs))
 
 
@@ -119,14 +119,18 @@ def cells_of_queues(found: Measurements, printed: Printed, quick: bool) -> Itera
                     yield Cell(f"{told}: {rule}", measure, value, definition, unit=unit, spread=error)
                 less = np.array(_values(found, log, run, text, WAIT)) - np.array(own)
                 value, error = mean_of(less.tolist())
-                definition = "mean wait less that under FGD on the same machine, mean over machines, and its standard error"
+                definition = (
+                    "mean wait less that under FGD on the same machine, mean over machines, and its standard error"
+                )
                 yield Cell(f"{told}: {rule}", "beyond FGD's wait", value, definition, unit="s", spread=error)
                 yield Cell(f"{told}: {rule}", "± of it", error, definition, unit="s")
 
 
 def _values(found: Measurements, log: str, run: Run, text: str, measure: str) -> list[float]:
     """Return the values of a placement, one a machine."""
-    return [found.value(log, run, text, measure, str(drawn)) for drawn in range(run.parameters.to_mapping()["machines"])]
+    return [
+        found.value(log, run, text, measure, str(drawn)) for drawn in range(run.parameters.to_mapping()["machines"])
+    ]
 
 
 MADE: dict[str, tuple[Plan, Cells]] = {"queues": (plan_queues, cells_of_queues)}

@@ -181,8 +181,8 @@ class Inflation:
     ----------
     jobs : pandas.DataFrame
         A row a job, in the order in which they came: ``row`` in the trace; ``node``, the place of its node in the
-        table, -1 where it was dropped; ``gpus``, the GPUs that it has there, as a list; ``asked`` and ``allocated``, all
-        GPUs that were asked for and given by then, and ``fragment``, what is free and a fragment, in GPUs.
+        table, -1 where it was dropped; ``gpus``, the GPUs that it has there, as a list; ``asked`` and ``allocated``,
+        all GPUs that were asked for and given by then, and ``fragment``, what is free and a fragment, in GPUs.
     total : float
         GPUs of the machine.
     """
@@ -250,8 +250,10 @@ def inflate(
     chosen = find_gpu_placement(placement)
     asks, texts = asks_of(trace, models_of(machine))
     order = np.ascontiguousarray(order, np.int64)
-    if len(order) and not (0 <= order.min() and order.max() < len(trace)):
-        raise ParameterError(f"the order names rows from {order.min()} to {order.max()}; the trace has {len(trace)} rows")
+    if len(order) and (order.min() < 0 or order.max() >= len(trace)):
+        raise ParameterError(
+            f"the order names rows from {order.min()} to {order.max()}; the trace has {len(trace)} rows"
+        )
     ties = TIES[chosen.ties or chosen.rule.ties]
     gpus = gpu_nodes(machine, typical or typical_of(asks, texts), exact=chosen.exact, ties=ties, seed=chosen.seed)
     nodes = idle_nodes(machine, len(asks.cpu))

@@ -81,13 +81,11 @@ def simulate_on_gpus(
     if (asked.nodes > 1).any() or asked.is_exclusive.any():
         row = int(np.argmax((asked.nodes > 1) | asked.is_exclusive))
         raise ParameterError(
-            f"job {trace.jobs['job_number'].iloc[row]} asks for several nodes, or for one alone: where GPUs are told apart "
-            "each job is of one node, which it shares"
+            f"job {trace.jobs['job_number'].iloc[row]} asks for several nodes, or for one alone: where GPUs are told "
+            "apart each job is of one node, which it shares"
         )
     own, texts = asks_of(trace, models_of(machine))
-    cluster = Cluster(
-        machine, find_gpu_placement(placement), _rounded(own, asked), typical or typical_of(own, texts)
-    )
+    cluster = Cluster(machine, find_gpu_placement(placement), _rounded(own, asked), typical or typical_of(own, texts))
     return _Run(trace, machine, cluster, is_easy=policy == "easy").finish()
 
 
@@ -174,7 +172,7 @@ class _Run:
             kept.then.hold(self.held[job])
 
     def _leaves_room(self, kind: int, kept: _Reservation) -> bool:
-        """Whether the first waiting job fits the reserved node then, beside another on the GPUs that it would get now."""
+        """Whether the first waiting job fits the reserved node then, beside another on GPUs that are free now."""
         now, then = self.cluster.copy(), kept.then.copy()
         return then.hold(now.begin(kind, kept.node)) and then.fits(kept.kind, kept.node)
 

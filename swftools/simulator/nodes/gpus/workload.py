@@ -106,8 +106,8 @@ def asks_of(trace: Trace, models: list[str]) -> tuple[Asks, list[str]]:
     if odd.any():
         job = trace.jobs["job_number"].iloc[int(np.argmax(odd))]
         raise ParameterError(
-            f"job {job} asks for {amounts[2][np.argmax(odd)] / GPU:g} GPUs of a node: a job has a part of one GPU, or whole "
-            "ones"
+            f"job {job} asks for {amounts[2][np.argmax(odd)] / GPU:g} GPUs of a node: a job has a part of one GPU, "
+            "or whole ones"
         )
     texts, word = np.unique(words, return_inverse=True)
     rows, which = np.unique(np.stack([*amounts, word.ravel()], axis=1), axis=0, return_inverse=True)

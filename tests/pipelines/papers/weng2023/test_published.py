@@ -69,7 +69,7 @@ def test_the_machine() -> None:
     table = machine()
     assert (len(table), table.gpus.sum(), table.cores.sum()) == (1213, 6_212_000, 107_018)
     assert table.memory.sum() == 503_828_480
-    of_model = {model: 0 for model in models_of(table)}
+    of_model = dict.fromkeys(models_of(table), 0)
     for kind, gpus in zip(table.kind, table.gpus, strict=True):
         (model,) = table.gpu_types[kind]
         of_model[model] += gpus // 1000
@@ -136,17 +136,25 @@ def test_tables_of_made_up_measurements() -> None:
     """Leads and their intervals; statements; means; nothing where nothing was measured."""
     run = inflations.inflation_run(True, "ties")
     rows = [
-        (placement(rule, way), str(seed), ties.MEASURE, 90.0 + (2.0 if rule == "FGD" else 0.0) + 0.5 * (seed == 43) * (rule == "FGD"))
+        (
+            placement(rule, way),
+            str(seed),
+            ties.MEASURE,
+            90.0 + (2.0 if rule == "FGD" else 0.0) + 0.5 * (seed == 43) * (rule == "FGD"),
+        )
         for rule in TIED
         for way in TIES
         for seed in (42, 43)
     ]
     found = measurements(run, pd.DataFrame(rows, columns=["subject", "x", "measure", "value"]))
-    lead, low, high = ties.lead_of(found, DEFAULT, True, "exact scores, any")
+    lead, low, high = ties.lead_of(found, DEFAULT, True, "exact scores")
     assert lead == pytest.approx(2.25)
     assert high - lead == pytest.approx(12.706 * 0.25, rel=1e-3)
     assert low == pytest.approx(2 * lead - high)
-    assert all(np.isnan(ties.lead_of(found, "other", True, "exact scores, any")))
+    assert all(np.isnan(ties.lead_of(found, "other", True, "exact scores")))
+    with style():
+        drawn = BEYOND.pictures["lead"](found.table)
+    assert len(drawn.axes[0].containers) == len(TIES)
     cells = compare(BEYOND, BEYOND.chosen_tables("ties"), found, quick=True)
     assert cells.loc[cells["column"] == "FGD: whole numbers, any", "ours"].tolist() == [92.25]
     six = inflations.inflation_run(True)
@@ -161,21 +169,27 @@ def test_tables_of_made_up_measurements() -> None:
     told = compare(PAPER, PAPER.chosen_tables("statements"), found, quick=True)
     assert told["ours"].tolist() == pytest.approx([100 * 4 / (100 - 51.425), 0.04 * 6212, 1])
     assert told["is_reproduced"].tolist() == [False, False, True]
+    with style():
+        drawn = PAPER.pictures["demand"](found.table)
+    assert [line.get_label() for line in drawn.axes[0].get_lines()] == [*RULES]
+    assert drawn.axes[0].get_lines()[1].get_ydata().tolist() == pytest.approx([51.425] * len(inflations.PERCENTS))
     chosen = compare(PAPER, PAPER.chosen_tables("allocated"), found, quick=True)
     chosen = chosen[chosen["is_chosen"]]
     assert chosen["ours"].tolist() == pytest.approx([50.425 + place for place in range(6)])
     assert chosen["printed"].tolist() == MEANS["default"]
 
 
-@pytest.mark.usefixtures("simulated_as_python_by_day")
+@pytest.mark.slow
 def test_quick_pictures(cleaned: Trace) -> None:
-    """A quick run measures drawn pods by all rules, and both pictures are drawn of it."""
+    """A quick run measures drawn pods by all rules and ways, and pictures and tables are made of it."""
     frames = []
     for paper in (PAPER, BEYOND):
         for run in paper.runs(paper.tables, "mine", True):
             if run.parameters.to_mapping().get("orders") == "own":
                 continue
-            small = run.parameters.to_mapping() | ({"nodes": 4, "seeds": 2} if run.experiment == "inflation" else {"jobs": 12})
+            small = run.parameters.to_mapping() | (
+                {"nodes": 4, "seeds": 2} if run.experiment == "inflation" else {"jobs": 12}
+            )
             parameters = type(run.parameters).from_mapping(small)
             found = paper.experiments[run.experiment].function(cleaned, parameters, 0)
             frames.append(found.assign(log="mine", experiment=run.text, seed=0))
@@ -197,5 +211,3 @@ def test_kept_tables() -> None:
     assert len(rows) == 17 * 6
     assert rows.loc[rows["row"] == "default", "printed"].tolist() == MEANS["default"]
     assert rows["is_reproduced"].dropna().all()
-
-

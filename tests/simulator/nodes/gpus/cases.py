@@ -47,7 +47,12 @@ def drawn(seed: int, size: int = 4, count: int = 30) -> tuple[list[Node], list[P
     """Return a machine and pods, many of which ask for the same."""
     draws = np.random.default_rng(seed)
     nodes = [
-        Node(int(draws.choice([8, 16, 128])) * 1000, 64, (1000,) * int(draws.choice([1, 2, 4, 8])), str(draws.choice(MODELS)))
+        Node(
+            int(draws.choice([8, 16, 128])) * 1000,
+            64,
+            (1000,) * int(draws.choice([1, 2, 4, 8])),
+            str(draws.choice(MODELS)),
+        )
         for _ in range(size - 1)
     ]
     nodes.append(Node(128_000, 64, (1000,) * 8, "B"))  # the twin's scores are shares of so large a node

@@ -52,7 +52,7 @@ def test_three_shares_do_not_fit_on_two_gpus() -> None:
 
 
 def test_easy_by_hand() -> None:
-    """The first that waits has GPU 1 from 20 s on; who would run beyond it there waits, who ends before or fits beside goes."""
+    """Who ends before the reservation begins goes ahead, or who leaves room beside it; others wait."""
     rows = [
         (0.0, 20.0, 1.0, 1.0),  # GPU 0
         (0.0, 30.0, 1.0, 0.5),  # GPU 1
@@ -62,7 +62,13 @@ def test_easy_by_hand() -> None:
     ]
     assert starts(simulate_on_gpus(jobs(rows), machine(2), "fgd")) == [0, 0, 20, 30, 3]
     assert starts(simulate_on_gpus(jobs(rows), machine(2), "fgd", "fcfs")) == [0, 0, 20, 30, 30]
-    cpu = [(0.0, 20.0, 8.0, 1.0), (1.0, 10.0, 12.0, 0.0), (2.0, 30.0, 5.0, 0.0), (3.0, 30.0, 4.0, 0.0), (4.0, 15.0, 4.0, 0.0)]
+    cpu = [
+        (0.0, 20.0, 8.0, 1.0),
+        (1.0, 10.0, 12.0, 0.0),
+        (2.0, 30.0, 5.0, 0.0),
+        (3.0, 30.0, 4.0, 0.0),
+        (4.0, 15.0, 4.0, 0.0),
+    ]
     assert starts(simulate_on_gpus(jobs(cpu), machine(1), "fgd")) == [0, 20, 30, 3, 4]
 
 
@@ -80,7 +86,12 @@ def drawn_jobs(seed: int, count: int = 40) -> Trace:
     """Return jobs that ask for whole GPUs, more than there are."""
     draws = np.random.default_rng(seed)
     rows = [
-        (float(draws.integers(0, 60)), float(draws.integers(1, 30)), float(draws.integers(1, 9)), float(draws.integers(0, 4)))
+        (
+            float(draws.integers(0, 60)),
+            float(draws.integers(1, 30)),
+            float(draws.integers(1, 9)),
+            float(draws.integers(0, 4)),
+        )
         for _ in range(count)
     ]
     return jobs(sorted(rows))
@@ -114,7 +125,9 @@ def test_nobody_has_more_than_there_is(placement: str) -> None:
     share = dict(zip(trace.jobs["job_number"], shares, strict=True))
     for time in np.unique(rows["start_time"]):
         used: dict[tuple[int, int], float] = {}
-        for job, start, end, nodes in zip(rows["job_number"], rows["start_time"], rows["end_time"], rows["nodes"], strict=True):
+        for job, start, end, nodes in zip(
+            rows["job_number"], rows["start_time"], rows["end_time"], rows["nodes"], strict=True
+        ):
             if start <= time < end:
                 assert len(found.gpus[job]) == np.ceil(share[job])
                 for gpu in found.gpus[job]:
