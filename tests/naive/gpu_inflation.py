@@ -125,7 +125,7 @@ def on(node: Node, pod: Pod, chosen: Sequence[int]) -> Node:
     return Node(node.cpu - pod.cpu, node.memory - pod.memory, gpus, node.model, kinds)
 
 
-def fullest(node: Node, pod: Pod, typical: Typical) -> list[int]:  # noqa: ARG001 (FGD needs it)
+def fullest(node: Node, pod: Pod, typical: Typical) -> list[int]:
     """Return the GPU with the least free, the first of equal ones; whole GPUs: the first."""
     return min(choices(node, pod), key=lambda chosen: sum(node.gpus[gpu] for gpu in chosen))
 
@@ -148,19 +148,19 @@ def fgd(node: Node, pod: Pod, typical: Typical) -> int:
     return math.floor(exact_fgd(node, pod, best_for_fragments(node, pod, typical), typical))
 
 
-def best_fit(node: Node, pod: Pod, typical: Typical) -> int:  # noqa: ARG001 (all are called alike)
+def best_fit(node: Node, pod: Pod, typical: Typical) -> int:
     """Return the higher the less is left; the original stretches it to 0..100, which keeps the order."""
     cpu, gpu = (node.cpu - pod.cpu) / MOST_CPU * 0.5, (sum(node.gpus) - pod.asked) / MOST_GPU * 0.5
     return math.floor(100 * (1 - (cpu + gpu)))
 
 
-def dot_product(node: Node, pod: Pod, typical: Typical) -> int:  # noqa: ARG001
+def dot_product(node: Node, pod: Pod, typical: Typical) -> int:
     """Return the higher the smaller the product of what is free and what is asked for is."""
     product = node.cpu / MOST_CPU * (pod.cpu / MOST_CPU) + sum(node.gpus) / MOST_GPU * (pod.asked / MOST_GPU)
     return math.floor(100 * (1 - product / 2))
 
 
-def clustering(node: Node, pod: Pod, typical: Typical) -> int:  # noqa: ARG001
+def clustering(node: Node, pod: Pod, typical: Typical) -> int:
     """Return the highest where only pods of the same kind run; more for fuller nodes."""
     if pod.gpus == 0:
         return 0
@@ -173,7 +173,7 @@ def clustering(node: Node, pod: Pod, typical: Typical) -> int:  # noqa: ARG001
     return base + math.floor(25 * (MOST_GPU - sum(node.gpus)) / MOST_GPU)
 
 
-def packing(node: Node, pod: Pod, typical: Typical) -> int:  # noqa: ARG001
+def packing(node: Node, pod: Pod, typical: Typical) -> int:
     """Return the highest where begun GPUs suffice, then where begun nodes do."""
     if pod.gpus == 0:
         return 0
@@ -218,7 +218,7 @@ def inflate(
 def curves(
     nodes: Sequence[Node], pods: Sequence[Pod], where: Sequence[tuple[int, tuple[int, ...]]], typical: Typical
 ) -> dict[int, tuple[float, float]]:
-    """Return the allocated share of all GPUs, and the fragmented share of what is free, in percent, by percent asked for."""
+    """Return, by percent asked for, percent of the GPUs allocated, and of the free ones that are a fragment."""
     capacity, now = sum(sum(node.gpus) for node in nodes), list(nodes)
     frags = [fragmentation(node.cpu, node.gpus, node.model, typical) for node in now]
     asked = held = 0

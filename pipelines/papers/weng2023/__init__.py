@@ -5,7 +5,7 @@ What goes beyond it is a paper by itself here, ``weng2023-beyond``.
 """
 
 from pipelines.papers.paper import Cells, Experiment, Paper, Plan, read_tables, register_paper
-from pipelines.papers.weng2023 import inflations, pictures, statements, tables, ties
+from pipelines.papers.weng2023 import inflations, pictures, queues, statements, tables, ties
 from pipelines.papers.weng2023.workloads import LOGS
 
 CITATION = (
@@ -39,8 +39,11 @@ BEYOND = register_paper(
         citation=CITATION,
         version=1,
         logs=LOGS,
-        experiments={"inflation": INFLATION},
-        tables=read_tables(__name__, "weng2023-beyond", ties.MADE),
+        experiments={
+            "inflation": INFLATION,
+            "queue": Experiment(queues.measure_queue, queues.QueueOfGpus, queues.QUEUE_UNITS),
+        },
+        tables=read_tables(__name__, "weng2023-beyond", ties.MADE | queues.MADE),
         pictures={"lead": pictures.draw_lead},
     )
 )

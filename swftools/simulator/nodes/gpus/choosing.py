@@ -52,9 +52,7 @@ def choose_gpu(
 
 
 @kernel(allocates=False)
-def gpu_for(
-    gpus: GpuNodes, free: IntArray, node: int, cpu: int, asked_cpu: int, number: int, milli: int
-) -> int:
+def gpu_for(gpus: GpuNodes, free: IntArray, node: int, cpu: int, asked_cpu: int, number: int, milli: int) -> int:
     """Return the GPU that a job shares; -1 of a job that shares none."""
     return choose_gpu(gpus, free, node, cpu, asked_cpu, number, milli) if is_sharing(number, milli) else -1
 
@@ -128,7 +126,9 @@ class GpuPlacement(Parameters):
 GPU_RULES: Registry[GpuRule] = Registry("placement", ("gpu_rule",))
 
 
-def gpu_rule(name: str, *, choose: Kernel[..., int] = choose_gpu, **facts: str) -> Callable[[Kernel[..., float]], Kernel[..., float]]:
+def gpu_rule(
+    name: str, *, choose: Kernel[..., int] = choose_gpu, **facts: str
+) -> Callable[[Kernel[..., float]], Kernel[..., float]]:
     """Register what scores nodes, a kernel, under a name; see ``GpuRule``.
 
     Raises

@@ -25,7 +25,16 @@ from swftools.simulator.nodes.gpus.choosing import (
     score_node,
 )
 from swftools.simulator.nodes.gpus.fragments import as_compared, fragment_of
-from swftools.simulator.nodes.gpus.state import FRAGMENTS, RANDOM, WIDTH, GpuNodes, draw_below, hold_gpus, kind_of
+from swftools.simulator.nodes.gpus.state import (
+    FRAGMENTS,
+    RANDOM,
+    WIDTH,
+    GpuNodes,
+    draw_below,
+    give_back_gpus,
+    hold_gpus,
+    kind_of,
+)
 from swftools.simulator.nodes.gpus.state import TIES as HOW_TIES
 from swftools.simulator.nodes.gpus.workload import Asks, Typical, asks_of, gpu_nodes, models_of, typical_of
 from swftools.trace import Trace
@@ -117,6 +126,35 @@ def best_node(gpus: GpuNodes, nodes: Nodes, asks: Asks, kind: int) -> int:
 
 
 @kernel(allocates=False)
+def take(gpus: GpuNodes, nodes: Nodes, asks: Asks, node: int, kind: int) -> int:
+    """Let a job of a class begin on a node that it fits; return the GPUs that it gets, in bits."""
+    cpu, asked = nodes.cpu[node], asks.cpu[kind]
+    number, milli = asks.number[kind], asks.milli[kind]
+    chosen = gpu_for(gpus, gpus.free, node, cpu, asked, number, milli)
+    bits = hold_gpus(gpus, gpus.free, node, number, milli, chosen)
+    if number > 0:
+        gpus.kinds[node * (gpus.counts[WIDTH] + 1) + kind_of(number, milli)] += 1
+    nodes.cpu[node] -= asked
+    nodes.memory[node] -= asks.memory[kind]
+    nodes.version[node] += 1
+    look_at_gpus(gpus, nodes, node)
+    return bits
+
+
+@kernel(allocates=False)
+def give_back(gpus: GpuNodes, nodes: Nodes, asks: Asks, node: int, kind: int, bits: int) -> None:
+    """Let a job of a class end on a node, where it has GPUs."""
+    number, milli = asks.number[kind], asks.milli[kind]
+    give_back_gpus(gpus, gpus.free, node, milli, bits)
+    if number > 0:
+        gpus.kinds[node * (gpus.counts[WIDTH] + 1) + kind_of(number, milli)] -= 1
+    nodes.cpu[node] += asks.cpu[kind]
+    nodes.memory[node] += asks.memory[kind]
+    nodes.version[node] += 1
+    look_at_gpus(gpus, nodes, node)
+
+
+@kernel(allocates=False)
 def fill(
     gpus: GpuNodes, nodes: Nodes, asks: Asks, order: IntArray, placed: IntArray, held: IntArray, fragments: FloatArray
 ) -> None:
@@ -128,16 +166,7 @@ def fill(
         node = best_node(gpus, nodes, asks, kind)
         placed[turn], held[turn] = node, 0
         if node != DROPPED:
-            cpu, asked = nodes.cpu[node], asks.cpu[kind]
-            number, milli = asks.number[kind], asks.milli[kind]
-            chosen = gpu_for(gpus, gpus.free, node, cpu, asked, number, milli)
-            held[turn] = hold_gpus(gpus, gpus.free, node, number, milli, chosen)
-            if number > 0:
-                gpus.kinds[node * (gpus.counts[WIDTH] + 1) + kind_of(number, milli)] += 1
-            nodes.cpu[node] -= asked
-            nodes.memory[node] -= asks.memory[kind]
-            nodes.version[node] += 1
-            look_at_gpus(gpus, nodes, node)
+            held[turn] = take(gpus, nodes, asks, node, kind)
         total = 0.0
         for other in range(len(nodes.cpu)):
             total += nodes.fragment[other]
@@ -152,8 +181,8 @@ class Inflation:
     ----------
     jobs : pandas.DataFrame
         A row a job, in the order in which they came: ``row`` in the trace; ``node``, the place of its node in the
-        table, -1 where it was dropped; ``gpus``, the GPUs that it has there, as a list; ``asked`` and ``allocated``, all
-        GPUs that were asked for and given by then, and ``fragment``, what is free and a fragment, in GPUs.
+        table, -1 where it was dropped; ``gpus``, the GPUs that it has there, as a list; ``asked`` and ``allocated``,
+        all GPUs that were asked for and given by then, and ``fragment``, what is free and a fragment, in GPUs.
     total : float
         GPUs of the machine.
     """
@@ -221,11 +250,13 @@ def inflate(
     chosen = find_gpu_placement(placement)
     asks, texts = asks_of(trace, models_of(machine))
     order = np.ascontiguousarray(order, np.int64)
-    if len(order) and not (0 <= order.min() and order.max() < len(trace)):
-        raise ParameterError(f"the order names rows from {order.min()} to {order.max()}; the trace has {len(trace)} rows")
+    if len(order) and (order.min() < 0 or order.max() >= len(trace)):
+        raise ParameterError(
+            f"the order names rows from {order.min()} to {order.max()}; the trace has {len(trace)} rows"
+        )
     ties = TIES[chosen.ties or chosen.rule.ties]
     gpus = gpu_nodes(machine, typical or typical_of(asks, texts), exact=chosen.exact, ties=ties, seed=chosen.seed)
-    nodes = _idle(machine, len(asks.cpu))
+    nodes = idle_nodes(machine, len(asks.cpu))
     placed, held, fragments = np.empty(len(order), np.int64), np.empty(len(order), np.int64), np.empty(len(order))
     chosen.rule.made(fill)(gpus, nodes, asks, order, placed, held, fragments)
     each = (asks.number * asks.milli)[asks.which[order]]
@@ -242,7 +273,7 @@ def inflate(
     return Inflation(jobs, int(machine.gpus.sum()) / GPU)
 
 
-def _idle(machine: NodeTable, classes: int) -> Nodes:
+def idle_nodes(machine: NodeTable, classes: int) -> Nodes:
     """Return the nodes of an idle machine, of which nothing is known yet."""
     size = len(machine)
     return Nodes(

@@ -106,8 +106,8 @@ def asks_of(trace: Trace, models: list[str]) -> tuple[Asks, list[str]]:
     if odd.any():
         job = trace.jobs["job_number"].iloc[int(np.argmax(odd))]
         raise ParameterError(
-            f"job {job} asks for {amounts[2][np.argmax(odd)] / GPU:g} GPUs of a node: a job has a part of one GPU, or whole "
-            "ones"
+            f"job {job} asks for {amounts[2][np.argmax(odd)] / GPU:g} GPUs of a node: a job has a part of one GPU, "
+            "or whole ones"
         )
     texts, word = np.unique(words, return_inverse=True)
     rows, which = np.unique(np.stack([*amounts, word.ravel()], axis=1), axis=0, return_inverse=True)
@@ -176,7 +176,7 @@ def gpu_nodes(table: NodeTable, typical: Typical, *, exact: bool, ties: int, see
     counts = np.zeros(LENGTH, np.int64)
     counts[WIDTH], counts[EXACT], counts[TIES] = width, exact, ties
     counts[MOST_CPU], counts[MOST_GPU] = 1000 * int(table.cores.max(initial=1)), max(int(table.gpus.max(initial=0)), 1)
-    counts[DRAWN] = 1 + seed % ((1 << 31) - 2)
+    counts[DRAWN] = 1 + int(np.random.SeedSequence(seed).generate_state(1)[0]) % ((1 << 31) - 2)  # far from each other
     of_kind = [sum(1 << models.index(name) for name in names) for names in table.gpu_types] or [0] * len(table.kinds)
     return GpuNodes(
         np.where(np.arange(width) < has[:, None], GPU, LACKING).astype(np.int64).ravel(),

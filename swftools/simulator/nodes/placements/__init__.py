@@ -17,6 +17,7 @@ import swftools.simulator.nodes.placements.weng_gpu_packing
 import swftools.simulator.nodes.placements.worst_fit  # noqa: F401 (they register)
 from swftools.errors import ParameterError
 from swftools.parameters import refuse_unknown
+from swftools.simulator.nodes.gpus.choosing import GPU_RULES
 from swftools.simulator.nodes.placement import PLACEMENTS, Placement, PlacementRule
 
 
@@ -37,6 +38,11 @@ def find_placement(text: str | Placement) -> Placement:
         return text
     if not isinstance(text, str):
         raise ParameterError(f"placement={text!r} is neither a text, such as 'first-fit', nor a Placement")
+    if (name := text.partition(":")[0].strip()) in GPU_RULES.list():
+        raise ParameterError(
+            f"placement {name!r} tells GPUs apart, which simulations of a log do not: use inflate or simulate_on_gpus "
+            f"of swftools.simulator.nodes.gpus, or one of: {', '.join(PLACEMENTS.list())}"
+        )
     rule, given = PLACEMENTS.read(text)
     base = rule.parameters or Placement
     refuse_unknown(rule.name, given, base.names())

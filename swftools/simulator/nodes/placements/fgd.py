@@ -66,9 +66,7 @@ def gpu_of_least_fragment(
     when="Where many jobs ask for parts of GPUs, and what is free is to stay of use for the jobs that usually come.",
 )
 @kernel(allocates=False)
-def by_fragments(
-    gpus: GpuNodes, free: IntArray, node: int, cpu: int, asked_cpu: int, number: int, milli: int
-) -> float:
+def by_fragments(gpus: GpuNodes, free: IntArray, node: int, cpu: int, asked_cpu: int, number: int, milli: int) -> float:
     """Return the score of a node: 50 where its fragment stays as it is, more where it falls."""
     if is_sharing(number, milli):
         return _best(gpus, free, node, cpu, asked_cpu, number, milli)[0]

@@ -12,7 +12,9 @@ from swftools.simulator.nodes.gpus.choosing import gpu_rule
 from swftools.simulator.nodes.gpus.state import LACKING, WIDTH, GpuNodes
 
 
-@gpu_rule("weng-gpu-packing", when="To compare with FGD, and to keep idle GPUs and nodes for jobs that need whole ones.")
+@gpu_rule(
+    "weng-gpu-packing", when="To compare with FGD, and to keep idle GPUs and nodes for jobs that need whole ones."
+)
 @kernel(allocates=False)
 def by_begun_gpus(
     gpus: GpuNodes,
@@ -23,7 +25,7 @@ def by_begun_gpus(
     number: int,
     milli: int,
 ) -> float:
-    """Return 50 to 100 where begun GPUs suffice, the more the fuller these are; 33 to 50 on other begun nodes; else less."""
+    """Return 50 to 100 where begun GPUs suffice, more for fuller ones; 33 to 50 on other begun nodes; else less."""
     if number == 0:
         return 0.0
     width, has, idle, fitting = gpus.counts[WIDTH], 0, 0, 0
