@@ -99,7 +99,7 @@ def cells_future(found: Measurements, printed: Printed, quick: bool) -> Iterator
             mean, error = weighted(each, weight)
             label, of = (
                 f"{name_of(log)}: {row}",
-                f"of {len(days)} days, each eighth from the 21st on, the last among them",
+                f"of {len(days)} days, from the 21st on each eighth, the last among them",
             )
             yield Cell(label, "mse", mean, f"mean squared error of log10 seconds, {of}", spread=error)
             yield Cell(
@@ -123,8 +123,8 @@ def plan_bounds(quantile: float) -> Plan:
 def cells_bounds(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield how many rows are told, how often bounds are kept, and how tight they are."""
     for log in found.logs:
-        for method in NAMES:
-            run, label = bounds_run(quick, method, TARGET), f"{name_of(log)}: {NAMES[method]}"
+        for method, title in NAMES.items():
+            run, label = bounds_run(quick, method, TARGET), f"{name_of(log)}: {title}"
 
             def value(name: str, log: str = log, run: Run = run, method: str = method) -> float:
                 return found.value(log, run, method, name)
@@ -142,9 +142,9 @@ def cells_bounds(found: Measurements, printed: Printed, quick: bool) -> Iterator
 def cells_medians(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield the figures of medians as predictions."""
     for log in found.logs:
-        for method in NAMES:
+        for method, name in NAMES.items():
             run = bounds_run(quick, method, MEDIAN)
-            label, of = f"{name_of(log)}: {NAMES[method]}", "of the rows, from the 21st day on, that are told a median"
+            label, of = f"{name_of(log)}: {name}", "of the rows, from the 21st day on, that are told a median"
             yield from _figures(found, log, run, label, of, method)
 
 
