@@ -137,7 +137,7 @@ def statement(words: str, *rows: Row) -> pd.Series:  # type: ignore[type-arg]
 
 
 def test_the_network_beside_a_constant() -> None:
-    """Worse where the constant's error is below the printed .6583; the text does not say so, so nothing holds or not."""
+    """Worse where the constant's error is below the printed .6583; nothing holds, as the text does not say so."""
     for test, which in ((0.4695, "worse"), (0.66, "better")):
         found = statement("test error on Graham", *of_fit(GRAHAM, fit_run(CONSTANT), test - 2.0))
         assert (found["printed"], found["ours"]) == ("0.6583", pytest.approx(test))
