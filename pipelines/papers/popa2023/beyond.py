@@ -16,7 +16,7 @@ import pandas as pd
 
 from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run
-from pipelines.papers.popa2023.bounds import BOOSTED, CALIBRATED, MEDIAN, PARTITION, TARGET, WIDTH, bounds_run
+from pipelines.papers.popa2023.bounds import BOOSTED, CALIBRATED, MEDIAN, PARTITION, STEADY, TARGET, WIDTH, bounds_run
 from pipelines.papers.popa2023.bounds import CONSTANT as KNOWN
 from pipelines.papers.popa2023.checks import CHECKS
 from pipelines.papers.popa2023.checks import UNITS as CHECK_UNITS
@@ -48,7 +48,8 @@ NAMES = {
     PARTITION: "QBETS by partition",
     WIDTH: "QBETS by partition and width",
     BOOSTED: "boosted trees of the quantile",
-    CALIBRATED: "the same, calibrated (conformal)",
+    STEADY: "the same, calibrated (conformal)",
+    CALIBRATED: "the same, calibrated, with a level that adapts",
     KNOWN: "quantile of all known waits",
 }
 
@@ -234,7 +235,7 @@ def draw_bounds(measurements: pd.DataFrame) -> Figure:
     found = Measurements(measurements)
     figure, axes = panels((9.0, 0.8 + 2.6 * len(found.logs)), len(found.logs), 1, sharey=True)
     for place, log in zip(axes[:, 0], found.logs, strict=False):
-        for number, method in enumerate((PARTITION, BOOSTED, CALIBRATED)):
+        for number, method in enumerate((PARTITION, BOOSTED, STEADY)):
             curve = _curve(found, log, method)
             place.plot(list(curve), list(curve.values()), label=NAMES[method], markersize=3.5, **look_at(number))
         place.axhline(TARGET, color="black", linestyle=":", linewidth=1.0)

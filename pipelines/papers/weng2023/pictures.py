@@ -25,7 +25,9 @@ def draw_demand(measurements: pd.DataFrame) -> Figure:
     found = Measurements(measurements)
     figure, (axes,) = panels((9.0, 4.0), 1, 2, sharex=True)
     for log in found.logs[:1]:
-        quick = not any(values_of(found, log, inflation_run(False), text, f"{ALLOCATED} at 100 %") for text in RULES.values())
+        quick = not any(
+            values_of(found, log, inflation_run(False), text, f"{ALLOCATED} at 100 %") for text in RULES.values()
+        )
         for number, (rule, text) in enumerate(RULES.items()):
             for place, measure in zip(axes, (ALLOCATED, RATIO), strict=True):
                 means = [
