@@ -98,12 +98,12 @@ pictures: $(VENV)/.installed-dev
 	$(BIN)/python docs/make_pictures.py
 
 # Papers' tables made anew, and their page; SWFTOOLS_SHARED names the folder with the full logs.
-PAPERS = barsanti2006 barsanti2006-beyond chiang2008 chiang2008-large lee2009 nurmi2009 nurmi2009-beyond yuan2010
+PAPERS = barsanti2006 barsanti2006-beyond chiang2008 chiang2008-large lee2009 nurmi2009 nurmi2009-beyond popa2023 popa2023-beyond weng2023 weng2023-beyond yuan2010
 
 reproduction: $(VENV)/.installed-dev $(VENV)/.warm
 	rm -rf build/reproduction
 	for paper in $(PAPERS); do \
-		SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces \
+		SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces:$(SWFTOOLS_SHARED)/samples/mila \
 			$(BIN)/swftools reproduce $$paper --data-root build/reproduction --workers $(WORKERS) || exit; \
 	done
 	$(BIN)/python docs/make_reproduction.py build/reproduction $(PAPERS)

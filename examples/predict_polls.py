@@ -38,19 +38,18 @@ def median(known: pd.DataFrame, asked: pd.DataFrame, features: list[str]) -> np.
 
 def main(paths: list[str]) -> None:
     """Print a line for each way."""
-    polls = [read_queue_polls(path) for path in sorted(paths)]
-    days = pd.concat([poll.rows.assign(day=day) for day, poll in enumerate(polls)], ignore_index=True)
-    features = [name for name in polls[0].features if name in days]
+    polls = read_queue_polls(sorted(paths))
+    days = polls.rows.assign(day=pd.factorize(polls.rows["poll_time"], sort=True)[0])
+    features = polls.features
     folds = {
         "other rows at random": KFold(FOLDS, shuffle=True, random_state=0).split(days),
         "rows of other accounts": GroupKFold(FOLDS).split(days, groups=days["group"]),
     }
-    if len(polls) > 1:
-        first = len(polls) // 2
+    if (count := days["day"].nunique()) > 1:
         folds["rows of earlier days"] = [
-            (np.flatnonzero(days["day"] < day), np.flatnonzero(days["day"] == day)) for day in range(first, len(polls))
+            (np.flatnonzero(days["day"] < day), np.flatnonzero(days["day"] == day)) for day in range(count // 2, count)
         ]
-    print(f"{len(days):,} rows of {len(polls)} days, {len(features)} features")
+    print(f"{len(days):,} rows of {count} days, {len(features)} features")
     lines = {}
     for what, split in folds.items():
         parts = list(split)

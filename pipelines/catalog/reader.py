@@ -94,11 +94,15 @@ def _with_path(card: Any, folder: Path) -> Any:
 
 
 def _tables(name: Any, card: Any, folder: Path) -> Any:
-    """Return a card of tables with its name, and with whole paths."""
+    """Return a card of tables with its name, and with whole paths: of the catalogue's folder, else of the package."""
     if not isinstance(card, dict):
         return card
-    paths = {key: str(folder / card[key]) for key in ("files", "folder") if isinstance(card.get(key), str)}
-    return card | paths | {"name": name}
+    paths = {key: card[key] for key in ("files", "folder") if isinstance(card.get(key), str)}
+    places = {key: (folder / path, Path(str(RESOURCES / path))) for key, path in paths.items()}
+    whole = {
+        key: str(own if own.exists() or not shipped.exists() else shipped) for key, (own, shipped) in places.items()
+    }
+    return card | whole | {"name": name}
 
 
 def _between_tables(where: KeyPath, card: Mapping[Any, Any], logs: Mapping[Any, Any]) -> Iterator[Problem]:

@@ -111,7 +111,7 @@ def _of_log(card: LogCard, papers: Mapping[str, Paper]) -> Cited:
 
 def _of_paper(paper: Paper, catalog: Catalog) -> Cited:
     """Return what to cite of a paper: itself, and what the cards of its logs ask for."""
-    known = {**catalog.logs, **catalog.tables}
+    known: dict[str, LogCard | TablesCard] = {**catalog.logs, **catalog.tables}
     cards = [known[name] for name in paper.own_logs if name in known]
     references = [reference_of(paper.citation), *(reference_of(card.citation) for card in cards)]
     return Cited(paper.name, "paper", each_once(references), {}, _notes(cards))

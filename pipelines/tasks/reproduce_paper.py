@@ -49,7 +49,10 @@ class ReproducePaper(CellsTask):
     quick = luigi.BoolParameter(default=False, description="the shipped excerpt in place of the paper's logs: seconds")
 
     def check_values(self) -> None:
-        """Raise ParameterError if no such table is made of these logs, or a log is given twice, or beside ``quick``."""
+        """Raise ParameterError if no such table is made of these logs, or one of them cannot be taken.
+
+        That is one that is given twice, or beside ``quick``, or that is a log where the paper is about tables.
+        """
         super().check_values()
         _ = self.tables
         if self.quick and self.logs:
@@ -57,6 +60,8 @@ class ReproducePaper(CellsTask):
         names = [find_log(log).name for log in self.log_list]
         if len(set(names)) < len(names):
             raise ParameterError(f"logs={self.logs!r}: a log is named twice")
+        if self.about.reads == "tables":
+            _ = [self._read(log) for log in self.log_list]
         if not any(self.about.runs(self.tables, name, self.quick) for name in names):
             raise ParameterError(
                 f"table {self.table!r} of paper {self.paper} is not of {', '.join(names)}: name other logs"

@@ -16,7 +16,7 @@ import pandas as pd
 
 from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run
-from pipelines.papers.popa2023.bounds import BOOSTED, CALIBRATED, MEDIAN, PARTITION, TARGET, WIDTH, bounds_run
+from pipelines.papers.popa2023.bounds import BOOSTED, CALIBRATED, MEDIAN, PARTITION, STEADY, TARGET, WIDTH, bounds_run
 from pipelines.papers.popa2023.bounds import CONSTANT as KNOWN
 from pipelines.papers.popa2023.checks import CHECKS
 from pipelines.papers.popa2023.checks import UNITS as CHECK_UNITS
@@ -48,7 +48,8 @@ NAMES = {
     PARTITION: "QBETS by partition",
     WIDTH: "QBETS by partition and width",
     BOOSTED: "boosted trees of the quantile",
-    CALIBRATED: "the same, calibrated (conformal)",
+    STEADY: "the same, calibrated (conformal)",
+    CALIBRATED: "the same, calibrated, with a level that adapts",
     KNOWN: "quantile of all known waits",
 }
 
@@ -99,7 +100,7 @@ def cells_future(found: Measurements, printed: Printed, quick: bool) -> Iterator
             mean, error = weighted(each, weight)
             label, of = (
                 f"{name_of(log)}: {row}",
-                f"of {len(days)} days, each eighth from the 21st on, the last among them",
+                f"of {len(days)} days, from the 21st on each eighth, the last among them",
             )
             yield Cell(label, "mse", mean, f"mean squared error of log10 seconds, {of}", spread=error)
             yield Cell(
@@ -123,8 +124,8 @@ def plan_bounds(quantile: float) -> Plan:
 def cells_bounds(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield how many rows are told, how often bounds are kept, and how tight they are."""
     for log in found.logs:
-        for method in NAMES:
-            run, label = bounds_run(quick, method, TARGET), f"{name_of(log)}: {NAMES[method]}"
+        for method, title in NAMES.items():
+            run, label = bounds_run(quick, method, TARGET), f"{name_of(log)}: {title}"
 
             def value(name: str, log: str = log, run: Run = run, method: str = method) -> float:
                 return found.value(log, run, method, name)
@@ -142,9 +143,9 @@ def cells_bounds(found: Measurements, printed: Printed, quick: bool) -> Iterator
 def cells_medians(found: Measurements, printed: Printed, quick: bool) -> Iterator[Cell]:  # noqa: ARG001 (none is printed)
     """Yield the figures of medians as predictions."""
     for log in found.logs:
-        for method in NAMES:
+        for method, name in NAMES.items():
             run = bounds_run(quick, method, MEDIAN)
-            label, of = f"{name_of(log)}: {NAMES[method]}", "of the rows, from the 21st day on, that are told a median"
+            label, of = f"{name_of(log)}: {name}", "of the rows, from the 21st day on, that are told a median"
             yield from _figures(found, log, run, label, of, method)
 
 
@@ -234,7 +235,7 @@ def draw_bounds(measurements: pd.DataFrame) -> Figure:
     found = Measurements(measurements)
     figure, axes = panels((9.0, 0.8 + 2.6 * len(found.logs)), len(found.logs), 1, sharey=True)
     for place, log in zip(axes[:, 0], found.logs, strict=False):
-        for number, method in enumerate((PARTITION, BOOSTED, CALIBRATED)):
+        for number, method in enumerate((PARTITION, BOOSTED, STEADY)):
             curve = _curve(found, log, method)
             place.plot(list(curve), list(curve.values()), label=NAMES[method], markersize=3.5, **look_at(number))
         place.axhline(TARGET, color="black", linestyle=":", linewidth=1.0)

@@ -2,7 +2,7 @@
 """Bounds of the rest of a wait, which the study does not have: whether they keep their promise, and how tight they are.
 
 QBETS learns the rests of waits of a partition, or of a partition and class of width. A rival learns from what was known
-at the poll: gradient boosting of the quantile, as it is or with adaptive conformal calibration by partition
+at the poll: gradient boosting of the quantile, as it is or with conformal calibration by partition
 (``swftools.qbets.rivals``). Each poll is told from waits that were over at it, and from nothing else.
 
 Reading chosen
@@ -35,8 +35,11 @@ from swftools.trace import Trace
 PARTITION, WIDTH, BOOSTED, CONSTANT = METHODS = ("qbets-partition", "qbets-partition-width", "boosting", "constant")
 """What is compared; the constant is the quantile of all waits that are known."""
 
-CALIBRATED = "boosting-conformal"
-"""What boosting tells once it is calibrated: measured with it, as both are of the same trees."""
+CALIBRATED, STEADY = OF_TREES = ("boosting-conformal", "boosting-conformal:rate=0")
+"""What boosting tells once it is calibrated, with a level that adapts or stays: measured with it, of the same trees.
+
+The level moves with each wait that becomes known. Between two polls these are thousands at once, so it overshoots.
+"""
 
 WIDTHS = (1, 4, 16, 64)
 """Classes of requested processors end at these; the last has no end."""
@@ -72,14 +75,16 @@ def measure_bounds(polls: Tables, parameters: BoundsOfWaits, seed: int) -> pd.Da
 
 
 def told_by(rows: Rows, parameters: BoundsOfWaits) -> dict[str, FloatArray]:
-    """Return what each row is told, s, NaN where that is nothing; of boosting also once it is calibrated."""
+    """Return what each row is told, s, NaN where that is nothing; of boosting also calibrated, in two ways."""
     if parameters.method in (PARTITION, WIDTH):
         return {parameters.method: _qbets(rows, parameters)}
     course = course_of(rows)
     told = {parameters.method: _rival(rows, parameters, course)}
     if parameters.method == BOOSTED:
-        rival = ConformalGradientBoosting(quantile=parameters.quantile)
-        told[CALIBRATED] = rival.bounds(told[BOOSTED], course)
+        adapting, steady = (
+            ConformalGradientBoosting(quantile=parameters.quantile, **rate) for rate in ({}, {"rate": 0.0})
+        )
+        told |= {CALIBRATED: adapting.bounds(told[BOOSTED], course), STEADY: steady.bounds(told[BOOSTED], course)}
     return told
 
 
@@ -183,4 +188,4 @@ def _codes(column: pd.Series[Any]) -> IntArray:
 def bounds_run(quick: bool, method: str, quantile: float) -> Run:
     """Return the run that measures a method."""
     few = {"first": 4, "training": 5, "first_fit": 60} if quick else {}
-    return Run("bounds", BoundsOfWaits(BOOSTED if method == CALIBRATED else method, quantile, **few))
+    return Run("bounds", BoundsOfWaits(BOOSTED if method in OF_TREES else method, quantile, **few))

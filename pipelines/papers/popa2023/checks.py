@@ -62,7 +62,7 @@ def _levels(table: pd.DataFrame) -> dict[str, float]:
         table[name].to_numpy(np.float64) for name in ("norm_share_poll", "effect_use_poll", "level_fs_poll")
     )
     ours = fair_tree_levels(share, used)
-    is_same = (ours == told) | (np.abs(ours - told) <= NEAR * np.abs(told))
+    is_same = np.isclose(ours, told, rtol=NEAR, atol=0.0)  # infinite ones are the same where both are
     return {
         "level_fs is Fair Tree's": float(is_same.sum()),
         "level_fs is missing, share and usage 0": float((np.isnan(told) & (share == 0) & (used == 0)).sum()),

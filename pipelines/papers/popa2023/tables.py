@@ -173,7 +173,7 @@ def cells_past(found: Measurements, printed: Printed, quick: bool) -> Iterator[C
                 f"{name_of(log)}: {row}",
                 "all days",
                 found.value(log, run, "all", "mse"),
-                "mean squared error of all rows of the days that are asked, each eighth from the 21st on, the last among them",
+                "mean squared error of the days that are asked: from the 21st on each eighth, the last among them",
             )
         for column, text in printed.get(name_of(log), {}).items():
             definition = DEFINITIONS[FIGURES[column][1]]

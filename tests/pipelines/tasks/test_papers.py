@@ -15,6 +15,7 @@ import pytest
 from pipelines.exit_statuses import MISSING_INPUT
 from pipelines.logs.find import SHIPPED_LOG, find_log
 from pipelines.papers import find_paper, paper
+from pipelines.tasks.read_tables import ReadTables
 from pipelines.tasks.reproduce_paper import ReproducePaper
 from pipelines.tasks.run_experiment import RunExperiment
 from swftools.errors import ParameterError, UnreadableLogError
@@ -148,7 +149,7 @@ def test_another_version_is_another_key(tmp_path: Path, monkeypatch: pytest.Monk
         (
             ["nurmi2008"],
             "there are: barsanti2006, barsanti2006-beyond, chiang2008, chiang2008-large, lee2009, lee2009-beyond, "
-            "nurmi2009, nurmi2009-beyond, yuan2010; did you mean nurmi2009?",
+            "nurmi2009, nurmi2009-beyond, popa2023, popa2023-beyond, yuan2010; did you mean nurmi2009?",
         ),
         (["nurmi2009", "--table", "4.3"], "has no table '4.3' here; there are: 3.2, 4.1, 4.2"),
         (["nurmi2009", "--logs", f"{SHIPPED_LOG},{SHIPPED_LOG}"], "a log is named twice"),
@@ -231,3 +232,44 @@ def test_the_page_of_the_documentation_is_what_comes_out(
     page = paper_page("nurmi2009")
     assert "".join(line for line in made if "nothing to compare with" not in line).strip() in page
     monkeypatch.undo()
+
+
+def test_a_paper_about_tables(tmp_path: Path) -> None:
+    """Its excerpt in the place of its tables; the manifest tells of these; a log cannot stand in their place."""
+    task = ReproducePaper(paper="popa2023", data_root=str(tmp_path), quick=True, table="rows")
+    assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+    assert task.data_set_name == "popa2023-reproduction-quick-rows"
+    version = task.output().path
+    table = pd.read_parquet(f"{version}/reproduction").set_index("column")["ours"]
+    assert table["test rows"] == 80
+    manifest = json.loads(Path(version, "manifest.json").read_text(encoding="utf-8"))
+    (source,) = manifest["sources"]
+    assert (source["log"]["name"], len(source["log"]["files"]), source["account"]["jobs_kept"]) == (
+        "mila-excerpt",
+        12,
+        480,
+    )
+    assert source["licence"] == "MIT, copyright (c) 2023 Mila"
+    assert "Licence: MIT, copyright" in Path(version, "README.md").read_text(encoding="utf-8")
+    with pytest.raises(ParameterError, match=f"{SHIPPED_LOG} is no card under tables in data_catalog.yaml"):
+        ReproducePaper(paper="popa2023", data_root=str(tmp_path), logs=SHIPPED_LOG, table="rows")
+    with pytest.raises(ParameterError, match="is not of mila-excerpt: name other logs"):
+        ReproducePaper(paper="popa2023", data_root=str(tmp_path), quick=True, table="slurm")
+
+
+def test_days_that_are_missing_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name, in the manifest; none of them is fetched where its hash is not known."""
+    card = find_log("mila-excerpt").tables
+    assert card is not None
+    lines = Path(card.files).read_text(encoding="utf-8").splitlines()
+    (tmp_path / "list.csv").write_text("\n".join([*lines[:-1], "jobs_graham_2021-05-13.csv,"]) + "\n")
+    monkeypatch.setattr("pipelines.logs.tables.files_of", lambda _: read_list(tmp_path / "list.csv"))
+    task = ReadTables(log="mila-excerpt", data_root=str(tmp_path))
+    assert luigi.build([task], local_scheduler=True, log_level="WARNING")
+    assert task.facts()["assumptions"] == ["1 of 12 files are missing: jobs_graham_2021-05-13.csv."]
+    assert task.load().table["file"].nunique() == 11
+
+
+def read_list(path: Path) -> dict[str, str]:
+    """Return hashes by file."""
+    return dict(line.split(",") for line in path.read_text(encoding="utf-8").splitlines()[1:])

@@ -13,9 +13,11 @@ from pipelines.logs.tables import Tables
 from pipelines.papers.popa2023 import bounds
 from pipelines.papers.popa2023.bounds import (
     BOOSTED,
+    CALIBRATED,
     CONSTANT,
     METHODS,
     PARTITION,
+    STEADY,
     WIDTH,
     BoundsOfWaits,
     bounds_run,
@@ -24,17 +26,21 @@ from pipelines.papers.popa2023.bounds import (
     width_class,
 )
 from pipelines.papers.popa2023.polls import rows_of
+from swftools.kernel import FloatArray
 from tests.pipelines.papers.popa2023.polls import DAY, NOON, excerpt, polls_of
 from tests.pipelines.papers.popa2023.test_fits import value
 
 QUICK = {method: bounds_run(True, method, 0.95).parameters for method in METHODS}
 
 
-def told(polls: Tables, parameters: BoundsOfWaits) -> np.ndarray:
+def told(polls: Tables, parameters: BoundsOfWaits) -> FloatArray:
     """Return what each row is told, by poll and submission; of boosting once it is calibrated."""
     table = polls.table.sort_values(["poll_time", "submit_time"], kind="mergesort", ignore_index=True)
     found = bounds.told_by(rows_of(polls, table), parameters)
-    return np.array(list(found.values()))[-1]
+    if parameters.method == BOOSTED:
+        assert list(found) == [BOOSTED, CALIBRATED, STEADY]
+        assert not np.array_equal(found[CALIBRATED], found[STEADY], equal_nan=True)
+    return list(found.values())[-1]
 
 
 def test_classes_of_width() -> None:

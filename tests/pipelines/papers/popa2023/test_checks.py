@@ -66,13 +66,14 @@ def test_checks() -> None:
     table.loc[0, "elapsed_time"] += 1
     table.loc[1, "level_fs_poll"] *= 1.001
     table.loc[2, ["norm_share_poll", "effect_use_poll", "level_fs_poll"]] = [0.0, 0.0, np.nan]
+    table.loc[4, ["effect_use_poll", "level_fs_poll"]] = [0.0, np.inf]
     table.loc[3, "eligible_time"] = "2021-05-02 12:00:01"
     found = measure_checks(replace(polls, table=table, found=polls.found[:1]), ChecksOfRows(), 0)
     assert {name: value(found, "all", name) for name in dict.fromkeys(found["measure"])} == {
         "files": 2,
         "files found": 1,
         "rows": 5,
-        "complete rows": 4,
+        "complete rows": 3,
         "elapsed_time is the run time": 4,
         "eligible after the poll": 1,
         "shortest wait": 10,
