@@ -134,7 +134,7 @@ plots.plot(halved, "wait-reasons")
 # ----------
 #
 # One HTML file has it by partition, with pictures by node. On the console it is ``swftools report sacct.txt --format
-# slurm:time_zone=UTC --policy easy --machine site.txt --outages events.txt``:
+# slurm:time_zone=UTC --policy easy --machine site.txt --outages events.txt --outages-format sacctmgr:time_zone=UTC``:
 
 import subprocess
 import sys

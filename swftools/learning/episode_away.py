@@ -44,7 +44,6 @@ from swftools.simulator.nodes.away.state import (
     HOLDERS,
     MODE,
     NO_SET,
-    RETURNED,
     AwayMachine,
     Outages,
     away_machine_at,
@@ -101,10 +100,8 @@ def make_ready_there(episode: EpisodeAway, machine: AwayMachine, first: int) -> 
         outages.next[node], row = row, outages.behind[node]
     while counts[CHANGED] < len(outages.time) and outages.time[counts[CHANGED]] <= begins:
         counts[CHANGED] += 1
-    while counts[RETURNED] < len(outages.back) and outages.end[outages.back[counts[RETURNED]]] <= begins:
-        counts[RETURNED] += 1
-    for job in range(len(machine.nodes.group)):
-        machine.nodes.group[job], episode.costs[job] = 0, 0.0
+    for job in range(len(episode.costs)):
+        episode.costs[job] = 0.0
 
 
 @in_place_of(charge, OF_EVENTS)

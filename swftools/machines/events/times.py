@@ -71,7 +71,7 @@ def _moments(texts: Sequence[str | None], lines: Sequence[int], name: str, zone:
         place = int(needs_zone[0])
         raise ParameterError(
             f"{name}, line {lines[place]}: {words[place]!r} does not say in which zone it is; give the zone of the "
-            f"batch system, as in {form}:time_zone=Europe/Berlin"
+            f"batch system, as in {form}:time_zone=Europe/Berlin (--outages-format)"
         )
     wrong = np.flatnonzero(is_told & (found.is_bad | found.is_skipped | ~np.isfinite(early)))
     if len(wrong):

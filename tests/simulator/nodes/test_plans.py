@@ -51,6 +51,16 @@ CASES = [
         },
     ),
     Case(
+        "who lacks several nodes begins when the last of them is free, however early and one by one they are",
+        "count cores / 5 1",
+        "p:0-4",
+        "job submit run request nodes / A 0 5 90 1 / B 0 6 90 1 / C 0 7 90 1 / D 0 90 90 1 / E 1 10 10 4",
+        {
+            "conservative | conservative-replanned": "A 0 0 / B 0 1 / C 0 2 / D 0 3 / E 7 0-2,4",
+            "conservative-fixed": "A 0 0 / B 0 1 / C 0 2 / D 0 3 / E 90 0-3",
+        },
+    ),
+    Case(
         "whole nodes are no pool: a node that is free first and another one that is free then are no room",
         "count cores / 3 1",
         "p:0-2",
