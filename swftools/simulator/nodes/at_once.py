@@ -8,6 +8,8 @@ until as many nodes have gained room.
 
 from __future__ import annotations
 
+import numpy as np
+
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW
 from swftools.simulator.machine.views import expected_time
@@ -18,15 +20,16 @@ from swftools.simulator.planning import planned_length
 
 
 @kernel(allocates=False)
-def count_lacking(machine: NodeMachine, plan: NodesPlan, job: int) -> int:
+def count_lacking(machine: NodeMachine, plan: NodesPlan, job: int) -> tuple[int, float]:
     """Return how many nodes more, at least, must have room before a job's reservation can be sooner.
 
-    0: perhaps none. It is to begin later than now.
+    0: perhaps none; also returns a time before which it cannot be, infinity where nodes lack. It is to begin later than
+    now.
     """
     low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     sets, place, at_once = machine.places.sets, machine.asked.place[job], plan.at_once
     wanted, length = machine.asked.nodes[job], planned_length(expected_time(machine, job))
-    now, until, lacking = machine.clock[NOW], plan.begin[job], wanted
+    now, until, lacking, soonest = machine.clock[NOW], plan.begin[job], wanted, np.inf
     scale, row = PARTS / (until - now), row_of_job(machine, plan, job, length)
     mark_own(machine, plan, job)
     for group in range(sets[place], sets[place + 1]):
@@ -52,8 +55,9 @@ def count_lacking(machine: NodeMachine, plan: NodesPlan, job: int) -> int:
         count = most = 0
         for part in range(PARTS):
             count += at_once[part]
+            if count >= wanted:
+                soonest = min(soonest, max(now, now + part / scale - ROUNDING))
+                break
             most = max(most, count)
         lacking = min(lacking, wanted - most)
-        if lacking <= 0:
-            return 0
-    return lacking
+    return (lacking, np.inf) if soonest == np.inf else (0, soonest)

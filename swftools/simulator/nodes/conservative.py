@@ -172,12 +172,13 @@ def hold_reserved(machine: NodeMachine, plan: NodesPlan) -> None:
 @kernel(allocates=False)
 def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int, hints: int) -> bool:
     """Move the reservation of a job to the earliest moment there is; if none is earlier, it keeps its nodes, too."""
-    plan = memory.plan
+    plan, since = memory.plan, machine.clock[NOW]
     if machine.asked.nodes[job] > 1:  # for one node any that is listed will do
-        memory.lack[job] = count_lacking(machine, plan, job)
+        memory.lack[job], since = count_lacking(machine, plan, job)
         if memory.lack[job] > 0:
             return False
-    begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job], hints)
+        hints = ANY_NODE
+    begin, group = earliest_on_nodes(machine, plan, job, since, plan.begin[job], hints)
     memory.lack[job] = plan.lack[0] if group == NOBODY else 1
     if group == NOBODY:
         return False
