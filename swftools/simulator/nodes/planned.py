@@ -38,7 +38,9 @@ from swftools.simulator.nodes.timelines import (
     free_at,
     hold,
     let_go,
+    list_with_gaps,
     may_have_room,
+    measure_changed,
 )
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
 from swftools.simulator.nodes.words import WHOLE, suffices
@@ -167,10 +169,9 @@ def earliest_on_nodes(
     listed, or ``ANY_NODE``.
     """
     sets, place = machine.places.sets, machine.asked.place[job]
+    begin_search(plan)
     if until < np.inf:
         mark_own(machine, plan, job)
-    else:
-        plan.own[-1] += 1
     best, found, many = until, NOBODY, sets[place + 1] - sets[place]
     plan.lack[0] = machine.asked.nodes[job]
     for turn in range(many + (many > 1)):
@@ -184,10 +185,16 @@ def earliest_on_nodes(
 
 
 @kernel(allocates=False)
+def begin_search(plan: NodesPlan) -> None:
+    """Let a search begin, for a job that has no nodes of its own."""
+    plan.own[-1] += 1
+    measure_changed(plan.lines)
+
+
+@kernel(allocates=False)
 def mark_own(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
     """Note which nodes a job has reserved itself: a search counts what it has there as free for it."""
     first = machine.asked.first[job]
-    plan.own[-1] += 1
     for at in range(first, first + machine.asked.nodes[job]):
         plan.own[machine.nodes.held[at]] = plan.own[-1]
 
@@ -235,17 +242,27 @@ def _earliest_in(
 @kernel(allocates=False)
 def _find_rooms(machine: NodeMachine, plan: NodesPlan, job: int, group: int, length: float, until: float) -> int:
     """Note of each node of a set when it has room before ``until``; list those that have any, and return how many."""
-    low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     when, gap_end, many = plan.when, plan.gap_end, 0
     row = row_of_job(machine, plan, job, length)
-    for piece in range(ranges[group], ranges[group + 1]):
-        for node in range(low[piece], high[piece]):
-            found, gap_end[node], plan.gap_step[node] = room_from_now(machine, plan, job, node, row, length, until)
-            when[node] = found
-            if found < np.inf:
-                plan.node[many] = node
-                many += 1
+    for i in range(list_candidates(machine, plan, job, group, length, until)):
+        node = plan.node[i]
+        found, gap_end[node], plan.gap_step[node] = room_from_now(machine, plan, job, node, row, length, until)
+        when[node] = found
+        if found < np.inf:
+            plan.node[many] = node
+            many += 1
     return many
+
+
+@kernel(allocates=False)
+def list_candidates(machine: NodeMachine, plan: NodesPlan, job: int, group: int, length: float, until: float) -> int:
+    """List the nodes of a set on which a job may have room before ``until``, and return how many; none is noted yet."""
+    places, need, count = machine.places, machine.asked.need[job], 0
+    for piece in range(places.ranges[group], places.ranges[group + 1]):
+        low, high = places.low[piece], places.high[piece]
+        plan.when[low:high] = np.inf
+        count = list_with_gaps(plan.lines, low, high, need, length, until, plan.own, plan.node, count)
+    return count
 
 
 @kernel(allocates=False)
@@ -308,8 +325,6 @@ def room_of(
     """
     need = machine.asked.need[job]
     is_own = plan.own[node] == plan.own[-1]
-    if not may_have_room(plan.lines, node, need, length, until) and not is_own:
-        return np.inf, np.inf, NO_STEP
     own_begin, own_end = (plan.begin[job], plan.end[job]) if is_own else (np.inf, np.inf)
     if need & WHOLE and plan.lines.idle.many[node] <= MOST_GAPS:
         return first_idle(plan.lines.idle, node, length, since, until, own_begin, own_end, start)
@@ -367,12 +382,14 @@ def has_room_now_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bo
     """Whether enough nodes of a set have room for a waiting job from now on, beside all that is planned."""
     places, place, now = machine.places, machine.asked.place[job], machine.clock[NOW]
     wanted, length = machine.asked.nodes[job], planned_length(expected_time(machine, job))
-    plan.own[-1] += 1
+    need = machine.asked.need[job]
+    begin_search(plan)
     for group in range(places.sets[place], places.sets[place + 1]):
         got = 0
         for piece in range(places.ranges[group], places.ranges[group + 1]):
             for node in range(places.low[piece], places.high[piece]):
-                if suffices(machine.nodes.capacity[node], machine.asked.need[job]):
+                may = may_have_room(plan.lines, node, need, length, now + SOON)
+                if may and suffices(machine.nodes.capacity[node], need):
                     got += room_of(machine, plan, job, node, length, now, now + SOON, NO_STEP)[0] == now
                 if got == wanted:
                     return True
