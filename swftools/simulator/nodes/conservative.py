@@ -21,6 +21,7 @@ from swftools.simulator.nodes.at_once import count_lacking
 from swftools.simulator.nodes.planned import (
     ANY_NODE,
     NodesPlan,
+    begin_search,
     earliest_on_nodes,
     empty_nodes_plan,
     end_in_plan,
@@ -36,7 +37,7 @@ from swftools.simulator.nodes.planned import (
     start_as_planned,
 )
 from swftools.simulator.nodes.state import NodeMachine
-from swftools.simulator.nodes.timelines import KNOWS, gaps_around
+from swftools.simulator.nodes.timelines import KNOWS, gaps_around, may_have_room
 from swftools.simulator.nodes.verbs import next_waiting_on_nodes
 from swftools.simulator.nodes.words import WHOLE, bits_of, cores_in, suffices
 from swftools.simulator.planning import LEAST_TIME, planned_length
@@ -172,12 +173,13 @@ def hold_reserved(machine: NodeMachine, plan: NodesPlan) -> None:
 @kernel(allocates=False)
 def _bring_forward(machine: NodeMachine, memory: KeptNodesPlan, job: int, hints: int) -> bool:
     """Move the reservation of a job to the earliest moment there is; if none is earlier, it keeps its nodes, too."""
-    plan = memory.plan
+    plan, since = memory.plan, machine.clock[NOW]
     if machine.asked.nodes[job] > 1:  # for one node any that is listed will do
-        memory.lack[job] = count_lacking(machine, plan, job)
+        memory.lack[job], since = count_lacking(machine, plan, job)
         if memory.lack[job] > 0:
             return False
-    begin, group = earliest_on_nodes(machine, plan, job, plan.begin[job], hints)
+        hints = ANY_NODE
+    begin, group = earliest_on_nodes(machine, plan, job, since, plan.begin[job], hints)
     memory.lack[job] = plan.lack[0] if group == NOBODY else 1
     if group == NOBODY:
         return False
@@ -255,9 +257,12 @@ def _list_hints(machine: NodeMachine, memory: KeptNodesPlan, job: int) -> int:
         if not is_inside or plan.hinted[node] == mark or not suffices(machine.nodes.capacity[node], need):
             continue
         if not is_marked:
+            begin_search(plan)
             mark_own(machine, plan, job)
             row, is_marked = row_of_job(machine, plan, job, length), True
         plan.hinted[node] = mark
+        if plan.own[node] != mark and not may_have_room(plan.lines, node, need, length, begin):
+            continue
         if room_from_now(machine, plan, job, node, row, length, begin)[0] < begin:
             plan.hint[listed] = node
             listed += 1

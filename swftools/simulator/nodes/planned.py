@@ -38,7 +38,9 @@ from swftools.simulator.nodes.timelines import (
     free_at,
     hold,
     let_go,
+    list_with_gaps,
     may_have_room,
+    measure_changed,
 )
 from swftools.simulator.nodes.usable import PLANNED_THEN, SPARING_PLANNED
 from swftools.simulator.nodes.words import WHOLE, suffices
@@ -57,7 +59,7 @@ class NodesPlan(NamedTuple):
     Of jobs that run, ``end`` is when the plan has them end; they have no place any more. Their nodes, and those of
     reservations, are in ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from
     which on there is room, as the last search found it, ``gap_end`` until when, and ``gap_step`` the step that begins
-    then; ``least`` is room for some of these times. ``own`` tells in which search a node was the job's own, and at its
+    then; ``node`` lists nodes that have any, and ``least`` is room for some of these times. ``own`` tells in which search a node was the job's own, and at its
     end the number of the last search. ``hint`` lists nodes of which one must have room wherever a job has a place, and
     ``hinted`` tells by node in which search it was listed. ``lack`` is how many nodes more must have room, at least,
     before the last search that found no place could find one. ``at_once`` is room for numbers of nodes by part of time.
@@ -71,6 +73,7 @@ class NodesPlan(NamedTuple):
     when: FloatArray
     gap_end: FloatArray
     gap_step: IntArray
+    node: IntArray
     least: FloatArray
     own: IntArray
     hint: IntArray
@@ -88,7 +91,7 @@ def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
         np.broadcast_to(np.bool_(False), jobs),
     )
     when, gap_end, least = np.zeros(count), np.zeros(count), np.zeros(count)
-    gap_step = np.zeros(count, np.int64)
+    gap_step, node = np.zeros(count, np.int64), np.zeros(count, np.int64)
     own, hint, hinted = np.zeros(count + 1, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
     return NodesPlan(
         lines,
@@ -99,6 +102,7 @@ def empty_nodes_plan(jobs: int, nodes: NodeRoom) -> NodesPlan:
         when,
         gap_end,
         gap_step,
+        node,
         least,
         own,
         hint,
@@ -149,56 +153,63 @@ def let_nodes_go(machine: NodeMachine, plan: NodesPlan, job: int, begin: float, 
 @kernel(allocates=False)
 def place_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
     """Reserve nodes for a waiting job from the earliest moment there is."""
-    begin, group = earliest_on_nodes(machine, plan, job, np.inf, ANY_NODE)
+    begin, group = earliest_on_nodes(machine, plan, job, machine.clock[NOW], np.inf, ANY_NODE)
     if group == NOBODY:
         fail(machine, NO_NODES, job)  # it does not fit the idle machine, which its workload promised
     reserve_nodes(machine, plan, job, begin, group)
 
 
 @kernel(allocates=False)
-def earliest_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int, until: float, hints: int) -> tuple[float, int]:
+def earliest_on_nodes(
+    machine: NodeMachine, plan: NodesPlan, job: int, since: float, until: float, hints: int
+) -> tuple[float, int]:
     """Return the earliest time before ``until`` at which enough nodes of a set have room, and that set, or NOBODY.
 
-    If ``until`` is the beginning of its reservation, the job has its own nodes from then on. So many ``hints`` are
+    There is none before ``since``. If ``until`` is the beginning of its reservation, the job has its own nodes from then on. So many ``hints`` are
     listed, or ``ANY_NODE``.
     """
     sets, place = machine.places.sets, machine.asked.place[job]
+    begin_search(plan)
     if until < np.inf:
         mark_own(machine, plan, job)
-    else:
-        plan.own[-1] += 1
     best, found, many = until, NOBODY, sets[place + 1] - sets[place]
     plan.lack[0] = machine.asked.nodes[job]
     for turn in range(many + (many > 1)):
         if turn < many:
-            begin = _earliest_in(machine, plan, job, sets[place] + turn, best, hints)
+            begin = _earliest_in(machine, plan, job, sets[place] + turn, since, best, hints)
             if begin < best:
                 best, found = begin, sets[place] + turn
         elif found != NOBODY:  # what is noted by node is to be of this set
-            _earliest_in(machine, plan, job, found, until, hints)
+            _earliest_in(machine, plan, job, found, since, until, hints)
     return best, found
+
+
+@kernel(allocates=False)
+def begin_search(plan: NodesPlan) -> None:
+    """Let a search begin, for a job that has no nodes of its own."""
+    plan.own[-1] += 1
+    measure_changed(plan.lines)
 
 
 @kernel(allocates=False)
 def mark_own(machine: NodeMachine, plan: NodesPlan, job: int) -> None:
     """Note which nodes a job has reserved itself: a search counts what it has there as free for it."""
     first = machine.asked.first[job]
-    plan.own[-1] += 1
     for at in range(first, first + machine.asked.nodes[job]):
         plan.own[machine.nodes.held[at]] = plan.own[-1]
 
 
 @kernel(allocates=False)
-def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, until: float, hints: int) -> float:
+def _earliest_in(
+    machine: NodeMachine, plan: NodesPlan, job: int, group: int, since: float, until: float, hints: int
+) -> float:
     """Return the earliest time before ``until`` at which enough nodes of a set have room; infinity if there is none.
 
     Of the nodes that have room then, that time is noted, and that it is theirs.
     """
-    low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
     wanted, length, when = machine.asked.nodes[job], planned_length(expected_time(machine, job)), plan.when
     many = _find_rooms(machine, plan, job, group, length, until)
     plan.lack[0] = min(plan.lack[0], max(1, wanted - many))
-    since = machine.clock[NOW]
     while many >= wanted:
         since = _soonest_hint(machine, plan, job, length, since, until, hints)
         if since == np.inf:
@@ -206,24 +217,22 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
         # No node has room from ``since`` on before the time that is noted. Of these times as many as are wanted, the
         # least ones, are kept in a heap: before the latest of them too few nodes have room.
         exact, got, left, many, end = 0, 0, many, 0, instant(since + length)
-        for piece in range(ranges[group], ranges[group + 1]):
-            for node in range(low[piece], high[piece]):
-                if when[node] == np.inf:
-                    continue
-                if when[node] < since:
-                    if end <= plan.gap_end[node]:
-                        when[node] = since
-                    else:
-                        found, gone, step = room_of(machine, plan, job, node, length, since, until, plan.gap_step[node])
-                        when[node], plan.gap_end[node], plan.gap_step[node] = found, gone, step
-                exact += when[node] == since
-                left -= 1
-                if when[node] < np.inf:
-                    many += 1
-                    if got < wanted or when[node] < plan.least[0]:
-                        got = _keep_least(plan.least, when[node], got, wanted)
-                elif many + left < wanted:
-                    return np.inf
+        for i in range(left):
+            node = plan.node[i]
+            if when[node] < since:
+                if end <= plan.gap_end[node]:
+                    when[node] = since
+                else:
+                    found, gone, step = room_of(machine, plan, job, node, length, since, until, plan.gap_step[node])
+                    when[node], plan.gap_end[node], plan.gap_step[node] = found, gone, step
+            exact += when[node] == since
+            if when[node] < np.inf:
+                plan.node[many] = node
+                many += 1
+                if got < wanted or when[node] < plan.least[0]:
+                    got = _keep_least(plan.least, when[node], got, wanted)
+            elif many + left - i <= wanted:
+                return np.inf
         if exact >= wanted:
             return since
         since = plan.least[0]
@@ -232,16 +241,28 @@ def _earliest_in(machine: NodeMachine, plan: NodesPlan, job: int, group: int, un
 
 @kernel(allocates=False)
 def _find_rooms(machine: NodeMachine, plan: NodesPlan, job: int, group: int, length: float, until: float) -> int:
-    """Note of each node of a set when it has room before ``until``; return how many have any."""
-    low, high, ranges = machine.places.low, machine.places.high, machine.places.ranges
+    """Note of each node of a set when it has room before ``until``; list those that have any, and return how many."""
     when, gap_end, many = plan.when, plan.gap_end, 0
     row = row_of_job(machine, plan, job, length)
-    for piece in range(ranges[group], ranges[group + 1]):
-        for node in range(low[piece], high[piece]):
-            found, gap_end[node], plan.gap_step[node] = room_from_now(machine, plan, job, node, row, length, until)
-            when[node] = found
-            many += when[node] < np.inf
+    for i in range(list_candidates(machine, plan, job, group, length, until)):
+        node = plan.node[i]
+        found, gap_end[node], plan.gap_step[node] = room_from_now(machine, plan, job, node, row, length, until)
+        when[node] = found
+        if found < np.inf:
+            plan.node[many] = node
+            many += 1
     return many
+
+
+@kernel(allocates=False)
+def list_candidates(machine: NodeMachine, plan: NodesPlan, job: int, group: int, length: float, until: float) -> int:
+    """List the nodes of a set on which a job may have room before ``until``, and return how many; none is noted yet."""
+    places, need, count = machine.places, machine.asked.need[job], 0
+    for piece in range(places.ranges[group], places.ranges[group + 1]):
+        low, high = places.low[piece], places.high[piece]
+        plan.when[low:high] = np.inf
+        count = list_with_gaps(plan.lines, low, high, need, length, until, plan.own, plan.node, count)
+    return count
 
 
 @kernel(allocates=False)
@@ -304,8 +325,6 @@ def room_of(
     """
     need = machine.asked.need[job]
     is_own = plan.own[node] == plan.own[-1]
-    if not may_have_room(plan.lines, node, need, length, until) and not is_own:
-        return np.inf, np.inf, NO_STEP
     own_begin, own_end = (plan.begin[job], plan.end[job]) if is_own else (np.inf, np.inf)
     if need & WHOLE and plan.lines.idle.many[node] <= MOST_GAPS:
         return first_idle(plan.lines.idle, node, length, since, until, own_begin, own_end, start)
@@ -363,12 +382,14 @@ def has_room_now_on_nodes(machine: NodeMachine, plan: NodesPlan, job: int) -> bo
     """Whether enough nodes of a set have room for a waiting job from now on, beside all that is planned."""
     places, place, now = machine.places, machine.asked.place[job], machine.clock[NOW]
     wanted, length = machine.asked.nodes[job], planned_length(expected_time(machine, job))
-    plan.own[-1] += 1
+    need = machine.asked.need[job]
+    begin_search(plan)
     for group in range(places.sets[place], places.sets[place + 1]):
         got = 0
         for piece in range(places.ranges[group], places.ranges[group + 1]):
             for node in range(places.low[piece], places.high[piece]):
-                if suffices(machine.nodes.capacity[node], machine.asked.need[job]):
+                may = may_have_room(plan.lines, node, need, length, now + SOON)
+                if may and suffices(machine.nodes.capacity[node], need):
                     got += room_of(machine, plan, job, node, length, now, now + SOON, NO_STEP)[0] == now
                 if got == wanted:
                     return True

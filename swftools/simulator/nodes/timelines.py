@@ -18,9 +18,9 @@ from swftools.simulator.nodes.holding import given_back
 from swftools.simulator.nodes.idle_gaps import IdleGaps, empty_idle_gaps, list_gap
 from swftools.simulator.nodes.words import WHOLE, cores_in, suffices, without
 
-USED, SPARE, KNOWS = range(3)
+USED, SPARE, KNOWS, CHANGED = range(4)
 """Places in ``Timelines.counts``: steps that were ever used, the first of those that were given back, counted from 1,
-and whether there are timelines yet."""
+whether there are timelines yet, and how many nodes are to be measured anew."""
 
 NO_STEP = -1
 
@@ -36,10 +36,10 @@ class Timelines(NamedTuple):
     """The steps of all nodes.
 
     By step: its ``time`` (s), what is ``free`` from then on, how many ``users`` the node has, and the ``next`` step of
-    the node, or ``NO_STEP``. By node: its ``first`` step; and, if it ``is_measured``, of its gaps, in which some core
-    is free, and behind these of those in which nobody is there: how long the ``longest`` is that ends, and when the
-    ``last`` begins, which does not (s); and its ``idle`` gaps. ``changes`` counts by node, from 1 on, how often its
-    steps changed.
+    the node, or ``NO_STEP``. By node: its ``first`` step; and, if it ``is_measured``, of its gaps in which some core
+    is free how long the ``longest`` is that ends, and when the ``last`` begins, which does not (s); behind these, for
+    all nodes, the same of gaps in which nobody is there, which are listed in ``idle``. ``changes`` counts by node, from
+    1 on, how often its steps changed. ``changed`` lists the nodes that are to be measured anew.
     """
 
     time: FloatArray
@@ -52,6 +52,7 @@ class Timelines(NamedTuple):
     is_measured: BoolArray
     idle: IdleGaps
     changes: IntArray
+    changed: IntArray
     counts: IntArray
 
 
@@ -65,8 +66,9 @@ def empty_timelines(nodes: int, parts: int) -> Timelines:
     time, free = np.broadcast_to(0.0, steps), np.broadcast_to(0, steps)
     users, behind, first = np.broadcast_to(none, steps), np.broadcast_to(none, steps), np.broadcast_to(none, nodes)
     longest, last, is_measured = np.zeros(2 * nodes), np.zeros(2 * nodes), np.zeros(nodes, np.bool_)
-    changes, counts = np.zeros(nodes, np.int64), np.zeros(KNOWS + 1, np.int64)
-    return Timelines(time, free, users, behind, first, longest, last, is_measured, empty_idle_gaps(nodes), changes, counts)
+    changes, changed, counts = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.zeros(CHANGED + 1, np.int64)
+    measured = longest, last, is_measured, empty_idle_gaps(nodes)
+    return Timelines(time, free, users, behind, first, *measured, changes, changed, counts)
 
 
 @kernel(allocates=False)
@@ -75,8 +77,9 @@ def clear(lines: Timelines, capacity: IntArray, now: float) -> None:
     for node in range(len(capacity)):
         lines.first[node], lines.next[node] = node, NO_STEP
         lines.time[node], lines.free[node], lines.users[node] = now, capacity[node], 0
-        lines.is_measured[node] = False
+        lines.is_measured[node], lines.changed[node] = False, node
         lines.changes[node] += 1
+    lines.counts[CHANGED] = len(capacity)
     lines.counts[USED], lines.counts[SPARE], lines.counts[KNOWS] = len(capacity), 0, 1
 
 
@@ -108,7 +111,10 @@ def _change(lines: Timelines, node: int, begin: float, end: float, need: int, ca
     """Take from a node, or give back where its capacity is told."""
     if not begin < end:
         return
-    lines.is_measured[node] = False
+    if lines.is_measured[node]:
+        lines.is_measured[node] = False
+        lines.changed[lines.counts[CHANGED]] = node
+        lines.counts[CHANGED] += 1
     lines.changes[node] += 1
     ahead, step = NO_STEP, lines.first[node]
     while lines.next[step] != NO_STEP and lines.time[lines.next[step]] <= begin:
@@ -195,14 +201,48 @@ def gaps_around(lines: Timelines, node: int, begin: float, end: float, is_alone:
 
 @kernel(allocates=False)
 def may_have_room(lines: Timelines, node: int, need: int, duration: float, until: float) -> bool:
-    """Whether a node has a gap that is long enough for a job to begin in before a time, as far as gaps tell."""
-    alone = 1 if need & WHOLE else 0
-    if alone == 0 and cores_in(need) == 0:
-        return True  # it may be where no core is free
-    if not lines.is_measured[node]:
-        _measure(lines, node)
-    gap = 2 * node + alone
-    return lines.longest[gap] > duration - ROUNDING or lines.last[gap] < until
+    """Whether a node has a gap that is long enough for a job to begin in before a time, as far as gaps tell.
+
+    It is measured.
+    """
+    gap = node + (len(lines.first) if need & WHOLE else 0)
+    is_any = need & WHOLE == 0 and cores_in(need) == 0  # it may be where no core is free
+    return is_any or lines.longest[gap] > duration - ROUNDING or lines.last[gap] < until
+
+
+@kernel(allocates=False)
+def list_with_gaps(
+    lines: Timelines,
+    low: int,
+    high: int,
+    need: int,
+    duration: float,
+    until: float,
+    own: IntArray,
+    listed: IntArray,
+    count: int,
+) -> int:
+    """List the nodes from one up to another that may have room, as ``may_have_room`` says, or are a job's own.
+
+    They are listed behind ``count`` others; returns how many there are then. All are measured. A job's own nodes have
+    the last number of ``own`` there. It is written without branches, as most nodes of large machines have no room.
+    """
+    mark, is_any = own[-1], need & WHOLE == 0 and cores_in(need) == 0
+    ahead, shortest = np.uint64(len(lines.first) if need & WHOLE else 0), duration - ROUNDING
+    behind = np.uint64(count)
+    for node in range(np.uint64(low), np.uint64(high)):
+        has_gap = (lines.longest[ahead + node] > shortest) | (lines.last[ahead + node] < until)
+        listed[behind] = node
+        behind += np.uint64(has_gap | is_any | (own[node] == mark))
+    return int(np.int64(behind))
+
+
+@kernel(allocates=False)
+def measure_changed(lines: Timelines) -> None:
+    """Measure the nodes that have changed since they were measured."""
+    for i in range(lines.counts[CHANGED]):
+        _measure(lines, lines.changed[i])
+    lines.counts[CHANGED] = 0
 
 
 @kernel(allocates=False)
@@ -225,8 +265,9 @@ def _measure(lines: Timelines, node: int) -> None:
         step = lines.next[step]
     if since_alone < np.inf:
         list_gap(lines.idle, node, since_alone, np.inf)
-    lines.longest[2 * node], lines.last[2 * node] = longest, since
-    lines.longest[2 * node + 1], lines.last[2 * node + 1] = longest_alone, since_alone
+    alone = len(lines.first) + node
+    lines.longest[node], lines.last[node] = longest, since
+    lines.longest[alone], lines.last[alone] = longest_alone, since_alone
     lines.is_measured[node] = True
 
 

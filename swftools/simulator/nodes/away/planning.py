@@ -114,7 +114,7 @@ def reserve_there(machine: AwayMachine, plan: NodesPlan, job: int, begin: float,
 @kernel(allocates=False)
 def place_there(machine: AwayMachine, plan: NodesPlan, job: int) -> None:
     """Reserve nodes for a waiting job from the earliest moment there is; none if its nodes are not known to be back."""
-    begin, group = earliest_on_nodes(machine, plan, job, np.inf, ANY_NODE)
+    begin, group = earliest_on_nodes(machine, plan, job, machine.clock[NOW], np.inf, ANY_NODE)
     if group == NOBODY:
         plan.begin[job], plan.end[job], plan.is_placed[job] = np.inf, 0.0, False
         return
