@@ -119,8 +119,9 @@ def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int)
     """All runs of jobs that start again; those that are cancelled are left out, and have no run in the schedule."""
     site, table = random_site(seed, with_preemption=True)
     asked, times = random_jobs(seed, site, table, 40, hopeless=0.1)
-    world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=phase_of(seed))
-    schedule = schedule_of(monkeypatch, table, asked, times, phase=phase_of(seed), compiled=False)
+    phase = phase_of(seed)
+    world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=phase, origin=ORIGIN)
+    schedule = schedule_of(monkeypatch, table, asked, times, phase=phase, compiled=False)
     cancelled = {
         run.row: f"taken out by preemption at {run.end:.10g} s" for run in world.runs if run.preempted == "cancel"
     }
