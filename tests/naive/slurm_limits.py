@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 from tests.naive.slurm_world import Amounts, Job, Placed, World, held_by
 
@@ -111,7 +112,10 @@ def as_asked(job: Job) -> Placed:
     many = job.min_nodes if job.gpus else job.wanted_nodes
     memory = job.memory_per_cpu * job.cpus + job.memory_per_node * many
     gpus = job.gpus + job.gpus_per_node * many
-    return Placed(*({node: Fraction(amount, many) for node in range(many)} for amount in (job.cpus, memory, gpus)))
+    parts: list[dict[int, Any]] = [
+        {node: Fraction(amount, many) for node in range(many)} for amount in (job.cpus, memory, gpus)
+    ]
+    return Placed(*parts)
 
 
 def exceeded_after(world: World, job: Job, partition: int, placed: Placed) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -52,13 +53,13 @@ def outages_of(name: str, begin: float) -> str:
         if "reservation" in told:
             first = int(at) + float(told["starttime"].partition("+")[2])
             last = first + 60.0 * float(told["duration"])
-            rows.append(f'"{told["nodes"]}",{_date(first)},{_date(last)},reservation,{int(at - begin)}s')
+            rows.append(f'"{told["nodes"]}",{_date(first)},{_date(last)},reservation,{math.ceil(at - begin)}s')
         for node in told.get("nodename", "").split(","):
             if told.get("state") in ("drain", "down"):
-                gone[node] = at, told["state"]
+                gone[node] = math.ceil(at), told["state"]
             elif node in gone:
                 since, kind = gone.pop(node)
-                rows.append(f"{node},{_date(since)},{_date(at)},{kind},false")
+                rows.append(f"{node},{_date(since)},{_date(math.ceil(at))},{kind},false")
     return "\n".join(rows) + "\n"
 
 
