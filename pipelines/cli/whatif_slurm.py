@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +18,7 @@ from swftools.parameters.durations import clock
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pipelines.cli.progress import Bar
     from swftools.formats.slurm.queue_snapshot import QueueSnapshot
     from swftools.machines.description import MachineDescription
     from swftools.simulator.questions.slurm_starts import SlurmStarts
@@ -89,7 +91,7 @@ def tell_starts(
                 some,
                 past=past,
                 parameters=parameters,
-                progress=lambda done, many, number=number: bar.show(number * many + done, len(asked) * many),
+                progress=partial(_show, bar, number, len(asked)),
                 **options,
             )
         )
@@ -118,6 +120,11 @@ def tell_starts(
         )
     else:
         click.echo("\n".join(_lines(queue, first, rows + others, told)))
+
+
+def _show(bar: Bar, number: int, jobs: int, done: int, draws: int) -> None:
+    """Show how many draws are done, of all jobs that are asked about."""
+    bar.show(number * draws + done, jobs * draws)
 
 
 def _lacks_priorities(queue: QueueSnapshot) -> bool:

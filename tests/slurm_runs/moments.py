@@ -156,7 +156,7 @@ class Run:
         site = self._site.with_slurm(
             accounts=accounts, qos=self.folder / "qos.txt", usage=path, version="22.05", **files
         )
-        return site.changed([text for text in self._away(now)])
+        return site.changed(self._away(now))
 
     def _away(self, now: float) -> list[str]:
         """Return who is away, as changes."""

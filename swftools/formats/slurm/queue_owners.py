@@ -95,7 +95,7 @@ def owner_of(cells: Mapping[str, str], submitted: float, started: float) -> Queu
 
 
 def owner_cells_of_document(job: Mapping[str, Any], number: Any) -> dict[str, str]:
-    """Return cells of a job of ``squeue --json``; ``number`` reads a number in whichever shape, None if there is none."""
+    """Return cells of a job of ``squeue --json``; ``number`` reads a number in whichever shape, None where none is."""
 
     def text(name: str) -> str:
         return job[name] if isinstance(job.get(name), str) else ""

@@ -167,17 +167,12 @@ def read_squeue(path: str | Path, *, longest: float | None = None, whole: bool =
         ["priority", "submitted"], ascending=[False, True], kind="stable", ignore_index=True, na_position="last"
     )
     waited = (present - waits["submitted"]).fillna(0.0).cummin()
-    frames = [
-        _with_requests(ran[["name", "processors", "requested_time", "elapsed"]], ran["request"]),
-        _with_requests(
-            waits[["name", "processors", "requested_time"]].assign(waited=waited, priority=waits["priority"]),
-            waits["request"],
-        ),
-    ]
-    if whole:
-        frames = [_with_owners(frame, each["owner"]) for frame, each in zip(frames, (ran, waits), strict=True)]
+    columns = ["name", "processors", "requested_time"]
+    has = _with_requests(ran[[*columns, "elapsed"]], ran["request"])
+    wants = _with_requests(waits[columns].assign(waited=waited, priority=waits["priority"]), waits["request"])
     return QueueSnapshot(
-        *frames,
+        _with_owners(has, ran["owner"]) if whole else has,
+        _with_owners(wants, waits["owner"]) if whole else wants,
         others,
         suspended,
         dict(held),

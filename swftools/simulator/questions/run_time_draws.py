@@ -69,7 +69,7 @@ def errors_of(ended: FloatArray, censored: FloatArray) -> Errors:
     ratio, deaths = np.unique(ended, return_counts=True)
     every = np.sort(np.concatenate([ended, censored]))
     at_risk = len(every) - np.searchsorted(every, ratio, side="left")
-    return Errors(ratio, np.cumprod(1.0 - deaths / np.maximum(at_risk, 1)))
+    return Errors(ratio, np.cumprod(1.0 - deaths / np.maximum(at_risk, 1), dtype=np.float64))
 
 
 def draw_run_times(
@@ -133,7 +133,7 @@ def _predicted(ended: Jobs, present: Jobs, predictor: str, *, compiled: bool) ->
     if predictor == "request":
         return requested
     start, many = np.concatenate([ended.start, present.start]), len(requested)
-    users = pd.factorize(pd.Series([*ended.user, *present.user]).replace("", np.nan))[0]
+    users = pd.factorize(np.array([name or None for name in (*ended.user, *present.user)], object))[0]
     trace = Trace.from_columns(
         job_number=np.arange(1, many + 1),
         submit_time=start - start.min(),

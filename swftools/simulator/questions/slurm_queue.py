@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,10 @@ from swftools.simulator.stepping.running_on_nodes import evenly
 from swftools.trace import Trace, integer_series
 
 _DAY = 86_400.0
+_ASKED = (
+    *("requested_nodes", "requested_cores_per_node", "requested_memory", "requested_memory_per_node"),
+    *("requested_gpus", "requested_gpus_per_node", "gpu_types", "constraints", "is_exclusive"),
+)
 _NAMES = {"user": "user_id", "partition": "partition_id"}
 
 
@@ -113,7 +117,7 @@ def present_in_trace(queue: QueueSnapshot) -> tuple[float, float]:
 
 
 def slurm_queue(
-    queue: QueueSnapshot, table: NodeTable, asked: list[Mapping[str, Any]], *, compiled: bool = True
+    queue: QueueSnapshot, table: NodeTable, asked: Sequence[Mapping[str, Any]], *, compiled: bool = True
 ) -> SlurmQueue:
     """Return a queue as the policy begins with it; ``compiled`` says how it is found who can never start.
 
@@ -170,7 +174,7 @@ def _check_names(job: Mapping[str, Any], table: NodeTable) -> None:
                 require_known(f"{job['name']}: the machine has no {what} {name!r}", name, names)
 
 
-def _frame(queue: QueueSnapshot, asked: list[Mapping[str, Any]]) -> pd.DataFrame:
+def _frame(queue: QueueSnapshot, asked: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return all jobs, those of the queue in the order of submission."""
     columns = ["name", "processors", "requested_time", "elapsed", "waited", "priority", "runs", "asked"]
     parts = [
@@ -197,29 +201,28 @@ def _without_defaults(frame: pd.DataFrame, table: NodeTable) -> pd.DataFrame:
 def _trace(frame: pd.DataFrame, present: float) -> Trace:
     """Return the jobs as a trace that says what they ask."""
     many = len(frame)
-    numbers = {
+    numbers: dict[str, Any] = {
         "job_number": np.arange(1, many + 1),
         "submit_time": np.full(many, present),
         "run_time": frame["requested_time"].to_numpy(np.float64),
         "requested_time": frame["requested_time"].to_numpy(np.float64),
         "requested_processors": frame["processors"].fillna(-1).to_numpy(np.int64),
     }
-    names, coded = [], {}
+    names: list[pd.DataFrame] = []
+    coded: dict[str, Any] = {}
     for kind, column in _NAMES.items():
         codes, texts = pd.factorize(frame[kind].replace("", None))
         coded[column] = codes
         names.append(pd.DataFrame({"kind": kind, "number": np.arange(len(texts)), "name": texts.astype(str)}))
     trace = Trace.from_columns(**numbers, **coded)
-    told = ("requested_nodes", "requested_cores_per_node", "requested_memory", "requested_memory_per_node")
-    told = (*told, "requested_gpus", "requested_gpus_per_node", "gpu_types", "constraints", "is_exclusive")
-    others = {name: frame[name].array for name in told if name in frame and frame[name].notna().any()}
+    others: dict[str, Any] = {name: frame[name].array for name in _ASKED if name in frame and frame[name].notna().any()}
     # A queue tells of jobs that wait how many nodes hold them at least; where no most is told, they may have more.
     is_free = ~frame["runs"].to_numpy(bool) & ~frame["asked"].to_numpy(bool) & ~(frame["max_nodes"] > 0)
     others["allocated_nodes"] = integer_series(
         (frame["requested_nodes"].where(is_free) + 1.0).fillna(-1).to_numpy(np.int64)
     ).array
     for name in ("account", "qos"):
-        others[name] = pd.array(frame[name].replace("", None), "str")
+        others[name] = frame[name].replace("", None).astype("str").array
     others["preceding_job_numbers"] = preceding_rows(frame)
     if "is_exclusive" in others:
         others["is_exclusive"] = frame["is_exclusive"].fillna(value=False).astype(bool).array

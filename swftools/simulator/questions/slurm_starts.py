@@ -18,8 +18,8 @@ from swftools.keyed_random import uniforms
 from swftools.machines.node_table import NodeTable
 from swftools.parameters import is_whole
 from swftools.parameters.run_option_table import RunOptions
-from swftools.simulator.questions.run_time_draws import Jobs, draw_run_times
 from swftools.simulator.nodes.setup import table_at
+from swftools.simulator.questions.run_time_draws import Jobs, draw_run_times
 from swftools.simulator.questions.slurm_arrivals import Arrivals, arrivals_of, rows_of
 from swftools.simulator.questions.slurm_queue import SlurmQueue, present_in_trace, slurm_queue
 from swftools.simulator.run_setup import begin
@@ -141,7 +141,8 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     )
     run_times = draw_run_times(ended, present, draws, predictor=predictor, seed=seed, compiled=compiled)
     phases = uniforms(seed, "what-if/phase", np.zeros(1, np.int64), np.zeros(1, np.int64), draws)[0]
-    waits, told = np.full((draws, len(frame)), np.inf), ()
+    waits = np.full((draws, len(frame)), np.inf)
+    told: tuple[str, ...] = ()
     others = arrivals_of(past if arrivals else None, table, _of_queue(begun))
     for draw in range(draws):
         if progress:
@@ -155,7 +156,9 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
             times = np.concatenate([times, ran])
         waits[draw], told = _one_run(now, table, times, chosen, compiled=compiled)
     rows = np.flatnonzero(~frame["runs"].to_numpy(bool) & (begun.run.jobs.code == 0))  # type: ignore[union-attr]
-    order = np.lexsort([rows, -frame["priority"].fillna(-1.0).to_numpy(np.float64)[rows], frame["asked"][rows]])
+    order = np.lexsort(
+        [rows, -frame["priority"].fillna(-1.0).to_numpy(np.float64)[rows], frame["asked"].to_numpy(bool)[rows]]
+    )
     rows = rows[order]
     waits = waits[:, rows]
     table_of_jobs = frame.loc[rows, ["name", "asked", "partition", "priority", "requested_time"]].rename(

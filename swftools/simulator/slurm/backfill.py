@@ -11,6 +11,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
+from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.absence import keep_off_reserved
 from swftools.simulator.slurm.limits import (
     LACKS,
@@ -81,7 +82,7 @@ def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
         if tests >= number[BF_TESTS]:
             break
         job, partition = state.entry_job[place], state.entry_partition[place]
-        if state.is_on[job] != 0:
+        if state.is_on[job] != 0 or not is_waiting(machine.queue, job):  # perhaps preempted at this very instant
             continue
         of_array = given.array[job] * partitions + partition if has_arrays and given.array[job] != UNKNOWN else UNKNOWN
         if number[LIMIT_STOPS] == 0.0:

@@ -7,6 +7,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
+from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.absence import keep_off_reserved
 from swftools.simulator.slurm.choosing import choose_nodes
 from swftools.simulator.slurm.limits import (
@@ -58,7 +59,7 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
     was_moved = merge_queue(given, state, machine)
     for place in range(state.counts[ENTRIES]):
         job, partition = state.entry_job[place], state.entry_partition[place]
-        if state.is_on[job] != 0:
+        if state.is_on[job] != 0 or not is_waiting(machine.queue, job):  # perhaps preempted at this very instant
             continue
         if number[MAIN_STARTS] > 0.0 and starts >= number[MAIN_STARTS]:
             break

@@ -10,7 +10,7 @@ import numpy as np
 
 from swftools.formats.slurm.queue_snapshot import QueueSnapshot, read_squeue
 
-TEXT = """JOBID|STATE|CPUS|TIME_LIMIT|TIME|SUBMIT_TIME|START_TIME|PRIORITY|REASON|PARTITION|NODELIST|USER|ACCOUNT|QOS|DEPENDENCY
+TEXT = """JOBID|ST|CPUS|TIME_LIMIT|TIME|SUBMIT_TIME|START|PRIORITY|REASON|PARTITION|NODELIST|USER|ACCOUNT|QOS|DEPENDENCY
 11|RUNNING|16|4:00|1:00|2026-11-24T08:00:00|2026-11-24T08:00:00|90|None|batch|n[01-02]|u1|phys|normal|(null)
 12|PENDING|8|30:00|0:00|2026-11-24T08:00:10|N/A|50|Priority|batch,short||u2|bio|high|(null)
 13|PENDING|8|30:00|0:00|2026-11-24T08:00:20|N/A|40|Dependency|batch||u2|bio|high|afterok:11(unfulfilled),afterany:12(unfulfilled)

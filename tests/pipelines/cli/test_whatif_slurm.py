@@ -31,7 +31,8 @@ slurm:
   accounts: [{name: phys, users: [{name: u1}]}]
 """
 
-PAST = "JobID|User|Account|Partition|QOS|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|NNodes|ReqCPUS|NCPUS\n" + "".join(
+NAMES = "JobID|User|Account|Partition|QOS|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|NNodes|ReqCPUS|NCPUS\n"
+PAST = NAMES + "".join(
     f"{job}|u1|phys|batch|normal|COMPLETED|2026-11-23T08:00:00|2026-11-23T08:0{job % 6}:00|"
     f"2026-11-23T08:1{job % 6}:00|600|10|1|1|1\n"
     for job in range(1, 9)
@@ -86,10 +87,9 @@ def test_json_and_a_past() -> None:
     done = call(*OF_SLURM, *JOB, "--history", "past.txt", "--json", "--bound", ".9")
     assert (done.exit_code, done.stderr) == (0, "")
     told = json.loads(done.stdout)
-    assert {name: told[name] for name in ("running", "waiting", "held", "suspended", "draws", "bound", "learnt_from")} == {
-        **{"running": 1, "waiting": 3, "held": {"JobHeldUser": 1}, "suspended": 1, "draws": 2, "bound": 0.9},
-        "learnt_from": 8,
-    }
+    expected = {"running": 1, "waiting": 3, "suspended": 1, "draws": 2, "bound": 0.9, "learnt_from": 8}
+    assert {name: told[name] for name in expected} == expected
+    assert told["held"] == {"JobHeldUser": 1}
     (answer,) = told["answers"]
     assert (answer["job"], answer["requested_time"], answer["never"], answer["priority"]) == ("job 1", 300.0, 0.0, None)
     assert 0 <= answer["median"] <= answer["bound"] < 3
@@ -114,12 +114,18 @@ def test_a_queue_without_priorities(files: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((*OF_SLURM, "--job", "processors=1,time=1m,partition=gpu"), "the machine has no partition 'gpu'; there are: batch"),
+        (
+            (*OF_SLURM, "--job", "processors=1,time=1m,partition=x"),
+            "the machine has no partition 'x'; there are: batch",
+        ),
         ((*OF_SLURM, "--job", "processors=1,time=1m,qos=hig"), "the machine has no qos 'hig'; there are: normal, high"),
         ((*OF_SLURM, "--job", "processors=99,time=1m"), "job 1: it could never run on this machine: asks for more"),
         (OF_SLURM, "nothing is asked; give --job, such as nodes=2,time=4h, or --waiting"),
         ((*OF_SLURM[:2], "--policies", "easy,slurm", *JOB), "--policies slurm answers by draws of run times"),
-        (("--processors", "8", "--policies", "slurm", "--job", "processors=1,time=1m"), "--policies slurm needs to know how Slurm is configured"),
+        (
+            ("--processors", "8", "--policies", "slurm", "--job", "processors=1,time=1m"),
+            "--policies slurm needs to know how Slurm is configured",
+        ),
         ((*OF_SLURM[:2], "--policies", "easy", *JOB), "--job user=: of these policies only slurm looks at it"),
         ((*OF_SLURM[:2], "--policies", "easy", "--waiting"), "--waiting is of policy slurm; give --policies slurm"),
         ((*OF_SLURM[:2], "--policies", "easy"), "which job is meant is not said; give --job"),
