@@ -37,8 +37,8 @@ from pipelines.cli.tasks import flags_of, run_task
 def reproduce(ctx: click.Context, /, dry_run: bool, workers: int | None, cluster: str | None, **options: Any) -> None:
     """Reproduce the tables of a paper, with the printed values beside ours: the task ReproducePaper.
 
-    PAPER is its short name: barsanti2006, chiang2008, chiang2008-large, lee2009, nurmi2009, popa2023, yuan2010; or
-    barsanti2006-beyond, lee2009-beyond, nurmi2009-beyond, popa2023-beyond.
+    PAPER is its short name: barsanti2006, chiang2008, chiang2008-large, lee2009, nurmi2009, popa2023, weng2023,
+    yuan2010; or barsanti2006-beyond, lee2009-beyond, nurmi2009-beyond, popa2023-beyond, weng2023-beyond.
 
     \b
     Example: swftools reproduce nurmi2009 --table 4.1 --workers 2

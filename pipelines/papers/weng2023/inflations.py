@@ -46,6 +46,9 @@ PERCENTS = (*range(10, 131, 10),)
 
 ALLOCATED, RATIO = "allocated", "fragment ratio"
 
+COLUMNS = {ALLOCATED: "allocated", RATIO: "fragment_ratio"}
+"""Of curves, by measure."""
+
 UNITS = {f"{name} at {percent} %": "%" for name in (ALLOCATED, RATIO) for percent in PERCENTS}
 
 QUICK_NODES, QUICK_SEEDS = 24, 2
@@ -93,10 +96,11 @@ def _rows(trace: Trace, parameters: InflationOfPaper) -> Iterator[tuple[str, str
                 inflate(trace, shuffled, seeded, order=order.arrivals, typical=typical).curve().reindex(PERCENTS)
                 for seeded in seeded_as(text, seed)
             ]
-            curve = sum(each.round(2) for each in curves) / len(curves)  # rounded as the authors' results are
-            for percent in PERCENTS:
-                yield text, str(seed), f"{ALLOCATED} at {percent} %", curve.at[percent, "allocated"]
-                yield text, str(seed), f"{RATIO} at {percent} %", curve.at[percent, "fragment_ratio"]
+            for measure, column in COLUMNS.items():
+                # Rounded as the authors' results are.
+                means = np.mean([curve[column].to_numpy(dtype=float).round(2) for curve in curves], axis=0)
+                for percent, value in zip(PERCENTS, means.tolist(), strict=True):
+                    yield text, str(seed), f"{measure} at {percent} %", value
 
 
 def seeded_as(text: str, seed: int) -> list[str]:

@@ -25,7 +25,7 @@ from pipelines.papers.weng2023.workloads import DEFAULT, in_order, machine
 from swftools.machines.node_table import NodeTable
 from swftools.models.lublin_feitelson import generate
 from swftools.parameters import Parameters, choice, number, whole
-from swftools.simulator.nodes.gpus.queueing import GpuSchedule, simulate_on_gpus
+from swftools.simulator.stepping.gpu_queues import GpuSchedule, simulate_on_gpus
 from swftools.trace import Trace
 
 PLACEMENTS = {**RULES, "FGD, any of equal nodes": "fgd:ties=random"}

@@ -59,7 +59,7 @@ def workload_of(log: str) -> str:
 @cache
 def machine() -> NodeTable:
     """Return the nodes with GPUs, sorted by name, all in one partition."""
-    described = read_catalog(RESOURCES / "data_catalog.yaml").logs[DEFAULT].machine.described()
+    described = read_catalog(str(RESOURCES / "data_catalog.yaml")).logs[DEFAULT].machine.described()
     assert described is not None  # noqa: S101 (the card is shipped with this file)
     return described.table()
 

@@ -21,6 +21,8 @@ from tests.pipelines.catalog.cards import CARD, second_card, with_line
 BLUE = "SDSC-BLUE-2000-4.2-cln"
 EXCERPT = f"{BLUE}-5000-9999"
 LOGS = [BLUE, EXCERPT, "CTC-SP2-1996-3.1-cln", "SDSC-DS-2004-2.1-cln", "SDSC-SP2-1998-4.2-cln", "KTH-SP2-1996-2.1-cln"]
+OPENB = 17
+"""Cards of workloads of openb, behind those."""
 
 
 @pytest.fixture
@@ -69,7 +71,9 @@ def test_cards_may_describe_nodes(read: Callable[[str | bytes], Catalog], tmp_pa
 
 def test_names() -> None:
     """The five logs and the shipped excerpt have a card each."""
-    assert list(read_catalog().logs) == LOGS
+    names = list(read_catalog().logs)
+    assert names[: len(LOGS)] == LOGS
+    assert [name.startswith("openb_pod_list_") for name in names[len(LOGS) :]] == [True] * OPENB
     assert all(card.name == name for name, card in read_catalog().logs.items())
 
 

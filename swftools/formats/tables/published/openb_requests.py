@@ -27,7 +27,7 @@ class OpenBRequests(TableFormat):
     NAME = "openb-requests"
     TITLE = "openb, what pods ask for, without times (Alibaba 2023)"
     COMMAND = "openb_pod_list_multigpu20.csv, from hkust-adsl/kubernetes-scheduler-simulator"
-    NOTES = ("There are no times: each pod is submitted a second after the one before, and has no run time.",)
+    NOTES = ("There are no times: all pods are submitted at second 0, and have no run time.",)
     KEYS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
     NOT = _TIMES
     COLUMNS = {
@@ -45,7 +45,7 @@ class OpenBRequests(TableFormat):
     WIDTH = "GPUs, `num_gpu` times `gpu_milli` of a thousandth, rounded up."
     MACHINE = "One cluster; these lists do not tell which models of GPU pods ask for."
     TRIED = "The four lists of workloads with many pods of several GPUs."
-    TRAPS = ("Submissions are those of the order of the rows, a second each, as no time is told.",)
+    TRAPS = ("No time is told: all submissions are at second 0, in the order of the rows.",)
     LICENCE = "Rows of the example: Alibaba, by the repository of Weng et al., Apache-2.0; cite Weng et al. 2023."
     EXAMPLE = """\
 name,cpu_milli,memory_mib,num_gpu,gpu_milli
@@ -55,5 +55,5 @@ openb-pod-0002,12000,24576,1,1000
 """
 
     def adapt(self, sheet: Sheet, records: Records, rows: Sequence[Row]) -> None:  # noqa: ARG002 (as the base has it)
-        """Submit the pods one after the other."""
-        records.numbers["submit"] = (sheet.line - 2).astype(np.float64)
+        """Submit all pods at once, as no time is told."""
+        records.numbers["submit"] = np.zeros(len(sheet))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from swftools.errors import ParameterError
 from swftools.kernel import IntArray, Kernel, kernel
@@ -90,10 +91,10 @@ class GpuRule:
     ties: str = "first"
     when: str = ""
 
-    def made(self, source: Kernel[..., None]) -> Kernel[..., None]:
+    def made(self, source: Kernel[..., Any]) -> Kernel[..., Any]:
         """Return a kernel in which nodes are scored, and GPUs chosen, by this rule."""
         twins = Twins(f"gpus_{self.name.replace('-', '_')}", {score_node: self.score, choose_gpu: self.choose})
-        made: Kernel[..., None] = twins.standing_for(source)
+        made: Kernel[..., Any] = twins.standing_for(source)
         return made
 
 

@@ -51,9 +51,9 @@ class Cluster:
         """Return another one in the same state."""
         made = object.__new__(Cluster)
         made._find, made._take, made.asks = self._find, self._take, self.asks
-        own = {"free": self.gpus.free.copy(), "kinds": self.gpus.kinds.copy(), "counts": self.gpus.counts.copy()}
-        made.gpus = self.gpus._replace(**own)
-        made.nodes = Nodes(*(column.copy() for column in self.nodes))
+        gpus = self.gpus
+        made.gpus = gpus._replace(free=gpus.free.copy(), kinds=gpus.kinds.copy(), counts=gpus.counts.copy())
+        made.nodes = Nodes._make([column.copy() for column in self.nodes])
         return made
 
     def find(self, kind: int) -> int:

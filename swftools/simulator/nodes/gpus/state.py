@@ -6,15 +6,10 @@ A node has as many places for GPUs as the node with most; those that it lacks ar
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.machines.node_table import GPU
-from swftools.simulator.state.columns import PER_NODE, PER_STATE, REAL, WHOLE, Per, StateColumn
-
-PER_GPU: Per = "gpus"
-PER_KIND: Per = "gpu_kinds"
-PER_TYPICAL: Per = "typical"
 
 LACKING = -1
 """Stands for a GPU that a node does not have."""
@@ -41,15 +36,15 @@ class GpuNodes(NamedTuple):
     ``milli`` thousandths of each, and ``models`` in bits.
     """
 
-    free: Annotated[IntArray, StateColumn(WHOLE, PER_GPU)]
-    kinds: Annotated[IntArray, StateColumn(WHOLE, PER_KIND)]
-    counts: Annotated[IntArray, StateColumn(WHOLE, PER_STATE, times=LENGTH)]
-    model: Annotated[IntArray, StateColumn(WHOLE, PER_NODE, is_given=True)]
-    share: Annotated[FloatArray, StateColumn(REAL, PER_TYPICAL, is_given=True)]
-    cpu: Annotated[IntArray, StateColumn(WHOLE, PER_TYPICAL, is_given=True)]
-    number: Annotated[IntArray, StateColumn(WHOLE, PER_TYPICAL, is_given=True)]
-    milli: Annotated[IntArray, StateColumn(WHOLE, PER_TYPICAL, is_given=True)]
-    models: Annotated[IntArray, StateColumn(WHOLE, PER_TYPICAL, is_given=True)]
+    free: IntArray
+    kinds: IntArray
+    counts: IntArray
+    model: IntArray
+    share: FloatArray
+    cpu: IntArray
+    number: IntArray
+    milli: IntArray
+    models: IntArray
 
 
 @kernel(allocates=False)

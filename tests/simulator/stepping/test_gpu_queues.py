@@ -11,7 +11,7 @@ import pytest
 from swftools import Trace, simulate, validate
 from swftools.errors import ParameterError
 from swftools.machines.node_table import NodeTable
-from swftools.simulator.nodes.gpus.queueing import GpuSchedule, simulate_on_gpus
+from swftools.simulator.stepping.gpu_queues import GpuSchedule, simulate_on_gpus
 from tests.naive.gpu_inflation import Node
 from tests.simulator.nodes.gpus.cases import table_of
 
