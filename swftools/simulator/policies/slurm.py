@@ -35,8 +35,9 @@ from swftools.parameters import Parameters, choice, number
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import policy
 from swftools.simulator.slurm.deciding import decide_as_slurm
+from swftools.simulator.slurm.memory import slurm_memory
 from swftools.simulator.slurm.reasons import wait_reasons
-from swftools.simulator.slurm.setting import Setting, slurm_memory
+from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.shown import columns_of_runs
 from swftools.simulator.slurm.state import MECHANISMS, SlurmMemory
 

@@ -26,8 +26,9 @@ from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.choosing import choose_nodes
 from swftools.simulator.slurm.limits import LACKS, NONE, why_not_after, why_not_before
+from swftools.simulator.slurm.memory import slurm_memory
 from swftools.simulator.slurm.reasons import REASON_NAMES
-from swftools.simulator.slurm.setting import Setting, slurm_memory
+from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.state import UNKNOWN, WORDS, Dynamic, Given
 from swftools.simulator.slurm.totals import put_totals
 from swftools.simulator.workload import limits_of

@@ -15,7 +15,7 @@ import pytest
 import swftools
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
-from swftools.simulator.slurm.setting import slurm_memory
+from swftools.simulator.slurm.memory import slurm_memory
 from swftools.simulator.slurm.starting import note_change
 from swftools.simulator.slurm.state import BITS, CHANGES, STARTS_AND_ENDS, UNKNOWN, WORDS, count_nodes
 from tests.interpreted import all_interpreted

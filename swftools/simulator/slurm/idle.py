@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What changes while Slurm's rules decide, as it begins: nobody waits or runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from swftools.kernel import FloatArray, IntArray
+from swftools.machines.slurm_site import SlurmSite
+from swftools.simulator.slurm import state as places
+from swftools.simulator.slurm.numbers import clock_of
+from swftools.simulator.slurm.setting import Setting
+from swftools.simulator.slurm.state import BILLING, BITS, CHANGES, RESOURCES, UNKNOWN, WORDS, Amounts, Dynamic, Given
+
+FOUND = 2048
+"""How much is kept of what was found for jobs of one shape on a set of nodes."""
+
+
+def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
+    """Return an idle machine, before the first job comes, and room to decide in."""
+    jobs, nodes = len(given.cpus), len(given.cores)
+    words, entries = -(-nodes // BITS), int(given.first_partition[-1])
+    held, running = int(given.first_held[-1]), max(int(given.cores.sum()), 1)
+    associations, qos = len(given.above), len(given.qos_factor)
+    users, accounts = int(given.user.max(initial=0)) + 1, int(given.account.max(initial=0)) + 1
+    records = int(2 * given.number[places.BF_TESTS]) + 4
+    reasons = 8 * jobs + 64
+    follows = setting.logged is not None and setting.logged.is_followed
+    merged = entries + 1 if site.preempt_type == "qos" else 0
+
+    def whole(size: int, value: int = 0) -> IntArray:
+        return np.full(size, value, np.int64)
+
+    def real(size: int, value: float = 0.0) -> FloatArray:
+        return np.full(size, value)
+
+    def amounts() -> Amounts:
+        return Amounts(given.cores.copy(), given.memory.copy(), given.gpus.copy(), whole(nodes))
+
+    number = given.number
+    clock = clock_of(number)
+    counts = whole(places.COUNTS)
+    counts[WORDS] = words
+    used = real((associations + qos) * RESOURCES)
+    if site.has_usage:
+        used[BILLING : associations * RESOURCES : RESOURCES] = [each.usage for each in site.associations]
+    may_stop = site.preempt_type != "none" or len(given.change_time) > 0
+    stops, past = (jobs + 64, held + 64) if may_stop else (0, 0)
+    up = whole(words)
+    for node in range(nodes):
+        up[node // BITS] |= 1 << node % BITS
+    return Dynamic(
+        counts=counts,
+        clock=clock,
+        eligible=real(jobs, np.nan),
+        pending=whole(jobs),
+        entry_job=whole(entries + 1),
+        entry_partition=whole(entries + 1),
+        entry_priority=real(entries + 1),
+        runner=whole(min(jobs, running) + 1),
+        by_number=whole(min(jobs, running) + 1),
+        began=real(jobs),
+        started=real(jobs),
+        limit_end=real(jobs),
+        held_count=whole(jobs),
+        held_node=whole(held),
+        held_cores=whole(held),
+        held_gpus=whole(held),
+        is_on=whole(jobs),
+        ran_in=whole(jobs, UNKNOWN),
+        by=whole(jobs),
+        trial=whole(2 * min(jobs, running) + 2),
+        given_back=whole(2 * min(jobs, running) + 2),
+        now=amounts(),
+        then=amounts(),
+        up=up,
+        away=whole(nodes),
+        has_left=whole(jobs),
+        victim=whole(min(jobs, running) + 1),
+        is_gone=whole(jobs),
+        doom=real(jobs, np.inf),
+        gone=real(jobs, np.nan),
+        ran_priority=real(jobs),
+        past_job=whole(stops),
+        past_first=whole(stops),
+        past_count=whole(stops),
+        past_in=whole(stops),
+        past_by=whole(stops),
+        past_node=whole(past),
+        past_cores=whole(past),
+        past_gpus=whole(past),
+        used=used,
+        fair_share=real(associations),
+        level=real(associations),
+        stack=whole(4 * associations + 8),
+        siblings=whole(associations + 1),
+        jobs_of=whole(associations + qos),
+        in_use=real((associations + qos) * RESOURCES),
+        running_minutes=real((associations + qos) * RESOURCES),
+        jobs_of_user=whole(qos * users),
+        in_use_of_user=real(qos * users * RESOURCES),
+        jobs_of_account=whole(qos * accounts),
+        in_use_of_account=real(qos * accounts * RESOURCES),
+        tasks_running=whole(int(given.array.max(initial=-1)) + 1),
+        resources=real(RESOURCES),
+        on_node=real(RESOURCES),
+        allowed=whole(words),
+        available=whole(words),
+        before=whole(words),
+        picked=whole(words),
+        free_cores=whole(nodes),
+        usable=whole(nodes),
+        most=whole(nodes),
+        chosen=whole(nodes + 1),
+        got=whole(nodes + 1),
+        run_first=whole(nodes),
+        run_behind=whole(nodes),
+        run_cores=whole(nodes),
+        run_gpus=whole(nodes),
+        run_key=whole(nodes),
+        leaf_nodes=whole(len(given.parent)),
+        leaf_cores=whole(len(given.parent)),
+        failed=whole(len(given.tier)),
+        tested=whole(len(given.tier)),
+        tested_user=whole(users),
+        tested_user_partition=whole(users * len(given.tier)),
+        tested_association=whole(associations + 1),
+        planned_tasks=whole(int(given.array.max(initial=-1)) + 1),
+        refused=whole((int(given.array.max(initial=-1)) + 1) * len(given.tier)),
+        found_after=whole(FOUND, UNKNOWN),
+        found_shape=whole(FOUND),
+        found_in=whole(FOUND),
+        found_begin=real(FOUND),
+        found_until=real(FOUND),
+        found_sets=whole(2 * FOUND * words),
+        found_amounts=real(2 * FOUND * RESOURCES),
+        changed_sets=whole(CHANGES * words),
+        changed_end=real(CHANGES),
+        begin=real(records),
+        end=real(records),
+        next=whole(records),
+        free=whole(records * words),
+        kept_job=whole(merged),
+        kept_partition=whole(merged),
+        kept_priority=real(merged),
+        line=whole(merged),
+        merged=whole(merged),
+        halves=whole(600),
+        seen_qos=whole(qos),
+        reason=whole(jobs),
+        reason_job=whole(reasons),
+        reason_time=real(reasons),
+        reason_code=whole(reasons),
+        would_time=real(jobs if follows else 0, np.nan),
+        would_by=whole(jobs if follows else 0),
+        would_in=whole(jobs if follows else 0),
+        would_count=whole(jobs if follows else 0),
+        would_node=whole(held if follows else 0),
+        would_cores=whole(held if follows else 0),
+        would_last=real(jobs if follows else 0, np.nan),
+        might_time=real(jobs if follows else 0, np.nan),
+        would_like=whole(jobs if follows else 0),
+        might_orders=whole(jobs if follows else 0),
+        together=whole(jobs if follows else 0),
+    )
