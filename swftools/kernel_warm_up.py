@@ -308,7 +308,7 @@ def _nothing_of_its_own() -> Lent:
 
 
 def _policies_of_most() -> list[str]:
-    """Return the policies but fcfs, and but those that keep nodes themselves, which few use and which take minutes."""
+    """Return the policies but fcfs, and but those that keep nodes themselves: few use them, and each takes long."""
     return [name for name, policy in list_policies().items() if name != "fcfs" and not policy.has_setting]
 
 

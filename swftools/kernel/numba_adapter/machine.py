@@ -45,7 +45,7 @@ class LentTuple(types.Type):
     def __init__(self, tuple_type: Any) -> None:
         self.tuple_type = tuple_type
         self.types = (tuple_type,)  # as a tuple has them: who looks for named tuples finds it
-        # Names of compiled functions have those of their types: with all fields, each would be thousands of letters long.
+        # Names of compiled functions have those of their types: with all fields they would have thousands of letters.
         short = hashlib.sha256(tuple_type.name.encode()).hexdigest()[:_LETTERS]
         super().__init__(name=f"lent {tuple_type.instance_class.__name__} {short}")
 

@@ -27,6 +27,9 @@ found = importlib.import_module("swftools.simulator.slurm.found")
 MACHINE = "cpu 50 4 8000 0 / gpu 20 8 16000 2"
 """Of more nodes than a word of a set has."""
 
+SETS = "available", "picked", "found_sets", "changed_sets"
+"""Of nodes, in memory for a machine of one word."""
+
 PARTITIONS = "all cpu,gpu default\ncpu cpu\ngpu gpu"
 
 
@@ -95,14 +98,18 @@ def test_nodes_of_a_set_are_counted() -> None:
 
 @pytest.mark.parametrize(
     ("node", "end", "holds"),
-    [(0, 50.0, False), (0, 99.0, False), (1, 50.0, False), (1, 100.0, False), (1, 101.0, True)],
+    [
+        *((0, 50.0, False), (0, 101.0, False), (1, 50.0, False), (1, 100.0, False), (1, 101.0, True)),
+        *((BITS + 2, 101.0, False), (BITS, 101.0, True), (BITS + 2, 50.0, False)),
+    ],
 )
 def test_what_a_change_leaves(node: int, end: float, holds: bool) -> None:
     """It holds if the job that began or stopped had none of its nodes, and its limit ends behind all that was seen."""
     with all_interpreted():
         memory = slurm_memory(None, {}, 2)
-        given, state = memory.given, memory.state
-        state.counts[WORDS], state.available[0] = 1, 0b1
+        sets = {name: np.zeros(2 * len(getattr(memory.state, name)), np.int64) for name in SETS}
+        given, state = memory.given, memory.state._replace(**sets)
+        state.counts[WORDS], state.available[0], state.available[1] = 2, 0b1, 0b100
         found.note_found(given, state, 3, 0, 0, 80.0)
         state.found_until[3] = 100.0
         assert found.is_known(given, state, 3, 0, 0)
