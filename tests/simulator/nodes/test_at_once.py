@@ -90,7 +90,8 @@ def naive_lacking(machine: Any, plan: NodesPlan, job: int, length: float) -> tup
 def at_one_time(simulation: Simulation, job: int, length: float) -> tuple[int, float]:
     """Return how many nodes of one set have room, and are there, at one time before a job's reservation, at most.
 
-    Also returns the first such time at which there are as many as the job asks for; infinity if there is none. All outages are known, and nobody may use what is reserved.
+    Also returns the first such time at which there are as many as the job asks for; infinity if there is none. All
+    outages are known, and nobody may use what is reserved.
     """
     machine: Any = simulation._machine
     table: Any = simulation.nodes
