@@ -136,7 +136,7 @@ def moments(policy: str, seed: int, made: Engine, **changes: Any) -> Iterator[Si
     workload = crowded(seed)
     workload = replace(workload, table=replace(workload.table, **changes))
     made.asks(workload)
-    options = {"machine": workload.table, "overrun": "run-on", "compiled": False}
+    options: dict[str, Any] = {"machine": workload.table, "overrun": "run-on", "compiled": False}
     simulation = Simulation(trace_of(workload, Rule()), policy, **options)
     for time in range(10, 600, 20):
         yield simulation.run(until=time)

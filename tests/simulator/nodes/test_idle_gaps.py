@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,8 +38,8 @@ ALONE, SHARED, SMALL = (int(words_of(cores, 1, 0, alone)) for cores, alone in ((
 def empty_lines() -> Timelines:
     """Return room for timelines that may be written to."""
     lines = empty_timelines(NODES, PARTS_HELD)
-    lent = ("time", "free", "users", "next", "first")
-    return lines._replace(**{name: np.array(getattr(lines, name)) for name in lent})
+    lent: dict[str, Any] = {name: np.array(getattr(lines, name)) for name in ("time", "free", "users", "next", "first")}
+    return lines._replace(**lent)
 
 
 def held(seed: int, jobs: int) -> tuple[Timelines, list[tuple[float, float]]]:
