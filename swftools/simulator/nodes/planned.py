@@ -24,6 +24,7 @@ from swftools.simulator.memory_room import NodeRoom
 from swftools.simulator.nodes.classes import quit_class
 from swftools.simulator.nodes.holding import take_nodes
 from swftools.simulator.nodes.idle_gaps import MOST_GAPS, first_idle
+from swftools.simulator.nodes.least_times import keep_least
 from swftools.simulator.nodes.placements.first_fit import choose_first
 from swftools.simulator.nodes.rooms import RoomsFound, empty_rooms, row_for
 from swftools.simulator.nodes.state import SPARING, NodeMachine
@@ -59,10 +60,11 @@ class NodesPlan(NamedTuple):
     Of jobs that run, ``end`` is when the plan has them end; they have no place any more. Their nodes, and those of
     reservations, are in ``NodeState.held``. ``rooms`` keeps what searches found. By node, ``when`` has the time from
     which on there is room, as the last search found it, ``gap_end`` until when, and ``gap_step`` the step that begins
-    then; ``node`` lists nodes that have any, and ``least`` is room for some of these times. ``own`` tells in which search a node was the job's own, and at its
-    end the number of the last search. ``hint`` lists nodes of which one must have room wherever a job has a place, and
-    ``hinted`` tells by node in which search it was listed. ``lack`` is how many nodes more must have room, at least,
-    before the last search that found no place could find one. ``at_once`` is room for numbers of nodes by part of time.
+    then; ``node`` lists nodes that have any, and ``least`` is room for some of these times. ``own`` tells in which
+    search a node was the job's own, and at its end the number of the last search. ``hint`` lists nodes of which one
+    must have room wherever a job has a place, and ``hinted`` tells by node in which search it was listed. ``lack`` is
+    how many nodes more must have room, at least, before the last search that found no place could find one. ``at_once``
+    is room for numbers of nodes by part of time.
     """
 
     lines: Timelines
@@ -165,8 +167,8 @@ def earliest_on_nodes(
 ) -> tuple[float, int]:
     """Return the earliest time before ``until`` at which enough nodes of a set have room, and that set, or NOBODY.
 
-    There is none before ``since``. If ``until`` is the beginning of its reservation, the job has its own nodes from then on. So many ``hints`` are
-    listed, or ``ANY_NODE``.
+    There is none before ``since``. If ``until`` is the beginning of its reservation, the job has its own nodes from
+    then on. So many ``hints`` are listed, or ``ANY_NODE``.
     """
     sets, place = machine.places.sets, machine.asked.place[job]
     begin_search(plan)
@@ -230,7 +232,7 @@ def _earliest_in(
                 plan.node[many] = node
                 many += 1
                 if got < wanted or when[node] < plan.least[0]:
-                    got = _keep_least(plan.least, when[node], got, wanted)
+                    got = keep_least(plan.least, when[node], got, wanted)
             elif many + left - i <= wanted:
                 return np.inf
         if exact >= wanted:
@@ -329,29 +331,6 @@ def room_of(
     if need & WHOLE and plan.lines.idle.many[node] <= MOST_GAPS:
         return first_idle(plan.lines.idle, node, length, since, until, own_begin, own_end, start)
     return first_room(plan.lines, node, need, length, since, until, own_begin, own_end, start)
-
-
-@kernel(allocates=False)
-def _keep_least(least: FloatArray, time: float, count: int, most: int) -> int:
-    """Put a time into a heap of the least ones, of which the latest is on top; return how many there are."""
-    if count < most:
-        place = count
-        while place > 0 and least[(place - 1) >> 1] < time:
-            least[place] = least[(place - 1) >> 1]
-            place = (place - 1) >> 1
-        least[place] = time
-        return count + 1
-    place = 0
-    while 2 * place + 1 < count:
-        child = 2 * place + 1
-        if child + 1 < count and least[child + 1] > least[child]:
-            child += 1
-        if least[child] <= time:
-            break
-        least[place] = least[child]
-        place = child
-    least[place] = time
-    return count
 
 
 @kernel(allocates=False)

@@ -69,29 +69,34 @@ def sets_of(machine: Any, job: int) -> Iterator[list[int]]:
         yield [node for node in nodes if suffices.py_func(int(machine.nodes.capacity[node]), need)]
 
 
-def naive_lacking(machine: Any, plan: NodesPlan, job: int, length: float) -> tuple[int, list[int]]:
-    """Return how many nodes lack where most count, and how many count in each part of the set that was looked at last.
+def naive_lacking(machine: Any, plan: NodesPlan, job: int, length: float) -> tuple[int, float, list[int]]:
+    """Return how many nodes lack where most count, when they may suffice, and how many count in parts of the last set.
 
-    Of the sets behind one that suffices none is looked at.
+    They may suffice from the first part on in which they do, and a second sooner, for rounding.
     """
     wanted, lacking, counts = int(machine.asked.nodes[job]), int(machine.asked.nodes[job]), [0]
+    now, soonest = float(machine.clock[NOW]), np.inf
+    part_length = (float(plan.begin[job]) - now) / PARTS
     for nodes in sets_of(machine, job):
         each = [parts_in(machine, plan, job, node, length) for node in nodes]
         counts = [sum(part in parts for parts in each) for part in range(PARTS)]
         lacking = min(lacking, wanted - max(counts))
-        if lacking <= 0:
-            return 0, counts
-    return lacking, counts
+        enough = [part for part in range(PARTS) if counts[part] >= wanted]
+        if enough:
+            soonest = min(soonest, max(now, now + enough[0] * part_length - ROUNDING))
+    return max(lacking, 0), soonest, counts
 
 
-def at_one_time(simulation: Simulation, job: int, length: float) -> int:
+def at_one_time(simulation: Simulation, job: int, length: float) -> tuple[int, float]:
     """Return how many nodes of one set have room, and are there, at one time before a job's reservation, at most.
 
-    All outages are known, and nobody may use what is reserved.
+    Also returns the first such time at which there are as many as the job asks for; infinity if there is none. All
+    outages are known, and nobody may use what is reserved.
     """
     machine: Any = simulation._machine
     table: Any = simulation.nodes
     plan, now, most = simulation._driver.decider.memory.plan, float(machine.clock[NOW]), 0
+    first = np.inf
 
     def is_there(node: int, begin: float) -> bool:
         out = table.outages
@@ -105,8 +110,9 @@ def at_one_time(simulation: Simulation, job: int, length: float) -> int:
         begins = {begin for each in gaps.values() for begin, _ in each} | set(table.outages.end.tolist())
         for time in (begin for begin in begins if now <= begin < plan.begin[job]):
             has_room = [any(since <= time and time + length <= end for since, end in gaps[node]) for node in nodes]
-            most = max(most, sum(room and is_there(node, time) for node, room in zip(nodes, has_room, strict=True)))
-    return most
+            count = sum(room and is_there(node, time) for node, room in zip(nodes, has_room, strict=True))
+            most, first = max(most, count), min(first, time if count >= machine.asked.nodes[job] else np.inf)
+    return most, first
 
 
 def crowded(seed: int) -> Workload:
@@ -130,36 +136,46 @@ def moments(policy: str, seed: int, made: Engine, **changes: Any) -> Iterator[Si
     workload = crowded(seed)
     workload = replace(workload, table=replace(workload.table, **changes))
     made.asks(workload)
-    options = {"machine": workload.table, "overrun": "run-on", "compiled": False}
+    options: dict[str, Any] = {"machine": workload.table, "overrun": "run-on", "compiled": False}
     simulation = Simulation(trace_of(workload, Rule()), policy, **options)
     for time in range(10, 600, 20):
         yield simulation.run(until=time)
 
 
-def jobs_to_come_sooner(simulation: Simulation) -> Iterator[tuple[int, int, float]]:
-    """Yield each job whose reservation is to begin later than now, how many nodes lack, and how long it is, s."""
+def jobs_to_come_sooner(simulation: Simulation) -> Iterator[tuple[int, int, float, float]]:
+    """Yield each job whose reservation is to begin later than now, what is said of it, and how long it is, s.
+
+    Said is how many nodes lack, and before what time it cannot be sooner.
+    """
     machine: Any = simulation._machine
     plan = simulation._driver.decider.memory.plan
     counting = simulation._driver.called.kind.kernel_of(count_lacking).py_func
     is_later = plan.is_placed & (plan.begin > machine.clock[NOW])
     for job in np.flatnonzero(is_later[: machine.counts[SUBMITTED]]).tolist():
         with all_interpreted():
-            lacking = int(counting(machine, plan, job))
-        yield job, lacking, float(plan.end[job] - plan.begin[job])
+            lacking, soonest = counting(machine, plan, job)
+        yield job, int(lacking), float(soonest), float(plan.end[job] - plan.begin[job])
 
 
 @pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
 def test_by_parts_of_time(engine: Engine, policy: str) -> None:  # noqa: F811
     """So many lack as the slow twin says, and no more than really do."""
-    told = []
+    told, is_later = [], False
     for seed in range(4):
         for simulation in moments(policy, seed, engine):
             machine: Any = simulation._machine
             plan = simulation._driver.decider.memory.plan
-            for job, lacking, length in jobs_to_come_sooner(simulation):
-                assert (lacking, np.cumsum(plan.at_once)[:PARTS].tolist()) == naive_lacking(machine, plan, job, length)
-                assert lacking <= max(machine.asked.nodes[job] - at_one_time(simulation, job, length), 0)
+            for job, lacking, soonest, length in jobs_to_come_sooner(simulation):
+                counts = np.cumsum(plan.at_once)[:PARTS].tolist()
+                want, since, parts = naive_lacking(machine, plan, job, length)
+                assert (lacking, counts) == (want, parts)
+                assert soonest == pytest.approx(since, abs=1e-6)
+                most, first = at_one_time(simulation, job, length)
+                assert lacking <= max(machine.asked.nodes[job] - most, 0)
+                assert soonest <= first
                 told.append(lacking)
+                is_later |= machine.clock[NOW] < soonest < np.inf
+    assert is_later
     assert {0, 1, 2, 3, 4} <= set(told)
 
 
@@ -174,7 +190,9 @@ def test_beside_outages(engine: Engine) -> None:  # noqa: F811
             rows.append((node, begin, begin + lot.randint(50, 400), lot.choice([DOWN, DRAIN, DRAIN]), ALWAYS, -1))
         for simulation in moments("conservative-fixed", seed, engine, outages=outages_of(*rows)):
             machine: Any = simulation._machine
-            for job, lacking, length in jobs_to_come_sooner(simulation):
-                assert lacking <= max(machine.asked.nodes[job] - at_one_time(simulation, job, length), 0)
+            for job, lacking, soonest, length in jobs_to_come_sooner(simulation):
+                most, first = at_one_time(simulation, job, length)
+                assert lacking <= max(machine.asked.nodes[job] - most, 0)
+                assert soonest <= first
                 told.append(lacking)
     assert {0, 1, 2} <= set(told)
