@@ -341,6 +341,21 @@ def test_there_is_room_at_the_end() -> None:
     assert rewards.tolist() == [total]
 
 
+def test_it_is_not_over_while_a_node_may_go_down() -> None:
+    """All have started, but one is stopped, and starts again."""
+    machine = replace(draw_machine("cores / 4", "1:0"), outages=outages_of((0, 90, 170, DOWN, SURPRISE, -1)))
+    trace = three_jobs(submit=[0, 1, 2], run=[80, 50, 100], nodes=[1, 1, 1], cores=[1.0, 1.0, 1.0])
+    env = SchedulingEnv(EpisodeLog(trace, machine=machine, compiled=False), k=3, jobs=3, warm_up=0, reward="wait")
+    with all_interpreted():
+        env.reset()
+        env.step(0)
+        env.step(0)
+        assert not env.step(0)[2]
+        assert env.slot.machine.clock[0] == 170
+        _, reward, over, _, info = env.step(0)
+    assert (over, reward, info["cost"]) == (True, -168 / 3, 168 / 3)
+
+
 def test_who_needs_nodes_that_are_not_known_to_be_back() -> None:
     """It has no reservation: all others go ahead that fit, and the time until it can start is seen as endless."""
     machine = replace(draw_machine("count cores / 2 4", "1:0-1"), outages=outages_of((1, 5, 5000, DOWN, SURPRISE, -1)))
