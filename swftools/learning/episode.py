@@ -127,8 +127,7 @@ def begin(place: Any, first: int) -> None:
     episode = episode_at(place)
     put_back(episode, first)
     warm_up(episode, episode.run)
-    if episode.counts[OVER] == GOES_ON:
-        go_on(episode)
+    go_on(episode)
 
 
 def play_on(place: Any) -> None:
@@ -149,8 +148,7 @@ def cost_of_reference(place: Any, first: int) -> float:
     machine, replay, coming = machine_at(episode.machine), replay_at(episode.replay), coming_at(episode.coming)
     begun = replay.log.size[0]
     replay.counts[STEPS], replay.counts[LEFT] = 0, _MANY
-    if episode.counts[OVER] == GOES_ON:
-        call_kernel(episode.engine, episode.reference)
+    call_kernel(episode.engine, episode.reference)
     if replay.counts[DONE] < len(coming.row):
         return np.nan
     return cost_of_runs(episode, machine, begun) / max(episode.counts[COUNTED], 1)
@@ -308,6 +306,8 @@ def leave_out_begun(episode: Episode) -> int:
 def warm_up(episode: Episode, run: Any) -> None:
     """Let the policy decide the first jobs, so that the machine is not empty at the first decision from outside.
 
+    Where the engine stops for more room, it stops there again for whoever goes on.
+
     No other job is there for it: of jobs that come at one instant, it decides the first, and those behind come when it
     has decided.
     """
@@ -317,8 +317,6 @@ def warm_up(episode: Episode, run: Any) -> None:
         replay.until[0] = coming.submit_time[coming.row[jobs - 1]]
         replay.counts[STEPS], replay.counts[LEFT], replay.counts[COMING] = 0, _MANY, jobs
         call_kernel(episode.engine, run)
-        if replay.counts[DONE] < jobs and replay.counts[BEYOND] == 0:
-            episode.counts[OVER] = LACKS_ROOM
         replay.until[0], replay.counts[BEYOND], replay.counts[COMING] = np.inf, 0, len(coming.row)
     episode.counts[COUNTED] = len(coming.row) - leave_out_begun(episode)
 

@@ -300,6 +300,75 @@ def test_there_is_room_for_many_more_runs() -> None:
     assert_same_runs(new.episode_schedule(), simulated(log, 10, 34, "easy"))  # the policy decides the rest
 
 
+def test_there_is_room_at_first_and_for_who_is_compared_with() -> None:
+    """Also where the warm-up needs more, and the policy of the reference."""
+    machine = failing(by_node=120, most=60)
+    env = SchedulingEnv(log_of_failing(2, machine=machine), k=6, jobs=2, warm_up=40)
+    env.reset(options={"first": 10})
+    assert env.slot._arena.sizes.kept > 64
+    assert_same_runs(env.episode_schedule(), simulated(env.slot.log, 10, 42, "easy"))
+    log = log_of_failing(2, machine=machine, reference="fcfs")
+    env = SchedulingEnv(log, k=6, jobs=40, warm_up=0, reward="wait")
+    _, _, info = play(env, head_or_wait, first=10)
+    wait = measure_jobs(simulated(log, 10, 40, "fcfs"))["wait"].mean()
+    assert info["reference_cost"] == pytest.approx(wait, rel=1e-12)
+
+
+def test_there_is_room_at_the_end() -> None:
+    """Where all that runs is lost at once, and so the episode ends: with the reward of its end, in vectors too."""
+    machine = replace(
+        draw_machine("count cores / 30 1", "1:0-29"),
+        outages=outages_of(*((node, 10, 20, DOWN, SURPRISE, -1) for node in range(30))),
+    )
+    jobs = np.arange(30)
+    trace = Trace.from_columns(
+        job_number=jobs + 1, submit_time=jobs // 15, run_time=0 * jobs + 50, requested_time=0 * jobs + 50
+    )
+    asked = {"requested_nodes": 1, "requested_cores_per_node": 1.0}
+    log = EpisodeLog(
+        trace.with_jobs(trace.jobs.assign(**asked)), machine=machine, on_outage="lost", heads="machine", compiled=False
+    )
+    rules: dict[str, Any] = {"k": 30, "jobs": 30, "warm_up": 0, "reward": "turnaround", "dense": False}
+    env = SchedulingEnv(log, **rules)
+    _, total, _ = play(env, lambda _, mask: int(mask.argmax()))
+    assert env.slot._arena.sizes.kept > 64
+    assert total == pytest.approx(-50.0, rel=1e-12)
+    envs = SchedulingVectorEnv(1, log, **rules)
+    _, told = envs.reset()
+    over, rewards = np.zeros(1, np.bool_), np.zeros(1)
+    while not over[0]:
+        _, rewards, over, _, told = envs.step(told["action_mask"].argmax(axis=1))
+    assert rewards.tolist() == [total]
+
+
+def test_it_is_not_over_while_a_node_may_go_down() -> None:
+    """All have started, but one is stopped, and starts again."""
+    machine = replace(draw_machine("cores / 4", "1:0"), outages=outages_of((0, 90, 170, DOWN, SURPRISE, -1)))
+    trace = three_jobs(submit=[0, 1, 2], run=[80, 50, 100], nodes=[1, 1, 1], cores=[1.0, 1.0, 1.0])
+    env = SchedulingEnv(EpisodeLog(trace, machine=machine, compiled=False), k=3, jobs=3, warm_up=0, reward="wait")
+    with all_interpreted():
+        env.reset()
+        env.step(0)
+        env.step(0)
+        assert not env.step(0)[2]
+        assert env.slot.machine.clock[0] == 170
+        _, reward, over, _, info = env.step(0)
+    assert (over, reward, info["cost"]) == (True, -168 / 3, 168 / 3)
+
+
+def test_who_needs_nodes_that_are_not_known_to_be_back() -> None:
+    """It has no reservation: all others go ahead that fit, and the time until it can start is seen as endless."""
+    machine = replace(draw_machine("count cores / 2 4", "1:0-1"), outages=outages_of((1, 5, 5000, DOWN, SURPRISE, -1)))
+    trace = three_jobs(submit=[6, 7, 8], run=[10, 20, 4000], nodes=[1, 2, 1], cores=[4.0, 4.0, 4.0])
+    env = SchedulingEnv(EpisodeLog(trace, machine=machine, compiled=False), k=3, jobs=3, warm_up=0)
+    with all_interpreted():
+        env.reset()
+        seen, _, _, _, info = env.step(0)
+    assert (env.slot.machine.clock[0], info["action_mask"].tolist()) == (16, [0, 1, 0, 1])
+    assert seen[:2, 3:5].tolist() == [[0, 0], [1, 1]]
+    assert seen[3, [0, 1, 3]].tolist() == [0.5, 1.0, 0.0]
+
+
 @pytest.mark.parametrize("steps", [9, 1000])
 def test_nothing_is_left_of_an_episode(steps: int) -> None:
     """After a reset, in the middle or at the end, all goes on as in an environment that played nothing."""
