@@ -81,11 +81,11 @@ def machine_of(name: str, begin: float, scratch: Path) -> MachineDescription:
     """Return a run's machine, with its accounts, their usage before, and outages."""
     folder, path = HERE / name, scratch / "outages.csv"
     path.write_text(outages_of(name, begin))
-    topology = folder / "topology.conf"
+    topology, usage = folder / "topology.conf", folder / "sshare_begin.txt"
     site = read_machine(folder / "slurm.conf").with_slurm(
         accounts=folder / "accounts.cfg",
         qos=folder / "qos.txt",
-        usage=folder / "sshare_begin.txt",
+        usage=usage if usage.exists() else None,
         topology=topology if topology.exists() else None,
         version="22.05",
     )

@@ -21,7 +21,7 @@ def try_start(given: Given, state: Dynamic, machine: Machine, job: int, partitio
     """Note that a job would start on what is written down for it, and give it its real nodes if it does start now.
 
     So the trials behind it in the same pass begin in a state that was there. It is noted how it would start at last: as
-    the log has it, if any trial of the instant has it so.
+    the log has it, if any trial of the instant has it so, the first of such.
     """
     now, order = machine.clock[NOW], state.counts[ORDER]
     state.trial[state.counts[TRIALS]] = job
@@ -32,7 +32,7 @@ def try_start(given: Given, state: Dynamic, machine: Machine, job: int, partitio
         if state.might_orders[job] == order:
             state.might_orders[job] = order + 1
     likeness = ON_ITS_NODES * int(is_as_logged(given, state, job)) + int(by == given.logged_by[job])
-    if state.would_last[job] != now or likeness >= state.would_like[job]:
+    if state.would_last[job] != now or likeness > state.would_like[job]:
         state.would_last[job], state.would_like[job] = now, likeness
         state.would_by[job], state.would_in[job] = by, partition
         state.would_count[job], first = state.held_count[job], given.first_held[job]
