@@ -55,3 +55,11 @@ def test_starts_at_moments_of_runs(tmp_path: Path) -> None:
     assert len(rows) > 200
     assert rows["real"].corr(rows["median"].replace(np.inf, 1e6), method="spearman") >= 0.6
     assert (rows["median"] - rows["real"]).abs().median() <= 60.0
+
+
+@pytest.mark.slow
+def test_a_job_that_is_preempted_as_it_starts(tmp_path: Path) -> None:
+    """Backfill starts a job and then one that preempts it, and the main scheduler looks at once: it waits."""
+    moment = Run(RUNS / "defaults1", tmp_path).moment(428.143)
+    starts = slurm_starts(queue_of(moment, tmp_path), moment.machine, past=moment.past, draws=40)
+    assert np.isfinite(starts.jobs["median"]).mean() > 0.9
