@@ -16,6 +16,7 @@ from swftools.formats.slurm.queue_snapshot import QueueSnapshot
 from swftools.kernel import FloatArray
 from swftools.keyed_random import uniforms
 from swftools.machines.node_table import NodeTable
+from swftools.machines.slurm_site import DEFAULTS, SlurmSite
 from swftools.parameters import is_whole
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.nodes.setup import table_at
@@ -199,8 +200,8 @@ def _one_run(
     row, driver = np.asarray(found.workload.coming.row, np.int64), found.driver
     waits = np.full(len(begun.frame), np.inf)
     waiting = np.isin(row, np.flatnonzero(~begun.frame["runs"].to_numpy(bool)))
-    seen, until = 0, begun.present
-    settled = begun.present + _settled(begun, table)
+    until = busy = begun.present
+    grace, settled = _grace(table), begun.present + _settled(begun, table)
     while not driver.is_over and until < begun.present + _LONGEST:
         until = begun.present + max(_GROWS * (until - begun.present), until - begun.present + _CHUNK)
         driver.go_on(until)
@@ -209,9 +210,9 @@ def _one_run(
         has_begun[log.job[: int(log.size[0])]] = True
         if (has_begun | ~waiting).all():
             break
-        if int(log.size[0]) == seen and until > settled and not np.isfinite(_last_end(driver, seen, until)):
+        busy = max(busy, float(log.end[: int(log.size[0])].max(initial=0.0)))
+        if until > max(busy, settled) + grace:
             break  # nobody runs, nobody comes, and nobody started: who waits does so for ever
-        seen = int(log.size[0])
     log = driver.replay.log
     for place in range(int(log.size[0])):
         job = int(row[log.job[place]])
@@ -234,17 +235,19 @@ def _of_queue(begun: SlurmQueue) -> Arrivals:
     return Arrivals(rows_of(jobs, rows), [names.get(each, "") for each in ids], come, lacking, limit, 0.0)
 
 
-def _last_end(driver: Any, runs: int, now: float) -> float:
-    """Return the last end of a run that is not over by now, s; minus infinity where nobody runs."""
-    ends = np.asarray(driver.replay.log.end[:runs])
-    return float(ends[ends > now].max(initial=-np.inf))
+def _grace(table: NodeTable) -> float:
+    """Return how long nothing may happen before it is certain that nothing does: two rounds of each scheduler, s."""
+    site = table.slurm or SlurmSite()
+    chosen = {**DEFAULTS, **site.scheduler}
+    periods = (chosen["bf_interval"], chosen["sched_interval"], site.priority.calc_period, site.requeue_delay, _CHUNK)
+    return 2.0 * max(periods)
 
 
 def _settled(begun: SlurmQueue, table: NodeTable) -> float:
     """Return how long it takes from now on until nothing that time alone changes will, s: outages, begin times."""
     outages = table.outages
     times = [*outages.begin.tolist(), *outages.end.tolist(), *begun.run.eligible_time.tolist(), begun.present]
-    return max(time for time in times if np.isfinite(time)) - begun.present + 2 * _CHUNK
+    return max(time for time in times if np.isfinite(time)) - begun.present
 
 
 def _ended(past: Trace | None) -> Jobs:

@@ -58,6 +58,18 @@ def test_of_a_long_past_days_are_drawn() -> None:
     assert seen == {(0,), (1, 2), (3,)}
 
 
+def test_of_a_past_that_is_no_whole_number_of_days_no_part_is_at_another_hour() -> None:
+    """Three days and a half: what came before the drawn day does not come behind it."""
+    come = -np.arange(1.0, 84.0) * 3600.0 - 0.0
+    found = came(*come, span=3.5 * DAY)
+    for draw in range(20):
+        rows, times = found.drawn(0, draw)
+        assert len(rows) == 24 or draw
+        hours = np.mod(come[rows] / 3600.0, 24.0)
+        assert np.isclose(np.mod(times / 3600.0, 24.0), hours).all()
+        assert (np.diff(come[rows]) > 0).all()
+
+
 def test_no_more_than_so_many() -> None:
     """The first count."""
     rows, times = came(-1.0, span=1.0, limit=DAY).drawn(0, 0)

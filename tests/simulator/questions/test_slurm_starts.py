@@ -107,6 +107,15 @@ def test_cores_by_node_count() -> None:
     }
 
 
+def test_a_job_may_have_more_nodes_than_the_queue_says_it_needs() -> None:
+    """Where no most is told: 5 CPUs of 1 node at least lie on two nodes of 4; of at most 1 they lie nowhere."""
+    waiting = "job cpus limit many max_nodes / 2 5 10 1 0 / 3 3 10 1 1"
+    assert medians(asked(table_of(), "", waiting)) == {"2": 0, "3": 0}
+    found = asked(table_of(), "", waiting.replace("1 0 /", "1 1 /"))
+    assert medians(found) == {"3": 0}
+    assert sum(found.left_out.values()) == 1
+
+
 def test_told_priorities_decide() -> None:
     """Jobs with all cores one after the other, by priority; by the weights they would be in order of submission."""
     site = table_of(priority=SlurmPriority(age=1000.0, calc_period=5.0))
