@@ -33,10 +33,10 @@ def beside(trace: Trace, **options: Any) -> Any:
 
 def test_the_same_jobs_are_measured() -> None:
     """Those that are simulated and whose start the log tells: neither the wide one nor the one without a start."""
-    trace = log_of(wait_time=[0, 0, 50, None, 60], requested_processors=[1, 1, 3, 1, 1])
+    trace = log_of(wait_time=[50, 0, 0, None, 60], requested_processors=[3, 1, 1, 1, 1])
     found = beside(trace)
     assert found.logged.jobs["job_number"].tolist() == [1, 2, 3, 5]
-    assert found.is_shared.tolist() == [True, True, False, True]
+    assert found.is_shared.tolist() == [False, True, True, True]
     assert found.logged.processors == 2
     assert found.sentence == ""
 

@@ -11,6 +11,7 @@ import pytest
 import swftools
 from swftools.machines.description import MachineDescription
 from swftools.simulator.slurm.alone import without_hopeless
+from swftools.simulator.slurm.requests import slurm_jobs_of
 from swftools.simulator.validation.report import validate
 from tests.examples import by_day
 from tests.naive.slurm_alone import why_never
@@ -52,7 +53,7 @@ pytestmark = pytest.mark.usefixtures("interpreted_by_day")
 
 
 def test_limits_that_a_job_exceeds_alone() -> None:
-    """Of time, of resources of all jobs, of numbers of jobs; usage before the log, which may decay, does not count."""
+    """Of time, of resources of all jobs, of numbers of jobs, of minutes."""
     found = simulated(
         {
             "submit_time": [0, 0, 0, 0, 0, 0, 0],
@@ -67,6 +68,17 @@ def test_limits_that_a_job_exceeds_alone() -> None:
         5: "would wait for ever in Slurm: AssocGrpJobsLimit",
         7: "would wait for ever in Slurm: AssocGrpCPUMinutesLimit",
     }
+
+
+def test_usage_before_the_log_does_not_count() -> None:
+    """As it decays: a hundred minutes of a limit of a hundred are used; alone a job may have all of them."""
+    account = {"name": "used", "users": [{"name": "4", "usage": 6000}], "grp_tres_mins": {"billing": 100}}
+    site = {**SITE, "slurm": {"enforce": "limits", "accounts": [account]}}
+    trace = swftools.Trace.from_columns(submit_time=[0, 0], user_id=[4, 4], requested_processors=[1, 1])
+    table = MachineDescription.from_mapping(site).simulated(trace.header)
+    jobs = slurm_jobs_of(trace, table)
+    found = without_hopeless(jobs, table, np.array([6000.0, 6001.0]), parameters={}, compiled=False)
+    assert [found.reasons[code] for code in found.code] == ["", "would wait for ever in Slurm: AssocGrpBillingMinutes"]
 
 
 def test_who_waits_for_one_that_never_starts() -> None:
