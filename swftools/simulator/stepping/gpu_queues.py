@@ -28,7 +28,7 @@ POLICIES = ("fcfs", "easy")
 
 
 class GpuSchedule(NamedTuple):
-    """A schedule, and by job number the GPUs that each job had on its node."""
+    """A schedule, and by row of the trace the GPUs that each job had on its node."""
 
     schedule: Schedule
     gpus: dict[int, list[int]]
@@ -103,7 +103,6 @@ class _Run:
     def __init__(self, trace: Trace, machine: NodeTable, cluster: Cluster, *, is_easy: bool) -> None:
         self.stepper = Stepper(trace, "easy", machine=machine)
         self.cluster, self.is_easy = cluster, is_easy
-        self.row = {number: row for row, number in enumerate(trace.jobs["job_number"].tolist())}
         self.held: dict[int, Held] = {}
         self.had: dict[int, list[int]] = {}
 
@@ -117,9 +116,13 @@ class _Run:
             self._decide()
         return GpuSchedule(stepper.schedule(), self.had)
 
+    def _row(self, job: int) -> int:
+        """Return the row of a job in the trace."""
+        return int(self.stepper._simulation._rows[job])
+
     def _kind(self, job: int) -> int:
         """Return the class of a job."""
-        return int(self.cluster.asks.which[self.row[self.stepper.job_number(job)]])
+        return int(self.cluster.asks.which[self._row(job)])
 
     def _start(self, job: int, node: int) -> None:
         """Start a job on a node."""
@@ -127,7 +130,7 @@ class _Run:
         held = self.cluster.begin(kind, node)
         self.stepper.start(job, nodes=[node])
         self.held[job] = held
-        self.had[self.stepper.job_number(job)] = [gpu for gpu in range(held.bits.bit_length()) if held.bits >> gpu & 1]
+        self.had[self._row(job)] = [gpu for gpu in range(held.bits.bit_length()) if held.bits >> gpu & 1]
 
     def _decide(self) -> None:
         """Start who may."""

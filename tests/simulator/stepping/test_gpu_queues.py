@@ -47,7 +47,7 @@ def test_three_shares_do_not_fit_on_two_gpus() -> None:
     three = jobs([(0, 10, 1, 0.6)] * 3)
     found = simulate_on_gpus(three, machine(2), "weng-best-fit")
     assert starts(found) == [0, 0, 10]
-    assert found.gpus == {1: [0], 2: [1], 3: [0]}
+    assert found.gpus == {0: [0], 1: [1], 2: [0]}
     assert simulate(three, "easy", machine=machine(2), compiled=False).jobs["start_time"].tolist() == [0, 0, 0]
 
 
@@ -76,7 +76,7 @@ def test_backfilling_takes_another_node() -> None:
     """Who would delay the first on its node, and fits another one too, goes there."""
     rows = [(0.0, 10.0, 1.0, 2.0), (0.0, 20.0, 1.0, 2.0), (1.0, 10.0, 1.0, 3.0), (2.0, 50.0, 1.0, 1.0)]
     found = simulate_on_gpus(jobs(rows), machine(3, 3), "random:ties=first")
-    assert found.gpus[4] == [2]
+    assert found.gpus[3] == [2]
     segments = found.schedule.segments.set_index("job_number")["nodes"]
     assert [list(segments[job]) for job in (1, 2, 3, 4)] == [[0, 0], [1, 1], [0, 0], [1, 1]]
     assert starts(found) == [0, 0, 10, 2]
@@ -129,8 +129,8 @@ def test_nobody_has_more_than_there_is(placement: str) -> None:
             rows["job_number"], rows["start_time"], rows["end_time"], rows["nodes"], strict=True
         ):
             if start <= time < end:
-                assert len(found.gpus[job]) == np.ceil(share[job])
-                for gpu in found.gpus[job]:
+                assert len(found.gpus[job - 1]) == np.ceil(share[job])
+                for gpu in found.gpus[job - 1]:
                     at = nodes[0], gpu
                     used[at] = used.get(at, 0.0) + min(share[job], 1.0)
         assert all(value <= 1.0 + 1e-9 for value in used.values())

@@ -10,7 +10,7 @@ import numpy as np
 
 from swftools.formats.accounting.records import Records
 from swftools.formats.registry import register_format
-from swftools.formats.tables.columns import column
+from swftools.formats.tables.columns import Declaration, column
 from swftools.formats.tables.json_rows import Row
 from swftools.formats.tables.published.openb import OpenB
 from swftools.formats.tables.rows import Sheet
@@ -37,7 +37,6 @@ class OpenBRequests(TableFormat):
             *("requested_cores_per_node", "requested_memory_per_node", "requested_gpus_per_node"),
         )
     } | {
-        "submit": column("creation_time", unit="s"),
         "requested_processors": column("num_gpu", times="gpu_milli", unit="milli", round_up=True, needed=True),
     }
     HAS_DATES = False
@@ -53,6 +52,11 @@ openb-pod-0000,12000,16384,1,1000
 openb-pod-0001,6000,12288,1,460
 openb-pod-0002,12000,24576,1,1000
 """
+
+    @property
+    def declaration(self) -> Declaration:
+        """What is declared of the table, which has no submissions: ``adapt`` adds them."""
+        return Declaration(self.COLUMNS, has_dates=self.HAS_DATES, is_part=True)
 
     def adapt(self, sheet: Sheet, records: Records, rows: Sequence[Row]) -> None:  # noqa: ARG002 (as the base has it)
         """Submit all pods at once, as no time is told."""

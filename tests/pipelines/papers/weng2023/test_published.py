@@ -210,4 +210,6 @@ def test_kept_tables() -> None:
     rows = table[(table["place"] == PAPER.tables[0].place) & table["is_chosen"]]
     assert len(rows) == 17 * 6
     assert rows.loc[rows["row"] == "default", "printed"].tolist() == MEANS["default"]
-    assert rows["is_reproduced"].dropna().all()
+    assert rows.loc[rows["column"] != "random", "is_reproduced"].dropna().tolist() == [True] * 25
+    runs = table[table["place"] == PAPER.chosen_tables("seeds")[0].place]
+    assert runs["is_reproduced"].dropna().tolist() == [True] * 250

@@ -140,6 +140,14 @@ def test_ties(by_hand: None) -> None:
     assert [node for node, _ in placed(other, full, "gpu-clustering:ties=fragments")] == [1, 1]
 
 
+def test_first_gpu_of_equal_ones(by_hand: None) -> None:
+    """Where nobody asks for GPUs all of a node is a fragment anyhow, and the first GPU is as good as another."""
+    typical = Typical(np.array([1.0]), np.array([0]), np.array([0]), np.array([0]), np.array([-1]))
+    pods = [Pod(0, 0, 1, 200), Pod(0, 0, 1, 300), Pod(0, 0, 1, 600)]
+    found = placed([Node(8000, 64, (1000,) * 2, "A")], pods, "fgd", typical=typical)
+    assert found == [(0, [0]), (0, [0]), (0, [1])]
+
+
 def test_exact_scores(by_hand: None) -> None:
     """Scores that differ by less than one are a tie, unless they are compared as they are."""
     nodes = [Node(8000, 64, (1000,), "A"), Node(8000, 64, (1000,), "B"), Node(8000, 64, (1000,), "A")]
