@@ -81,9 +81,8 @@ def told_by(rows: Rows, parameters: BoundsOfWaits) -> dict[str, FloatArray]:
     course = course_of(rows)
     told = {parameters.method: _rival(rows, parameters, course)}
     if parameters.method == BOOSTED:
-        adapting, steady = (
-            ConformalGradientBoosting(quantile=parameters.quantile, **rate) for rate in ({}, {"rate": 0.0})
-        )
+        adapting = ConformalGradientBoosting(quantile=parameters.quantile)
+        steady = ConformalGradientBoosting(quantile=parameters.quantile, rate=0.0)
         told |= {CALIBRATED: adapting.bounds(told[BOOSTED], course), STEADY: steady.bounds(told[BOOSTED], course)}
     return told
 
