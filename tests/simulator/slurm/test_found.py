@@ -17,7 +17,7 @@ from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm.memory import slurm_memory
 from swftools.simulator.slurm.starting import note_change
-from swftools.simulator.slurm.state import BITS, CHANGES, STARTS_AND_ENDS, UNKNOWN, WORDS, count_nodes
+from swftools.simulator.slurm.state import BITS, CHANGES, RUNNERS, STARTS_AND_ENDS, UNKNOWN, WORDS, count_nodes
 from tests.interpreted import all_interpreted
 from tests.machines.tables import machine
 
@@ -148,3 +148,29 @@ def test_another_question(other: str) -> None:
         if other == "nodes":
             state.available[0] = 0b10
         assert not found.is_known(given, state, 0, 1, int(other == "partition"))
+
+
+def test_nothing_is_kept_while_a_job_is_beyond_its_limit() -> None:
+    """When it ends depends on what time it is."""
+    with all_interpreted():
+        memory = slurm_memory(None, {}, 2)
+        given, state = memory.given, memory.state
+        state.counts[RUNNERS], state.runner[0], state.limit_end[1] = 1, 1, 100.0
+
+        assert found.slot_if_kept(given, state, 0, 0, 99.0) != UNKNOWN
+        assert found.slot_if_kept(given, state, 0, 0, 100.0) == UNKNOWN
+
+
+def test_who_can_start_at_once_is_placed_anew() -> None:
+    """What is kept does not say on which nodes tasks lie, which a start needs; a later start does not."""
+    with all_interpreted():
+        memory = slurm_memory(None, {}, 2)
+        given, state = memory.given, memory.state
+        state.available[0] = 1
+        assert will_run.will_run(given, state, 0, 0, 5.0, 5.0, False) == 5.0
+        state.chosen[0] = state.picked[0] = 7
+        assert will_run.will_run(given, state, 1, 0, 6.0, 6.0, False) == 6.0
+        assert (state.chosen[0], state.picked[0]) == (0, 1)
+        state.chosen[0] = state.picked[0] = 7
+        assert will_run.will_run(given, state, 1, 0, 7.0, 60.0, False) == 7.0
+        assert (state.chosen[0], state.picked[0]) == (7, 1)
