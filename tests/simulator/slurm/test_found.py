@@ -16,8 +16,17 @@ import swftools
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm.memory import slurm_memory
-from swftools.simulator.slurm.starting import note_change
-from swftools.simulator.slurm.state import BITS, CHANGES, RUNNERS, STARTS_AND_ENDS, UNKNOWN, WORDS, count_nodes
+from swftools.simulator.slurm.starting import list_as_running, note_change
+from swftools.simulator.slurm.state import (
+    BITS,
+    CHANGES,
+    LOOKED_UNTIL,
+    RUNNERS,
+    STARTS_AND_ENDS,
+    UNKNOWN,
+    WORDS,
+    count_nodes,
+)
 from tests.interpreted import all_interpreted
 from tests.machines.tables import machine
 
@@ -174,3 +183,18 @@ def test_who_can_start_at_once_is_placed_anew() -> None:
         state.chosen[0] = state.picked[0] = 7
         assert will_run.will_run(given, state, 1, 0, 7.0, 60.0, False) == 7.0
         assert (state.chosen[0], state.picked[0]) == (7, 1)
+
+
+@pytest.mark.parametrize(("others", "until"), [((), np.inf), ((200.0,), 200.0), ((45.0,), np.inf)])
+def test_up_to_which_end_is_looked(others: tuple[float, ...], until: float) -> None:
+    """To the one behind the window in which enough has ended; where all have, a later one could have been in it."""
+    with all_interpreted():
+        memory = slurm_memory(None, {}, 4)
+        given, state = memory.given, memory.state
+        state.available[0] = 1
+        for job, end in enumerate((40.0, *others)):  # only the first one has a node
+            state.held_node[given.first_held[job]], state.held_cores[given.first_held[job]] = 0, 1
+            state.held_count[job], state.limit_end[job] = int(job == 0), end
+            list_as_running(given, state, job, 0)
+        assert will_run.will_run(given, state, 3, 0, 0.0, 0.0, False) == 40.0
+        assert state.clock[LOOKED_UNTIL] == until
