@@ -18,15 +18,21 @@ from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm.memory import slurm_memory
 from swftools.simulator.slurm.starting import list_as_running, note_change
 from swftools.simulator.slurm.state import (
+    BEHIND_NODES,
     BITS,
     CHANGES,
+    FIRST_NODE,
     LOOKED_UNTIL,
     RUNNERS,
     STARTS_AND_ENDS,
     UNKNOWN,
+    USABLE_CORES,
+    USABLE_NODES,
     WORDS,
+    Amounts,
     count_nodes,
 )
+from swftools.simulator.slurm.usable import look_at_nodes, wanted_of
 from tests.interpreted import all_interpreted
 from tests.machines.tables import machine
 
@@ -198,3 +204,19 @@ def test_up_to_which_end_is_looked(others: tuple[float, ...], until: float) -> N
             list_as_running(given, state, job, 0)
         assert will_run.will_run(given, state, 3, 0, 0.0, 0.0, False) == 40.0
         assert state.clock[LOOKED_UNTIL] == until
+
+
+@pytest.mark.parametrize("words", [(0, 0, 0), (5, 0, 0), (0, 5, 0), (0, 0, 1), (1, 0, 4), (1 << 61, 1, 0)])
+def test_all_available_nodes_are_looked_at(words: tuple[int, ...]) -> None:
+    """Of sets in three words, the last of which is not full, and no others."""
+    nodes = 2 * BITS + 3
+    expected = [node for node in range(nodes) if words[node // BITS] >> node % BITS & 1]
+    with all_interpreted():
+        memory = slurm_memory(None, {}, 1)
+        state = memory.state._replace(free_cores=np.zeros(nodes, np.int64))
+        state.counts[WORDS], nothing = len(words), np.zeros(nodes, np.int64)
+        amounts = Amounts(nothing + 4, nothing + 1000, nothing, nothing)
+        look_at_nodes(state, wanted_of(memory.given, 0, 0), np.array(words, np.int64), amounts)
+    assert np.flatnonzero(state.free_cores).tolist() == expected
+    assert (state.counts[USABLE_NODES], state.counts[USABLE_CORES]) == (len(expected), 4 * len(expected))
+    assert all(state.counts[FIRST_NODE] <= node < state.counts[BEHIND_NODES] for node in expected)
