@@ -3,10 +3,10 @@
 
 Reading chosen
     The log: the last 1,500 pods of the default workload, by their own submissions and run times. The whole cluster has
-    no queue of them, as at most 65 of its 6,212 GPUs are in use at once: so they run on ten nodes that are drawn. The
-    generated log: 2,000 jobs of Lublin and Feitelson's model, each with the request of a pod that is drawn, submitted
-    so that they ask for 70 % of the GPUs of ten nodes. Pods request no time: the policy is told their run times. CPU is
-    rounded up to whole cores.
+    no queue of them, as at most 65 of its 6,212 GPUs are in use at once, nor have ten nodes: so they run on four that
+    are drawn; who does not fit these is left out. The generated log: 800 jobs of Lublin and Feitelson's model, each
+    with the request of a pod that is drawn, submitted so that they ask for 70 % of the GPUs of ten nodes. Pods request
+    no time: the policy is told their run times. CPU is rounded up to whole cores.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class QueueOfGpus(Parameters):
     source: str = choice(*SOURCES)
     jobs: int = whole(1500, least=1)
     nodes: int = whole(10, least=1)
-    machines: int = whole(3, least=1)
+    machines: int = whole(5, least=1)
     load: float = number(0.7, above=0, most=10)
 
 
@@ -94,8 +94,8 @@ def measures_of(found: GpuSchedule) -> dict[str, float]:
 
 def queue_run(quick: bool, source: str) -> Run:
     """Return the run of a source."""
-    jobs = 1500 if source == "log" else 800
-    return Run("queue", QueueOfGpus(source, 30, 4, 2) if quick else QueueOfGpus(source, jobs))
+    usual = QueueOfGpus(source, 1500, 4) if source == "log" else QueueOfGpus(source, 800, 10)
+    return Run("queue", QueueOfGpus(source, 30, 4, 2) if quick else usual)
 
 
 def plan_queues(log: str, quick: bool) -> list[Run]:
