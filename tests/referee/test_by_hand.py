@@ -14,7 +14,7 @@ from swftools.errors import ParameterError
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmPartition, SlurmPriority, SlurmSite
 from swftools.referee import Report, referee
-from swftools.referee.followed import followed_run
+from swftools.referee.followed import followed_run, with_all_ends
 from swftools.referee.forced import ForcedRun
 from swftools.simulator.slurm.state import MECHANISMS
 from swftools.trace import Trace
@@ -219,16 +219,34 @@ def test_a_job_of_the_same_second_may_have_come_behind_a_pass() -> None:
     assert (figures["right"], figures["on_nodes"]) == (1.0, 1.0)
 
 
+CYCLES = """
+job submit start run limit cpus nodes by
+a   0      0     60  60    4    0     SchedMain
+b   0      0     {}  60    4    1     SchedMain
+c   1      60    20  20    8    0,1   SchedBackfill
+d   2      {}    9   9     2    1     SchedBackfill
+"""
+"""c lets nobody behind it start by the main scheduler."""
+
+
 def test_no_cycle_is_tried_shortly_before_one_that_the_log_shows() -> None:
-    """Cycles are at least 5 s apart. The log shows one at 8 and one at 13 s: so there was none at 10, when b ends."""
-    text = """
-    job submit start run limit cpus nodes by
-    a   0      0     60  60    4    0     SchedMain
-    b   0      0     10  60    4    1     SchedMain
-    c   1      60    20  20    8    0,1   SchedBackfill
-    d   2      13    9   9     2    1     SchedBackfill
-    """
-    assert referee(log_of(text), table(), compiled=False, tolerance=2.0).figures["early"] == 0
+    """Cycles are at least 5 s apart, and the log shows one at 13 s: so there was none at 10, after b's end."""
+    assert referee(log_of(CYCLES.format(9, 13)), table(), compiled=False, tolerance=2.0).figures["early"] == 0
+
+
+def test_a_start_is_early_only_if_it_is_so_in_each_order() -> None:
+    """The cycle at 10 s may have been before b ended in that second; but at 9 s b had ended for sure."""
+    for end, early in [(10, 0), (9, 1)]:
+        report = referee(log_of(CYCLES.format(end, 15)), table(), compiled=False, tolerance=4.0)
+        assert report.figures["early"] == early
+
+
+def test_jobs_that_run_at_the_end_do_so_until_then() -> None:
+    """Their runs end behind all that the log tells."""
+    trace = log_of()
+    jobs = trace.jobs.assign(run_time=trace.jobs["run_time"].mask(trace.jobs["log_id"] == "a"))
+    assert with_all_ends(trace.with_jobs(jobs)).jobs["run_time"].tolist() == [111.0, 30.0, 20.0, 9.0, 60.0]
+    assert with_all_ends(trace) is trace
 
 
 def test_jobs_that_start_together_are_put_where_each_fits() -> None:

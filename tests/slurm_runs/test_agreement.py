@@ -9,7 +9,7 @@ import pytest
 
 from tests.slurm_runs.agreement import FOUND_WITH, all_runs, held_against, outages_of
 
-HELD_BACK = ("nofair", "repeat2")
+HELD_BACK = ("nofair", "defaults2")
 
 
 def test_outages_of_a_run() -> None:
