@@ -239,9 +239,8 @@ def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False, is_printed
         title = f"policy {place}" if is_long else policy
         legend += [f"{title}: `{policy}`\n"] * is_long
         columns.append([title, *(_cell(rows[name], said[name], longest[name]) for name in units)])
-        if len(reasons):
-            known = policy in reasons  # of a log it is not told
-            waits.append([title, *(map(number, reasons[policy]) if known else [""] * len(reasons))])
+        if policy in reasons:  # of a log it is not told
+            waits.append([title, *map(number, reasons[policy])])
     tables = [*_in_width(["measure", *heads], columns)]
     if len(reasons):
         tables += _in_width(["job-hours waited", *map(reason_in_words, reasons.index)], waits)
