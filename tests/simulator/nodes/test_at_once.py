@@ -14,8 +14,9 @@ import pytest
 from swftools.machines.outages import DOWN, DRAIN
 from swftools.simulator import Simulation
 from swftools.simulator.machine.state import NOW, SUBMITTED
+from swftools.simulator.machine.waiting_queue import NOBODY
 from swftools.simulator.nodes.at_once import count_lacking
-from swftools.simulator.nodes.planned import NodesPlan
+from swftools.simulator.nodes.planned import ANY_NODE, NodesPlan, earliest_on_nodes
 from swftools.simulator.nodes.timelines import NO_STEP, PARTS, ROUNDING
 from swftools.simulator.nodes.words import suffices
 from tests.interpreted import all_interpreted
@@ -157,9 +158,20 @@ def jobs_to_come_sooner(simulation: Simulation) -> Iterator[tuple[int, int, floa
         yield job, int(lacking), float(soonest), float(plan.end[job] - plan.begin[job])
 
 
+def earliest(simulation: Simulation, job: int, since: float) -> float:
+    """Return when a reservation could begin, from a time on before which it cannot; when it does if none is sooner."""
+    machine: Any = simulation._machine
+    plan = simulation._driver.decider.memory.plan
+    search = simulation._driver.called.kind.kernel_of(earliest_on_nodes).py_func
+    with all_interpreted():
+        begin, group = search(machine, plan, job, since, float(plan.begin[job]), ANY_NODE)
+    assert (group == NOBODY) == (begin == plan.begin[job])
+    return float(begin)
+
+
 @pytest.mark.parametrize("policy", ["conservative", "conservative-fixed"])
 def test_by_parts_of_time(engine: Engine, policy: str) -> None:  # noqa: F811
-    """So many lack as the slow twin says, and no more than really do."""
+    """So many lack as the slow twin says, and no more than really do; who can come sooner gets the earliest time."""
     told, is_later = [], False
     for seed in range(4):
         for simulation in moments(policy, seed, engine):
@@ -174,6 +186,8 @@ def test_by_parts_of_time(engine: Engine, policy: str) -> None:  # noqa: F811
                 assert lacking <= max(machine.asked.nodes[job] - most, 0)
                 assert soonest <= first
                 told.append(lacking)
+                for since in {float(machine.clock[NOW]), min(soonest, float(plan.begin[job]))}:
+                    assert earliest(simulation, job, since) == min(first, plan.begin[job])
                 is_later |= machine.clock[NOW] < soonest < np.inf
     assert is_later
     assert {0, 1, 2, 3, 4} <= set(told)

@@ -94,7 +94,7 @@ def test_as_the_steps_say(seed: int) -> None:
                 since = gone
 
 
-@pytest.mark.parametrize("need", [ALONE, SHARED, SMALL])
+@pytest.mark.parametrize("need", [ALONE, SHARED, SMALL], ids=["whole", "shared", "small"])
 def test_nodes_that_may_have_room(need: int) -> None:
     """Listed are the job's own nodes and those of which gaps say that they may have room; and who has room is there."""
     said = []
