@@ -17,6 +17,9 @@ from pipelines.papers.popa2023.polls import THEIRS
 from pipelines.papers.popa2023.tables import SLURM
 from pipelines.papers.statements import Outcome, read_statements
 
+FEW_DAYS = 3
+"""In each half of the days, at least."""
+
 
 def plan_statements(log: str, quick: bool) -> list[Run]:
     """Return the runs that decide."""
@@ -37,11 +40,14 @@ def closer_than_slurm(found: Measurements, quick: bool) -> Outcome:  # noqa: ARG
 
 
 def no_gain_by_days(found: Measurements, quick: bool, log: str) -> Outcome:
-    """Return by how much the error of the later half of the days asked is above that of the earlier half."""
+    """Return by how much the error of the later half of the days asked is above that of the earlier half.
+
+    Fewer than three days a half tell nothing: their spread is not known.
+    """
     run = past_run(quick, BOOSTING, THEIRS)
     values, rows = (np.array(list(by_day(found, log, run, name).values())) for name in ("mse", "rows"))
     half = len(values) // 2
-    if not half:
+    if half < FEW_DAYS:
         return Outcome(nan, {"apart": nan})
     early, late = weighted(values[:half], rows[:half]), weighted(values[half:], rows[half:])
     error = float(np.hypot(early[1], late[1]))

@@ -68,6 +68,7 @@ def test_checks() -> None:
     table.loc[2, ["norm_share_poll", "effect_use_poll", "level_fs_poll"]] = [0.0, 0.0, np.nan]
     table.loc[4, ["effect_use_poll", "level_fs_poll"]] = [0.0, np.inf]
     table.loc[3, "eligible_time"] = "2021-05-02 12:00:01"
+    table.loc[4, "eligible_time"] = "2021-05-02 12:00:00"  # at the poll, and so not after it
     found = measure_checks(replace(polls, table=table, found=polls.found[:1]), ChecksOfRows(), 0)
     assert {name: value(found, "all", name) for name in dict.fromkeys(found["measure"])} == {
         "files": 2,

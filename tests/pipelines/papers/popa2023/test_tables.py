@@ -163,11 +163,13 @@ def test_more_days() -> None:
         (CEDAR, "more days", (9.0, 9.0), False),
         (GRAHAM, "same of Graham", (9.0, 9.0), False),
     ):
-        values = [1.0, 3.0, *late]
+        values = [1.0, 3.0, 2.0, *late, sum(late) / 2]
         rows = [(log, run, "day", f"d{i}", "mse", value) for i, value in enumerate(values)]
-        rows += [(log, run, "day", f"d{i}", "rows", 10.0) for i in range(4)]
+        rows += [(log, run, "day", f"d{i}", "rows", 10.0) for i in range(6)]
         found = statement(words, *rows)
         assert (found["ours"], found["is_reproduced"]) == (pytest.approx(sum(late) / 2 - 2.0), holds)
+        few = statement(words, *(row for row in rows if row[3] != "d5"))
+        assert pd.isna(few["is_reproduced"])
 
 
 def test_errors_of_days() -> None:
