@@ -149,7 +149,8 @@ def test_another_version_is_another_key(tmp_path: Path, monkeypatch: pytest.Monk
         (
             ["nurmi2008"],
             "there are: barsanti2006, barsanti2006-beyond, chiang2008, chiang2008-large, lee2009, lee2009-beyond, "
-            "nurmi2009, nurmi2009-beyond, popa2023, popa2023-beyond, yuan2010; did you mean nurmi2009?",
+            "nurmi2009, nurmi2009-beyond, popa2023, popa2023-beyond, weng2023, weng2023-beyond, yuan2010; did you "
+            "mean nurmi2009?",
         ),
         (["nurmi2009", "--table", "4.3"], "has no table '4.3' here; there are: 3.2, 4.1, 4.2"),
         (["nurmi2009", "--logs", f"{SHIPPED_LOG},{SHIPPED_LOG}"], "a log is named twice"),
