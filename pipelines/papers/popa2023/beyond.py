@@ -240,7 +240,6 @@ def draw_bounds(measurements: pd.DataFrame) -> Figure:
             place.plot(list(curve), list(curve.values()), label=NAMES[method], markersize=3.5, **look_at(number))
         place.axhline(TARGET, color="black", linestyle=":", linewidth=1.0)
         place.set(title=name_of(log), ylabel="share within the bound", ylim=(0.0, 1.02))
-        place.set_xticks(range(1), [])
         place.tick_params(axis="x", rotation=45)
         days = list(_curve(found, log, BOOSTED))
         place.set_xticks(range(0, len(days), 5), days[::5])
