@@ -14,12 +14,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from pipelines.logs import load_log
 from swftools import MachineDescription, NodeFailures, Trace, draw_failures, measure, simulate
 from swftools.checkpoints import generate_checkpoint_survey, infer_checkpoints
 from swftools.errors import SwfToolsError
-from swftools.machines.node_table import NodeTable
 
 DAY, HOUR = 86_400, 3_600
 
@@ -42,7 +42,7 @@ def with_checkpoints(trace: Trace) -> dict[str, tuple[Trace, str]]:
     return {"none": (surveyed, "requeue"), "survey": (surveyed, "checkpoint"), "hourly": (hourly, "checkpoint")}
 
 
-def rows_of(trace: Trace, nodes: NodeTable, days: list[float], seeds: int) -> Iterator[list[str]]:
+def rows_of(trace: Trace, nodes: Any, days: list[float], seeds: int) -> Iterator[list[str]]:
     """Yield a row of the table for each mean time between failures of a node, in days."""
     jobs, last = with_checkpoints(trace), float(trace.jobs["submit_time"].max())
     for each in days:
@@ -56,7 +56,7 @@ def rows_of(trace: Trace, nodes: NodeTable, days: list[float], seeds: int) -> It
         yield [f"{each:g} days", f"{failures:,.0f}", *lost, *means]
 
 
-def _measured(jobs: Trace, rule: str, machine: NodeTable) -> tuple[float, float]:
+def _measured(jobs: Trace, rule: str, machine: Any) -> tuple[float, float]:
     """Return lost work, as a share of what the jobs need, and the mean wait, s."""
     schedule = simulate(jobs, "easy", machine=machine, on_outage=rule)
     found = measure(schedule).set_index(["measure", "statistic"])["value"]

@@ -17,8 +17,10 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
+from pipelines.catalog import read_catalog
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.generated import find_model, generate_log
+from pipelines.logs.tables import read_tables
 from pipelines.papers import find_paper, list_papers
 from pipelines.papers.cells import compare
 from pipelines.papers.paper import Measurements, Paper, Run
@@ -351,13 +353,13 @@ def evaluate_output() -> Iterator[Any]:
 def paper_output(stage: str) -> Iterator[Any]:
     """Yield what the experiments of a paper measure where they are to be quick."""
     paper = PAPERS[stage]
-    yield from _measured(paper, paper.runs(paper.tables, SHIPPED_LOG, quick=True))
+    yield from _measured(paper, paper.runs(paper.tables, paper.excerpt, quick=True))
 
 
 def few_runs_output(stage: str) -> Iterator[Any]:
     """Yield the same of the first and the last run of each experiment only."""
     paper = PAPERS[stage]
-    runs = paper.runs(paper.tables, SHIPPED_LOG, quick=True)
+    runs = paper.runs(paper.tables, paper.excerpt, quick=True)
     firsts = {run.experiment: run for run in reversed(runs)}
     lasts = {run.experiment: run for run in runs}
     yield from _measured(paper, [run for run in runs if run in (firsts[run.experiment], lasts[run.experiment])])
@@ -365,9 +367,10 @@ def few_runs_output(stage: str) -> Iterator[Any]:
 
 def _measured(paper: Paper, runs: list[Run]) -> Iterator[Any]:
     """Yield what some runs measure."""
-    trace, _ = cleaned("shipped")
+    is_of_tables = paper.reads == "tables"
+    subject: Any = read_tables(read_catalog().tables[paper.excerpt]) if is_of_tables else cleaned("shipped")[0]
     for run in runs:
-        found = remembered(paper.experiments[run.experiment])(trace, run.parameters, run.seed)
+        found = remembered(paper.experiments[run.experiment])(subject, run.parameters, run.seed)
         yield run.text
         yield plain(found.to_numpy().tolist())
 

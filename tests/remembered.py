@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from pipelines.logs.tables import Tables
 from pipelines.papers.paper import Experiment, Paper
 from swftools.trace import Trace
 
@@ -35,8 +36,10 @@ def remember(paper: Paper, patch: pytest.MonkeyPatch) -> None:
         patch.setitem(paper.experiments, name, replace(experiment, function=remembered(experiment)))
 
 
-def _told(trace: Trace) -> str:
-    """Return a hash of all that an experiment may see of a trace."""
+def _told(trace: Trace | Tables) -> str:
+    """Return a hash of all that an experiment may see of a trace, or of tables that are none."""
+    if isinstance(trace, Tables):
+        return hashlib.sha256(trace.table.to_csv().encode() + repr((trace.name, trace.files)).encode()).hexdigest()
     rows = pd.util.hash_pandas_object(trace.jobs, index=False).to_numpy().tobytes()
     told = (list(trace.jobs.columns), trace.header.to_lines(), trace.processors)
     return hashlib.sha256(rows + repr(told).encode()).hexdigest()

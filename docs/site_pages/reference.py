@@ -22,6 +22,7 @@ PACKAGES = {
     "swftools.estimates": "How good requested times are.",
     "swftools.drift": "How far the last weeks are from the year before.",
     "swftools.checkpoints": "Checkpoints of jobs, from surveys of users.",
+    "swftools.waits": "Why users wait: how long, who, and for what.",
     "swftools.energy": "Energy of finished schedules: power over time, cost, carbon.",
     "swftools.market": "Prices of finished schedules.",
     "swftools.live": "Waits that become known while a machine runs: events as they come, a journal, bounds meanwhile.",

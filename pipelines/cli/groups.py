@@ -20,7 +20,7 @@ from swftools.parameters.spelling import as_known, did_you_mean, folded
 
 _OTHER_WORDS = {
     **dict.fromkeys(("info", "show", "summary", "summarize", "stats", "head"), "describe LOG"),
-    **dict.fromkeys(("waits", "wait"), "describe LOG, and swftools plot --picture waits LOG"),
+    "wait": "waits LOG, and swftools plot --picture waits LOG",
     **dict.fromkeys(("policy",), "policies"),
     **dict.fromkeys(("picture", "draw"), "pictures, and swftools plot LOG --picture NAME"),
     **dict.fromkeys(("clean", "read"), "convert LOG OUTPUT"),

@@ -70,7 +70,7 @@ def why_users_wait(  # noqa: PLR0913, PLR0917 (an argument an option)
 
     \b
     Examples: swftools waits sacct.txt --machine site.yaml
-              swftools waits sacct.txt --machine site.yaml --by account,hour -o waits
+              swftools waits sacct.txt --machine site.yaml --by account -o waits
     """
     if output:
         if Path(output).exists() and not Path(output).is_dir():

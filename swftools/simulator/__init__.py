@@ -38,6 +38,7 @@ from swftools.simulator.metrics.over_time_on_nodes import nodes_over_time
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.prediction_errors import prediction_errors
 from swftools.simulator.metrics.wait_reasons import sum_wait_reasons, wait_reasons, wait_reasons_over_time
+from swftools.simulator.nodes.gpus.inflation import inflate
 from swftools.simulator.policies.easy import start_heads
 from swftools.simulator.policies.ordered_easy import backfill_in_turn
 from swftools.simulator.policies.pv_easy import Manner, PvEasyParameters, by_key, decide_pv_easy, no_shadow
@@ -60,6 +61,7 @@ from swftools.simulator.search.decision import explain_decision
 from swftools.simulator.search.measures import planned_measure
 from swftools.simulator.search.notes import recorded_search
 from swftools.simulator.simulation import Simulation
+from swftools.simulator.stepping.gpu_queues import simulate_on_gpus
 from swftools.simulator.stepping.python_policies import python_policy
 from swftools.simulator.stepping.stepper import Stepper
 from swftools.simulator.validation.report import ValidationReport, validate
@@ -115,6 +117,7 @@ __all__ = [
     "free",
     "free_windows",
     "hold",
+    "inflate",
     "list_policies",
     "list_predictors",
     "logged_schedule",
@@ -140,6 +143,7 @@ __all__ = [
     "renumber",
     "resize",
     "simulate",
+    "simulate_on_gpus",
     "slurm_starts",
     "start",
     "start_delay",

@@ -41,11 +41,12 @@ print(json.dumps([count, names, steps, are_kept()]))
 OF_FEW = re.compile(
     r"swftools\.simulator\.nodes\."
     r"((choosing|placements\.(contiguous|dot_product|fewest_switches|gpu_packing|worst_fit))\..*|"
+    r"(gpus|placements\.(fgd|gpu_clustering|random|weng_\w+))\..*|"
     r"words\.(memory_in|gpus_in|without_gpus)|easy\.fill_before_on_nodes|(acts|forking|away\.\w+)\..*)|"
-    r"swftools\.learning\.(episode_on_nodes|observed_nodes)\..*|swftools\.simulator\.slurm\..*"
+    r"swftools\.learning\.(episode_on_nodes|observed_nodes|episode_away|observed_away)\..*|swftools\.simulator\.slurm\..*"
 )
-"""Kernels that few use, made when one is first used: those of placements, each of which would take EASY 7 s, of nodes
-that are away, of steppers and episodes on nodes, of Slurm's rules."""
+"""Kernels that few use, made when one is first used: those of placements, each of which would take EASY 7 s, of shared
+GPUs, of nodes that are away, of steppers and episodes on nodes, of Slurm's rules."""
 
 
 class Warmed(NamedTuple):

@@ -28,7 +28,8 @@ def begin_in_place(given: Given, state: Dynamic, machine: Machine) -> None:
     drop_dead(state, machine)
     for place in range(state.counts[ENTRIES]):
         job = state.entry_job[place]
-        state.eligible[job] = np.fmin(state.eligible[job], given.told_eligible[job])  # NaN: it is not told
+        if given.told_eligible[job] < state.eligible[job]:  # noqa: PLR1730 (it may be NaN: it is not told)
+            state.eligible[job] = given.told_eligible[job]
     take_told_priorities(given, state, machine)
     calculate(given, state, machine)
 

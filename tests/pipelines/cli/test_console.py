@@ -193,7 +193,10 @@ def test_json_of_data_sets(log: Path, tmp_path: Path) -> None:
     done = run(words, tmp_path)
     assert done.returncode == 0, done.stderr
     published = json.loads(done.stdout)
-    assert (published["data_set"], {row["policy"] for row in published["rows"]}) == ("small-policies", {"fcfs", "easy"})
+    assert (published["data_set"], {row["policy"] for row in published["rows"]}) == (
+        "small-policies",
+        {"logged", "fcfs", "easy"},
+    )
     assert json.loads(run(words, tmp_path).stdout) == published
     at = ["--data-root", root, "--json"]
     (listed,) = told("versions", *at)

@@ -177,11 +177,18 @@ def test_pictures_are_of_the_machine(files: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "flags", [("--machine", "site.yaml"), ("--change", "x"), ("--placement", "best-fit"), ("--heads", "machine")]
+    ("command", "flags"),
+    [
+        ("plot", ("--machine", "site.yaml")),
+        *(
+            (command, flags)
+            for command in ("plot", "report")
+            for flags in (("--change", "x"), ("--placement", "best-fit"), ("--heads", "machine"))
+        ),
+    ],
 )
-@pytest.mark.parametrize("command", ["plot", "report"])
 def test_a_log_runs_nowhere_without_a_policy(files: Path, command: str, flags: tuple[str, ...]) -> None:
-    """What says where a schedule runs is refused where none is made."""
+    """What says where a schedule runs is refused where none is made; a report has that of the log."""
     done = call(command, "small.swf", *flags)
     assert done.exit_code == WRONG_COMMAND
     assert f"error: {flags[0]} says how a policy's schedule runs; give --policy too" in done.output

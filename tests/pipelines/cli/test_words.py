@@ -105,7 +105,7 @@ def test_pictures_complete_by_tab() -> None:
     [
         (["mine.swf"], "it is a log: swftools describe mine.swf"),
         (["info"], "see swftools describe LOG"),
-        (["waits"], "swftools plot --picture waits LOG"),
+        (["wait"], "swftools waits LOG, and swftools plot --picture waits LOG"),
         (["desribe"], "did you mean describe?"),
         (["compare", "mine.swf", "--policies", "fcfs", "easy"], "--policies ...,easy"),
         (["compare", "--log", "mine.swf", "--policies", "fcfs", "Easy"], "separated by commas"),

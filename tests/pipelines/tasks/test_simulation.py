@@ -46,14 +46,14 @@ def test_one_command_prints_the_table_and_says_how_to_read_it(tmp_path: Path) ->
     first = run([*LUIGI, "ComparePolicies"], tmp_path)
     assert 0 == first.returncode, first.stderr
     lines = first.stdout.splitlines()
-    assert ["measure", "fcfs", "easy", "conservative"] == lines[0].replace("|", " ").split()
+    assert ["measure", "logged", "fcfs", "easy"] == lines[0].replace("|", " ").split()
     assert lines[2].split()[:2] == ["|", "wait_mean"]
     assert not any("utility" in line for line in lines[: lines.index("")])
     assert max(map(len, lines[: lines.index("")])) <= 80
     assert first.stdout.count("published: data set") == 1
     names: dict[str, Any] = {}
     exec("\n".join(line.strip() for line in lines[-2:]), names)
-    assert {"fcfs", "easy", "conservative"} == set(names["comparison"]["policy"])
+    assert {"logged", "fcfs", "easy", "conservative"} == set(names["comparison"]["policy"])
     second = run([*LUIGI, "ComparePolicies"], tmp_path)
     assert (0, 1) == (second.returncode, second.stdout.count("already complete"))
     assert lines[:5] == second.stdout.splitlines()[:5]

@@ -12,7 +12,6 @@ import pytest
 
 from swftools import MachineDescription, Schedule, Trace, simulate
 from swftools.errors import ParameterError
-from swftools.learning import EpisodeLog
 from swftools.machines import requests
 from swftools.reservations import simulate_reservations
 from swftools.simulator.machine.events import SUBMISSION
@@ -124,9 +123,6 @@ def on_one(trace: Trace, policy: str = "easy") -> Schedule:
     return simulate(trace, policy, machine=ONE)
 
 
-EPISODES = "episodes on a machine whose nodes are away at times cannot be played yet; leave its outages out"
-
-
 @pytest.mark.parametrize(
     ("what", "said"),
     [
@@ -134,7 +130,6 @@ EPISODES = "episodes on a machine whose nodes are away at times cannot be played
             lambda trace: simulate_reservations(trace, "easy", options={"machine": ONE}),
             "reservations are of a pool of processors; give processors= in place of machine=",
         ),
-        (lambda trace: EpisodeLog(trace, machine=AWAY), EPISODES),
         (
             lambda trace: fit_semantics(on_one(trace), trace),
             "the schedule is one on nodes, of which other simulators' rules are not known yet",

@@ -118,8 +118,9 @@ def test_kernels_are_the_same_interpreted(shipped: Trace, monkeypatch: pytest.Mo
 ALLOWED = {"validation", "schedule", "option_checks", "instants", "requested_times"}
 """When two times are equal, and what users ask for under an option, is one rule for all; neither decides anything."""
 
-WHAT_JOBS_ASK = r"from swftools\.simulator\.slurm\.(asked|requests) import \w+"
-"""What jobs ask of Slurm is read from the trace, and is no rule of the policy."""
+WHAT_JOBS_ASK = r"from swftools\.simulator\.slurm\.(asked|requests|alone) import [\w, ]+"
+"""What jobs ask of Slurm is read from the trace, and is no rule of the policy. Who could never start is tried anew, by
+the rules themselves (``alone``): the naive twin is what holds them."""
 
 
 def test_nothing_of_the_engine_is_imported() -> None:
