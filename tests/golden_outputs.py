@@ -17,7 +17,7 @@ import luigi
 import pandas as pd
 import pyarrow as pa
 
-from pipelines.catalog import read_catalog
+from pipelines.catalog.reader import read_catalog
 from pipelines.logs.find import SHIPPED_LOG
 from pipelines.logs.generated import find_model, generate_log
 from pipelines.logs.tables import read_tables

@@ -72,7 +72,7 @@ def owner_of(cells: Mapping[str, str], submitted: float, started: float) -> Queu
     >>> cells = {"JOBID": "7_[3-9%2]", "USER": "u1", "REASON": "Dependency", "DEPENDENCY": "afterok:5(unfulfilled)"}
     >>> found = owner_of(cells, 60.0, math.nan)
     >>> found.user, found.array, found.preceding, found.array_limit, found.eligible
-    ('u1', '7', '=5', 2.0, 60.0)
+    ('u1', '7', '5', 2.0, 60.0)
     """
     told = {name: "" if text.upper() in _NOTHING else text for name, text in cells.items()}
     job, reason = cells.get("JOBID", ""), bare(told.get("REASON", ""))
