@@ -52,12 +52,26 @@ def as_withheld(loaded: LoadedLog, nodes: ChosenMachine) -> ChosenMachine:
     return nodes.told_as(nodes.people(privacy, loaded.trace.known_names.get("user", {}).values()))
 
 
-def logged_on(loaded: LoadedLog, nodes: ChosenMachine) -> Schedule:
-    """Return the schedule that a loaded log tells itself, on the machine that was chosen."""
-    from swftools.simulator.logged import logged_schedule
+def logged_on(
+    log: str, cleaned: bool, rules: str, machine: str | None, changes: str | None
+) -> tuple[LoadedLog, Schedule]:
+    """Return a log and the schedule that it tells itself, on the machine that the options of ``on_nodes`` name.
 
+    Where names are withheld the log is read with them, since they say where its jobs ran, and for whom; then users and
+    accounts are called otherwise, in the schedule and its machine.
+    """
+    from pipelines.logs.how_read import HowRead
+    from pipelines.logs.machine import changes_text, chosen_machine, machine_text
+    from swftools.simulator.logged import logged_schedule
+    from swftools.waits.withheld import withhold_people
+
+    meta = click.get_current_context().meta
+    text, changed = machine_text(machine), changes_text(changes or "")
+    privacy = HowRead(meta.get("swftools.format") or "", meta.get("swftools.anonymise") or "no").checked().privacy
+    loaded = load(log, cleaned, rules, anonymise="no")
+    nodes = chosen_machine(loaded.log, text, changed, meta.get("swftools.processors"))
     table = nodes.description.simulated(loaded.trace.header) if nodes.description else None
-    return nodes.says(logged_schedule(loaded.trace, table))
+    return loaded, withhold_people(nodes.says(logged_schedule(loaded.trace, table)), privacy)
 
 
 def schedules_on(

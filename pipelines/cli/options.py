@@ -232,15 +232,20 @@ reads_as = _format(expose_value=False, callback=_keep)
 """The option that says in which format a log is that a command reads besides."""
 
 
-def load(log: str, cleaned: bool, rules: str, *, strict: bool = False, says_odd: bool = True) -> LoadedLog:
-    """Load a log as the options of ``reads_a_log`` say; what is odd in it is said, unless the command shows it."""
+def load(
+    log: str, cleaned: bool, rules: str, *, strict: bool = False, says_odd: bool = True, anonymise: str | None = None
+) -> LoadedLog:
+    """Load a log as the options of ``reads_a_log`` say; what is odd in it is said, unless the command shows it.
+
+    ``anonymise`` is in the place of that option.
+    """
     if rules and not cleaned:
         raise click.UsageError("give --rules or --raw, not both")
     from pipelines.logs.how_read import HowRead
     from pipelines.logs.load import load_log
 
     meta = click.get_current_context().meta
-    how = HowRead(meta.get("swftools.format") or "", meta.get("swftools.anonymise") or "no").checked()
+    how = HowRead(meta.get("swftools.format") or "", anonymise or meta.get("swftools.anonymise") or "no").checked()
     processors = meta.get("swftools.processors")
     chosen = rules_from(rules)
     return load_log(log, clean=cleaned, rules=chosen, processors=processors, strict=strict, how=how, says_odd=says_odd)

@@ -115,10 +115,10 @@ def _report_log(
     if policy is None and options["machine"] is not None:
         machine, changes = options.pop("machine"), options.pop("changes")
         check_has_policy(None, {"machine": None, "changes": None, **options})
-        loaded, nodes = load_on(log, cleaned, rules, machine, changes)
+        loaded, logged = logged_on(log, cleaned, rules, machine, changes)
         path = output or f"{loaded.log.name}.html"
         check_output(path, (".html", ".htm"), [log])
-        _write(path, page_of_centre(loaded, logged_on(loaded, nodes)))
+        _write(path, page_of_centre(loaded, logged))
         return
     if policy is None:
         loaded = load(log, cleaned, rules)

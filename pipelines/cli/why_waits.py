@@ -78,10 +78,14 @@ def why_users_wait(  # noqa: PLR0913, PLR0917 (an argument an option)
         check_folder(output, Path(output).resolve().parent)
     if policy is None and not exact:
         check_has_policy(None, {"machine": None, "changes": None, **options})
-    loaded, nodes = load_on(log, cleaned, rules, machine, changes)
-    schedule = _schedule(loaded, nodes, policy, options)
     from swftools.waits import study_waits
 
+    if policy is None:
+        _, schedule = logged_on(log, cleaned, rules, machine, changes)
+    if policy is not None or exact:
+        loaded, nodes = load_on(log, cleaned, rules, machine, changes)
+    if policy is not None:
+        schedule = _simulated(loaded, nodes, policy, options)
     study = study_waits(schedule, None if by is None else [name.strip() for name in by.split(",")], least=least)
     exactly = _exactly(loaded, nodes, policy or "easy", options) if exact else {}
     if output:
@@ -92,11 +96,6 @@ def why_users_wait(  # noqa: PLR0913, PLR0917 (an argument an option)
     click.echo("\n".join(_lines(study, shown(log), most, exactly)))
     if output:
         click.echo(f"\ntables: {shown(output)}")
-
-
-def _schedule(loaded: LoadedLog, nodes: ChosenMachine, policy: str | None, options: dict[str, Any]) -> Schedule:
-    """Return the schedule that is asked of."""
-    return logged_on(loaded, nodes) if policy is None else _simulated(loaded, nodes, policy, options)
 
 
 def _simulated(loaded: LoadedLog, nodes: ChosenMachine, policy: str, options: dict[str, Any]) -> Schedule:

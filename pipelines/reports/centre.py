@@ -116,7 +116,7 @@ def _amounts_by_month(schedule: Schedule) -> dict[str, tuple[float, float]]:
     for month, low, high in zip(months, edges[:-1], edges[1:], strict=False):
         if low < high:
             capacity = schedule.processors * (high - low)
-            asked = work[(submit >= low) & ((submit < high) | (high == last))].sum()
+            asked = work[(submit >= low) & (submit < high)].sum()  # who comes at the last instant has no work
             used = (
                 runs["allocated_processors"] * np.maximum(np.minimum(end, high) - np.maximum(start, low), 0.0)
             ).sum()

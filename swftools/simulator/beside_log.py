@@ -147,7 +147,7 @@ def _reasons(
         begin, hours = gaps[longest, 0], float((gaps[:, 1] - gaps[:, 0]).sum())
         yield (
             f"{counted(len(gaps), 'time')} nobody started in the log though jobs waited and half of the machine was "
-            f"free ({duration(hours)} in all, the longest from {begin:,.0f} s on): it was down, or reserved"
+            f"free ({duration(hours)} in all, the longest from {begin:,.0f} s on): it may have been down, or reserved"
         )
 
 

@@ -160,6 +160,21 @@ def test_requests_beside_use() -> None:
     assert found.loc["processors", ["jobs", "used", "used_all"]].tolist() == [2, (8 + 30) / 40, 0.5]
 
 
+def test_memory_is_weighed_by_how_long_it_was_held() -> None:
+    """A has 100 KB for 10 s and uses half, B 100 KB for 30 s and uses all."""
+    schedule = draw_on_nodes("job submit start run nodes cores / A 0 0 10 0 1 / B 0 0 30 1 1", MACHINE)
+    jobs = schedule.jobs.assign(used_memory=[50.0, 100.0], requested_memory=[100, 100])
+    assert uses_of_requests(replace(schedule, jobs=jobs)).set_index("resource").loc["memory", "used"] == 35 / 40
+
+
+def test_the_partition_is_that_of_the_first_run() -> None:
+    """A job that was stopped ran in another one later."""
+    schedule = draw_on_nodes("job submit start run nodes cores partition / A 0 2 4 0 2 thin", MACHINE)
+    again = schedule.segments.assign(start_time=9.0, end_time=11.0, partition=pd.array(["fat"], dtype="str"))
+    both = replace(schedule, segments=pd.concat([schedule.segments, again], ignore_index=True))
+    assert by(study_waits(both), "partition").index.tolist() == ["thin"]
+
+
 def test_shares_beside_what_was_served() -> None:
     """Phys has 3 of 4 shares, and two accounts below it 1 and 2 of 3; one that nobody used got nothing."""
     site = SlurmSite(

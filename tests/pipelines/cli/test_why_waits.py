@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -64,6 +65,39 @@ def test_tables_for_programs(files: tuple[str, ...], tmp_path: Path) -> None:
     tables = {path.stem: pd.read_csv(path) for path in (tmp_path / "out").iterdir()}
     assert set(tables) == {"groups", "reasons", "requests", "shares"}
     assert tables["requests"]["used"].tolist() == pytest.approx([(3 + 3 + 2) / (6 + 3 + 2)])
+
+
+def test_groups_that_waited_most_are_printed(files: tuple[str, ...]) -> None:
+    """As many as are asked for; how many more there are is said."""
+    told = call(*files, "--by", "user", "--most", "1").stdout
+    assert "u2 " in told
+    assert "u1 " not in told
+    assert "and 1 more (--most, or -o for all)" in told
+
+
+@pytest.mark.parametrize("how", ["numbers", "hash"])
+def test_names_are_withheld(files: tuple[str, ...], how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that is printed or written names a user or an account; all else is the same."""
+    monkeypatch.setenv("SWFTOOLS_ANONYMISE_KEY", "a secret that is long enough")
+    plain = json.loads(call(*files, "--json").stdout)
+    done = call(*files, "--anonymise", how, "--json", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    written = "".join(path.read_text() for path in (tmp_path / "out").iterdir()) + done.stdout.replace(files[0], "")
+    assert not re.findall(r"\b(u1|u2|phys|bio)\b", written)
+    assert json.loads(done.stdout)["reasons"] == plain["reasons"]
+
+
+def test_exact_requests_let_jobs_fill_gaps(tmp_path: Path) -> None:
+    """The third asks for longer than the gap before the second, and needs less."""
+    jobs = [(0, 600, 4, 600), (1, 600, 8, 600), (2, 500, 4, 3600)]
+    lines = [
+        f"{number} {at} 0 {run} {width} -1 -1 {width} {asked} -1 1 1 1 -1 1 1 -1 -1"
+        for number, (at, run, width, asked) in enumerate(jobs, 1)
+    ]
+    (tmp_path / "log.swf").write_text("; MaxProcs: 8\n" + "\n".join(lines) + "\n")
+    found = json.loads(call(tmp_path / "log.swf", "--exact", "--json").stdout)["exact"]
+    assert found["as_requested"]["mean"] == pytest.approx((0 + 599 + 1198) / 3)
+    assert found["exact_requests"]["mean"] == pytest.approx((0 + 599 + 0) / 3)
 
 
 def test_of_a_policy_and_of_exact_requests(files: tuple[str, ...]) -> None:
