@@ -101,6 +101,13 @@ def test_who_waits_longer_than_by_the_log() -> None:
     assert found.sentence.startswith("the mean wait is 108 min, by the log 0 s: the log tells no reason")
 
 
+def test_only_the_median_is_longer() -> None:
+    """The mean is a little shorter, of which nothing is said; so no reason for shorter waits is given."""
+    trace = log_of(wait_time=[0, 0, 0, 0, 0, 400, 0], requested_processors=[1, 1, 1, 1, 1, 1, 3])
+    found = beside(trace)
+    assert found.sentence.startswith("the median wait is 60 s, by the log 0 s: the log tells no reason")
+
+
 def test_gaps() -> None:
     """No start for four hours: a gap if somebody waits all the time, and half of the machine is free at its end."""
     hour = 3600.0
