@@ -30,19 +30,17 @@ from pipelines.cli.options import (
     takes_a_log,
     together,
 )
-from pipelines.cli.output import check_folder, check_output, figure_line, json_option, print_json
+from pipelines.cli.output import check_folder, check_output, json_option, print_json
 from pipelines.cli.schedule_checks import print_report, report_as_mapping
+from pipelines.cli.schedule_figures import logged_mapping, print_figures
 from pipelines.cli.tasks import flags_of, run_task, settings_of
 from pipelines.exit_statuses import FOUND_FAULTS
-from swftools.output.amounts import amount, counted, duration
+from swftools.output.amounts import counted, duration
 from swftools.output.shown_text import WIDTH, shown
 from swftools.parameters.run_option_table import ON_NODES, RUN_OPTIONS, RunOption
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pipelines.logs.machine import ChosenMachine
-    from swftools.simulator.beside_log import BesideLog
     from swftools.simulator.schedule import Schedule
     from swftools.simulator.simulation import Simulation
 
@@ -175,7 +173,7 @@ def simulate_log(
         give_back_memory()
     beside = None if options["load"] is not None else beside_log(schedule, trace)
     if as_json:
-        found = {"log": log, "policy": label_of(entry), **_as_mapping(schedule), **_logged_mapping(beside)}
+        found = {"log": log, "policy": label_of(entry), **_as_mapping(schedule), **logged_mapping(beside)}
         written = _written(schedule, output, notes)
         report = validate(schedule, trace=trace)
         print_json({**found, "written": written, "validation": report_as_mapping(report)})
@@ -185,7 +183,7 @@ def simulate_log(
     if thought is not None:
         click.echo(f"  the predictor in Python took {duration(thought)}")
     print_assumptions(schedule.assumptions, options["load"])
-    _print_figures(schedule, beside, synthetic=synthetic)
+    print_figures(schedule, beside, synthetic=synthetic)
     del beside
     for path in _written(schedule, output, notes):
         click.echo(f"  {shown(path)}: written")
@@ -237,18 +235,6 @@ def _as_mapping(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _logged_mapping(beside: BesideLog | None) -> dict[str, Any]:
-    """Return what the log itself has of the simulated jobs, for programs; nothing where it does not tell it."""
-    if beside is None:
-        return {}
-    from swftools.simulator.metrics.measures import measure
-
-    rows = measure(beside.logged, where=beside.is_shared).dropna(subset=["value"])
-    told = rows[["measure", "statistic", "value", "unit"]].to_dict("records")
-    jobs = int(beside.is_shared.sum())
-    return {"logged": {"policy": "logged", "jobs": jobs, "differs": beside.sentence or None, "measures": told}}
-
-
 def policy_entry(policy: str) -> dict[str, Any]:
     """Return the policy that an option names, with its parameters, as tasks have it."""
     from pipelines.tasks.simulation_parameters import PoliciesParameter
@@ -295,35 +281,6 @@ def print_assumptions(assumptions: Iterable[str], offered_load: float | None, *,
     scaled = [] if offered_load is None else [f"submissions are scaled to an offered load of {offered_load:g}"]
     for sentence in (*assumptions, *scaled):
         click.echo(click.wrap_text(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "), err=err)
-
-
-def _print_figures(schedule: Schedule, beside: BesideLog | None, *, synthetic: bool) -> None:
-    """Print the chief measures of a schedule with their units; those of what is made up if they are asked for.
-
-    Behind them stand those of the log itself, of the same jobs, and what differs.
-    """
-    from swftools.simulator.measures_table import SUMMARY_OF_NODES, SUMMARY_OF_OUTAGES
-    from swftools.simulator.metrics.measures import SYNTHETIC, USUAL, measure
-
-    found = _by_measure(measure(schedule))
-    logged = {} if beside is None else _by_measure(measure(beside.logged, where=beside.is_shared))
-    for name, statistic in (*USUAL, *SUMMARY_OF_NODES, *SUMMARY_OF_OUTAGES):
-        if (name, statistic) in found and (synthetic or name not in SYNTHETIC):
-            value, unit = found[name, statistic]
-            title = name if statistic == "value" else f"{name}_{statistic}"
-            title = f"synthetic {title}" if name in SYNTHETIC else title
-            is_logged = (name, statistic) in logged and name != "wasted_load"  # a log does not tell of runs in vain
-            behind = f"   logged {amount(logged[name, statistic][0], unit)}" if is_logged else ""
-            click.echo(figure_line(title, value, unit) + behind)
-    if beside is not None and beside.sentence:
-        click.echo(click.wrap_text(beside.sentence, WIDTH, initial_indent="  ", subsequent_indent="    "))
-
-
-def _by_measure(rows: pd.DataFrame) -> dict[tuple[str, str], tuple[float, str]]:
-    """Return values and units by measure and statistic."""
-    rows = rows.dropna(subset=["value"])
-    keys = zip(rows["measure"], rows["statistic"], strict=True)
-    return dict(zip(keys, zip(rows["value"].tolist(), rows["unit"].tolist(), strict=True), strict=True))
 
 
 def _write_parquet(schedule: Schedule, output: str) -> None:

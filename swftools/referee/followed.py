@@ -3,22 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray, IntArray
-from swftools.machines.named_nodes import parts_of
+from swftools.kernel import BoolArray, FloatArray, IntArray
+from swftools.machines.logged_hosts import hosts_of, logged_partitions
 from swftools.machines.node_table import NodeTable
 from swftools.output.amounts import counted
 from swftools.simulator.slurm.setting import Logged
 from swftools.simulator.slurm.state import BACKFILL, MAIN
 from swftools.trace import Trace
 
-_COLUMNS = ("host_list", "node_list")
 _MARKS = {"SchedMain": MAIN, "SchedBackfill": BACKFILL}
 LEFT = "left_time"
 TASKS_AT_ONCE = "JobArrayTaskLimit"
@@ -133,17 +131,6 @@ def _behind(trace: Trace) -> float:
     return float(np.nanmax(known)) + 1.0
 
 
-def _partitions(trace: Trace, table: NodeTable) -> IntArray:
-    """Return the partition in which each job ran, as a place in the table's; -1 where it is not told."""
-    places = {each.name: place for place, each in enumerate(table.partitions)}
-    found = np.full(len(trace), -1, np.int64)
-    for kind, column in (("partition", trace.views.partition_id), ("queue", trace.views.queue_id)):
-        for number, name in trace.known_names.get(kind, {}).items():
-            if str(name) in places:
-                found[column == number] = places[str(name)]
-    return found
-
-
 def _starters(trace: Trace) -> IntArray:
     """Return who started each job."""
     if "scheduler_flags" not in trace.jobs:
@@ -154,29 +141,20 @@ def _starters(trace: Trace) -> IntArray:
     return np.array([*of_word, NOT_TOLD], np.int64)[codes]
 
 
-def _nodes(trace: Trace, table: NodeTable, started: np.ndarray) -> tuple[IntArray, IntArray, np.ndarray]:
+def _nodes(trace: Trace, table: NodeTable, started: BoolArray) -> tuple[IntArray, IntArray, BoolArray]:
     """Return where the nodes of each row begin, these, and of which jobs that started none are told."""
-    name = next((each for each in _COLUMNS if each in trace.jobs and trace.jobs[each].notna().any()), None)
-    if name is None:
+    hosts = hosts_of(trace, table)
+    if not len(hosts.node):
         raise ParameterError(
             "the log does not say on which nodes jobs ran; export it with NodeList (sacct), or read exec_host"
         )
-    places = {each: number for number, each in enumerate(table.names)}
-    codes, texts = pd.factorize(trace.jobs[name])
-    of_text = [[part.node for part in parts_of(str(text))] for text in texts]
-    unknown = sorted({node for some in of_text for node in some if node not in places})
-    if unknown:
-        raise ParameterError(
-            f"the log names nodes that the machine has not: {_few(unknown)}; describe the machine as it was then"
-        )
-    numbers = [[places[node] for node in some] for some in of_text]
-    numbers.append([])
-    rows = [numbers[code] if is_on else [] for code, is_on in zip(codes, started.tolist(), strict=True)]
-    counts = np.array([len(row) for row in rows], np.int64)
+    counts = np.where(started, hosts.many, 0)
+    place, _ = hosts.places(np.flatnonzero(started))
     first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return first, np.array([node for row in rows for node in row], np.int64), started & (counts == 0)
+    return first, hosts.node[place], started & (counts == 0)
 
 
-def _few(words: Iterable[str]) -> str:
-    some = list(words)
-    return ", ".join(some[:5]) + (" ..." if len(some) > 5 else "")
+def _partitions(trace: Trace, table: NodeTable) -> IntArray:
+    """Return the partition in which each job ran, as a place in the table's; -1 where it is not told."""
+    places = pd.Index([each.name for each in table.partitions])
+    return places.get_indexer(pd.Index(logged_partitions(trace, table))).astype(np.int64)

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +14,13 @@ from swftools.errors import ParameterError
 from swftools.header import local_start_of
 from swftools.kernel import FloatArray, IntArray
 from swftools.keyed_random import count_occurrences
-from swftools.machines.named_nodes import parts_of
+from swftools.machines.logged_hosts import Hosts, hosts_of, logged_partitions
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 
 LOGGED = "logged"
 """The policy of such a schedule."""
-
-HOSTS = ("host_list", "node_list")
-"""Columns of a log that may name the nodes of a job; the first that names any does."""
 
 NO_START = "the log does not tell when it started"
 NO_END = "the log does not tell how long it ran"
@@ -83,7 +79,7 @@ def logged_schedule(trace: Trace, machine: NodeTable | None = None) -> Schedule:
     }
     if not np.isfinite(start).any():
         raise ParameterError("the log does not tell of any job when it started, so it has no schedule of its own")
-    hosts = None if machine is None else _hosts(trace, machine)
+    hosts = None if machine is None else hosts_of(trace, machine)
     if hosts is not None:
         unlike[NO_HOSTS] = hosts.many == 0
         if unlike[NO_HOSTS][np.isfinite(start)].all():
@@ -156,54 +152,7 @@ def _most_at_once(segments: pd.DataFrame) -> int:
     return int(np.cumsum(change[order]).max(initial=0))
 
 
-class _Hosts(NamedTuple):
-    """The nodes that each distinct text names, rising: ``node[first[i] : first[i + 1]]``, and what each gave.
-
-    ``code`` is the text of each job of the trace, the last one of none; ``cores`` are -1 where a text does not tell.
-    """
-
-    code: IntArray
-    first: IntArray
-    node: IntArray
-    cores: IntArray
-
-    @property
-    def many(self) -> IntArray:
-        """How many nodes each job of the trace has."""
-        return np.diff(self.first)[self.code]
-
-    def places(self, row: IntArray) -> tuple[IntArray, IntArray]:
-        """Return of each node of some jobs where it stands in ``node``, and which one of its job it is, from 0 on."""
-        many = self.many[row]
-        which = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-        return np.repeat(self.first[:-1][self.code[row]], many) + which, which
-
-
-def _hosts(trace: Trace, machine: NodeTable) -> _Hosts:
-    """Return the nodes of each job.
-
-    Raises
-    ------
-    ParameterError
-        The machine has no node of a name.
-    """
-    name = next((each for each in HOSTS if each in trace.jobs and trace.jobs[each].notna().any()), None)
-    if name is None:
-        return _Hosts(np.zeros(len(trace), np.int64), np.zeros(2, np.int64), *np.zeros((2, 0), np.int64))
-    places = {each: number for number, each in enumerate(machine.names)}
-    codes, texts = pd.factorize(trace.jobs[name])
-    parts = [parts_of(str(text)) for text in texts]
-    if unknown := sorted({part.node for some in parts for part in some if part.node not in places}):
-        raise ParameterError(
-            f"the log names nodes that the machine has not: {few(unknown)}; describe the machine as it was then"
-        )
-    given = [sorted((places[part.node], -1 if part.cores is None else part.cores) for part in some) for some in parts]
-    flat = np.array([pair for some in given for pair in some], np.int64).reshape(-1, 2)
-    first = np.cumsum([0, *map(len, given), 0]).astype(np.int64)
-    return _Hosts(np.where(codes < 0, len(texts), codes).astype(np.int64), first, flat[:, 0], flat[:, 1])
-
-
-def _on_nodes(trace: Trace, machine: NodeTable, row: IntArray, hosts: _Hosts) -> dict[str, Any]:
+def _on_nodes(trace: Trace, machine: NodeTable, row: IntArray, hosts: Hosts) -> dict[str, Any]:
     """Return the columns that runs have on a machine of nodes."""
     from swftools.machines.requests import ask_of  # noqa: PLC0415 (where there are nodes only)
 
@@ -226,7 +175,7 @@ def _on_nodes(trace: Trace, machine: NodeTable, row: IntArray, hosts: _Hosts) ->
     return columns
 
 
-def _ranges(hosts: _Hosts) -> pa.Array:
+def _ranges(hosts: Hosts) -> pa.Array:
     """Return the nodes of each text as ranges: the first and the last number of each."""
     node, first = hosts.node, hosts.first
     is_new = np.ones(len(node), bool)
@@ -239,7 +188,7 @@ def _ranges(hosts: _Hosts) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
 
 
-def _cores_by_node(trace: Trace, machine: NodeTable, row: IntArray, hosts: _Hosts) -> tuple[IntArray, IntArray]:
+def _cores_by_node(trace: Trace, machine: NodeTable, row: IntArray, hosts: Hosts) -> tuple[IntArray, IntArray]:
     """Return the cores of each node of some jobs, and where each job's begin."""
     many, width = hosts.many[row], trace.views.width[row]
     place, which = hosts.places(row)
@@ -267,22 +216,3 @@ def spread(cores: int, whole: npt.NDArray[np.integer]) -> IntArray:
         more = np.full(len(has_more), share) + (np.arange(len(has_more)) < rest)
         given[has_more] = np.minimum(given[has_more] + more, whole[has_more])
     return given
-
-
-def logged_partitions(trace: Trace, machine: NodeTable) -> npt.NDArray[np.object_]:
-    """Return the name of the machine's partition in which each job ran by the log, as partition or queue; else None."""
-    found = np.full(len(trace), None, dtype=object)
-    known = {each.name for each in machine.partitions}
-    for kind, column in (("partition", trace.views.partition_id), ("queue", trace.views.queue_id)):
-        for number, name in trace.known_names.get(kind, {}).items():
-            if str(name) in known:
-                found[column == number] = str(name)
-    if len(known) == 1:
-        found[:] = next(iter(known))
-    return found
-
-
-def few(words: Iterable[str]) -> str:
-    """Return the first five words in a row."""
-    some = list(words)
-    return ", ".join(some[:5]) + (" ..." if len(some) > 5 else "")

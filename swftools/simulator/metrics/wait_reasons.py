@@ -16,7 +16,7 @@ from swftools.simulator.allocations import machine_of
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.limited_times import Times, limited_times, unlimited_parts
 from swftools.simulator.metrics.over_time_on_nodes import first_runs, runs_in_sweep
-from swftools.simulator.metrics.reason_sweep import (
+from swftools.simulator.metrics.reason_state import (
     NO_REASON,
     Found,
     FreeNodes,
@@ -27,8 +27,8 @@ from swftools.simulator.metrics.reason_sweep import (
     Shapes,
     ShapesInSweep,
     Waiters,
-    sweep_reasons,
 )
+from swftools.simulator.metrics.reason_sweep import sweep_reasons
 from swftools.simulator.metrics.step_functions import add_changes, changes_at, instants_of
 from swftools.simulator.schedule import Schedule
 
