@@ -172,7 +172,7 @@ def exceeds(
     if kind == "grp_tres_mins":
         return used.get(name, 0.0) / 60 + own * job.limit / 60 > limit
     if kind == "grp_tres_run_mins":
-        return sum(held(each) * each.limit / 60 for each in running) + own * job.limit / 60 > limit
+        return (sum(held(each) * each.limit for each in running) + own * job.limit) / 60 > limit
     if kind == "max_tres_pa":
         running = [each for each in running if account_of(world, each) == account_of(world, job)]
     if kind == "max_tres_pu":

@@ -96,7 +96,7 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         siblings=whole(associations + 1),
         jobs_of=whole(associations + qos),
         in_use=real((associations + qos) * RESOURCES),
-        running_minutes=real((associations + qos) * RESOURCES),
+        running_seconds=real((associations + qos) * RESOURCES),
         jobs_of_user=whole(qos * users),
         in_use_of_user=real(qos * users * RESOURCES),
         jobs_of_account=whole(qos * accounts),

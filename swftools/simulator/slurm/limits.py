@@ -167,7 +167,8 @@ def of_all_jobs(given: Given, state: Dynamic, job: int, holder: int, before: int
         if found > given.most_in_all[at + resource] and not is_told(given.most_in_all, before, resource, RESOURCES):
             return IN_ALL + resource
     for resource in range(RESOURCES):
-        found = state.running_minutes[at + resource] + state.resources[resource] * minutes
+        # Whole seconds add up without an error, however many jobs came and went.
+        found = (state.running_seconds[at + resource] + state.resources[resource] * given.limit[job]) / 60.0
         is_over = found > given.most_running_minutes[at + resource]
         if is_over and not is_told(given.most_running_minutes, before, resource, RESOURCES):
             return RUNNING_MINUTES + resource
@@ -236,18 +237,18 @@ def of_qos(given: Given, state: Dynamic, job: int, qos: int, before: int) -> int
 @kernel(allocates=False)
 def count_job(given: Given, state: Dynamic, job: int, partition: int, sign: int) -> None:
     """Count what a job holds, ``state.resources``, for all whose limits it touches; sign -1: no more."""
-    minutes = given.limit[job] / 60.0
+    limit = given.limit[job]
     if given.array[job] != UNKNOWN:
         state.tasks_running[given.array[job]] += sign
     holder = given.association[job]
     while holder != UNKNOWN:
-        count_holder(state, holder, minutes, sign)
+        count_holder(state, holder, limit, sign)
         holder = given.above[holder]
     for turn in range(2):
         qos = qos_at(given, job, partition, turn)
         if qos == UNKNOWN:
             continue
-        count_holder(state, len(given.above) + qos, minutes, sign)
+        count_holder(state, len(given.above) + qos, limit, sign)
         users = len(state.jobs_of_user) // len(given.qos_factor)
         accounts = len(state.jobs_of_account) // len(given.qos_factor)
         of_user, of_account = qos * users + given.user[job], qos * accounts + given.account[job]
@@ -260,10 +261,10 @@ def count_job(given: Given, state: Dynamic, job: int, partition: int, sign: int)
 
 
 @kernel(allocates=False)
-def count_holder(state: Dynamic, holder: int, minutes: float, sign: int) -> None:
+def count_holder(state: Dynamic, holder: int, limit: float, sign: int) -> None:
     """Count a job for one holder."""
     state.jobs_of[holder] += sign
     for resource in range(RESOURCES):
         amount = sign * state.resources[resource]
         state.in_use[holder * RESOURCES + resource] += amount
-        state.running_minutes[holder * RESOURCES + resource] += amount * minutes
+        state.running_seconds[holder * RESOURCES + resource] += amount * limit

@@ -255,7 +255,7 @@ class Dynamic(NamedTuple):
     siblings: IntArray
     jobs_of: IntArray
     in_use: FloatArray
-    running_minutes: FloatArray
+    running_seconds: FloatArray
     jobs_of_user: IntArray
     in_use_of_user: FloatArray
     jobs_of_account: IntArray

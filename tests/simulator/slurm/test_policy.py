@@ -139,6 +139,31 @@ def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int)
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
+def test_what_is_left_of_a_limit_has_no_error() -> None:
+    """Three jobs of a core and 100 s are five minutes of running cores, just as many as may be; others came and went."""
+    machine = MachineDescription.from_mapping(
+        {
+            "nodes": [{"kind": "a", "count": 1, "cores": 64}],
+            "slurm": {
+                "enforce": ["limits"],
+                "qos": [{"name": "normal", "grp_tres_run_mins": {"cpu": 5}}],
+                "scheduler": {"batch_sched_delay": 1},
+            },
+        }
+    )
+    times = [7, 11, 13, 17, 19, 23, 29, 100, 100, 100]
+    trace = swftools.Trace.from_columns(
+        job_number=range(1, 11),
+        submit_time=[0] * 7 + [100] * 3,
+        run_time=times,
+        requested_time=times,
+        requested_processors=[1] * 10,
+    )
+    schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
+    assert schedule.jobs["start_time"].tolist() == [0] * 7 + [100] * 3
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
 def test_who_waits_for_a_job_that_is_cancelled() -> None:
     """Is left out: it could never start. All else goes on, and nothing happens in a thousand million seconds."""
     machine = MachineDescription.from_mapping(
