@@ -140,7 +140,7 @@ def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int)
 
 @pytest.mark.usefixtures("interpreted_by_day")
 def test_what_is_left_of_a_limit_has_no_error() -> None:
-    """Three jobs of a core and 100 s are five minutes of running cores, just as many as may be; others came and went."""
+    """Three jobs of a core and 100 s are five minutes of running cores, as many as may be; others came and went."""
     machine = MachineDescription.from_mapping(
         {
             "nodes": [{"kind": "a", "count": 1, "cores": 64}],
