@@ -17,11 +17,19 @@ from swftools.trace import LineSource, Trace
 
 
 def trace_of(
-    block: Block, *, source: pa.LargeBinaryArray | LineSource | None = None, provenance: Mapping[str, object]
+    block: Block,
+    *,
+    source: pa.LargeBinaryArray | LineSource | None = None,
+    provenance: Mapping[str, object],
+    queues: Mapping[str, int] | None = None,
 ) -> Trace:
-    """Return the trace of a block; the Note that announced utility tuples has become their column."""
+    """Return the trace of a block, whose queues may have been numbered by name.
+
+    The Note that announced utility tuples has become their column.
+    """
     header = block.header.without_note(UTILITY_NOTE).without_note(dialects.RELATIVE_NOTE)
-    return Trace(header, block.jobs, block.quarantine, source=source, provenance=provenance)
+    named = dialects.names_of_queues(queues or {})
+    return Trace(header, block.jobs, block.quarantine, source=source, provenance=provenance, names=named)
 
 
 def unread(header: SwfHeader) -> Counter[str]:

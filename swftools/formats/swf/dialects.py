@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -28,7 +29,7 @@ import pyarrow.compute as pc
 
 from swftools.errors import ParameterError, SwfFormatError
 from swftools.header import HeaderEntry, SwfHeader
-from swftools.tables import frame_of
+from swftools.tables import empty_frame, frame_of
 from swftools.trace import Trace
 
 Width = Literal["cores", "nodes", "fields"]
@@ -95,6 +96,14 @@ def number_queues(jobs: pd.DataFrame, numbers: dict[str, int]) -> pd.DataFrame:
     queues = jobs["queue_id"].copy()
     queues[is_named] = of_name[places[is_named]]
     return jobs.assign(queue_id=queues)
+
+
+def names_of_queues(numbers: Mapping[str, int]) -> pd.DataFrame:
+    """Return the names behind the numbers of ``number_queues``, as a trace has them."""
+    if not numbers:
+        return empty_frame("names")
+    called = {"kind": ["queue"] * len(numbers), "number": [*numbers.values()], "name": [*numbers]}
+    return frame_of("names", called)
 
 
 def split_fields(jobs: pd.DataFrame, width: Width) -> tuple[pd.DataFrame, Counter[str]]:

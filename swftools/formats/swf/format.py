@@ -18,6 +18,7 @@ from swftools.formats.swf.dialects import WIDTHS
 from swftools.formats.swf.machines import processors_of, read_machines
 from swftools.formats.swf.reader import iter_swf, read_swf
 from swftools.parameters import choice, text, truth
+from swftools.tables import empty_frame
 from swftools.trace import Trace
 
 _JOB = re.compile(rb"^[ \t]*(?:[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?[ \t]+){17}[-+]?[0-9.]+", re.MULTILINE)
@@ -103,7 +104,8 @@ class Swf(LogFormat):
             return trace
         named = [name for name in ("node_list", "queue_name", "resource_request") if name in trace.jobs]
         quarantine = trace.quarantine.assign(text=pd.Series([None] * len(trace.quarantine), dtype="str"))
-        return replace(trace, jobs=trace.jobs.drop(columns=named), quarantine=quarantine, source=None)
+        jobs = trace.jobs.drop(columns=named)
+        return replace(trace, jobs=jobs, quarantine=quarantine, source=None, names=empty_frame("names"))
 
     def _source(self, files: LogFiles) -> LogSource:
         if files.are_several:

@@ -130,9 +130,10 @@ def read_swf(
         RowNumbers(name).refuse(block.jobs)
         told = unread(block.header)
         origin = dialects.first_second(block.jobs) if epoch and dialects.is_epoch(block.header, block.jobs) else None
-        block = _plain(block, _Way(name, strict, width, origin, 1, {}), told)
+        queues: dict[str, int] = {}
+        block = _plain(block, _Way(name, strict, width, origin, 1, queues), told)
     provenance = provenance_of(name, len(text), digest.result().hexdigest(), stream, told)
-    return trace_of(block, source=block.lines, provenance=provenance)
+    return trace_of(block, source=block.lines, provenance=provenance, queues=queues)
 
 
 def iter_swf(
@@ -199,7 +200,8 @@ def iter_swf(
             plain = replace(plain, jobs=plain.jobs.assign(job_occurrence=counted))
             if not is_pending:
                 odd = {"anomalies": dict(told)} if told else {}
-                yield trace_of(plain, provenance={"name": Path(name).name, **unverified(stream), **odd})
+                where = {"name": Path(name).name, **unverified(stream), **odd}
+                yield trace_of(plain, provenance=where, queues=queues)
         if block and is_pending:
             yield trace_of(plain, provenance={"name": Path(name).name, **unverified(stream)})
 
