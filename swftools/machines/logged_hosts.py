@@ -59,7 +59,8 @@ def hosts_of(trace: Trace, machine: NodeTable) -> Hosts:
     parts = [parts_of(str(text)) for text in texts]
     if unknown := sorted({part.node for some in parts for part in some if part.node not in places}):
         raise ParameterError(
-            f"the log names nodes that the machine has not: {few(unknown)}; describe the machine as it was then"
+            f"the log names nodes that the machine has not: {few(unknown)}; describe the machine as it was then, or "
+            "have it guessed from the log ('swftools machine --from LOG --to FILE')"
         )
     given = [sorted((places[part.node], -1 if part.cores is None else part.cores) for part in some) for some in parts]
     flat = np.array([pair for some in given for pair in some], np.int64).reshape(-1, 2)

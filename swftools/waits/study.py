@@ -22,7 +22,7 @@ from swftools.simulator.metrics.wait_reasons import REASONS, wait_reasons
 from swftools.simulator.schedule import Schedule
 from swftools.waits.groups import BY_AREA, GROUPINGS, Groups, groups_of
 from swftools.waits.one_node import on_one_node
-from swftools.waits.requests import uses_of_requests
+from swftools.waits.requests import columns_of_one_value, uses_of_requests
 from swftools.waits.shares import shares_served
 
 ALL = "all"
@@ -252,6 +252,16 @@ def _told(schedule: Schedule, absent: Sequence[str]) -> tuple[str, ...]:
         told.append("Slurm enforces no limits there (AccountingStorageEnforce), so nobody waits for one")
     if "ready_time" not in schedule.jobs:
         told.append("the log does not tell when jobs were eligible, so waits for dependencies and holds are not known")
+    told += [
+        f"{name} is {value:g} in every row, which says nothing: what jobs used of it is not known"
+        for name, value in columns_of_one_value(schedule).items()
+    ]
+    names = [] if schedule.machine is None else [part.name for part in schedule.machine.partitions]
+    if len(names) > 1 and len(schedule.jobs) and not schedule.segments["partition"].isin(names).any():
+        told.append(
+            "no partition or queue of the log is one of the machine's, so what jobs waited for is not known; name the "
+            "machine's partitions as the log does ('swftools machine --from LOG' makes one with its names)"
+        )
     if len(schedule.excluded):
         reasons = schedule.excluded["reason"].value_counts()
         told += [f"left out: {counted(int(many), 'job')}, {reason}" for reason, many in reasons.items()]

@@ -167,6 +167,25 @@ def test_memory_is_weighed_by_how_long_it_was_held() -> None:
     assert uses_of_requests(replace(schedule, jobs=jobs)).set_index("resource").loc["memory", "used"] == 35 / 40
 
 
+@pytest.mark.parametrize(("jobs", "last", "is_told"), [(20, 1.0, False), (20, 2.0, True), (19, 1.0, True)])
+def test_use_that_nobody_measured(jobs: int, last: float, is_told: bool) -> None:
+    """Twenty jobs of one value are none; one that differs, or fewer jobs, and they count."""
+    text = "job submit start run nodes cores / " + " / ".join(f"J{each} 0 0 {each + 1} 0 1" for each in range(jobs))
+    schedule = draw_on_nodes(text, draw_machine("kind count cores / thin 1 30", {"thin": "0"}))
+    used = pd.array([1.0] * (jobs - 1) + [last], dtype="Float64")
+    study = study_waits(replace(schedule, jobs=schedule.jobs.assign(average_cpu_time=used)))
+    assert ("processors" in study.requests["resource"].tolist()) is is_told
+    assert any("average_cpu_time is 1 in every row" in told for told in study.told) is not is_told
+
+
+def test_partitions_of_other_names() -> None:
+    """Where none of the log's is one of the machine's, that is told; of one that is, nothing."""
+    schedule = draw_on_nodes(TABLE, MACHINE)
+    assert not any("no partition or queue" in told for told in study_waits(schedule).told)
+    other = schedule.segments.assign(partition=pd.array([None] * len(schedule.segments), dtype="str"))
+    assert any("no partition or queue" in told for told in study_waits(replace(schedule, segments=other)).told)
+
+
 def test_the_partition_is_that_of_the_first_run() -> None:
     """A job that was stopped ran in another one later."""
     schedule = draw_on_nodes("job submit start run nodes cores partition / A 0 2 4 0 2 thin", MACHINE)

@@ -116,6 +116,15 @@ def test_cerit_jobs_have_nodes_queue_and_request() -> None:
     assert "extra_fields" not in read(CERIT.rpartition("\n")[0]).jobs
 
 
+def test_queues_of_cerit_have_names() -> None:
+    """Numbers that were given by name have it, in chunks too; not where names are withheld."""
+    assert read(CERIT).known_names == {"queue": {1: "q_1d", 2: "q_2h"}}
+    assert [chunk.known_names for chunk in iter_log(io.BytesIO(CERIT.encode()), "swf")][-1] == read(CERIT).known_names
+    assert read_log(io.BytesIO(CERIT.encode()), "swf", anonymise="numbers").known_names == {}
+    numbered = read(CERIT.replace("62 1 1 -1", "62 1 1 7"))
+    assert (numbered.jobs["queue_id"].tolist(), numbered.known_names) == ([7, 7, 7], {})
+
+
 def test_both_dialects_in_one_log() -> None:
     """Each line is read by itself, so a merged log reads too."""
     trace = read(f"{FRONTIER}\n{CERIT}")
