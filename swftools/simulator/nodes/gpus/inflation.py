@@ -196,20 +196,20 @@ class Inflation:
         Returns
         -------
         pandas.DataFrame
-            By ``asked``, percent of all GPUs, whole numbers: ``allocated``, percent of all GPUs; ``fragment_ratio``,
-            percent of the free GPUs that is a fragment; ``fragment``, the same as percent of all GPUs. Each is the mean
-            over the jobs at which so much, rounded half to even, had been asked for; where there is none, over those
-            at one percent more and less; else missing.
+            By ``asked``, percent of all GPUs, whole numbers: ``allocated``, percent of all GPUs, with two decimals as
+            the authors' logs print them; ``fragment_ratio``, percent of the free GPUs that is a fragment; ``fragment``,
+            the same as percent of all GPUs. Each is the mean over the jobs at which so much, rounded half to even, had
+            been asked for; where there is none, over those at one percent more and less; else missing.
         """
         asked = (100 * self.jobs["asked"] / self.total).round().astype("int64")
-        share = 100 / self.total
+        held = 100 * (1000 * self.jobs["allocated"]).round() / (1000 * self.total)  # of whole thousandths of a GPU
         free = self.total - self.jobs["allocated"]
         values = pd.DataFrame(
             {
                 "asked": asked,
-                "allocated": (share * self.jobs["allocated"]).round(2),
+                "allocated": [round(each, 2) for each in held.tolist()],  # pandas rounds 45.995, a bit less, up
                 "fragment_ratio": 100 * self.jobs["fragment"] / free.where(free > 0),
-                "fragment": share * self.jobs["fragment"],
+                "fragment": 100 * self.jobs["fragment"] / self.total,
             }
         )
         found = values.groupby("asked").mean().reindex(range(int(asked.max()) + 1 if len(asked) else 0))
