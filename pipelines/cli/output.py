@@ -129,6 +129,19 @@ def check_folder(output: str, folder: Path | None = None) -> None:
         raise click.UsageError(f"{output}: folder {folder} is not writable; choose another")
 
 
+def check_folder_of_tables(output: str) -> None:
+    """Refuse what no folder of tables can be made of, or written into; it may not be there yet.
+
+    Raises
+    ------
+    click.UsageError
+        Names the folder and the remedy.
+    """
+    if Path(output).exists() and not Path(output).is_dir():
+        raise click.UsageError(f"{output}: is a file; name a folder, for a file of each table")
+    check_folder(output, Path(output).resolve().parent)
+
+
 def _is_same(log: str, output: str) -> bool:
     """Return whether a file is the one that a log is read from."""
     if not Path(output).exists():

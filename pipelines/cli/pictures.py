@@ -24,7 +24,7 @@ from pipelines.cli.options import (
     says_its_progress,
     takes_a_log,
 )
-from pipelines.cli.output import check_output, check_picture
+from pipelines.cli.output import check_folder_of_tables, check_output, check_picture
 from pipelines.cli.schedules import policy_entry, where_it_runs
 from pipelines.names import LATEST, MANIFEST
 from swftools.output.shown_text import WIDTH, shown
@@ -49,9 +49,10 @@ if TYPE_CHECKING:
 @where_it_runs
 @click.option("--compare", metavar="OTHER", help="Show another version beside it: VERSION, or DATA_SET/VERSION.")
 @click.option("-o", "--output", metavar="FILE", help="Default: NAME.html in the current folder.")
+@click.option("--tables", metavar="FOLDER", help="On your centre: also write every table into this folder, as CSV.")
 @data_root
 @says_its_progress
-def report(
+def report(  # noqa: PLR0913, PLR0917 (an argument an option)
     name: str | None,
     version: str | None,
     log: str | None,
@@ -60,6 +61,7 @@ def report(
     policy: str | None,
     compare: str | None,
     output: str | None,
+    tables: str | None,
     data_root: str,
     **options: Any,
 ) -> None:
@@ -85,8 +87,12 @@ def report(
             raise click.UsageError(f"{log or name} is a log, which has no versions; leave out VERSION and --compare")
         if options["machine"] is None:
             check_has_policy(policy, options)
-        _report_log(str(log or name), cleaned, rules, output, policy, options)
+        if tables and (policy or options["machine"] is None):
+            raise click.UsageError("--tables are those of the report on your centre; give --machine, and no --policy")
+        _report_log(str(log or name), cleaned, rules, output, policy, {"tables": tables, **options})
         return
+    if tables:
+        raise click.UsageError(f"{name} is a data set, whose tables are published; leave out --tables, or name a log")
     if policy:
         raise click.UsageError(f"{name} is a data set, whose schedules are made; leave out --policy, or name a log")
     check_has_policy(policy, options)
@@ -110,15 +116,20 @@ def _report_log(
     from pipelines.reports import check_libraries, page_of_centre, page_of_log, page_of_schedule
 
     check_libraries()
+    tables = options.pop("tables")
     if output:
         check_output(output, (".html", ".htm"), [log])
+    if tables:
+        check_folder_of_tables(tables)
     if policy is None and options["machine"] is not None:
         machine, changes = options.pop("machine"), options.pop("changes")
         check_has_policy(None, {"machine": None, "changes": None, **options})
         loaded, logged = logged_on(log, cleaned, rules, machine, changes)
         path = output or f"{loaded.log.name}.html"
         check_output(path, (".html", ".htm"), [log])
-        _write(path, page_of_centre(loaded, logged))
+        _write(path, page_of_centre(loaded, logged, Path(tables) if tables else None))
+        if tables:
+            click.echo(f"tables: {shown(tables)}")
         return
     if policy is None:
         loaded = load(log, cleaned, rules)

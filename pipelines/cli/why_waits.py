@@ -13,7 +13,7 @@ import click
 from pipelines.cli.completion import complete_policy
 from pipelines.cli.on_nodes import check_has_policy, load_on, logged_on, schedules_on
 from pipelines.cli.options import Number, reads_a_log, says_its_progress, takes_a_log
-from pipelines.cli.output import check_folder, json_option, print_json
+from pipelines.cli.output import check_folder_of_tables, json_option, print_json
 from pipelines.cli.schedules import policy_entry, where_it_runs
 from pipelines.cli.text_tables import text_table
 from swftools.output.amounts import counted, duration, percent
@@ -73,9 +73,7 @@ def why_users_wait(  # noqa: PLR0913, PLR0917 (an argument an option)
               swftools waits sacct.txt --machine site.yaml --by account -o waits
     """
     if output:
-        if Path(output).exists() and not Path(output).is_dir():
-            raise click.UsageError(f"{output}: is a file; name a folder, for a file of each table")
-        check_folder(output, Path(output).resolve().parent)
+        check_folder_of_tables(output)
     if policy is None and not exact:
         check_has_policy(None, {"machine": None, "changes": None, **options})
     from swftools.waits import study_waits

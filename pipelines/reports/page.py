@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from pipelines.logs.load import LoadedLog
 from pipelines.reports.centre import WHAT as OUR_CENTRE
 from pipelines.reports.centre import parts_of_centre
-from pipelines.reports.report import NumberCell, ReportPicture, Section, Version, parts_of
+from pipelines.reports.drawings import drawn
+from pipelines.reports.report import NumberCell, Section, Version, parts_of, unit_of
 from pipelines.reports.schedule import WHAT as A_SCHEDULE
 from pipelines.reports.schedule import parts_of_schedules
+from pipelines.reports.table_files import write_tables
 from pipelines.reports.trace import WHAT, parts_of_log
 from pipelines.store.bibtex import bibtex_text, references_of_version
 from pipelines.store.data_root import DataRoot
@@ -25,11 +26,13 @@ from pipelines.store.readme import sources_of
 from swftools._version import __version__
 from swftools.errors import MissingLibraryError
 from swftools.output.shown_text import shown
-from swftools.plots.style import OVER_TIME
 from swftools.simulator.schedule import Schedule
 
 _UNIT = re.compile(r"(?<=\d) (?=[A-Za-z%])")
 """Where a line does not end: between a number and its unit."""
+
+_SCRIPTS = ("tables.js", "zoom.js", "values.js", "choice.js")
+"""What a reader can do where scripts run: sort tables and take them along, look closer, see values, choose a part."""
 
 _MISSING = "reports need Jinja2 and matplotlib: pip install swftools[report]"
 
@@ -119,15 +122,28 @@ def page_of_schedule(loaded: LoadedLog, schedule: Schedule, policy: str) -> str:
     return _page_on(loaded, A_SCHEDULE, parts_of_schedules({policy: schedule}, schedule.assumptions), policy)
 
 
-def page_of_centre(loaded: LoadedLog, schedule: Schedule) -> str:
+def page_of_centre(loaded: LoadedLog, schedule: Schedule, tables: Path | None = None) -> str:
     """Return the report "our centre" on a log and the schedule that it tells itself, neither of which is published.
+
+    Parameters
+    ----------
+    loaded : LoadedLog
+        The log.
+    schedule : Schedule
+        What it tells.
+    tables : Path, optional
+        A folder, into which each table is written as CSV too.
 
     Raises
     ------
     MissingLibraryError
         Jinja2 or matplotlib is not installed.
     """
-    return _page_on(loaded, OUR_CENTRE, parts_of_centre(schedule))
+    parts = parts_of_centre(schedule)
+    page = _page_on(loaded, OUR_CENTRE, parts)
+    if tables is not None:
+        write_tables(parts, tables)
+    return page
 
 
 def _page_on(loaded: LoadedLog, what: str, parts: list[Section], policy: str | None = None) -> str:
@@ -167,8 +183,34 @@ def _page(parts: list[Section], **told: Any) -> str:
     from markupsafe import Markup  # noqa: PLC0415 (comes with Jinja2)
 
     numbers = itertools.count()
-    drawn = [(part, list(_drawn(part, numbers))) for part in parts]
-    return str(template.render(parts=drawn, zoom=Markup(_beside("zoom.js")), **told))  # noqa: S704 (ours)
+    pictured = [(part, list(drawn(part, numbers))) for part in parts]
+    scripts = Markup("\n".join(_beside(name) for name in _SCRIPTS))  # noqa: S704 (ours)
+    return str(template.render(parts=pictured, scripts=scripts, words=_words(parts), **told))
+
+
+def _words(parts: Iterable[Section]) -> dict[str, tuple[str, str]]:
+    """Return what words mean that parts explain: the place on the page, and the meaning; by the word in small letters.
+
+    Units behind a comma, as in "used, %", are no part of a word.
+    """
+    rows = [row for part in parts for table in part.tables if table.explains for row in table.rows]
+    return {str(word).lower(): (anchor(str(word)), str(meaning)) for word, meaning in rows}
+
+
+def anchor(word: str) -> str:
+    """Return what the place of a word is called on a page.
+
+    Examples
+    --------
+    >>> anchor("time limit"), anchor("90 %")
+    ('word-time-limit', 'word-90')
+    """
+    return "word-" + "-".join(re.findall(r"\w+", word.lower()))
+
+
+def _of_heading(heading: object) -> str:
+    """Return the word that a heading is about, by which ``_words`` finds it: without the unit behind it."""
+    return re.sub(r", (%|s|%.*)$", "", str(heading)).lower()
 
 
 def _template() -> Any:
@@ -186,6 +228,10 @@ def _template() -> Any:
         finalize=_finalized,
     )
     environment.filters["cell"] = _cell
+    environment.filters["together"] = lambda text: _UNIT.sub("\u00a0", shown(text))
+    environment.filters["unit"] = unit_of
+    environment.filters["word"] = _of_heading
+    environment.filters["anchor"] = anchor
     environment.filters["sorted_by"] = lambda value: value.value if isinstance(value, NumberCell) else value
     environment.tests["number"] = _is_number
     return environment.from_string(_beside("page.html"))
@@ -216,61 +262,6 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,.0f}" if _is_number(value) else str(value)
-
-
-@dataclass(frozen=True)
-class _Picture:
-    """A picture as a page has it: the drawing, what it shows in words, and where its axis of time is, if it has one."""
-
-    drawing: Any
-    words: str
-    over_time: Mapping[str, object]
-
-
-def _drawn(part: Section, numbers: Iterator[int]) -> Iterator[_Picture]:
-    """Yield the pictures of a part, whose drawings get the next numbers."""
-    for picture in part.pictures:
-        yield _svg(picture, next(numbers))
-
-
-def _svg(picture: ReportPicture, number: int) -> _Picture:
-    """Return a picture as elements of a page."""
-    from markupsafe import Markup  # noqa: PLC0415 (comes with Jinja2)
-
-    from swftools.plots import plot_and_tell, style  # noqa: PLC0415 (an extra)
-
-    with style():
-        axes, words = plot_and_tell(picture.subject, picture.name, **picture.chosen)
-        if not axes.axison:  # there is nothing to show: the words say so
-            return _Picture("", words, {})
-        figure: Any = axes.figure
-        text = io.StringIO()
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    whole = text.getvalue()
-    drawing = _unique(whole[whole.index("<svg") :], f"{picture.name}-{number}")
-    return _Picture(Markup(drawing), words, _over_time(axes))  # noqa: S704 (matplotlib escapes what it writes)
-
-
-def _over_time(axes: Any) -> dict[str, object]:
-    """Return where an axis of time is in a drawing, points, and from when to when it is, s; nothing of other axes."""
-    if axes.get_gid() != OVER_TIME:
-        return {}
-    figure, box = axes.figure, axes.get_position()
-    width, height = figure.get_size_inches() * 72.0
-    low, high = axes.get_xlim()
-    return {
-        "left": round(box.x0 * width, 2),
-        "right": round(box.x1 * width, 2),
-        "bottom": round((1 - box.y0) * height, 2),
-        "begin": round(low * 86_400.0, 3),
-        "end": round(high * 86_400.0, 3),
-        "dated": "yes" if axes.get_xlabel().startswith("UTC") else "no",
-    }
-
-
-def _unique(svg: str, name: str) -> str:
-    """Return a drawing whose names of parts are its own, so that several can stand on a page."""
-    return re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
 
 
 def _facts(manifest: Mapping[str, Any]) -> Iterator[tuple[str, object]]:

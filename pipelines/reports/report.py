@@ -27,29 +27,44 @@ class ReportPicture:
 
 @dataclass(frozen=True)
 class NumberCell:
-    """A number as a cell shows it, in words of its own; a column is sorted by the number."""
+    """A number as a cell shows it, in words of its own; a column is sorted by the number, in its unit."""
 
     value: float
     words: str
+    unit: str = ""
 
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table: a heading for each column; its cells are texts and numbers (or ``NumberCell``), sorted as such."""
+    """A table: a heading for each column; its cells are texts and numbers (or ``NumberCell``), sorted as such.
+
+    One that ``explains`` has words and what they mean: headings of those words lead there.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
     caption: str = ""
+    explains: bool = False
+
+
+def unit_of(table: ReportTable, column: int) -> str:
+    """Return the unit of the numbers of a column whose cells have words of their own; empty where there are none."""
+    cells = (row[column] for row in table.rows)
+    return next((cell.unit for cell in cells if isinstance(cell, NumberCell)), "")
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report: a heading, sentences, then tables and pictures."""
+    """A part of a report: a heading, sentences, then tables and pictures.
+
+    ``only`` says of which part of the jobs it is, such as "partition gpu"; a reader can choose one of them.
+    """
 
     heading: str
     sentences: Sequence[str] = ()
     tables: Sequence[ReportTable] = ()
     pictures: Sequence[ReportPicture] = ()
+    only: str = ""
 
 
 def begun(text: str) -> str:

@@ -79,6 +79,17 @@ class Picture:
         """Draw a table that has rows."""
         raise NotImplementedError
 
+    def cells(self, subject: Any, **parameters: Any) -> dict[str, list[Any]]:
+        """Return what a page shows where somebody points at a cell; nothing of a picture that has none.
+
+        Returns
+        -------
+        dict
+            ``rows`` and ``columns``, what they are called, from the upper left on, and ``cells``, words for each row
+            and column.
+        """
+        return {}
+
     def tell(self, table: pd.DataFrame, chosen: Any) -> str:
         """Return what the picture shows, with its main numbers, in a sentence or two, for a table that has rows."""
         raise NotImplementedError

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -70,6 +70,19 @@ class WaitByHour(Picture):
         axes.set_yticks(range(7), [day[:3] for day in DAYS])
         axes.set(ylim=(6.5, -0.5), xlabel="hour of the submission", xlim=(0, 24), xticks=range(0, 25, 4))
         axes.grid(visible=False)
+
+    def cells(self, subject: Schedule, **parameters: Any) -> dict[str, list[Any]]:
+        """Return the wait of each hour of the week, and of how many jobs."""
+        chosen = WaitByHourParameters(**parameters)
+        table = self.table(subject, chosen)
+        if not len(table):
+            return {}
+        words = [
+            f"{chosen.statistic} wait {duration(max(wait, 0.0))}, {counted(jobs, 'job')}" if jobs else "no job"
+            for wait, jobs in zip(table["wait"].tolist(), table["jobs"].tolist(), strict=True)
+        ]
+        hours = [f"{hour:02}:00 to {hour + 1:02}:00" for hour in range(24)]
+        return {"rows": list(DAYS), "columns": hours, "cells": [words[day * 24 : day * 24 + 24] for day in range(7)]}
 
     def tell(self, table: pd.DataFrame, chosen: WaitByHourParameters) -> str:
         """Return the hours with the longest and the shortest waits."""

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from swftools.errors import ParameterError
-from swftools.kernel import FloatArray
+from swftools.kernel import FloatArray, IntArray
 from swftools.output.amounts import counted, duration, percent
 from swftools.output.shown_html import ShowsItself, chief_columns
 from swftools.parameters import did_you_mean
@@ -106,6 +106,13 @@ class _Jobs(NamedTuple):
     reasons: FloatArray
 
 
+class Part(NamedTuple):
+    """Some jobs of a schedule, and what is known of their waits."""
+
+    schedule: Schedule
+    study: WaitStudy
+
+
 def study_waits(schedule: Schedule, by: Iterable[str] | None = None, *, least: float = 0.0) -> WaitStudy:
     """Return how long the jobs of a schedule waited, who, and for what.
 
@@ -140,15 +147,63 @@ def study_waits(schedule: Schedule, by: Iterable[str] | None = None, *, least: f
     >>> table[["group", "jobs", "median", "cores", "order"]].round(6).to_numpy().tolist()
     [['all', 3, 8.0, 27.0, 8.0], ['1', 1, 8.0, 0.0, 8.0], ['2 to 4', 2, 4.5, 27.0, 0.0]]
     """
+    names = _known(by)
+    return _study(schedule, _jobs_of(schedule), None if by is None else names, least)
+
+
+def study_parts(schedule: Schedule, grouping: str, *, least: float = 0.0) -> tuple[WaitStudy, dict[str, Part]]:
+    """Return ``study_waits`` of a schedule, and of the jobs of each group of a grouping by themselves.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        As of ``study_waits``.
+    grouping : str
+        One of ``GROUPINGS``.
+    least : float
+        As of ``study_waits``, s.
+
+    Returns
+    -------
+    WaitStudy, dict of str to Part
+        No parts where the log does not tell the grouping, or tells of one group only. What jobs waited for is the same
+        as in the whole, since it depends on all jobs; shares are of the waits of the part.
+    """
+    _known([grouping])
+    jobs = _jobs_of(schedule)
+    groups = groups_of(schedule, grouping) if len(jobs.wait) else None
+    parts = {}
+    for place, word in enumerate(groups.words if groups is not None and len(groups.words) > 1 else ()):
+        row = np.flatnonzero(groups.of_job == place) if groups is not None else np.zeros(0, np.int64)
+        own = _jobs_only(schedule, row)
+        parts[word] = Part(own, _study(own, _Jobs(*(each[row] for each in jobs)), None, least))
+    return _study(schedule, jobs, None, least), parts
+
+
+def _known(by: Iterable[str] | None) -> list[str]:
+    """Return the names of groupings; all by default."""
     names = list(GROUPINGS) if by is None else list(by)
     for name in names:
         if name not in GROUPINGS:
             known = ", ".join(GROUPINGS)
             near = did_you_mean([name], GROUPINGS)
             raise ParameterError(f"there is no grouping {name!r}; there are {known}{near}")
+    return names
+
+
+def _jobs_only(schedule: Schedule, row: IntArray) -> Schedule:
+    """Return some jobs of a schedule, and their runs; nothing is told of those that are left out."""
+    is_there = np.zeros(len(schedule.jobs), np.bool_)
+    is_there[row] = True
+    runs = schedule.segments[is_there[rows_of(schedule.segments, schedule.jobs)]].reset_index(drop=True)
+    jobs = schedule.jobs.iloc[row].reset_index(drop=True)
+    return replace(schedule, jobs=jobs, segments=runs, excluded=schedule.excluded[:0])
+
+
+def _study(schedule: Schedule, jobs: _Jobs, by: list[str] | None, least: float) -> WaitStudy:
+    """Return what is known of the waits of a schedule's jobs."""
+    names = list(GROUPINGS) if by is None else by
     unit = PROCESSOR_HOURS if schedule.machine is None else NODE_HOURS
-    on_nodes = on_one_node(schedule)
-    jobs = _jobs_of(on_nodes, is_pool=schedule.machine is None)
     found = {name: groups_of(schedule, name) for name in names}
     if by is None and _are_same(found["queue"], found["partition"]):
         del found["queue"]
@@ -176,8 +231,9 @@ def _are_same(one: Groups | None, other: Groups | None) -> bool:
     return bool((np.array(one.words)[one.of_job] == np.array(other.words)[other.of_job]).all())
 
 
-def _jobs_of(schedule: Schedule, *, is_pool: bool) -> _Jobs:
+def _jobs_of(given: Schedule) -> _Jobs:
     """Return the waits of jobs, and what they wait with; on a pool processors are counted in place of nodes."""
+    schedule, is_pool = on_one_node(given), given.machine is None
     waits = wait_reasons(schedule)[list(REASONS)].to_numpy(np.float64)
     row = rows_of(schedule.segments, schedule.jobs) if len(schedule.jobs) else np.zeros(0, np.int64)
     held = allocations_of(schedule)

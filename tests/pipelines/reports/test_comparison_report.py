@@ -76,7 +76,8 @@ def test_a_column_of_numbers_stands_right_though_its_first_cell_is_empty() -> No
         ["policy", "wait", "load", "why"], [["as logged", NumberCell(7200.0, "2 h"), "", ""], ["easy", "", 0.5, "x"]]
     )
     text = _template().render(
-        **dict.fromkeys(("title", "what", "zoom", "bibtex"), ""),
+        **dict.fromkeys(("title", "what", "scripts", "bibtex"), ""),
+        words={},
         version=Version({"easy": [1.0]}),
         other=None,
         **{name: [] for name in ("facts", "provenance")},
