@@ -106,9 +106,12 @@ def _as_mapping(report: Report) -> dict[str, Any]:
 
 def _lines(report: Report, log: str) -> list[str]:
     """Return what is printed of a report."""
+    from swftools.referee.likeness import likeness_defined, likeness_in_words
+
     own = report.figures
-    lines = [f"{log}: {own['starts']:,} starts, of which {own['waited']:,} waited more than {report.tolerance:g} s"]
-    for sentence in report.told:
+    lines = click.wrap_text(f"{log}: {likeness_in_words(report.likeness)}", WIDTH, "", "  ").split("\n")
+    starts = f"{own['starts']:,} starts, of which {own['waited']:,} waited more than {report.tolerance:g} s"
+    for sentence in filter(None, (likeness_defined(report.likeness), starts, *report.told)):
         lines += click.wrap_text(sentence, WIDTH, "  ", "    ").split("\n")
     rows = [
         ("", "of all", "of those that waited"),

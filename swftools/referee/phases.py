@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,13 @@ QUANTILES = {"median": 0.5, "quantile_90": 0.9, "longest": 1.0}
 
 
 def waits_over_phases(
-    trace: Trace, table: NodeTable, followed: Followed, phases: int, told: Callable[[int], None] | None = None
+    trace: Trace,
+    table: NodeTable,
+    followed: Followed,
+    phases: int,
+    told: Callable[[int], None] | None = None,
+    *,
+    compiled: bool = True,
 ) -> FloatArray:
     """Return the waits of a simulation under each phase, s from when jobs could start.
 
@@ -42,7 +49,8 @@ def waits_over_phases(
     for phase in range(phases):
         if told:
             told(phase)
-        schedule = simulate(moved, POLICY, machine=table, dependencies="ignore", phase=phase / phases).jobs
+        options: dict[str, Any] = {"dependencies": "ignore", "phase": phase / phases, "compiled": compiled}
+        schedule = simulate(moved, POLICY, machine=table, **options).jobs
         own = pd.MultiIndex.from_frame(schedule[["job_number", "job_occurrence"]])
         waits[phase, keys.get_indexer(own)] = schedule["wait_time"]
     return waits

@@ -17,6 +17,7 @@ from swftools.output.amounts import counted
 from swftools.referee.figures import by_scheduler, figures_of, first_differences, judge, priorities_alike
 from swftools.referee.followed import Followed, followed_run, with_all_ends
 from swftools.referee.forced import ForcedRun
+from swftools.referee.likeness import likeness
 from swftools.referee.phases import bands, scatter, waits_over_phases
 from swftools.simulator.slurm.state import MECHANISMS
 from swftools.trace import Trace
@@ -55,6 +56,8 @@ class Report:
         s.
     told : tuple of str
         What was left out or assumed, in words.
+    likeness : dict of str to float
+        How far the policy left to itself is like the real run; see ``likeness``.
     """
 
     figures: dict[str, float]
@@ -66,6 +69,7 @@ class Report:
     phase: float
     tolerance: float
     told: tuple[str, ...] = field(default=())
+    likeness: dict[str, float] = field(default_factory=dict)
 
 
 def referee(  # noqa: PLR0913 (options by name)
@@ -101,7 +105,7 @@ def referee(  # noqa: PLR0913 (options by name)
     first : int
         How many differing starts are shown.
     phases : int
-        How often the policy is also left to itself; 0: not.
+        Under how many phases the policy is left to itself; 0: under one, for ``likeness`` only.
     also : sequence of Trace
         Repeated real runs of the same jobs.
     compiled : bool
@@ -145,16 +149,15 @@ def referee(  # noqa: PLR0913 (options by name)
         rows.append({"mechanism": mechanism} | judged_without(mechanism))
     others = ForcedRun(trace, table, run, **options)
     real = run.logged.start - run.eligible_time
-    found = pd.DataFrame()
-    if phases:
-        found = bands(waits_over_phases(trace, table, run, phases, lambda done: tell("phases", done, phases)), real)
+    many = max(phases, 1)
+    waits = waits_over_phases(trace, table, run, many, lambda done: tell("phases", done, many), compiled=compiled)
     left_out = others.excluded["reason"].value_counts()
     return Report(
         figures,
         by_scheduler(judged, run),
         pd.DataFrame(rows),
         first_differences(trace, table, run, judged, decisions, others, first) if first else pd.DataFrame(),
-        found,
+        bands(waits, real) if phases else pd.DataFrame(),
         scatter([_waits_like(trace, each) for each in also], real) if also else pd.DataFrame(),
         phase,
         tolerance,
@@ -162,6 +165,7 @@ def referee(  # noqa: PLR0913 (options by name)
             *(f"left out: {sentence}" for sentence in run.told),
             *(f"left out: {counted(int(number), 'job')}, {reason}" for reason, number in left_out.items()),
         ),
+        likeness(waits, real, run.eligible_time),
     )
 
 

@@ -55,7 +55,10 @@ def test_what_is_printed(files: tuple[str, ...]) -> None:
     done = call("referee", *files, "--without", "plans", "--phases", "2")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert lines[0].endswith("4 starts, of which 2 waited more than 5 s")
+    told = " ".join(" ".join(lines[:3]).split())
+    assert told.startswith(f"{files[0]}: the simulation reproduces ")
+    assert "of the order of starts and the mean wait within" in told
+    assert "  4 starts, of which 2 waited more than 5 s" in lines
     table = [line.split() for line in lines]
     assert ["at", "the", "right", "time", "75.0", "%", "50.0", "%"] in table
     assert ["on", "the", "real", "nodes", "100", "%", "100", "%"] in table
@@ -70,6 +73,7 @@ def test_for_programs(files: tuple[str, ...]) -> None:
     found = json.loads(call("referee", *files, "--json").stdout)
     assert (found["figures"]["starts"], found["figures"]["early"], found["tolerance"]) == (4, 1, 5.0)
     assert [row["job"] for row in found["differences"]] == ["4"]
+    assert {*found["likeness"]} == {"pairs", "order", "mean_wait", "real_mean_wait"}
 
 
 @pytest.mark.slow
