@@ -20,7 +20,7 @@ WORDS = {
     "node-hours waited": "waits x nodes; a job on a part of a node counts as its share of the cores",
     "processor-hours waited": "waits x processors",
     "job-hours waited": "the sum of the waits of jobs, of whatever size",
-    "share": "of all node-hours (or processor-hours) that were waited; in the part on a partition, of those of its jobs",
+    "share": "of all node-hours (or processor-hours) that were waited; in the part on a partition, those of its jobs",
     "waited for": "what stood in the way at a moment, the first that applies; the parts of a wait add up to it",
     "load": "the processor time of the jobs that were submitted in a month / that of all processors in it; of a "
     "partition, of its own jobs and processors, which others may have too",

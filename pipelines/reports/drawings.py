@@ -75,7 +75,7 @@ def _svg(picture: ReportPicture, number: int) -> Drawing:
     is_over_time = axes.get_gid() == OVER_TIME
     values = values_over_time(axes) if is_over_time else kind.cells(picture.subject, **picture.chosen)
     place = {**_place(axes), **(_times(axes) if is_over_time else {})} if is_over_time or values else {}
-    return Drawing(Markup(drawing), words, title, place, Markup(_json(values)))  # noqa: S704 (matplotlib escapes)
+    return Drawing(Markup(drawing), words, title, place, Markup(json_of(values)))  # noqa: S704 (matplotlib escapes)
 
 
 def _place(axes: Any) -> dict[str, object]:
@@ -132,7 +132,7 @@ def values_over_time(axes: Any) -> dict[str, Any]:
             series.append(told)
     if not series:
         return {}
-    what = shown(axes.get_ylabel()).replace("\n", " ")
+    what = shown(axes.get_ylabel().replace("\n", " "))
     whole = np.round(edges * 86_400.0).astype(np.int64)
     return {"what": what, "edges": [int(whole[0]), *np.diff(whole).tolist()], "series": series}
 
@@ -149,7 +149,7 @@ def _rounded(values: Any) -> list[float | int | None]:
     return found
 
 
-def _json(values: Mapping[str, Any]) -> str:
+def json_of(values: Mapping[str, Any]) -> str:
     """Return values as JSON that may stand in a page."""
     return json.dumps(values, separators=(",", ":")).replace("<", "\\u003c") if values else ""
 

@@ -185,10 +185,10 @@ def _page(parts: list[Section], **told: Any) -> str:
     numbers = itertools.count()
     pictured = [(part, list(drawn(part, numbers))) for part in parts]
     scripts = Markup("\n".join(_beside(name) for name in _SCRIPTS))  # noqa: S704 (ours)
-    return str(template.render(parts=pictured, scripts=scripts, words=_words(parts), **told))
+    return str(template.render(parts=pictured, scripts=scripts, words=words_of(parts), **told))
 
 
-def _words(parts: Iterable[Section]) -> dict[str, tuple[str, str]]:
+def words_of(parts: Iterable[Section]) -> dict[str, tuple[str, str]]:
     """Return what words mean that parts explain: the place on the page, and the meaning; by the word in small letters.
 
     Units behind a comma, as in "used, %", are no part of a word.
@@ -208,8 +208,8 @@ def anchor(word: str) -> str:
     return "word-" + "-".join(re.findall(r"\w+", word.lower()))
 
 
-def _of_heading(heading: object) -> str:
-    """Return the word that a heading is about, by which ``_words`` finds it: without the unit behind it."""
+def word_of(heading: object) -> str:
+    """Return the word that a heading is about, by which ``words_of`` finds it: without the unit behind it."""
     return re.sub(r", (%|s|%.*)$", "", str(heading)).lower()
 
 
@@ -230,7 +230,7 @@ def _template() -> Any:
     environment.filters["cell"] = _cell
     environment.filters["together"] = lambda text: _UNIT.sub("\u00a0", shown(text))
     environment.filters["unit"] = unit_of
-    environment.filters["word"] = _of_heading
+    environment.filters["word"] = word_of
     environment.filters["anchor"] = anchor
     environment.filters["sorted_by"] = lambda value: value.value if isinstance(value, NumberCell) else value
     environment.tests["number"] = _is_number

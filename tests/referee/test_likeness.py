@@ -70,8 +70,8 @@ def test_a_job_that_came_as_another_started_is_in_a_pair() -> None:
             2,
             3,
             0,
-            "the simulation reproduces 50 % of the order of starts and has a mean wait of 3 s, as hardly anybody waited "
-            "(0 s)",
+            "the simulation reproduces 50 % of the order of starts and has a mean wait of 3 s, as hardly anybody "
+            "waited (0 s)",
         ),
         (
             NAN,

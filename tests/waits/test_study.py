@@ -16,7 +16,7 @@ from swftools.errors import ParameterError
 from swftools.machines.slurm_site import SlurmAssociation, SlurmSite
 from swftools.simulator import logged_schedule
 from swftools.simulator.metrics.wait_reasons import REASONS
-from swftools.waits import GROUPINGS, study_waits
+from swftools.waits import GROUPINGS, study_parts, study_waits
 from swftools.waits.groups import groups_of
 from swftools.waits.requests import uses_of_requests
 from swftools.waits.shares import shares_served
@@ -214,3 +214,31 @@ def test_shares_beside_what_was_served() -> None:
     assert found.loc["bio", ["ratio", "median", "p90"]].tolist() == [2.0, 10.0, 10.0]
     assert np.isnan(found.loc["solid", "median"])
     assert len(shares_served(schedule)) == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("grouping", ["partition", "processors"])
+def test_parts_are_the_groups(seed: int, grouping: str) -> None:
+    """The jobs of a group by themselves: what the table of groups says of them, with reasons of the whole schedule."""
+    schedule = random_on_nodes(seed)
+    study, parts = study_parts(schedule, grouping, least=5.0)
+    pd.testing.assert_frame_equal(study.groups, study_waits(schedule, least=5.0).groups)
+    groups = by(study, grouping)
+    assert list(parts) == (list(groups.index) if len(groups) > 1 else [])
+    for name, (own, of_part) in parts.items():
+        whole = by(of_part, "all").loc["all"]
+        columns = ["jobs", "waited", "median", "p90", "mean", "amount", *REASONS]
+        assert whole[columns].tolist() == pytest.approx(groups.loc[name, columns].tolist())
+        assert len(own.jobs) == whole["jobs"]
+        assert {*own.segments["job_number"]} == {*own.jobs["job_number"]}
+        assert len(own.excluded) == 0
+    assert sum(len(part.schedule.segments) for part in parts.values()) in {0, len(schedule.segments)}
+
+
+def test_parts_of_what_is_not_told() -> None:
+    """None; a grouping that there is not is refused."""
+    schedule = draw_on_nodes(TABLE, MACHINE)
+    assert study_parts(schedule, "account")[1] == {}
+    assert study_parts(replace(schedule, jobs=schedule.jobs[:0], segments=schedule.segments[:0]), "partition")[1] == {}
+    with pytest.raises(ParameterError, match="no grouping 'partitions'"):
+        study_parts(schedule, "partitions")
