@@ -49,7 +49,7 @@ def test_areas_are_without_those_below() -> None:
 
 def test_values_are_short() -> None:
     """Four digits; what is missing stays so."""
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
 
     axes = Figure().subplots()
     axes.stairs([1 / 3, 12345.6, np.nan], [0, 1, 2, 3], label="<one>")
