@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,13 +36,29 @@ def check_has_policy(policy: str | None, options: dict[str, Any]) -> None:
 def load_on(
     log: str, cleaned: bool, rules: str, machine: str | None, changes: str | None
 ) -> tuple[LoadedLog, ChosenMachine]:
-    """Load a log, and find the machine that the options of ``on_nodes`` name; its file is read first."""
+    """Load a log, and find the machine that the options of ``on_nodes`` name; its file is read first.
+
+    Where names are withheld, the log that runs on nodes is read with them too, since they say where its jobs may run,
+    and for whom; then users and accounts are called otherwise, in the log and its machine. ``withheld_columns`` says
+    what of it may not be told.
+    """
+    from pipelines.logs.find import is_stream
     from pipelines.logs.machine import changes_text, chosen_machine, machine_text
 
     text, changed = machine_text(machine), changes_text(changes or "")
     loaded = load(log, cleaned, rules)
-    nodes = chosen_machine(loaded.log, text, changed, click.get_current_context().meta.get("swftools.processors"))
-    return loaded, as_withheld(loaded, nodes)
+    meta = click.get_current_context().meta
+    nodes = chosen_machine(loaded.log, text, changed, meta.get("swftools.processors"))
+    privacy = loaded.log.how.privacy
+    if privacy.tells_words or nodes.description is None or is_stream(log):
+        return loaded, as_withheld(loaded, nodes)
+    from swftools.machines.people import People
+    from swftools.machines.withheld_log import withhold_log
+
+    named = load(log, cleaned, rules, says_odd=False, anonymise="no")
+    trace, called = withhold_log(named.trace, nodes.description, privacy)
+    meta[_WITHHELD] = tuple(name for name in trace.jobs if name not in loaded.trace.jobs)
+    return replace(loaded, trace=trace), nodes.told_as(People(nodes.description, privacy, called=called))
 
 
 def as_withheld(loaded: LoadedLog, nodes: ChosenMachine) -> ChosenMachine:
@@ -50,6 +67,15 @@ def as_withheld(loaded: LoadedLog, nodes: ChosenMachine) -> ChosenMachine:
     if privacy.tells_words:
         return nodes
     return nodes.told_as(nodes.people(privacy, loaded.trace.known_names.get("user", {}).values()))
+
+
+_WITHHELD = "swftools.withheld_columns"
+
+
+def withheld_columns() -> tuple[str, ...]:
+    """Return the columns of the log that was loaded last which may not be written, nor shown."""
+    found: tuple[str, ...] = click.get_current_context().meta.get(_WITHHELD, ())
+    return found
 
 
 def logged_on(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.completion import complete_policy, complete_predictor
-from pipelines.cli.on_nodes import load_on
+from pipelines.cli.on_nodes import load_on, withheld_columns
 from pipelines.cli.options import (
     LOAD,
     data_root_of_task,
@@ -92,6 +92,13 @@ def option_of(name: str) -> Callable[[Any], Any]:
 where_it_runs = together(on_nodes, *map(option_of, ON_NODES))
 """The options of a machine of nodes where only a schedule, or an answer, is looked at."""
 
+
+NO_PARTITIONS = (
+    "warning: with --anonymise what is published does not tell in which partition a job ran, so all are simulated in "
+    "the default one; swftools simulate uses the partitions of the log, or leave out --anonymise and publish below a "
+    "--data-root of your own"
+)
+"""What is said before schedules on nodes are made of a log whose names are withheld."""
 
 simulates = together(
     *(option_of(name) for name, option in RUN_OPTIONS.items() if not option.is_repetition),
@@ -218,7 +225,8 @@ def _written(schedule: Schedule, output: str | None, notes: str | None) -> list[
     from pipelines.tasks.notes import write_notes
 
     if output:
-        _WRITERS[Path(output.lower()).suffix](schedule, output)
+        told = schedule.jobs.drop(columns=[name for name in withheld_columns() if name in schedule.jobs])
+        _WRITERS[Path(output.lower()).suffix](replace(schedule, jobs=told), output)
     return [*([output] if output else []), *map(str, write_notes(schedule, Path(notes)) if notes else ())]
 
 
@@ -368,6 +376,8 @@ def compare(
         options["parameters"] = json.dumps(settings_of(settings))
     _refuse_words(ctx, options["log"])
     options["log"], words = log_first(ctx.args, options["log"])
+    if options.get("machine") and (options.get("anonymise") or "no") != "no":
+        click.echo(click.wrap_text(NO_PARTITIONS, WIDTH), err=True)
     flags = [*flags_of(options), *flags_of_engine(workers, cluster), *words]
     run_task("ComparePolicies", flags, dry_run, as_json=as_json)
 

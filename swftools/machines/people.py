@@ -9,7 +9,7 @@ number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -38,15 +38,26 @@ class People:
         What may be told of the log's names.
     known : iterable of str
         The names of users that the log tells.
+    called : mapping, optional
+        What each ``user`` and each ``group`` is called, in the place of all that: as ``withhold_log`` calls them.
     """
 
-    def __init__(self, description: MachineDescription, privacy: Privacy, known: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        description: MachineDescription,
+        privacy: Privacy,
+        known: Iterable[str] = (),
+        called: Mapping[str, dict[str, str]] | None = None,
+    ) -> None:
         self._given, self._privacy, self._known = description, privacy, frozenset(known)
+        self._called = called
 
     @cached_property
     def users(self) -> dict[str, str]:
         """What each user is called."""
-        names, privacy = _users_of(self._given), self._privacy
+        if self._called is not None:
+            return self._called["user"]
+        names, privacy = users_of(self._given), self._privacy
         if privacy.anonymise == "hash":
             return {name: privacy.name("user", name) for name in names}
         if privacy.anonymise == "numbers":
@@ -56,7 +67,9 @@ class People:
     @cached_property
     def accounts(self) -> dict[str, str]:
         """What each account, and each group, is called."""
-        names, privacy = _accounts_of(self._given), self._privacy
+        if self._called is not None:
+            return self._called["group"]
+        names, privacy = accounts_of(self._given), self._privacy
         if privacy.anonymise == "hash":
             return {name: name if name == ROOT else privacy.name("group", name) for name in names}
         if privacy.anonymise == "numbers":
@@ -109,17 +122,17 @@ def names_people(description: MachineDescription) -> bool:
     """Return whether a machine names users or accounts, or has texts that may."""
     if any(each.name or each.reason for each in description.outages):
         return True
-    return bool(_users_of(description) or _accounts_of(description).keys() - {ROOT})
+    return bool(users_of(description) or accounts_of(description).keys() - {ROOT})
 
 
-def _users_of(description: MachineDescription) -> dict[str, None]:
+def users_of(description: MachineDescription) -> dict[str, None]:
     """Return the users that a machine names, each once."""
     accounts = description.slurm.accounts if description.slurm else ()
     found = [user.name for account in accounts for user in account.users]
     return dict.fromkeys([*found, *_in_lists(description, "users")])
 
 
-def _accounts_of(description: MachineDescription) -> dict[str, None]:
+def accounts_of(description: MachineDescription) -> dict[str, None]:
     """Return the accounts and groups that a machine names, each once."""
     accounts = description.slurm.accounts if description.slurm else ()
     found = [name for account in accounts for name in (account.name, account.parent)]

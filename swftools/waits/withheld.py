@@ -3,16 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from swftools.formats.privacy import Privacy
-from swftools.machines.slurm_parts import ROOT
-from swftools.named import NUMBERED
+from swftools.machines.withheld_log import KINDS, called_otherwise
 from swftools.simulator.schedule import Schedule
-
-KINDS = {"user": "user", "group": "account"}
-"""Kinds of names that are withheld, and what those are called of which the log has no number."""
 
 _WORDS = ("submit_line", "wait_reason", "host_list", "node_list", "log_id")
 """Columns that may hold names in their words."""
@@ -39,8 +34,11 @@ def withhold_people(schedule: Schedule, privacy: Privacy) -> Schedule:
     site = schedule.machine.slurm if schedule.machine is not None else None
     associations = site.associations if site is not None else ()
     accounts = schedule.jobs["account"].dropna().unique().tolist() if "account" in schedule.jobs else []
-    users = _called(schedule, privacy, "user", (each.user for each in associations if each.user))
-    groups = _called(schedule, privacy, "group", (*accounts, *(each.account for each in associations)))
+    known, jobs = schedule.known_names, schedule.jobs
+    of_machine = [each.user for each in associations if each.user]
+    users = called_otherwise(known.get("user", {}), of_machine, privacy, "user", jobs)
+    of_machine = [*accounts, *(each.account for each in associations)]
+    groups = called_otherwise(known.get("group", {}), of_machine, privacy, "group", jobs)
     jobs = schedule.jobs.drop(columns=[name for name in _WORDS if name in schedule.jobs])
     if accounts:
         jobs = jobs.assign(account=jobs["account"].map(groups, na_action="ignore").astype("str"))
@@ -56,16 +54,3 @@ def withhold_people(schedule: Schedule, privacy: Privacy) -> Schedule:
         for kind, called in (("user", users), ("group", groups)):
             known[kind] = {number: called[name] for number, name in schedule.known_names.get(kind, {}).items()}
     return replace(schedule, jobs=jobs, machine=machine, known_names=known, assumptions=())
-
-
-def _called(schedule: Schedule, privacy: Privacy, kind: str, others: Iterable[str]) -> dict[str, str]:
-    """Return what each name is called: of the log, and others, such as the machine's."""
-    numbers = {name: number for number, name in schedule.known_names.get(kind, {}).items()}
-    names = dict.fromkeys([*numbers, *others])
-    if privacy.anonymise == "hash":
-        return {name: name if name == ROOT and kind == "group" else privacy.name(kind, name) for name in names}
-    column = NUMBERED[kind]
-    there = set(schedule.jobs[column].dropna().tolist()) if column in schedule.jobs else set()
-    unnamed = [name for name in names if name not in numbers and not (name.isdecimal() and int(name) in there)]
-    own = {name: f"{KINDS[kind]}-{place}" for place, name in enumerate(unnamed, 1)}
-    return {name: ROOT if name == ROOT else own.get(name, str(numbers.get(name, name))) for name in names}
