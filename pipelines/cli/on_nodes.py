@@ -108,15 +108,18 @@ def schedules_on(
     Parameters
     ----------
     entries : iterable of (str, dict)
-        Each policy's name and parameters.
+        Each policy's name and parameters; ``logged``: what the log itself tells.
     **options
         Of ``simulate``.
     """
     from swftools.simulator.entry_points import simulate
+    from swftools.simulator.logged import LOGGED, logged_schedule
 
     table = nodes.description.simulated(loaded.trace.header) if nodes.description else None
     made = (
-        simulate(loaded.trace, name, **options, **parameters, **nodes.of_policy, machine=table)
+        logged_schedule(loaded.trace, table)
+        if name == LOGGED
+        else simulate(loaded.trace, name, **options, **parameters, **nodes.of_policy, machine=table)
         for name, parameters in entries
     )
     return [nodes.says(schedule) for schedule in made]

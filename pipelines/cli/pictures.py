@@ -29,6 +29,9 @@ from pipelines.cli.schedules import policy_entry, where_it_runs
 from pipelines.names import LATEST, MANIFEST
 from swftools.output.shown_text import WIDTH, shown
 
+LOGGED = "logged"
+"""What the log itself tells, in the place of a policy."""
+
 if TYPE_CHECKING:
     from pipelines.reports import Version
     from swftools.simulator.schedule import Schedule
@@ -230,13 +233,15 @@ def plot(
     """Draw a picture of LOG, of schedules of it, or of a published comparison, and say what it shows.
 
     Without --picture it is an overview of the log or of the policy's schedule, the waits under several policies, or the
-    policies of a comparison. Waits under policies stand beside those of the log.
+    policies of a comparison. Waits and slowdowns under policies stand beside those of the log; every picture of
+    schedules can be drawn of what the log itself tells, as --policy logged.
 
     \b
     Examples: swftools plot my.swf
               swftools plot my.swf --picture arrivals:by=weekday
               swftools plot my.swf --policy easy,fcfs --picture waits -o waits.png
               swftools plot my.swf --policy easy --machine m.yaml --picture gantt
+              swftools plot sacct.txt --policy logged --picture queue
               swftools plot COMPARISON --picture differences
               swftools plot --list
     """
@@ -308,11 +313,16 @@ def _names_of(comparison: Version | None, chosen: list[Any]) -> list[str]:
 
 
 def _subject(trace: Trace, made: list[Schedule], picture: str) -> Any:
-    """Return what is drawn: the log, the schedule of a policy, or several; waits beside those of the log."""
+    """Return what is drawn: the log, the schedule of a policy, or several; waits and slowdowns beside the log's."""
+    from swftools.simulator.beside_log import beside_log
+
     if not made:
         return trace
     if picture == "waits" and trace.jobs["wait_time"].notna().any():
-        return [trace, *made]
+        return [trace, *(each for each in made if each.policy != LOGGED)]
+    if picture == "slowdowns" and LOGGED not in {each.policy for each in made}:
+        beside = beside_log(made[0], trace)
+        return made if beside is None else [beside.shared, *made]
     return made if len(made) > 1 else made[0]
 
 

@@ -27,7 +27,7 @@ from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
 from swftools.output.amounts import counted, duration, number
 from swftools.output.shown_text import WIDTH
-from swftools.simulator.beside_log import BesideLog, beside_log
+from swftools.simulator.beside_log import UNTOLD, BesideLog, beside_log
 from swftools.simulator.measures_table import waits_of_groups
 from swftools.simulator.metrics.measures import SYNTHETIC, measure, usual_by_seed
 from swftools.simulator.metrics.parameters import MetricParameters
@@ -36,9 +36,6 @@ from swftools.tables import to_arrow, to_pandas
 
 MOST_GROUPS = 12
 """Groups of a grouping that are printed, those of the most jobs; files have all."""
-
-UNTOLD = ("wasted_load", "preemptions")
-"""Measures that a log does not tell: of the runs of a job it has the last one."""
 
 LONGEST = 36
 """Characters of a policy's label that stand above its column; a longer one stands below the table."""

@@ -46,11 +46,9 @@ def withhold_log(trace: Trace, machine: MachineDescription | None, privacy: Priv
     Ids, and words of why jobs waited, are dropped. What else of the log's words says where jobs may run stays, so that
     who publishes a schedule has to leave it out: the columns that the log has not when it is read with that privacy.
     """
-    of_machine = (
-        {"user": [], "group": []} if machine is None else {"user": users_of(machine), "group": accounts_of(machine)}
-    )
+    users, groups = ([*users_of(machine)], [*accounts_of(machine)]) if machine is not None else ([], [])
     accounts = trace.jobs["account"].dropna().unique().tolist() if "account" in trace.jobs else []
-    others = {"user": of_machine["user"], "group": [*accounts, *of_machine["group"]]}
+    others = {"user": users, "group": [*accounts, *groups]}
     called = {
         kind: called_otherwise(trace.known_names.get(kind, {}), others[kind], privacy, kind, trace.jobs)
         for kind in KINDS

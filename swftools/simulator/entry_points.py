@@ -16,6 +16,7 @@ from swftools.errors import ParameterError
 from swftools.formats.as_trace import as_trace
 from swftools.machines.node_table import NodeTable
 from swftools.parameters.run_option_table import RunOptions
+from swftools.simulator.beside_log import measure_logged
 from swftools.simulator.measures_table import Measures
 from swftools.simulator.metrics.measures import measure
 from swftools.simulator.metrics.parameters import MetricParameters
@@ -134,6 +135,8 @@ def compare(
     trace: Trace | str | os.PathLike[str],
     policies: Sequence[str | Policy],
     parameters: MetricParameters | None = None,
+    *,
+    logged: bool = False,
     **options: Any,
 ) -> Measures:
     """Simulate a trace under each of several policies, and measure the schedules.
@@ -146,6 +149,8 @@ def compare(
         At least one, each once: ``["fcfs", "easy:reservations=2"]``.
     parameters : MetricParameters, optional
         How it is measured; defaults if not given.
+    logged : bool
+        Behind the policies stands what the log itself tells, as policy ``logged``, of the jobs of the first one.
     **options
         Of ``simulate``, the same for all policies: processors, predictor, seed.
 
@@ -173,8 +178,11 @@ def compare(
     if not labels or len(set(labels)) < len(labels):
         raise ParameterError(f"policies={labels}: give at least one policy, and each only once")
     read = as_trace(trace)
-    tables = [
-        measure(simulate(read, policy, **options), parameters, label=label)
-        for policy, label in zip(policies, labels, strict=True)
-    ]
-    return Measures(pd.concat(tables, ignore_index=True))
+    tables: list[pd.DataFrame] = []
+    of_log: list[pd.DataFrame] = []
+    for policy, label in zip(policies, labels, strict=True):
+        schedule = simulate(read, policy, **options)
+        tables.append(measure(schedule, parameters, label=label))
+        if logged and not of_log:
+            of_log.append(measure_logged(schedule, read, parameters or MetricParameters()))
+    return Measures(pd.concat([*tables, *(each for each in of_log if len(each))], ignore_index=True))

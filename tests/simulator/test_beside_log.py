@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from swftools import MachineDescription, Trace, simulate
+from swftools import MachineDescription, Trace, compare, measure, simulate
 from swftools.simulator.beside_log import beside_log, gaps_of
 from swftools.simulator.logged import logged_schedule
 
@@ -140,3 +141,50 @@ def test_on_nodes() -> None:
     assert beside(named, machine=machine).logged.machine is not None
     other = trace.with_jobs(trace.jobs.assign(host_list=np.array(["x1", "n2", "n1"], object)))
     assert beside(other, machine=machine).logged.machine is None
+
+
+def value(table: pd.DataFrame, policy: str, name: str, statistic: str = "mean") -> float:
+    """Return one value of a table of measures."""
+    rows = table[(table["policy"] == policy) & (table["measure"] == name) & (table["statistic"] == statistic)]
+    return float(rows["value"].iloc[0])
+
+
+def test_measures_of_the_log_stand_behind() -> None:
+    """Of the same jobs: those that run by the simulation and by the log, and of them those that are chosen."""
+    trace = log_of(wait_time=[50, 0, 10, None, 60], requested_processors=[3, 1, 1, 1, 1])
+    schedule = simulate(trace, "fcfs", compiled=False)
+    table = measure(schedule, log=trace)
+    assert table["policy"].drop_duplicates().tolist() == ["fcfs", "logged"]
+    assert value(table, "logged", "wait") == (0 + 10 + 60) / 3
+    assert value(table, "fcfs", "wait") == (0 + 0 + 60 + 60) / 4
+    assert not {"wasted_load", "preemptions"} & {*table["measure"][table["policy"] == "logged"]}
+    pd.testing.assert_frame_equal(table[table["policy"] == "fcfs"], measure(schedule))
+    chosen = measure(schedule, log=trace, where=np.array([False, True, True, True]), bound=30)
+    assert value(chosen, "logged", "wait") == (10 + 60) / 2
+    assert value(chosen, "logged", "bounded_slowdown") == ((60 + 10) / 60 + (60 + 60) / 60) / 2
+    by_run = measure(schedule, log=trace, by="run_time")
+    assert by_run[by_run["policy"] == "logged"]["classed_by"].unique().tolist() == ["run_time"]
+
+
+def test_a_log_that_tells_nothing_has_no_rows() -> None:
+    """The table is that of the schedule."""
+    trace = log_of(wait_time=[None, None])
+    schedule = simulate(trace, "fcfs", compiled=False)
+    pd.testing.assert_frame_equal(measure(schedule, log=trace), measure(schedule))
+
+
+def test_policies_beside_the_log() -> None:
+    """Only where it is asked for, and behind them."""
+    trace = log_of(wait_time=[0, 0, 30])
+    plain = compare(trace, ["fcfs", "easy"], compiled=False)
+    assert list(plain.summary()) == ["unit", "fcfs", "easy"]
+    found = compare(trace, ["fcfs", "easy"], compiled=False, logged=True)
+    assert list(found.summary()) == ["unit", "fcfs", "easy", "logged"]
+    assert value(found, "logged", "wait") == 10
+    assert len(found) > len(plain)
+
+
+def test_the_shared_part_of_the_log() -> None:
+    """Its jobs and their runs, and no others."""
+    shared = beside(log_of(wait_time=[50, 0, 0, None, 60], requested_processors=[3, 1, 1, 1, 1])).shared
+    assert shared.jobs["job_number"].tolist() == sorted(shared.segments["job_number"]) == [2, 3, 5]

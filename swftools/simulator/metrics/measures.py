@@ -34,6 +34,7 @@ from swftools.simulator.metrics.step_functions import MachineOverTime
 from swftools.simulator.metrics.switches import figures_of_switches
 from swftools.simulator.schedule import Schedule
 from swftools.tables import LONG
+from swftools.trace import Trace
 
 __all__ = ["SYNTHETIC", "USUAL", "Measures", "measure", "summarize", "usual_by_seed"]
 
@@ -62,6 +63,7 @@ def measure(
     where: Where = None,
     reference: Schedule | None = None,
     label: str | None = None,
+    log: Trace | None = None,
     **changes: Any,
 ) -> Measures:
     """Measure a schedule; for the dozen most important numbers, call ``measure(schedule).summary()``.
@@ -88,6 +90,10 @@ def measure(
         chosen jobs there.
     label : str, optional
         What the column policy says; the policy's name by default.
+    log : Trace, optional
+        The log that was simulated, at its own times: behind the rows of the schedule stand those of policy ``logged``,
+        of the same jobs, where the log tells when they started; without what it does not tell (wasted_load,
+        preemptions).
     **changes
         Single parameters by name: ``bound=60``.
 
@@ -166,7 +172,13 @@ def measure(
         rows += _machine_rows(schedule, load, chosen_parameters)
         if schedule.machine is not None:
             rows += _node_rows(schedule, chosen_parameters)
-    return _table(rows, classes, schedule.policy if label is None else label)
+    table = _table(rows, classes, schedule.policy if label is None else label)
+    if log is None:
+        return table
+    from swftools.simulator.beside_log import measure_logged  # noqa: PLC0415 (which measures by this)
+
+    logged = measure_logged(schedule, log, chosen_parameters, by=by, where=where)
+    return Measures(pd.concat([table, logged], ignore_index=True) if len(logged) else table)
 
 
 def _fields(parameters: MetricParameters) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -174,6 +175,35 @@ def test_pictures_are_of_the_machine(files: Path) -> None:
     assert "processors are in use" in drawn()
     done = call("plot", "small.swf", "--policy", "easy,fcfs", "--machine", "site.yaml", "--picture", "waits")
     assert done.exit_code == 0, done.output
+
+
+def test_pictures_of_the_log_itself(files: Path) -> None:
+    """Each picture of a schedule, as that of policy logged; waits and slowdowns have it beside those of policies."""
+
+    def drawn(*words: str) -> str:
+        """Return what is said of a picture."""
+        done = call("plot", "small.swf", *words, "-o", "log.svg")
+        assert done.exit_code == 0, done.output
+        return " ".join(done.stdout.split())
+
+    assert "processors are in use" in drawn("--policy", "logged", "--picture", "utilization")
+    both = drawn("--policy", "logged,easy", "--picture", "queue")
+    assert "logged: " in both
+    assert "easy: " in both
+    for policies in ("easy,fcfs", "easy,fcfs,logged"):
+        for picture in ("waits", "slowdowns"):
+            assert drawn("--policy", policies, "--picture", picture).count("logged: ") == 1
+    assert "logged" not in drawn("--policy", "easy,fcfs", "--picture", "queue")
+    untold = (files / "small.swf").read_text()
+    lines = [
+        line if line.startswith(";") else re.sub(r"^(\S+ \S+) \S+", r"\1 -1", line) for line in untold.splitlines()
+    ]
+    (files / "untold.swf").write_text("\n".join(lines) + "\n")
+    done = call("plot", "untold.swf", "--policy", "easy,fcfs", "--picture", "slowdowns", "-o", "log.svg")
+    assert "logged" not in done.output
+    assert done.exit_code == 0
+    refused = call("plot", "untold.swf", "--policy", "logged", "--picture", "queue", "-o", "log.svg")
+    assert "does not tell of any job when it started" in refused.output
 
 
 @pytest.mark.parametrize(
