@@ -194,7 +194,7 @@ def next_doom(state: Dynamic) -> float:
 def stop_job(given: Given, state: Dynamic, machine: Machine, job: int, comes_back: bool) -> None:
     """Stop a running job; all of its work is lost. It may start again after a while, or never."""
     use(given, state, job, np.floor(machine.clock[NOW]) - max(state.started[job], state.clock[LAST_CALC]))
-    keep_past(given, state, job)
+    keep_past(given, state, machine, job)
     let_go(given, state, job)
     state.by[job] = state.held_count[job] = 0
     state.eligible[job], state.doom[job] = np.nan, np.inf
@@ -209,8 +209,13 @@ def stop_job(given: Given, state: Dynamic, machine: Machine, job: int, comes_bac
 
 
 @kernel(allocates=False)
-def keep_past(given: Given, state: Dynamic, job: int) -> None:
-    """Write down what a run had that is over, for the schedule; as long as there is room."""
+def keep_past(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
+    """Write down what a run had that is over, for the schedule; as long as there is room.
+
+    A run of this very decision leaves no trace there.
+    """
+    if machine.run[job] < 0:
+        return
     row, part, first, many = state.counts[PAST], state.counts[PAST_PARTS], given.first_held[job], state.held_count[job]
     if row == len(state.past_job) or part + many > len(state.past_node):
         return

@@ -11,20 +11,27 @@ import pandas as pd
 import pytest
 
 import swftools
+from swftools.errors import PolicyError
 from swftools.machines.description import MachineDescription
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
+from swftools.simulator.engine import loop
 from swftools.simulator.slurm import begin
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.validation.report import validate
+from tests.naive import slurm_policy
 from tests.naive.slurm_policy import simulate_slurm
 from tests.naive.slurm_random import random_jobs, random_site
 
 DAY, NIGHT = (*range(6), 7, 19, 26), range(6, 300)
 """By day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 the depth of a pass."""
 
-PREEMPTED = (2, 9, 18, 22, 27, 125)
-"""Sites with preemption: the first cancel jobs; the last two see whose ends close a window."""
+PREEMPTED = (0, 2, 9, 18, 22, 27, 125, 128)
+"""Sites with preemption: 2 to 22 cancel jobs; 27 and 125 see whose ends close a window; in 0 a job has to leave at the
+instant at which it started; in 128 nobody starts any more."""
+
+PATIENCE = 2000
+"""Decisions, and seconds, after which it is said of site 128 that nobody starts any more; by far enough for it."""
 
 
 ORIGIN = 1_700_000_017
@@ -120,14 +127,23 @@ def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int)
     site, table = random_site(seed, with_preemption=True)
     asked, times = random_jobs(seed, site, table, 40, hopeless=0.1)
     phase = phase_of(seed)
+    if seed == 128:
+        monkeypatch.setattr(slurm_policy, "GIVE_UP", PATIENCE)
+        monkeypatch.setattr(loop, "PATIENCE", PATIENCE)
     world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=phase, origin=ORIGIN)
+    if world.waiting:  # the first of them is never planned, and nobody may go before it
+        assert seed == 128
+        with pytest.raises(PolicyError, match=f"leaves {len(world.waiting)} jobs waiting on an idle machine, job 3 "):
+            schedule_of(monkeypatch, table, asked, times, phase=phase, compiled=False)
+        return
     schedule = schedule_of(monkeypatch, table, asked, times, phase=phase, compiled=False)
     cancelled = {
         run.row: f"taken out by preemption at {run.end:.10g} s" for run in world.runs if run.preempted == "cancel"
     }
     names, expected = [partition.name for partition in table.partitions], {}
     for run in world.runs:
-        if run.row not in cancelled:
+        leaves_no_trace = bool(run.preempted) and run.start == run.end
+        if run.row not in cancelled and not leaves_no_trace:
             told = (run.start, run.end, run.where, run.by, names[run.partition])
             expected.setdefault(run.row, []).append(told)
     assert runs_of(schedule) == expected
