@@ -309,6 +309,9 @@ DEFAULTS: Mapping[str, float] = {
     "sched_interval": 60.0,
     "sched_max_job_start": 0.0,
     "assoc_limit_stop": 0.0,
+    "preempt_youngest_first": 0.0,
+    "preempt_strict_order": 0.0,
+    "preempt_reorder_count": 1.0,
     "bf_continue": 0.0,
 }
 """``SchedulerParameters`` that are simulated, with Slurm's defaults; ``bf_window`` in minutes, all other times in s.

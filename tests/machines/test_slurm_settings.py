@@ -96,6 +96,15 @@ def test_every_setting(tmp_path: Path) -> None:
     )
 
 
+def test_who_is_preempted_first(tmp_path: Path) -> None:
+    """It stands among PreemptParameters, or with another name among SchedulerParameters."""
+    found = site_of(site(tmp_path, "PreemptParameters=Reorder_Count=2,youngest_first,strict_order"))
+    assert found.scheduler == {"preempt_reorder_count": 2, "preempt_youngest_first": 1, "preempt_strict_order": 1}
+    assert found.not_simulated == ()
+    found = site_of(site(tmp_path, "SchedulerParameters=preempt_reorder_count=3,preempt_youngest_first"))
+    assert found.scheduler == {"preempt_reorder_count": 3, "preempt_youngest_first": 1}
+
+
 def test_weights_without_a_type(tmp_path: Path) -> None:
     """Are taken for those of multifactor, which is told; without weights it makes no difference."""
     found = site_of(site(tmp_path, "PriorityWeightAge=5"))
@@ -217,7 +226,7 @@ def test_all_that_is_not_simulated_is_named(tmp_path: Path) -> None:
     machine = site(
         tmp_path,
         "JobSubmitPlugins=lua\nPrioritySiteFactorPlugin=site_factor/x\nPriorityUsageResetPeriod=MONTHLY\n"
-        "PriorityParameters=x\nPreemptParameters=reorder_count=2\nCompleteWait=32\nResvOverRun=5\n"
+        "PriorityParameters=x\nPreemptParameters=min_exempt_priority=2\nCompleteWait=32\nResvOverRun=5\n"
         "JobDefaults=DefCpuPerGPU=2\nEnforcePartLimits=ALL\nFederationParameters=fed_display\nSuspendTime=600\n"
         "SuspendProgram=/bin/off\nNodeFeaturesPlugins=knl\nTopologyParam=TopoOptional\nMCSPlugin=mcs/user\n"
         "DependencyParameters=kill_invalid_depend\nJobRequeue=0\nTopologyPlugin=topology/block\n"
@@ -233,7 +242,7 @@ def test_all_that_is_not_simulated_is_named(tmp_path: Path) -> None:
         "PrioritySiteFactorPlugin=site_factor/x",
         "PriorityUsageResetPeriod=MONTHLY",
         "PriorityParameters=x",
-        "PreemptParameters=reorder_count=2",
+        "PreemptParameters: not simulated (min_exempt_priority=2)",
         "CompleteWait=32",
         "ResvOverRun=5",
         "JobDefaults=DefCpuPerGPU=2",
@@ -324,6 +333,7 @@ def test_partitions_as_json(tmp_path: Path) -> None:
             "line 2: PriorityType=priority/lottery is not modelled; priority/multifactor",
         ),
         ("SchedulerParameters=bf_interval=often", "line 1: SchedulerParameters: bf_interval=often is no number"),
+        ("PreemptParameters=reorder_count=x", "line 1: PreemptParameters: reorder_count=x is no number"),
         ("PriorityMaxAge=old", "line 1: prioritymaxage=old is no time"),
         ("PriorityWeightTRES=cpu", "line 1: PriorityWeightTRES: 'cpu' is not RESOURCE=NUMBER, such as cpu=512"),
         ("PriorityWeightTRES=cpu=x", "line 1: PriorityWeightTRES: 'cpu=x' is no number of cpu"),

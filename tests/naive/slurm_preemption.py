@@ -42,29 +42,64 @@ def may_preempt(world: World, job: Job, partition: int, other: Job) -> bool:
 
 
 def preemptable(world: World, job: Job, partition: int, nodes: Collection[int]) -> list[Job]:
-    """Return the jobs on some nodes that a job may preempt: lowest priority first, then latest start, highest row."""
+    """Return the jobs on some nodes that a job may preempt, by priority of their QOS, or by tier; then by nodes.
+
+    Priorities above 65,535 count as that. Where the youngest go first, by their starts. Ties by row.
+    """
     there = set(nodes) & world.nodes_of(partition) & job.nodes_allowed
     found = [
         other
         for other in world.running
         if there & set(other.placed.cores) and may_preempt(world, job, partition, other)
     ]
-    return sorted(found, key=lambda other: (other.priority[other.partition], -other.start, -other.row))
+    if world.parameter("preempt_youngest_first"):
+        return sorted(found, key=lambda other: (-math.floor(other.start), other.row))
+
+    def rank(other: Job) -> float:
+        if world.site.preempt_type == "qos":
+            return min(world.site.qos[other.qos].priority, 65535)
+        return world.table.partitions[other.partition].tier
+
+    return sorted(found, key=lambda other: (rank(other), len(other.placed.cores), other.row))
 
 
 def choose_by_preempting(
     world: World, job: Job, partition: int, nodes: Collection[int]
 ) -> tuple[Placed, list[Job]] | None:
-    """Return what a job gets of some nodes, and who has to leave them; None if that does not help either."""
-    held = list(world.running)
-    gone: list[Job] = []
-    if placed := choose(world, job, partition, nodes, held):
-        return placed, gone
-    for other in preemptable(world, job, partition, nodes):
+    """Return what a job gets of some nodes, and who has to leave them; None if that does not help either.
+
+    Candidates are taken away one after the other until it fits. Then the last of them is put first, the others of them
+    by how many of the chosen nodes they have (not in strict order), and it is done again: two times, unless
+    ``preempt_reorder_count`` says otherwise, but at most as often as there are other candidates.
+    """
+    if placed := choose(world, job, partition, nodes, list(world.running)):
+        return placed, []
+    candidates = preemptable(world, job, partition, nodes)
+    times = min(world.parameter("preempt_reorder_count") + 1, len(candidates) - 1)
+    while True:
+        found = take_away(world, job, partition, nodes, candidates)
+        if found is None:
+            return None
+        placed, gone = found
+        if times <= 0:
+            return placed, [each for each in gone if set(each.placed.cores) & set(placed.cores)]
+        times -= 1
+        others = gone[:-1]
+        if not world.parameter("preempt_strict_order"):
+            others.sort(key=lambda each: -len(set(each.placed.cores) & set(placed.cores)))
+        candidates = [gone[-1], *others, *candidates[len(gone) :]]
+
+
+def take_away(
+    world: World, job: Job, partition: int, nodes: Collection[int], candidates: list[Job]
+) -> tuple[Placed, list[Job]] | None:
+    """Return what a job gets as candidates go one after the other, and who went; None if it never fits."""
+    held, gone = list(world.running), []
+    for other in candidates:
         held.remove(other)
         gone.append(other)
         if placed := choose(world, job, partition, nodes, held):
-            return placed, [each for each in gone if set(each.placed.cores) & set(placed.cores)]
+            return placed, gone
     return None
 
 

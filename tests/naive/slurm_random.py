@@ -74,6 +74,9 @@ def random_site(seed: int, *, with_preemption: bool = False) -> tuple[SlurmSite,
         switches=random_switches(lot, len(table)),
         has_usage=lot.random() < 0.5,
     )
+    if with_preemption:
+        order = random_order_of_preemption(random.Random(f"preemption {seed}"))
+        site = dataclasses.replace(site, scheduler={**site.scheduler, **order})
     return site, dataclasses.replace(table, slurm=site)
 
 
@@ -263,6 +266,16 @@ def random_scheduler(lot: random.Random) -> dict[str, float]:
     }
     chosen = lot.sample(sorted(rare), lot.choice([0, 1, 2, 4]))
     return {name: float(value) for name, value in {**always, **{name: rare[name] for name in chosen}}.items()}
+
+
+def random_order_of_preemption(lot: random.Random) -> dict[str, float]:
+    """Return parameters of who is preempted first; mostly none."""
+    some = {
+        "preempt_youngest_first": 1.0,
+        "preempt_strict_order": 1.0,
+        "preempt_reorder_count": float(lot.choice([0, 3])),
+    }
+    return {name: some[name] for name in lot.sample(sorted(some), lot.choice([0, 0, 1, 2]))}
 
 
 # ---------------------------------------------------------------- jobs

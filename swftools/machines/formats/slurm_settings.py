@@ -41,6 +41,8 @@ _PREEMPTS = ("none", "qos", "partition_prio")
 _MODES = ("requeue", "cancel", "suspend", "off")
 _SCHEDULERS = ("backfill", "builtin")
 _RENAMED = {"max_job_bf": "bf_max_job_test"}
+_OF_PREEMPTION = ("youngest_first", "strict_order", "reorder_count")
+"""PreemptParameters that are simulated: they may stand among SchedulerParameters, too, with ``preempt_`` before."""
 _LONGEST = 1e10
 _WITH_UNIT = re.compile(r"([0-9]+)\s*(sec|min)?", re.ASCII)
 _NUMBER = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)
@@ -49,7 +51,6 @@ _OFF: dict[str, tuple[str, tuple[str, ...]]] = {
     "prioritysitefactorplugin": ("PrioritySiteFactorPlugin", ("",)),
     "priorityparameters": ("PriorityParameters", ("",)),
     "priorityusageresetperiod": ("PriorityUsageResetPeriod", ("",)),
-    "preemptparameters": ("PreemptParameters", ("",)),
     "completewait": ("CompleteWait", ("", "0")),
     "resvoverrun": ("ResvOverRun", ("", "0")),
     "jobdefaults": ("JobDefaults", ("",)),
@@ -237,6 +238,19 @@ class SlurmSettings:
                 values[name] = number_of(text, where, name) if sign else 1.0
             else:
                 values[name] = text
+        return values | self._preempt_parameters()
+
+    def _preempt_parameters(self) -> dict[str, float | str]:
+        """Return PreemptParameters that are simulated, by their names among SchedulerParameters; tell the others."""
+        key, values, others = "preemptparameters", {}, []
+        for item in self._list(key):
+            name, sign, text = item.partition("=")
+            if name in _OF_PREEMPTION:
+                where = f"{self._places[key]}: PreemptParameters"
+                values[f"preempt_{name}"] = number_of(text, where, name) if sign else 1.0
+            else:
+                others.append(item[:60])
+        self._tell("PreemptParameters", others)
         return values
 
     def _preemption(self, found: dict[str, Any]) -> None:

@@ -78,6 +78,10 @@ def shares_of(site: SlurmSite) -> tuple[IntArray, FloatArray, FloatArray]:
     return sharing, share, normalized
 
 
+HIGHEST = 65535.0
+"""The highest priority of a QOS that counts for who is preempted first: all above are alike."""
+
+
 def preemption_of(site: SlurmSite, rules: list[Any]) -> dict[str, Any]:
     """Return which QOS may preempt which, and how jobs are preempted, by QOS and by partition."""
     modes = {"requeue": REQUEUE, "cancel": CANCEL}
@@ -91,6 +95,7 @@ def preemption_of(site: SlurmSite, rules: list[Any]) -> dict[str, Any]:
 
     return {
         "preempts": may.ravel(),
+        "qos_rank": np.array([min(each.priority, HIGHEST) for each in site.qos], np.float64),
         "qos_mode": np.array([mode(each.preempt_mode) for each in site.qos], np.int64),
         "partition_mode": np.array([mode(each.preempt_mode if each else "cluster") for each in rules], np.int64),
         "qos_grace": np.array([each.grace_time for each in site.qos], np.float64),

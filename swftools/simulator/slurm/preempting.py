@@ -22,11 +22,14 @@ from swftools.simulator.slurm.state import (
     PAST_PARTS,
     PENDING,
     PREEMPTS_BY,
+    REORDERS,
     REQUEUE_DELAY,
     RUNNERS,
+    STRICT_ORDER,
     TRIALS,
     UNKNOWN,
     VICTIMS,
+    YOUNGEST_FIRST,
     Dynamic,
     Given,
     copy_amounts,
@@ -71,7 +74,7 @@ def find_victims(given: Given, state: Dynamic, job: int, partition: int, availab
         if not is_there:
             continue
         at = count
-        while at > 0 and goes_sooner(state, runner, victim[at - 1]):
+        while at > 0 and goes_sooner(given, state, runner, victim[at - 1]):
             victim[at] = victim[at - 1]
             at -= 1
         victim[at] = runner
@@ -80,13 +83,19 @@ def find_victims(given: Given, state: Dynamic, job: int, partition: int, availab
 
 
 @kernel(allocates=False)
-def goes_sooner(state: Dynamic, one: int, other: int) -> bool:
-    """Whether a running job is preempted before another: of lower priority, started later, of higher number."""
-    if state.ran_priority[one] != state.ran_priority[other]:
-        return state.ran_priority[one] < state.ran_priority[other]
-    if state.began[one] != state.began[other]:
-        return state.began[one] > state.began[other]
-    return one > other
+def goes_sooner(given: Given, state: Dynamic, one: int, other: int) -> bool:
+    """Whether a running job is thought of before another one that came earlier.
+
+    Those whose QOS has the lower priority, or whose partition the lower tier, then those of fewer nodes; or the
+    youngest, where the site has it so.
+    """
+    if given.number[YOUNGEST_FIRST] > 0.0:
+        return state.started[one] > state.started[other]
+    if int(given.number[PREEMPTS_BY]) == BY_QOS:
+        rank, theirs = given.qos_rank[given.qos[one]], given.qos_rank[given.qos[other]]
+    else:
+        rank, theirs = float(given.tier[state.ran_in[one]]), float(given.tier[state.ran_in[other]])
+    return rank < theirs or (rank == theirs and state.held_count[one] < state.held_count[other])
 
 
 @kernel(allocates=False)
@@ -95,38 +104,70 @@ def choose_by_preempting(
 ) -> int:
     """Choose nodes for a job as running ones go, one after the other; return how many nodes.
 
-    ``state.victim`` then has those who must go, as many as ``state.counts[VICTIMS]`` says; ``state.then`` what would be
-    free if all that went had gone.
+    When it fits the order is changed, so that those who help most go first, and it is done again: once more than
+    ``preempt_reorder_count`` says. ``state.victim`` then has those who must go, as many as ``state.counts[VICTIMS]``
+    says; ``state.then`` what would be free if all that went had gone.
     """
     state.counts[VICTIMS] = 0
-    many = find_victims(given, state, job, partition, available, now)
-    if many == 0:
-        return 0
-    copy_amounts(state.now, state.then)
-    state.counts[IS_COPIED] = 0  # when these have gone
-    for i in range(many):
-        give_back(given, state, state.victim[i], state.then)
-        count = choose_nodes(given, state, job, partition, available, state.then)
-        if count > 0:
-            kept = 0
-            for j in range(i + 1):
-                if is_on_chosen(given, state, state.victim[j], count):
-                    state.victim[kept] = state.victim[j]
-                    kept += 1
-            state.counts[VICTIMS] = kept
+    many, passes = find_victims(given, state, job, partition, available, now), 0
+    while many > 0:
+        copy_amounts(state.now, state.then)
+        state.counts[IS_COPIED] = 0  # when these have gone
+        taken = count = 0
+        while count == 0 and taken < many:
+            give_back(given, state, state.victim[taken], state.then)
+            taken += 1
+            count = choose_nodes(given, state, job, partition, available, state.then)
+        if count == 0:
+            break
+        passes += 1
+        if passes - 1 > given.number[REORDERS] or passes >= many:
+            state.counts[VICTIMS] = keep_who_is_chosen(given, state, taken, count)
             return count
+        put_useful_first(given, state, taken, count)
     return 0
 
 
 @kernel(allocates=False)
-def is_on_chosen(given: Given, state: Dynamic, runner: int, count: int) -> bool:
-    """Whether a running job has one of the chosen nodes."""
-    first = given.first_held[runner]
+def keep_who_is_chosen(given: Given, state: Dynamic, taken: int, count: int) -> int:
+    """Keep the jobs that have chosen nodes of the first ones in ``state.victim``; return how many these are."""
+    kept = 0
+    for i in range(taken):
+        if count_chosen(given, state, state.victim[i], count) > 0:
+            state.victim[kept] = state.victim[i]
+            kept += 1
+    return kept
+
+
+@kernel(allocates=False)
+def put_useful_first(given: Given, state: Dynamic, taken: int, count: int) -> None:
+    """Put the last job that was taken away before all others, and sort those by how many chosen nodes they have.
+
+    Those that were not taken stay behind. In strict order only the last one moves.
+    """
+    victim, last = state.victim, state.victim[taken - 1]
+    for i in range(taken - 1, 0, -1):
+        victim[i] = victim[i - 1]
+    victim[0] = last
+    if given.number[STRICT_ORDER] > 0.0:
+        return
+    for i in range(2, taken):
+        job, at = victim[i], i
+        nodes = count_chosen(given, state, job, count)
+        while at > 1 and count_chosen(given, state, victim[at - 1], count) < nodes:
+            victim[at] = victim[at - 1]
+            at -= 1
+        victim[at] = job
+
+
+@kernel(allocates=False)
+def count_chosen(given: Given, state: Dynamic, runner: int, count: int) -> int:
+    """Return how many of the chosen nodes a running job has."""
+    first, found = given.first_held[runner], 0
     for i in range(first, first + state.held_count[runner]):
         for j in range(count):
-            if state.chosen[j] == state.held_node[i]:
-                return True
-    return False
+            found += state.chosen[j] == state.held_node[i]
+    return found
 
 
 @kernel(allocates=False)

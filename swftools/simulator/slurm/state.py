@@ -37,9 +37,8 @@ UNKNOWN = -1
     24, 35
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
-(HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN, NUMBERS) = range(
-    43, 53
-)
+(HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN) = range(43, 52)
+(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, NUMBERS) = range(52, 56)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
 of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``;
 ``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in."""
@@ -65,9 +64,10 @@ class Given(NamedTuple):
     ``Dynamic.held_node``, ``account`` the number of its account, ``shape`` that of all jobs that ask the same of nodes.
     By node: ``cores``, ``memory`` (MB), ``gpus``, ``weight`` (from 0 on, without gaps), ``leaf`` (a switch, -1: none).
     By switch its ``parent`` (-1: none) and its ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``,
-    ``partition_qos``, weights of ``billing``. By holder: limits, ``NO_LIMIT`` where there is none. By association: who
-    is ``above`` it, and the next above that has shares of its own (``sharing``), its ``share`` among those of its
-    level, and of all (``normalized``), whether it ``is_user``, its children from ``first_child`` on among ``child``.
+    ``partition_qos``, weights of ``billing``. By QOS: ``qos_rank``: the lowest is preempted first. By holder: limits,
+    ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has shares of its own
+    (``sharing``), its ``share`` among those of its level, and of all (``normalized``), whether it ``is_user``, its
+    children from ``first_child`` on among ``child``.
     What is ``logged`` is followed. Nodes change at ``change_time``; what is ``reserved`` is for some.
     """
 
@@ -125,6 +125,7 @@ class Given(NamedTuple):
     usage_factor: FloatArray
     plans_nothing: IntArray
     preempts: IntArray
+    qos_rank: FloatArray
     qos_mode: IntArray
     partition_mode: IntArray
     exempt_time: FloatArray

@@ -38,15 +38,51 @@ def full(cpus: int, **fields: Any) -> World:
 
 
 def test_who_has_to_leave() -> None:
-    """The lowest priority first, then who started last, until there is room; only what the QOS names."""
-    assert leaving(full(1)) == "3:1 D"
-    assert leaving(full(2)) == "1:1 3:1 DB"
+    """Who came first, until there is room; only what the QOS names."""
+    assert leaving(full(1)) == "0:1 A"
+    assert leaving(full(2)) == "0:1 1:1 AB"
     assert leaving(full(4)) == "none"
     world = full(1)
     world.jobs[4].qos = 2
     assert leaving(world) == "none"
     world.jobs[4].qos = -1
     assert leaving(world) == "none"
+
+
+def test_who_has_to_leave_first() -> None:
+    """The lowest priority of a QOS, up to 65,535, then fewer nodes, then who came first; or who started last."""
+    first, second = SlurmQos("first", priority=70_000.0), SlurmQos("second", priority=65_534.0)
+    third = SlurmQos("third", priority=90_000.0)
+    qos = (first, SlurmQos("high", preempt=("first", "second", "third")), second, third)
+    assert leaving(full(1, qos=qos)) == "2:1 C"
+    assert leaving(full(1, qos=(replace(first, priority=65_533.0), *qos[1:]))) == "0:1 A"
+    world = full(1, qos=qos)
+    world.jobs[0].qos, world.jobs[2].qos = 3, 3
+    assert leaving(world) == "0:1 A"  # all have the highest that counts
+    assert leaving(full(1, scheduler={"preempt_youngest_first": 1.0})) == "1:1 B"
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "expected"), [({}, "1:1 2:1 B"), ({"preempt_reorder_count": -1.0}, "0:1 1:1 AB")]
+)
+def test_who_helps_most_has_to_leave(scheduler: dict[str, float], expected: str) -> None:
+    """Of a job of one node and one of three, both taken away, the larger one is tried alone: it suffices."""
+    jobs = "job cpus qos / A 1 0 / B 3 0 / C 2 1"
+    world = draw_world("count cores / 4 1", "p:0-3", jobs, scheduler=scheduler, **BY_QOS)
+    put(world, world.jobs[0], "0:1")
+    put(world, world.jobs[1], "1:1 2:1 3:1")
+    assert leaving(world) == expected
+
+
+@pytest.mark.parametrize(("strict", "expected"), [(0.0, "2:1 3:1 4:1 CB"), (1.0, "0:1 3:1 4:1 CA")])
+def test_order_of_those_that_were_taken(strict: float, expected: str) -> None:
+    """A, B and C are taken away for the nodes of B and C; then C goes first, then B, or A in strict order."""
+    jobs = "job cpus qos / A 1 0 / B 1 0 / C 2 0 / D 1 2 / E 3 1"
+    scheduler = {"preempt_reorder_count": 0.0, "preempt_strict_order": strict}
+    world = draw_world("count cores / 5 1", "p:0-4", jobs, scheduler=scheduler, **BY_QOS)
+    for row, where in enumerate(["0:1", "2:1", "3:1 4:1", "1:1"]):
+        put(world, world.jobs[row], where)
+    assert leaving(world) == expected
 
 
 def test_only_who_is_on_the_nodes_has_to_leave() -> None:
@@ -64,10 +100,10 @@ def test_only_who_is_on_the_nodes_has_to_leave() -> None:
     [
         ({"preempt_exempt_time": 101.0}, 100, "none"),
         ({"preempt_exempt_time": 100.0}, 100, "3:1 D"),
-        ({"preempt_exempt_time": 99.0}, 100, "3:1 D"),
+        ({"preempt_exempt_time": 99.0}, 100, "0:1 A"),
         ({"preempt_mode": "off"}, 100, "none"),
         ({"preempt_mode": "suspend"}, 100, "none"),
-        ({"preempt_mode": "cancel"}, 100, "3:1 D"),
+        ({"preempt_mode": "cancel"}, 100, "0:1 A"),
     ],
     ids=str,
 )
