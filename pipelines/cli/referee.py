@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 @click.option("--first", type=click.IntRange(0), default=10, show_default=True, help="Differing starts to show.")
 @click.option("--phases", type=click.IntRange(0), default=0, help="Also simulate the jobs, under so many phases.")
 @click.option("--also", metavar="LOG", multiple=True, help="Another real run of the same jobs; repeatable.")
+@click.option(
+    "--cores", metavar="FILE", default=None, help="What scontrol show job -d printed: CPUs that jobs had of each node."
+)
 @json_option
 @says_its_progress
 def hold_against(
@@ -47,6 +50,7 @@ def hold_against(
     machine: str | None,
     changes: str | None,
     also: tuple[str, ...],
+    cores: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -62,6 +66,7 @@ def hold_against(
     if machine is None:
         raise click.UsageError("give --machine FILE, which swftools machine makes of slurm.conf")
     from pipelines.cli.progress import Bar
+    from swftools.machines.cores_told import with_cores
     from swftools.referee import referee
 
     loaded, chosen = load_on(log, cleaned, rules, machine, changes)
@@ -74,7 +79,7 @@ def hold_against(
     bar = Bar("referee", " steps")
     try:
         report = referee(
-            loaded.trace,
+            loaded.trace if cores is None else with_cores(loaded.trace, cores),
             table,
             also=others,
             progress=lambda what, done, total: bar.show(done, total, what),

@@ -52,8 +52,8 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
     Parameters
     ----------
     trace : Trace
-        Its submissions, waits, run times and the nodes of jobs are used; if there, ``eligible_time`` and
-        ``scheduler_flags``.
+        Its submissions, waits, run times and the nodes of jobs are used, with their CPUs where it tells these; if
+        there, ``eligible_time`` and ``scheduler_flags``.
     table : NodeTable
         The machine.
 
@@ -66,7 +66,7 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
     start = arrays.submit_time + arrays.wait_time
     if not np.isfinite(start).any():
         raise ParameterError("the log says of no job when it started; a referee needs the log of a real run")
-    first, node, unplaced = _nodes(trace, table, np.isfinite(start))
+    first, node, cores, unplaced = _nodes(trace, table, np.isfinite(start))
     start = np.where(unplaced, np.nan, start)
     eligible = _eligible(trace, start)
     leave, unread = _leaves(trace, start, eligible)
@@ -76,7 +76,7 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
     if unplaced.any():
         told.append(f"{counted(int(unplaced.sum()), 'job')} that started, as the log does not name its nodes")
     return Followed(
-        Logged(start, first, node, np.zeros(len(node), np.int64), _starters(trace), _partitions(trace, table)),
+        Logged(start, first, node, cores, _starters(trace), _partitions(trace, table)),
         eligible,
         leave,
         tuple(told),
@@ -141,8 +141,11 @@ def _starters(trace: Trace) -> IntArray:
     return np.array([*of_word, NOT_TOLD], np.int64)[codes]
 
 
-def _nodes(trace: Trace, table: NodeTable, started: BoolArray) -> tuple[IntArray, IntArray, BoolArray]:
-    """Return where the nodes of each row begin, these, and of which jobs that started none are told."""
+def _nodes(trace: Trace, table: NodeTable, started: BoolArray) -> tuple[IntArray, IntArray, IntArray, BoolArray]:
+    """Return where the nodes of each row begin, these, cores of each, and of which jobs that started none are told.
+
+    Cores are 0 where a log does not tell them; it counts threads, of which a core may have several.
+    """
     hosts = hosts_of(trace, table)
     if not len(hosts.node):
         raise ParameterError(
@@ -151,7 +154,8 @@ def _nodes(trace: Trace, table: NodeTable, started: BoolArray) -> tuple[IntArray
     counts = np.where(started, hosts.many, 0)
     place, _ = hosts.places(np.flatnonzero(started))
     first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return first, hosts.node[place], started & (counts == 0)
+    node, threads = hosts.node[place], table.threads_by_node[hosts.node[place]]
+    return first, node, np.maximum(-(-hosts.cores[place] // threads), 0), started & (counts == 0)
 
 
 def _partitions(trace: Trace, table: NodeTable) -> IntArray:

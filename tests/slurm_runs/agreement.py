@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from swftools import read_log, read_machine
+from swftools.machines.cores_told import with_cores
 from swftools.machines.description import MachineDescription
 from swftools.referee import Report, referee
 from swftools.trace import Trace
@@ -38,8 +39,9 @@ def all_runs() -> list[str]:
 
 
 def log_of(name: str) -> Trace:
-    """Return a run's log, with all that stood in the queue."""
-    return read_log(HERE / name / "sacct.txt.gz", "slurm:time_zone=UTC,unended=kept")
+    """Return a run's log, with all that stood in the queue, and what jobs had of each node."""
+    log = read_log(HERE / name / "sacct.txt.gz", "slurm:time_zone=UTC,unended=kept")
+    return with_cores(log, HERE / name / "cores.txt.gz")
 
 
 def outages_of(name: str, begin: float) -> str:

@@ -242,7 +242,8 @@ class SlurmSettings:
 
     def _preempt_parameters(self) -> dict[str, float | str]:
         """Return PreemptParameters that are simulated, by their names among SchedulerParameters; tell the others."""
-        key, values, others = "preemptparameters", {}, []
+        key, others = "preemptparameters", []
+        values: dict[str, float | str] = {}
         for item in self._list(key):
             name, sign, text = item.partition("=")
             if name in _OF_PREEMPTION:
