@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 r"""For whom jobs of a queue run, and what they wait for beside processors: what policy ``slurm`` takes of a queue.
 
-    squeue --array --format="%i|%T|%C|%l|%M|%V|%S|%Q|%r|%P|%D|%N|%m|%b|%f|%h|%u|%a|%q|%E"
+    squeue --array --format="%i|%T|%C|%l|%M|%V|%S|%Q|%r|%P|%D|%N|%m|%b|%f|%h|%u|%a|%q|%E|%j"
 
-The last four are user, account, QOS and dependency.
+The last five are user, account, QOS, dependency and the name that the user gave the job.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from swftools.formats.slurm.queue_states import bare
 
 OWNER_COLUMNS = (
     *("user", "account", "qos", "reason", "array", "preceding", "array_limit", "max_nodes", "cpus_per_task"),
-    "eligible",
+    *("eligible", "called"),
 )
 """Of frames of running and waiting jobs, where a queue is read whole."""
 
@@ -43,6 +43,8 @@ class QueueOwner(NamedTuple):
         Most tasks of its array at once, most nodes (0: any number), CPUs of each task.
     eligible : float
         Since when it could start, or from when on it can; s since 1970.
+    called : str
+        The name that its user gave it, for ``singleton``.
     """
 
     user: str = ""
@@ -55,6 +57,7 @@ class QueueOwner(NamedTuple):
     max_nodes: float = math.nan
     cpus_per_task: float = math.nan
     eligible: float = math.nan
+    called: str = ""
 
 
 def owner_of(cells: Mapping[str, str], submitted: float, started: float) -> QueueOwner:
@@ -91,6 +94,7 @@ def owner_of(cells: Mapping[str, str], submitted: float, started: float) -> Queu
         _number(told.get("MAX_NODES", "")),
         _number(told.get("CPUS_PER_TASK", "")),
         eligible,
+        cells.get("NAME", ""),
     )
 
 
@@ -111,6 +115,7 @@ def owner_cells_of_document(job: Mapping[str, Any], number: Any) -> dict[str, st
         "ACCOUNT": text("account"),
         "QOS": text("qos"),
         "DEPENDENCY": text("dependency"),
+        "NAME": text("name"),
         **{name: f"{value:.0f}" for name, value in numbers.items() if value is not None},
     }
 

@@ -54,7 +54,8 @@ def rows_of_text(text: str, path: str) -> Iterator[tuple[str, dict[str, str]]]:
     for number, line in enumerate(lines[first + 1 :], start=first + 2):
         if not line.strip():
             continue
-        cells = [cell.strip() for cell in line.split("|")]
+        # Names that users give may have a | of their own, where they stand last.
+        cells = [cell.strip() for cell in line.split("|", len(names) - 1 if names[-1] == "NAME" else -1)]
         if [cell.upper() for cell in cells] == given:
             continue  # the names again, where outputs were put together
         if len(cells) != len(names):

@@ -84,3 +84,16 @@ def test_a_document(tmp_path: Path) -> None:
     lacks = waits.loc["13"]
     assert (lacks["user"], lacks["account"], lacks["array"], lacks["preceding"]) == ("", "", "", "")
     assert np.isnan(lacks[["array_limit", "max_nodes", "cpus_per_task", "eligible"]].astype(float)).all()
+
+
+def test_what_jobs_are_called(tmp_path: Path) -> None:
+    """A name that stands last may have a | of its own; a document tells it, too."""
+    lines = TEXT.splitlines()
+    text = "\n".join(f"{line}|{'NAME' if not number else f'a|{number}'}" for number, line in enumerate(lines))
+    found = read(tmp_path / "now.txt", text.replace("(null)|a|4", "singleton(unfulfilled)|a|4"))
+    waits = found.waiting.set_index("name")
+    assert waits["called"].tolist() == ["a|4", "a|5", "a|5", "a|2", "a|3"]
+    assert waits["preceding"]["14"] == "*"
+    job = {"job_id": 12, "job_state": "PENDING", "cpus": 8, "time_limit": 30, "name": "a b"}
+    found = read(tmp_path / "now.json", json.dumps({"jobs": [job], "last_update": 1100}))
+    assert found.waiting["called"].tolist() == ["a b"]

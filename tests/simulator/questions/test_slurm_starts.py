@@ -194,6 +194,17 @@ def test_arrays_dependencies_and_begin_times() -> None:
     assert found == {"5_1": 0, "5_2": 10, "7": 20, "8": 40, "9": 20}
 
 
+def test_who_waits_for_its_own_kind() -> None:
+    """6 and 8 wait by singleton for what their user calls the same: a job that runs, and one that came before."""
+    running = "job cpus limit ran nodes user called / 9 4 30 10 cpu0 u a"
+    waiting = (
+        "job cpus limit preceding user called / 5 1 15 . v a / 6 1 10 * u a / 7 1 10 . u b / 8 1 10 * u b / "
+        "10 1 10 * v b / 11 1 10 * . ."
+    )
+    found = medians(asked(table_of(), running, waiting))
+    assert found == {"5": 0, "6": 20, "7": 0, "8": 10, "10": 0, "11": 0}
+
+
 def test_an_array_whose_limit_is_not_told() -> None:
     """A text does not tell it: two tasks run and another one waits for one of them, so it is two."""
     running = "job cpus limit ran nodes array / 5_1 1 30 10 cpu0 5 / 5_2 1 40 10 cpu0 5"
