@@ -62,7 +62,8 @@ def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool) -> Iterat
         yield f"times of jobs that request none: told, not simulated ({named(times)})"
     memory = [part.name for part in partitions if part.max_memory_per_node]
     if memory:
-        yield f"the most memory that a job may ask for of a node: told, not simulated ({named(memory)})"
+        told = "by policy slurm only" if is_slurm else "told, not simulated"
+        yield f"the most memory that a job may ask for of a node: {told} ({named(memory)})"
     suspends = [part.name for part in partitions if part.preempt_mode == "suspend"]
     if suspends:
         yield f"PreemptMode suspend: not simulated, such jobs are not preempted ({named(suspends)})"

@@ -458,7 +458,7 @@ def test_what_no_rule_reads_is_named() -> None:
         (
             {},
             {"max_memory_per_node": 1000},
-            "the most memory that a job may ask for of a node: told, not simulated (p)",
+            "the most memory that a job may ask for of a node: by policy slurm only (p)",
         ),
     ):
         content = SMALL | {"slurm": SMALL["slurm"] | part, "partitions": [{"name": "p"} | changed]}

@@ -21,6 +21,7 @@ from swftools.machines.where_to_run import NO_FEATURE, NO_GPU_TYPE, Spots, parti
 from swftools.simulator.slurm.accounts import Accounts, Texts, first_of
 from swftools.simulator.slurm.amounts import Amounts
 from swftools.simulator.slurm.fits import REASONS, Room, Sizes
+from swftools.simulator.slurm.partition_limits import TOO_MUCH_MEMORY, has_too_much_memory
 from swftools.simulator.slurm.submit_lines import Lines
 from swftools.trace import Trace
 
@@ -183,8 +184,10 @@ def judged(
         found = room.judge(sizes.take(where.row[entries]))
         for reason in sorted({*found.tolist()} - {FITS}):
             why[entries[found == reason]] = codes.setdefault(REASONS[reason], len(codes))
-    for words, is_barred in _not_allowed(where, table, site, accounts):
-        why[(why == 0) & is_barred] = codes.setdefault(words, len(codes))
+    above = has_too_much_memory(sizes.memory_per_node, where.row, where.partition, site, table)
+    for words, is_barred in (*_not_allowed(where, table, site, accounts), (TOO_MUCH_MEMORY, above)):
+        if is_barred.any():
+            why[(why == 0) & is_barred] = codes.setdefault(words, len(codes))
     code = np.array([codes.setdefault(words, len(codes)) for words in where.reasons], np.int64)[where.reason]
     is_first = np.ones(len(where.row), bool)
     is_first[1:] = where.row[1:] != where.row[:-1]

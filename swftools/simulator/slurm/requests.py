@@ -16,6 +16,7 @@ from swftools.simulator.slurm.accounts import accounts_of
 from swftools.simulator.slurm.amounts import Amounts, amounts_of, gpus_of, in_cores, memory_of, numbers_of, whole_of
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.fits import Sizes
+from swftools.simulator.slurm.partition_limits import with_memory_of_cpus, with_nodes_of_partitions
 from swftools.simulator.slurm.places import judged, spots_of, where_of
 from swftools.simulator.slurm.submit_lines import Lines
 from swftools.trace import Trace
@@ -72,6 +73,7 @@ def slurm_jobs_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.b
     gpus_per_node, gpus = gpus_of(told, lines, amounts)
     per_cpu, per_node = memory_of(told, lines, amounts, table, site, where.first)
     amounts, per_cpu = in_cores(jobs, told, amounts, per_cpu, table, where.first)
+    amounts, per_cpu = with_memory_of_cpus(told, amounts, per_cpu, table, where.first)
     accounts = accounts_of(trace, site, told, lines, (where.first, [each.name for each in table.partitions]))
     sizes = Sizes(
         *(amounts.cpus, amounts.cpus_per_task, amounts.min_nodes, amounts.max_nodes, amounts.tasks_per_node),
@@ -80,6 +82,7 @@ def slurm_jobs_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.b
     keeps, code, reasons = judged(where, sizes, table, site, accounts, refused)
     row, partition = where.row[keeps], where.partition[keeps]
     count = np.bincount(row, minlength=rows)
+    amounts = with_nodes_of_partitions(told, amounts, count, partition, table)
     is_whole = np.array([each.is_exclusive for each in table.partitions], bool)[partition]
     all_whole = (count > 0) & (np.bincount(row[is_whole], minlength=rows) == count)
     keep = np.ones(rows, bool) if cancelled is None else ~np.asarray(cancelled, bool)

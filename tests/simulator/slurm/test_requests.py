@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from swftools import read_log
+from swftools.machines.slurm_site import SlurmPartition
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.requests import slurm_jobs_of
 from swftools.simulator.slurm.submit_lines import Lines
@@ -116,6 +117,7 @@ def test_what_a_real_run_leaves_open() -> None:
     assert of_log().assumed == (
         "as many nodes as are told, no more and no fewer, as no submit line says otherwise: 1 job",
         "submit lines that do not explain the CPUs and nodes in the log: the columns count for these: 2 jobs",
+        "partitions that differ in MinNodes or MaxNodes: jobs of several have the widest of their limits: 1 job",
         "jobs that were submitted on hold may start from when the log says that they were eligible: 1 job",
     )
 
@@ -266,6 +268,46 @@ def test_default_memory(default: dict[str, Any], partitions: str, expected: tupl
     assert (jobs.memory_per_cpu[0], jobs.memory_per_node[0]) == expected
     told = "no memory" if expected == (0, 0) else "the default memory of the partition or the site"
     assert told in [words.partition(",")[0] for words in jobs.assumed]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("-n 4", (4, 1, 0, 3, 0, 3)),
+        ("-n 4 -p few", (4, 1, 0, 1, 2, 1)),
+        ("-n 8 -N 1-4 -p few", (8, 1, 0, 1, 2, 2)),
+        ("-n 8 -N 2 -p few", (8, 1, 0, 2, 2, 2)),
+        ("-n 8 -p many", (8, 1, 0, 3, 4, 3)),
+        ("-n 8 -N 1-4 -p many", (8, 1, 0, 3, 4, 4)),
+        ("-n 8 -p few,many", (8, 1, 0, 1, 4, 1)),
+        ("-n 4 --mem-per-cpu=1000 -p few", (4, 1, 1000, 1, 2, 1)),
+        ("-n 4 --mem-per-cpu=1001 -p few", (8, 2, 501, 1, 2, 1)),
+        ("-n 2 -c 2 --mem-per-cpu=2500 -p few", (12, 6, 834, 1, 2, 1)),
+    ],
+)
+def test_limits_of_partitions(line: str, expected: tuple[int, ...]) -> None:
+    """Fewest and most nodes; tasks have more CPUs where each would have more memory than it may have."""
+    parts = "long n default min_nodes=3 / few n max_nodes=2 max_memory_per_core=1000 / many n min_nodes=3 max_nodes=4"
+    table = replace(machine("n 9 16 16000 0", parts), slurm=site())
+    jobs = asked({"line": f"sbatch {line}"}, table=table)
+    columns = (jobs.cpus, jobs.cpus_per_task, jobs.memory_per_cpu, jobs.min_nodes, jobs.max_nodes, jobs.wanted_nodes)
+    assert tuple(int(column[0]) for column in columns) == expected
+    widest = "partitions that differ in MinNodes or MaxNodes"
+    assert any(words.startswith(widest) for words in jobs.assumed) == ("," in line)
+    more = "more CPUs a task"
+    assert any(words.startswith(more) for words in jobs.assumed) == (expected[1] > 1)
+
+
+def test_the_most_memory_of_a_node() -> None:
+    """Of a partition: who asks for more is out, unless another of its partitions lets it be."""
+    parts = (SlurmPartition("a", max_memory_per_node=1000.0), SlurmPartition("b"))
+    table = replace(machine("n 2 8 16000 0", "a n / b n"), slurm=replace(site(), partitions=parts))
+    lines = ("--mem=1000 -p a", "--mem=1001 -p a", "--mem=1001 -p b,a")
+    jobs = slurm_jobs_of(log_of([{"submit_line": f"sbatch -n 1 {line}"} for line in lines]), table)
+    assert [jobs.reasons[code] for code in jobs.code] == [
+        *("", "asks for more memory of each node than its partition lets a job have", ""),
+    ]
+    assert jobs.partition.tolist() == [0, 1]
 
 
 def test_threads() -> None:
