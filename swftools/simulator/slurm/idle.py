@@ -15,6 +15,9 @@ from swftools.simulator.slurm.state import BILLING, BITS, CHANGES, RESOURCES, UN
 FOUND = 2048
 """How much is kept of what was found for jobs of one shape on a set of nodes."""
 
+STOPS = 8
+"""How often jobs may be stopped, on average, by preemption and nodes that go down: what they had then is kept."""
+
 
 def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
     """Return an idle machine, before the first job comes, and room to decide in."""
@@ -45,7 +48,7 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
     if site.has_usage:
         used[BILLING : associations * RESOURCES : RESOURCES] = [each.usage for each in site.associations]
     may_stop = site.preempt_type != "none" or len(given.change_time) > 0
-    stops, past = (jobs + 64, held + 64) if may_stop else (0, 0)
+    stops, past = (STOPS * jobs + 64, STOPS * held + 64) if may_stop else (0, 0)
     up = whole(words)
     for node in range(nodes):
         up[node // BITS] |= 1 << node % BITS
@@ -81,14 +84,14 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         doom=real(jobs, np.inf),
         gone=real(jobs, np.nan),
         ran_priority=real(jobs),
-        past_job=whole(stops),
-        past_first=whole(stops),
-        past_count=whole(stops),
-        past_in=whole(stops),
-        past_by=whole(stops),
-        past_node=whole(past),
-        past_cores=whole(past),
-        past_gpus=whole(past),
+        past_job=np.zeros(stops, np.int64),
+        past_first=np.zeros(stops, np.int64),
+        past_count=np.zeros(stops, np.int64),
+        past_in=np.zeros(stops, np.int64),
+        past_by=np.zeros(stops, np.int64),
+        past_node=np.zeros(past, np.int64),
+        past_cores=np.zeros(past, np.int64),
+        past_gpus=np.zeros(past, np.int64),
         used=used,
         fair_share=real(associations),
         level=real(associations),

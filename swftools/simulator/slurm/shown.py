@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from swftools.errors import PolicyError
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.slurm.placed import columns_of_parts
 from swftools.simulator.slurm.state import PAST, SlurmMemory
@@ -17,12 +18,24 @@ STARTED_BY = ("", "main", "backfill", "log")
 
 
 def columns_of_runs(memory: SlurmMemory, job: npt.NDArray[np.int32], table: NodeTable) -> dict[str, Any]:
-    """Return the columns of runs, by the job of each; ``started_by``: main, backfill, or, followed, log."""
+    """Return the columns of runs, by the job of each; ``started_by``: main, backfill, or, followed, log.
+
+    Raises
+    ------
+    PolicyError
+        Jobs were stopped more often than there is room to keep what they had.
+    """
     given, state = memory.given, memory.state
     at, count = given.first_held[job].copy(), state.held_count[job].copy()
     partition, by = state.ran_in[job].copy(), state.by[job].copy()
     held = len(state.held_node)
     stopped = int(state.counts[PAST])
+    runs, stops = (np.bincount(each, minlength=len(state.by)) for each in (job, state.past_job[:stopped]))
+    if (runs - 1 > stops).any():
+        raise PolicyError(
+            f"policy 'slurm': what jobs had when they were stopped is kept {stopped:,} times, and there were more stops; "
+            "simulate fewer jobs at once, or longer grace and exempt times (preempt_exempt_time)"
+        )
     run = np.flatnonzero(_is_stopped(job, state.past_job[:stopped]))
     if len(run):  # what runs had that were stopped, in their order, which is that of the log of each job
         past = np.argsort(state.past_job[:stopped], kind="stable")

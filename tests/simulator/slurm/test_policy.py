@@ -16,7 +16,7 @@ from swftools.machines.description import MachineDescription
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.engine import loop
-from swftools.simulator.slurm import begin
+from swftools.simulator.slurm import begin, preempting
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.validation.report import validate
 from tests.naive import slurm_policy
@@ -150,6 +150,16 @@ def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int)
     assert schedule.is_partial == bool(cancelled)
     waits = schedule.notes["wait_reasons"]
     assert waits["end"].max() < 1e9
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+def test_more_stops_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Are an error: which nodes the runs had would be wrong. It is so from one stop on, where there is no room."""
+    site, table = random_site(0, with_preemption=True)
+    asked, times = random_jobs(0, site, table, 40, hopeless=0.1)
+    monkeypatch.setattr(preempting, "keep_past", lambda *_: None)
+    with pytest.raises(PolicyError, match="is kept 0 times, and there were more stops; simulate fewer jobs"):
+        schedule_of(monkeypatch, table, asked, times, phase=phase_of(0), compiled=False)
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
