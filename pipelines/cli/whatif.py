@@ -73,7 +73,11 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as of which version i
 @click.option("--policies", default="easy", help="Policies, separated by commas; default: easy.")
 @click.option("--history", type=click.Path(), help="Of policy slurm: sacct's past, from which run times are learnt.")
 @click.option("--waiting", is_flag=True, help="Of policy slurm: also when those start that wait already.")
-@click.option("--arrivals", is_flag=True, help="Of policy slurm: others come meanwhile, as in --history.")
+@click.option(
+    "--arrivals/--no-arrivals",
+    default=None,
+    help="Of policy slurm: others come meanwhile, as in --history; default: before the bound only.",
+)
 @click.option("--draws", type=click.IntRange(1), help="Of policy slurm: how often run times are drawn; default: 60.")
 @click.option("--bound", type=float, help="Of policy slurm: share of draws that start by the bound; default: .95.")
 @click.option("--predictor", help="Of policy slurm: whose errors are drawn; default: request.")

@@ -32,6 +32,11 @@ POLICY = "slurm"
 DRAWS, BOUND = 60, 0.95
 """How often run times are drawn, and the share of draws in which a job has started by its bound, unless it is said."""
 
+NOBODY_COMES = "no other job comes: starts are later than the median and the bound say, where many jobs come"
+OTHERS_FOR_BOUND = "no other job comes before the median; before the bound others come, such as in the past"
+OTHERS_COME = "others come, such as in the past"
+"""What is told of jobs that may come."""
+
 _CHUNK, _GROWS = 60.0, 1.05
 _LONGEST = 366 * 86_400.0
 
@@ -55,7 +60,7 @@ class SlurmStarts:
     told : tuple of str
         What is assumed, a sentence each.
     waits : numpy.ndarray of float64, shape (draws, jobs)
-        The time until the start of each row of ``jobs`` in each draw, s.
+        The time until the start of each row of ``jobs`` in each draw that the median counts, s.
     """
 
     jobs: pd.DataFrame
@@ -73,7 +78,7 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     jobs: Iterable[Mapping[str, Any]] = (),
     *,
     past: Trace | None = None,
-    arrivals: bool = False,
+    arrivals: bool | None = None,
     draws: int = DRAWS,
     bound: float = BOUND,
     predictor: str = "request",
@@ -86,8 +91,9 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
 
     Each draw is a simulation that begins with the queue as it is: who runs stands on the nodes that it has, who waits
     has the priority that it has. Run times are drawn from how wrong the predictor was of ended jobs
-    (``draw_run_times``), and so is when cycles of the scheduler begin (``phase``). No other job comes, unless
-    ``arrivals`` lets them come as in the past, from a drawn moment of it on (``slurm_arrivals``).
+    (``draw_run_times``), and so is when cycles of the scheduler begin (``phase``). No other job comes before the
+    median. For the bound it is all done again while others come as in the past, from a drawn moment of it on
+    (``slurm_arrivals``): the later of both bounds counts.
 
     Parameters
     ----------
@@ -100,8 +106,9 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
         them come at once; ask about each by itself if they are alternatives.
     past : Trace, optional
         Jobs that have ended; without it all run to their limits.
-    arrivals : bool
-        Whether others come, such as in the past; that takes longer.
+    arrivals : bool, optional
+        Whether others come, such as in the past, before medians, too; that takes longer. False: not at all. None:
+        before bounds, where there is a past.
     draws, bound, seed
         How many draws, the share of them that the bound promises, and the seed of the draws.
     predictor : str
@@ -144,38 +151,43 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     phases = uniforms(seed, "what-if/phase", np.zeros(1, np.int64), np.zeros(1, np.int64), draws)[0]
     waits = np.full((draws, len(frame)), np.inf)
     told: tuple[str, ...] = ()
-    others = arrivals_of(past if arrivals else None, table, _of_queue(begun))
-    for draw in range(draws):
-        if progress:
-            progress(draw, draws)
-        chosen = {"phase": float(np.floor(phases[draw] * 999.0) / 1000.0), **(parameters or {})}
-        times, now = run_times[draw] - present.ran, begun
-        if others.span > 0.0:
-            rows, come = others.drawn(seed, draw)
-            ran = np.where(np.isnan(others.run_time[rows]), others.limit[rows], others.run_time[rows])
-            now = begun.with_arrivals(rows_of(others.jobs, rows), others.users, come, others.limit[rows])
-            times = np.concatenate([times, ran])
-        waits[draw], told = _one_run(now, table, times, chosen, compiled=compiled)
+    others = arrivals_of(past if arrivals is not False else None, table, _of_queue(begun))
+    is_twice = arrivals is None and others.span > 0.0
+    with_others = np.full((draws if is_twice else 0, len(frame)), np.inf)
+    rounds = [(waits, bool(arrivals)), *([(with_others, True)] if is_twice else [])]
+    for place, (into, is_joined) in enumerate(rounds):
+        for draw in range(draws):
+            if progress:
+                progress((place * draws + draw) // len(rounds), draws)
+            chosen = {"phase": float(np.floor(phases[draw] * 999.0) / 1000.0), **(parameters or {})}
+            times, now = run_times[draw] - present.ran, begun
+            if is_joined and others.span > 0.0:
+                rows, come = others.drawn(seed, draw)
+                ran = np.where(np.isnan(others.run_time[rows]), others.limit[rows], others.run_time[rows])
+                now = begun.with_arrivals(rows_of(others.jobs, rows), others.users, come, others.limit[rows])
+                times = np.concatenate([times, ran])
+            into[draw], told = _one_run(now, table, times, chosen, compiled=compiled)
     rows = np.flatnonzero(~frame["runs"].to_numpy(bool) & (begun.run.jobs.code == 0))  # type: ignore[union-attr]
     order = np.lexsort(
         [rows, -frame["priority"].fillna(-1.0).to_numpy(np.float64)[rows], frame["asked"].to_numpy(bool)[rows]]
     )
     rows = rows[order]
-    waits = waits[:, rows]
+    waits, with_others = waits[:, rows], with_others[:, rows]
+    bounds = [np.quantile(each, bound, axis=0, method="inverted_cdf") for each in (waits, with_others) if len(each)]
     table_of_jobs = frame.loc[rows, ["name", "asked", "partition", "priority", "requested_time"]].rename(
         columns={"name": "job"}
     )
     return SlurmStarts(
         table_of_jobs.assign(
             median=np.quantile(waits, 0.5, axis=0, method="inverted_cdf"),
-            bound=np.quantile(waits, bound, axis=0, method="inverted_cdf"),
+            bound=np.max(bounds, axis=0),
             never=np.isinf(waits).mean(axis=0),
         ).reset_index(drop=True),
         draws,
         bound,
         len(ended.ran),
         begun.left_out,
-        (*told, *table.told),
+        (OTHERS_FOR_BOUND if is_twice else OTHERS_COME if others.span > 0.0 else NOBODY_COMES, *told, *table.told),
         waits,
     )
 

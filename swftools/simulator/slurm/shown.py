@@ -33,8 +33,8 @@ def columns_of_runs(memory: SlurmMemory, job: npt.NDArray[np.int32], table: Node
     runs, stops = (np.bincount(each, minlength=len(state.by)) for each in (job, state.past_job[:stopped]))
     if (runs - 1 > stops).any():
         raise PolicyError(
-            f"policy 'slurm': what jobs had when they were stopped is kept {stopped:,} times, and there were more stops; "
-            "simulate fewer jobs at once, or longer grace and exempt times (preempt_exempt_time)"
+            f"policy 'slurm': what jobs had when they were stopped is kept {stopped:,} times, and there were more "
+            "stops; simulate fewer jobs at once, or longer grace and exempt times (preempt_exempt_time)"
         )
     run = np.flatnonzero(_is_stopped(job, state.past_job[:stopped]))
     if len(run):  # what runs had that were stopped, in their order, which is that of the log of each job

@@ -25,7 +25,13 @@ from swftools.machines.slurm_site import (
     SlurmQos,
     SlurmSite,
 )
-from swftools.simulator.questions.slurm_starts import SlurmStarts, slurm_starts
+from swftools.simulator.questions.slurm_starts import (
+    NOBODY_COMES,
+    OTHERS_COME,
+    OTHERS_FOR_BOUND,
+    SlurmStarts,
+    slurm_starts,
+)
 from tests.drawn import rows_of
 from tests.interpreted import all_interpreted
 from tests.machines.tables import machine
@@ -323,16 +329,22 @@ def test_the_bound_is_of_so_many_draws() -> None:
         requested_processors=np.ones(200, np.int64),
     )
     running = "job cpus limit ran nodes / 1 4 100 10 cpu0 / 2 4 1000 0 cpu1"
-    found = asked(table_of(), running, "job cpus limit / 3 4 10", past=past, draws=60, bound=0.9, parameters={})
+    found = asked(
+        table_of(), running, "job cpus limit / 3 4 10", past=past, arrivals=False, draws=60, bound=0.9, parameters={}
+    )
     row = found.jobs.iloc[0]
     assert found.learnt_from == 200
     assert set(np.round(found.waits[:, 0])) <= {10.0, 11.0, 90.0, 91.0}
     assert 0.3 < (found.waits[:, 0] < 50).mean() < 0.7
     assert row["bound"] >= 90.0
     assert (found.waits[:, 0] <= row["bound"]).mean() >= 0.9
-    again = asked(table_of(), running, "job cpus limit / 3 4 10", past=past, draws=60, bound=0.9, parameters={})
+    again = asked(
+        table_of(), running, "job cpus limit / 3 4 10", past=past, arrivals=False, draws=60, bound=0.9, parameters={}
+    )
     assert (again.waits == found.waits).all()
-    other = asked(table_of(), running, "job cpus limit / 3 4 10", past=past, draws=60, seed=1, parameters={})
+    other = asked(
+        table_of(), running, "job cpus limit / 3 4 10", past=past, arrivals=False, draws=60, seed=1, parameters={}
+    )
     assert (other.waits != found.waits).any()
     assert found.jobs["median"].isin(found.waits[:, 0]).all()
 
@@ -358,6 +370,13 @@ def test_others_come() -> None:
     alone, beside = (asked(site, running, waiting, past=past_of(), arrivals=arrivals) for arrivals in (False, True))
     assert medians(alone) == {"2": 30}
     assert medians(beside)["2"] in (40, 50)  # of the one or two that came in 30 s each has 10 s
+    assert (alone.told[0], beside.told[0]) == (NOBODY_COMES, OTHERS_COME)
+    assert alone.jobs["bound"].tolist() == alone.jobs["median"].tolist()
+    usual = asked(site, running, waiting, past=past_of())
+    assert usual.jobs["median"].tolist() == alone.jobs["median"].tolist()
+    assert usual.jobs["bound"].tolist() == beside.jobs["bound"].tolist()
+    assert (usual.told[0], usual.waits.tolist()) == (OTHERS_FOR_BOUND, alone.waits.tolist())
+    assert asked(site, running, waiting).told[0] == NOBODY_COMES
     with pytest.raises(ParameterError, match="arrivals=True needs a past"):
         asked(site, running, waiting, arrivals=True)
 
