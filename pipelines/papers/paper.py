@@ -231,6 +231,8 @@ class Paper:
         What ``logs`` names: cards of logs, or of tables that are no logs of jobs.
     excerpt : str
         What stands in the place of ``logs`` where it is to be quick.
+    tells_errors : bool
+        Show standard errors beside values where tables are shown; the table ``reproduction`` always has them.
     """
 
     name: str
@@ -243,6 +245,7 @@ class Paper:
     drawn_on: str = ""
     reads: Literal["logs", "tables"] = "logs"
     excerpt: str = SHIPPED_LOG
+    tells_errors: bool = False
 
     @property
     def own_logs(self) -> list[str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import pandas as pd
@@ -37,8 +37,11 @@ def as_markdown(paper: Paper, tables: Sequence[PaperTable], cells: pd.DataFrame,
         _ended(paper.citation),
         "\n".join(f"* {line}" for line in summary_lines(tables, cells)),
         f"Each value is published / ours; {MARK} stands behind one that is not reproduced. A value alone is ours, of a "
-        "log, queue or measure of which the paper prints none.",
+        "log, queue or measure of which the paper prints none."
+        + (" Behind ± is the standard error of ours." if paper.tells_errors else ""),
     ]
+    if not paper.tells_errors:
+        cells = cells.assign(spread=nan)
     for table in tables:
         rows = cells[cells["place"] == table.place]
         if rows.empty:
@@ -96,7 +99,7 @@ def _list(rows: pd.DataFrame) -> str:
     for row in rows.to_dict("records"):
         holds = "" if _is_null(row["is_reproduced"]) else "yes" if row["is_reproduced"] else "no"
         told = row["definition"] if _is_null(row["note"]) else f"{row['definition']}; {row['note']}"
-        lines.append([row["column"], row["printed"], _number(row["ours"], row["unit"]), told, holds])
+        lines.append([row["column"], row["printed"], _ours(row), told, holds])
     return _table(lines)
 
 
@@ -131,20 +134,23 @@ def _places(part: pd.DataFrame, rows: pd.DataFrame) -> str:
 
 def _pair(row: Mapping[Hashable, Any]) -> str:
     """Return a cell in words."""
-    ours = _number(row["ours"], row["unit"])
+    ours = _ours(row)
     if _is_null(row["printed"]):
         return ours
     missed = not _is_null(row["is_reproduced"]) and not row["is_reproduced"]
     return f"{row['printed']} / {ours or 'none'}{f' {MARK}' if missed else ''}"
 
 
-def _number(value: float, unit: str) -> str:
-    """Return a number in words: a share or the like with four digits behind the point below 10; nothing for none."""
+def _ours(row: Mapping[Hashable, Any]) -> str:
+    """Return our value in words, a share or the like with four digits behind the point below 10; nothing for none.
+
+    Its standard error, where that is told, has as many digits behind the point.
+    """
+    value, error = row["ours"], row["spread"]
     if isnan(value):
         return ""
-    if unit not in FRACTIONAL:
-        return f"{value:.0f}"
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
+    digits = 0 if row["unit"] not in FRACTIONAL else 4 if abs(value) < 10 else 2
+    return f"{value:.{digits}f}" if isnan(error) else f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
 def _is_null(value: Any) -> bool:

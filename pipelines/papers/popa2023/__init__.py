@@ -33,10 +33,11 @@ PAPER = register_paper(
     Paper(
         name="popa2023",
         citation=CITATION,
-        version=1,
+        version=2,
         logs=[tables.GRAHAM, tables.CEDAR, tables.SLURM],
         experiments=EXPERIMENTS,
         tables=read_tables(__name__, "popa2023", MADE),
+        tells_errors=True,
         reads="tables",
         excerpt=EXCERPT,
     )
@@ -46,10 +47,11 @@ BEYOND = register_paper(
     Paper(
         name="popa2023-beyond",
         citation=CITATION,
-        version=1,
+        version=2,
         logs=[tables.GRAHAM, tables.CEDAR],
         experiments=EXPERIMENTS,
         tables=read_tables(__name__, "popa2023-beyond", beyond.MADE),
+        tells_errors=True,
         pictures={"bounds": beyond.draw_bounds},
         reads="tables",
         excerpt=EXCERPT,

@@ -18,13 +18,13 @@ from pipelines.papers.looks import panels
 from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run
 from pipelines.papers.popa2023.bounds import BOOSTED, CALIBRATED, MEDIAN, PARTITION, STEADY, TARGET, WIDTH, bounds_run
 from pipelines.papers.popa2023.bounds import CONSTANT as KNOWN
+from pipelines.papers.popa2023.by_days import by_day, error_of, paired, weighted
 from pipelines.papers.popa2023.checks import CHECKS
 from pipelines.papers.popa2023.checks import UNITS as CHECK_UNITS
 from pipelines.papers.popa2023.fits import folds_run, past_run
 from pipelines.papers.popa2023.models import BOOSTING, CONSTANT, LINEAR
 from pipelines.papers.popa2023.polls import HONEST, THEIRS, WITHOUT_RUN_TIME
 from pipelines.papers.popa2023.tables import name_of
-from swftools.kernel import FloatArray
 from swftools.plots.series import look_at
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def cells_bounds(found: Measurements, printed: Printed, quick: bool) -> Iterator
             told = value("told") / value("rows") if value("rows") else nan
             yield Cell(label, "told", told, "share of the rows, from the 21st day on, that are told a bound")
             kept = f"share of these whose rest of the wait was within the bound of the {TARGET} quantile"
-            yield Cell(label, "kept", value("share kept"), kept, spread=value("error"))
+            yield Cell(label, "kept", value("share kept"), kept, spread=error_of(found, log, run, "share kept", method))
             yield Cell(
                 label, "days kept", value("days kept"), f"share of the days on which that share is {TARGET} or more"
             )
@@ -146,7 +146,7 @@ def cells_medians(found: Measurements, printed: Printed, quick: bool) -> Iterato
         for method, name in NAMES.items():
             run = bounds_run(quick, method, MEDIAN)
             label, of = f"{name_of(log)}: {name}", "of the rows, from the 21st day on, that are told a median"
-            yield from _figures(found, log, run, label, of, method)
+            yield from _figures(found, log, run, label, of, method, method)
 
 
 def plan_checks(log: str, quick: bool) -> list[Run]:  # noqa: ARG001 (of every log)
@@ -189,42 +189,18 @@ MADE: dict[str, tuple[Plan, Cells]] = {
 """How each table is made."""
 
 
-# ---------------------------------------------------------------- days
-
-
-def by_day(found: Measurements, log: str, run: Run, measure: str, subject: str = "day") -> dict[str, float]:
-    """Return a measure by day."""
-    rows = found.table[(found.table["log"] == log) & (found.table["experiment"] == run.text)]
-    own = rows[(rows["subject"] == subject) & (rows["measure"] == measure) & (rows["x"] != "")]
-    return dict(zip(own["x"], own["value"].astype(float), strict=True))
-
-
-def weighted(each: FloatArray, weight: FloatArray) -> tuple[float, float]:
-    """Return the mean over days, weighted, and its standard error, that of a ratio of sums; NaN of no day."""
-    if not len(each) or np.isnan(each).any() or not weight.sum():
-        return nan, nan
-    mean = float((each * weight).sum() / weight.sum())
-    return mean, float(np.sqrt((((each - mean) * weight) ** 2).sum()) / weight.sum())
-
-
-def paired(found: Measurements, log: str, run: Run, base: Run) -> tuple[float, float]:
-    """Return by how much the error of one run is above that of another, and the standard error, over the same days."""
-    ours, theirs = (by_day(found, log, each, "mse") for each in (run, base))
-    rows = by_day(found, log, run, "rows")
-    days = [day for day in ours if day in theirs]
-    each = np.array([ours[day] - theirs[day] for day in days])
-    return weighted(each, np.array([rows[day] for day in days]))
-
-
-def _figures(found: Measurements, log: str, run: Run, label: str, of: str, subject: str = "all") -> Iterator[Cell]:
-    """Yield the three figures of a run."""
+def _figures(
+    found: Measurements, log: str, run: Run, label: str, of: str, subject: str = "all", by: str = "day"
+) -> Iterator[Cell]:
+    """Yield the three figures of a run with their standard errors, by the days of ``by``."""
     definitions = {
         "mse": f"mean squared error of log10 seconds, {of}",
         "within 2": f"share of the predictions within a factor of 2, {of}",
         "within 3": f"share of the predictions within a factor of 3, {of}",
     }
     for name, definition in definitions.items():
-        yield Cell(label, name, found.value(log, run, subject, name), definition)
+        value, error = found.value(log, run, subject, name), error_of(found, log, run, name, by)
+        yield Cell(label, name, value, definition, spread=error)
 
 
 # ---------------------------------------------------------------- pictures

@@ -66,8 +66,8 @@ class BoundsOfWaits(Parameters):
 def measure_bounds(polls: Tables, parameters: BoundsOfWaits, seed: int) -> pd.DataFrame:  # noqa: ARG001 (draws nothing)
     """Return how many rows are told a bound, how many of these wait no longer, how tight it is, and the same by day.
 
-    ``share kept``, its standard error over days (``error``), and ``days kept``, the share of days on which it is at
-    least the quantile; ``median ratio``: of bound and wait; figures of the bound as a prediction.
+    ``days kept`` is the share of days on which ``share kept`` is at least the quantile; ``median ratio``: of bound and
+    wait; figures of the bound as a prediction.
     """
     rows = rows_of(polls, polls.table.sort_values(["poll_time", "submit_time"], kind="mergesort", ignore_index=True))
     told = told_by(rows, parameters)
@@ -99,21 +99,21 @@ def _measures(
     if not is_told.any():
         return
     kept, day = (wait <= bound)[is_told], rows.day[is_told]
+    target, predicted = rows.target[is_told], np.log10(np.maximum(bound[is_told], 1.0))
     days = pd.Series(kept.astype(float)).groupby(day).agg(["mean", "size"])
-    share = float(kept.mean())
-    apart = (days["mean"] - share) * days["size"]
     values = {
-        "share kept": share,
-        "error": float(np.sqrt((apart**2).sum()) / days["size"].sum()),
+        "share kept": float(kept.mean()),
         "days": float(len(days)),
         "days kept": float((days["mean"] >= parameters.quantile).mean()),
         "median ratio": float(np.median(bound[is_told] / wait[is_told])),
         "median bound": float(np.median(bound[is_told])),
-        **figures_of(rows.target[is_told], np.log10(np.maximum(bound[is_told], 1.0))),
+        **figures_of(target, predicted),
     }
     yield from ((method, "", name, value) for name, value in values.items())
     for place, mean in zip(days.index, days["mean"], strict=True):
-        yield method, rows.days[int(place)], "share kept", mean
+        own = day == place
+        figures = {"share kept": mean, "rows": float(own.sum()), **figures_of(target[own], predicted[own])}
+        yield from ((method, rows.days[int(place)], name, value) for name, value in figures.items())
 
 
 def _qbets(rows: Rows, parameters: BoundsOfWaits) -> FloatArray:

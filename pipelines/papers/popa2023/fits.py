@@ -72,13 +72,17 @@ class PastDays(Parameters):
 
 
 def measure_fit(polls: Tables, parameters: FitOfPaper, seed: int) -> pd.DataFrame:  # noqa: ARG001 (draws nothing)
-    """Return rows, days and figures of training, validation and tests."""
+    """Return rows, days and figures of training, validation and tests, and of each day as a curve over days."""
     rows = complete_rows(polls)
     days = random_days(rows.days)
     columns = columns_of(rows.table, parameters.columns)
     parts = {name: rows.of(part) for name, part in days._asdict().items()}
     predicted = _told(rows, columns, parameters.model, parts["train"], parts)
-    found = _of_parts(rows, parts, predicted)
+    found = [*_of_parts(rows, parts, predicted)]
+    for name, part in parts.items():
+        whole = np.full(len(rows.target), np.nan)
+        whole[part] = predicted[name]
+        found += _by_day(rows, whole, np.unique(rows.day[part]), name)
     told = [(name, "", "days", float(len(part))) for name, part in days._asdict().items()]
     told += [(name, "", "days found", _days_found(rows, part)) for name, part in parts.items()]
     return measured([*told, *found])
@@ -154,11 +158,11 @@ def _figures(
     yield from ((subject, x, name, value) for name, value in figures_of(target, predicted).items())
 
 
-def _by_day(rows: Rows, predicted: FloatArray, places: Sequence[int] | IntArray) -> Iterator[Any]:
+def _by_day(rows: Rows, predicted: FloatArray, places: Sequence[int] | IntArray, subject: str = "day") -> Iterator[Any]:
     """Yield the figures of days."""
     for place in places:
         own = np.flatnonzero(rows.day == place)
-        yield from _figures("day", rows.target[own], predicted[own], rows.days[place])
+        yield from _figures(subject, rows.target[own], predicted[own], rows.days[place])
 
 
 def _days_found(rows: Rows, part: IntArray) -> float:

@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 
 from pipelines.papers.paper import Cell, Measurements, Printed, Run
-from pipelines.papers.popa2023.beyond import by_day, weighted
+from pipelines.papers.popa2023.by_days import by_day, error_of, weighted
 from pipelines.papers.popa2023.checks import ESTIMATES
 from pipelines.papers.popa2023.fits import fit_run, past_run
 from pipelines.papers.popa2023.models import BOOSTING, CONSTANT, LINEAR
@@ -58,7 +58,8 @@ def network_beside(found: Measurements, quick: bool, log: str, model: str, print
     """Return the test error of a model, beside what is printed of the network; the text says nothing of it."""
     error = found.value(log, fit_run(model), "test", "mse")
     which = "worse" if error < float(printed_error) else "better"
-    return Outcome(error, {"said": None, "which": which})
+    spread = error_of(found, log, fit_run(model), "mse", "test")
+    return Outcome(error, {"said": None, "which": which}, spread=spread)
 
 
 MEASURED = {function.__name__: function for function in (closer_than_slurm, no_gain_by_days, network_beside)}

@@ -12,6 +12,7 @@ from functools import partial
 from math import nan
 
 from pipelines.papers.paper import Cell, Cells, Measurements, Plan, Printed, Run, Within
+from pipelines.papers.popa2023.by_days import error_of
 from pipelines.papers.popa2023.checks import ESTIMATES
 from pipelines.papers.popa2023.fits import fit_run, past_run
 from pipelines.papers.popa2023.models import BOOSTING, CONSTANT, LINEAR
@@ -117,8 +118,10 @@ def cells_models(only: str, found: Measurements, printed: Printed, quick: bool) 
         for row in (NETWORK, *MADE_OF):
             for column, (part, measure) in FIGURES.items():
                 text = printed.get(row, {}).get(column) or None
+                error = nan
                 if row != NETWORK:
-                    value = found.value(log, fit_run(*MADE_OF[row]), part, measure)
+                    run = fit_run(*MADE_OF[row])
+                    value, error = found.value(log, run, part, measure), error_of(found, log, run, measure, part)
                     told = f"{DEFINITIONS[measure]}"
                 elif text is None:
                     continue
@@ -131,6 +134,7 @@ def cells_models(only: str, found: Measurements, printed: Printed, quick: bool) 
                     100.0 * value if is_share else value,
                     told,
                     unit="%" if is_share else "1",
+                    spread=100.0 * error if is_share else error,
                     printed=None if quick else text,
                     rule=LINEAR_RULE if row == "linear" and text and not missing and not quick else None,
                     note=_why_not(row, text, missing),
@@ -174,6 +178,7 @@ def cells_past(found: Measurements, printed: Printed, quick: bool) -> Iterator[C
                 "all days",
                 found.value(log, run, "all", "mse"),
                 "mean squared error of the days that are asked: from the 21st on each eighth, the last among them",
+                spread=error_of(found, log, run, "mse"),
             )
         for column, text in printed.get(name_of(log), {}).items():
             definition = DEFINITIONS[FIGURES[column][1]]

@@ -25,10 +25,11 @@ PAPER = register_paper(
     Paper(
         name="weng2023",
         citation=CITATION,
-        version=1,
+        version=2,
         logs=LOGS,
         experiments={"inflation": INFLATION},
         tables=read_tables(__name__, "weng2023", MADE),
+        tells_errors=True,
         pictures={"demand": pictures.draw_demand},
     )
 )
@@ -37,13 +38,14 @@ BEYOND = register_paper(
     Paper(
         name="weng2023-beyond",
         citation=CITATION,
-        version=1,
+        version=2,
         logs=LOGS,
         experiments={
             "inflation": INFLATION,
             "queue": Experiment(queues.measure_queue, queues.QueueOfGpus, queues.QUEUE_UNITS),
         },
         tables=read_tables(__name__, "weng2023-beyond", ties.MADE | queues.MADE),
+        tells_errors=True,
         pictures={"lead": pictures.draw_lead},
     )
 )

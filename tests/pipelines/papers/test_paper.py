@@ -266,6 +266,25 @@ def test_the_page() -> None:
     assert summary_lines(made.tables, cells[1:2]) == ["Table 1. Some numbers: nothing to compare with"]
 
 
+def test_a_page_with_standard_errors() -> None:
+    """Behind our values where the paper wants them, as many digits as there; else they are in the table alone."""
+    made = paper(
+        replace(CELL, spread=0.25),
+        Cell("row", "other", 438.4, "a wait", unit="s", spread=12.6),
+        Cell("row", "share", 95.386, "a share", unit="%", spread=0.0251),
+        Cell("row", "none", nan, "none", spread=0.5),
+    )
+    cells = compare(made, made.tables, FOUND, quick=True)
+    plain = as_markdown(made, made.tables, cells)
+    assert "±" not in plain
+    told = as_markdown(replace(made, tells_errors=True), made.tables, cells)
+    assert "| row | 1.0 / 1.5000 ± 0.2500 | 438 ± 13 | 95.39 ± 0.03 |  |\n" in told
+    assert "Behind ± is the standard error of ours.\n" in told
+    (said,) = paper(Cell("statement", "much is", 0.5, "share", printed="much", spread=0.1), is_list=True).tables
+    cells = compare(made, [said], FOUND, quick=True)
+    assert "| much | 0.5000 ± 0.1000 |" in as_markdown(replace(made, tells_errors=True), [said], cells)
+
+
 def test_a_page_of_statements() -> None:
     """A line each, with what decides."""
     made = paper(

@@ -90,7 +90,7 @@ def test_the_constant_by_hand() -> None:
 
 
 def test_shares_that_are_kept() -> None:
-    """Three of four rows of one day, none of two of the next; the error is that of days, not of rows."""
+    """Three of four rows of one day, none of two of the next; figures of each day are those of its rows."""
     waits = [[100.0] * 10, [50.0, 60.0, 70.0, 170.0], [150.0, 160.0]]
     found = measure_bounds(polls_of(waits), BoundsOfWaits(CONSTANT, 0.7, first=1, first_fit=1, refit_every=9), 0)
     assert value(found, CONSTANT, "share kept") == 0.5
@@ -99,7 +99,10 @@ def test_shares_that_are_kept() -> None:
         0.0,
     )
     assert (value(found, CONSTANT, "days"), value(found, CONSTANT, "days kept")) == (2, 0.5)
-    assert value(found, CONSTANT, "error") == pytest.approx(np.sqrt((0.25 * 4) ** 2 + (0.5 * 2) ** 2) / 6)
+    assert [value(found, CONSTANT, "rows", f"2021-05-0{day}") for day in (2, 3)] == [4, 2]
+    by_day = [value(found, CONSTANT, "mse", f"2021-05-0{day}") for day in (2, 3)]
+    assert value(found, CONSTANT, "mse") == pytest.approx((4 * by_day[0] + 2 * by_day[1]) / 6)
+    assert by_day[0] == pytest.approx((np.log10(np.array([50.0, 60.0, 70.0, 170.0]) / 100.0) ** 2).mean())
 
 
 def test_a_bound_is_kept_on_its_limit() -> None:

@@ -74,6 +74,12 @@ def test_a_fit_of_days_at_random() -> None:
     assert value(found, "train", "mse") == pytest.approx(train.var())
     assert [value(found, part, "rows") for part in ("train", "test")] == [len(train), len(test)]
     assert [value(found, part, "days") for part in ("train", "valid", "test")] == [8, 2, 2]
+    for part, own in (("train", days.train), ("test", days.test)):
+        by_day = {day: rows.target[rows.day == rows.days.index(day)] for day in own}
+        for day, each in by_day.items():
+            assert value(found, part, "mse", day) == pytest.approx(((each - train.mean()) ** 2).mean())
+            assert value(found, part, "rows", day) == len(each)
+        assert set(found[(found["subject"] == part) & (found["x"] != "")]["x"]) == set(own)
     some = polls_of([[10.0, 20.0]] * 12, missing=[rows.days.index(days.test[0]), rows.days.index(days.train[1])])
     told = measure_fit(some, FitOfPaper(CONSTANT), 0)
     assert [value(told, part, "days found") for part in ("train", "valid", "test")] == [7, 2, 1]

@@ -10,8 +10,9 @@ import pytest
 from pipelines.papers import find_paper
 from pipelines.papers.cells import compare
 from pipelines.papers.paper import Measurements, Run
-from pipelines.papers.popa2023.beyond import LEAK_ROWS, NAMES, paired, weighted
+from pipelines.papers.popa2023.beyond import LEAK_ROWS, NAMES
 from pipelines.papers.popa2023.bounds import bounds_run
+from pipelines.papers.popa2023.by_days import paired, weighted
 from pipelines.papers.popa2023.checks import ESTIMATES
 from pipelines.papers.popa2023.fits import fit_run, folds_run, past_run
 from pipelines.papers.popa2023.models import BOOSTING, CONSTANT, LINEAR
@@ -173,9 +174,34 @@ def test_more_days() -> None:
 
 
 def test_errors_of_days() -> None:
-    """By hand: weights of 1 and 3, values of 0 and 4: mean 3, error sqrt(9 + 9) / 4."""
-    assert weighted(np.array([0.0, 4.0]), np.array([1.0, 3.0])) == pytest.approx((3.0, 18.0**0.5 / 4.0))
+    """By hand: weights 1 and 3, values 0 and 4: mean 3, error sqrt(2 / 1) sqrt(9 + 9) / 4; of one day there is none."""
+    assert weighted(np.array([0.0, 4.0]), np.array([1.0, 3.0])) == pytest.approx((3.0, 1.5))
+    one = weighted(np.array([2.0]), np.array([5.0]))
+    assert one[0] == 2.0
+    assert np.isnan(one[1])
     assert np.isnan(weighted(np.zeros(0), np.zeros(0))).all()
+    equal = np.array([1.0, 2.0, 6.0])
+    assert weighted(equal, np.full(3, 7.0))[1] == pytest.approx(equal.std(ddof=1) / 3**0.5)
+
+
+def test_standard_errors_of_models() -> None:
+    """Of each part by its own days, of shares in percent; the whole of a past by all days that are asked."""
+    run, past = fit_run(BOOSTING, HONEST), past_run(False, BOOSTING, THEIRS)
+    rows = of_fit(GRAHAM, run, 0.4)
+    for part, last in (("train", 5.0), ("test", 4.0)):
+        for day, rows_of_day, error in (("a", 1.0, 0.0), ("b", 3.0, last)):
+            own = {"rows": rows_of_day, "mse": error, "within 2": error / 8}
+            rows += [(GRAHAM, run, part, day, name, each) for name, each in own.items()]
+    rows += [(GRAHAM, past, "all", "", "mse", 3.0)]
+    for day, rows_of_day, error in (("a", 1.0, 0.0), ("b", 3.0, 4.0)):
+        rows += [(GRAHAM, past, "day", day, "rows", rows_of_day), (GRAHAM, past, "day", day, "mse", error)]
+    cells = table("popa2023", "graham", measurements(*rows)).set_index(["row", "column"])
+    own = cells.loc["boosted trees, known at the poll", "spread"]
+    assert own[["train", "test", "within 2"]].tolist() == pytest.approx([1.5 * 5 / 4, 1.5, 100 * 1.5 / 8])
+    assert own[["valid", "within 3"]].isna().all()
+    assert cells.loc[NETWORK, "spread"].isna().all()
+    cells = table("popa2023", "past", measurements(*rows)).set_index(["row", "column"])
+    assert cells.loc[("Graham: boosted trees", "all days"), "spread"] == pytest.approx(1.5)
 
 
 def test_the_leak_in_pairs() -> None:
@@ -189,9 +215,11 @@ def test_the_leak_in_pairs() -> None:
                 (GRAHAM, run, "day", day, "rows", 3.0 if day == "a" else 1.0),
             ]
     more, error = paired(Measurements(measurements(*rows)), GRAHAM, ours, base)
-    assert (more, error) == pytest.approx((-0.875, (2 * 0.375**2) ** 0.5 / 4.0))
+    assert (more, error) == pytest.approx((-0.875, 2**0.5 * (2 * 0.375**2) ** 0.5 / 4.0))
     cells = table("popa2023-beyond", "leak", measurements(*rows)).set_index(["row", "column"])
     assert cells.loc[("Graham: boosted trees, 76 columns", "more"), "ours"] == pytest.approx(-0.875)
+    own = weighted(np.array([1.0, 2.0, 9.0]), np.array([3.0, 1.0, 1.0]))[1]
+    assert cells.loc[("Graham: boosted trees, 76 columns", "mse"), "spread"] == pytest.approx(own)
     assert len(cells) == 4 * len(LEAK_ROWS)
 
 
@@ -214,11 +242,19 @@ def test_bounds() -> None:
     """Told of asked, kept, by day, tightness; a row a method."""
     method = "boosting-conformal"
     run = bounds_run(False, method, 0.95)
-    own = {"rows": 10.0, "told": 8.0, "share kept": 0.9, "error": 0.02, "days kept": 0.5, "median ratio": 7.0}
-    found = measurements(*((CEDAR, run, method, "", name, number) for name, number in own.items()))
+    own = {"rows": 10.0, "told": 8.0, "share kept": 0.9, "days kept": 0.5, "median ratio": 7.0}
+    of_days = [
+        (day, name, each)
+        for day, share in (("a", 1.0), ("b", 0.8))
+        for name, each in (("share kept", share), ("rows", 4.0))
+    ]
+    found = measurements(
+        *((CEDAR, run, method, "", name, number) for name, number in own.items()),
+        *((CEDAR, run, method, day, name, number) for day, name, number in of_days),
+    )
     cells = table("popa2023-beyond", "bounds", found).set_index(["row", "column"])
     row = cells.loc[f"Cedar: {NAMES[method]}"]
     assert row["ours"].to_dict() == {"told": 0.8, "kept": 0.9, "days kept": 0.5, "bound / wait": 7.0}
-    assert row.loc["kept", "spread"] == 0.02
+    assert row.loc["kept", "spread"] == pytest.approx(0.1)
     assert len(cells) == 4 * len(NAMES)
     assert cells["ours"].notna().sum() == 4

@@ -12,7 +12,7 @@ import pytest
 from pipelines.papers import find_paper
 from pipelines.papers.cells import compare
 from pipelines.papers.paper import Measurements
-from pipelines.papers.weng2023 import inflations, queues, ties
+from pipelines.papers.weng2023 import inflations, queues, tables, ties
 from pipelines.papers.weng2023.drawn import with_requests
 from pipelines.papers.weng2023.inflations import RULES, TIED, TIES, InflationOfPaper, measure_inflation, placement
 from pipelines.papers.weng2023.workloads import DEFAULT, LOGS, by_name, in_order, machine
@@ -177,6 +177,55 @@ def test_tables_of_made_up_measurements() -> None:
     chosen = chosen[chosen["is_chosen"]]
     assert chosen["ours"].tolist() == pytest.approx([50.425 + place for place in range(6)])
     assert chosen["printed"].tolist() == MEANS["default"]
+
+
+def test_draws_of_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten in each order of the authors, whose mean is told, rounded as theirs; one in ours; one of each other rule."""
+    asked: list[str] = []
+
+    class Filled:
+        def __init__(self, text: str) -> None:
+            asked.append(text)
+            self.share = 50.0 + 0.0067 * (len(asked) - 1)
+
+        def curve(self) -> pd.DataFrame:
+            columns = dict.fromkeys(inflations.COLUMNS.values(), self.share)
+            return pd.DataFrame(columns, index=list(inflations.PERCENTS))
+
+    monkeypatch.setattr(inflations, "inflate", lambda trace, table, text, **given: Filled(text))
+    monkeypatch.setattr(inflations, "placements_of", lambda rules: ["random", "fgd", "fgd:ties=random"])
+    for orders, draws in (("authors", 10), ("own", 1)):
+        asked.clear()
+        found = measure_inflation(pods(), InflationOfPaper(orders=orders, seeds=1, nodes=4), 0)
+        assert asked == [
+            *(f"random:seed={42 + 1000 * draw}" for draw in range(draws)),
+            "fgd:seed=42",
+            "fgd:ties=random,seed=42",
+        ]
+        of_random = found[(found["subject"] == "random") & (found["measure"] == "allocated at 130 %")]
+        rounded = [round(50.0 + 0.0067 * draw, 2) for draw in range(draws)]
+        assert of_random["value"].tolist() == pytest.approx([np.mean(rounded)])
+
+
+def test_random_beside_the_authors() -> None:
+    """Ours less theirs, run by run, its mean and standard error by hand; and why the mean is not theirs."""
+    run, authors = inflations.inflation_run(False), tables.RUNS["default, random"]
+    more = {42: 0.5, 43: 0.1, 44: 0.3}
+    rows = [("random", str(seed), ties.MEASURE, float(authors[str(seed)]) + each) for seed, each in more.items()]
+    found = measurements(run, pd.DataFrame(rows, columns=["subject", "x", "measure", "value"]))
+    other = found.table.assign(log="openb_pod_list_cpu050")  # of which none is printed
+    cells = compare(PAPER, PAPER.chosen_tables("random"), Measurements(pd.concat([found.table, other])))
+    assert cells["row"].tolist() == ["default", "all"]
+    assert cells["ours"].tolist() == pytest.approx([0.3, 0.3])
+    assert cells["spread"].tolist() == pytest.approx([0.2 / 3**0.5] * 2)
+    means = compare(PAPER, PAPER.chosen_tables("allocated"), found)
+    chosen = means[means["is_chosen"] & (means["column"] == "random")]
+    assert chosen["note"].tolist() == [
+        "run by run ours is +0.30 from the authors', of which the standard error is 0.12"
+    ]
+    assert means.loc[~means["is_chosen"], "note"].isna().all()
+    fragments = compare(PAPER, PAPER.chosen_tables("fragments"), found)
+    assert fragments["note"].isna().all()
 
 
 @pytest.mark.slow
