@@ -227,8 +227,20 @@ def _local_copy(card: LogCard) -> Path | None:
     """Return a local file that holds a card's log, if there is one."""
     if card.file:
         return Path(str(RESOURCES.joinpath(*card.file.split("/"))))
-    kinds = (".swf",) if card.format == "swf" else ("", ".csv", ".txt", ".log", ".json")
-    candidates = (
-        folder / f"{card.name}{kind}{suffix}" for folder in log_directories() for kind in kinds for suffix in _SUFFIXES
-    )
+    names = [f"{card.name}{kind}{suffix}" for kind in _kinds(card) for suffix in _SUFFIXES]
+    candidates = (folder / name for folder in log_directories() for name in names)
     return next((path for path in candidates if is_there(path)), None)
+
+
+def name_by_hand(card: LogCard) -> str:
+    """Return as what a card's log, which was downloaded by hand, is found in a directory of logs."""
+    if card.format == "swf":
+        return f"{card.name}.swf.gz"
+    there = (card.url or "").rpartition("/")[2]
+    endings = [f"{kind}{suffix}" for kind in _kinds(card)[1:] for suffix in _SUFFIXES]
+    return f"{card.name}{next((each for each in endings if there.endswith(each)), '')}"
+
+
+def _kinds(card: LogCard) -> tuple[str, ...]:
+    """Return how names of a card's file may end, before the ending of a compression."""
+    return (".swf",) if card.format == "swf" else ("", ".csv", ".txt", ".log", ".json")

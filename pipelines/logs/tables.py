@@ -106,7 +106,10 @@ def _found(card: TablesCard) -> Iterator[tuple[str, str, Path | None]]:
 def _checked(card: TablesCard, name: str, known: str, path: Path | None) -> Path:
     """Return where a file is, once it is what the card says."""
     if path is None:
-        return Path(fetch_log(f"{card.url}{name}", sha256=known))
+        from swftools.formats.download import OF_CARD  # noqa: PLC0415 (what it needs for that is of no use before)
+
+        by_hand = f"put it, and the other files of {card.url}, into a directory of SWFTOOLS_LOG_PATH"
+        return Path(fetch_log(f"{card.url}{name}", sha256=known, remedies=OF_CARD._replace(by_hand=by_hand)))
     if known and (found := _sha256(path)) != known:
         raise AcquireError(
             f"{path}: its text has the sha256 {found}, not {known} as in card {card.name}; fetch it again"

@@ -13,7 +13,7 @@ from pathlib import Path
 import luigi
 
 from pipelines.config import setting, work_root
-from pipelines.logs.find import Log, find_log, is_there
+from pipelines.logs.find import Log, find_log, is_there, name_by_hand
 from pipelines.logs.published import JOBS, NAMES, hash_of_jobs, read_manifest
 from pipelines.names import MANIFEST
 from pipelines.store.staging import staging
@@ -135,7 +135,7 @@ def _downloaded(found: Log, folder: Path) -> Path:
         )
     from swftools.formats.download import download  # noqa: PLC0415 (what it needs for that is of no use before)
 
-    part = folder / f"{found.card.name}.swf.gz"
+    part = folder / name_by_hand(found.card)
     download(found.card.url, part, sha256=found.card.sha256, max_bytes=found.card.bytes)
     return part
 

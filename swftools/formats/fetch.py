@@ -14,11 +14,14 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from swftools.errors import ParameterError
 from swftools.formats.compression import TEXT_LIMIT
+
+if TYPE_CHECKING:
+    from swftools.formats.download import Remedies
 
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _HASH = re.compile(r"[0-9a-fA-F]{64}")
@@ -61,7 +64,9 @@ def on_this_machine(source: Any, *, sha256: str | None = None, max_bytes: int = 
     return source
 
 
-def fetch_log(url: str, *, sha256: str | None = None, max_bytes: int = TEXT_LIMIT) -> str:
+def fetch_log(
+    url: str, *, sha256: str | None = None, max_bytes: int = TEXT_LIMIT, remedies: Remedies | None = None
+) -> str:
     """Return the path of a log by its address, which is fetched unless it is in the cache.
 
     Parameters
@@ -73,6 +78,8 @@ def fetch_log(url: str, *, sha256: str | None = None, max_bytes: int = TEXT_LIMI
         ``#sha256=HEX``. A file in the cache that has another is fetched afresh.
     max_bytes : int
         Most bytes that are fetched.
+    remedies : Remedies, optional
+        What messages say that a user can do; as of an address that the user gave by default.
 
     Returns
     -------
@@ -109,7 +116,7 @@ def fetch_log(url: str, *, sha256: str | None = None, max_bytes: int = TEXT_LIMI
         # Imported late: what is in the cache is read without the libraries of the web.
         from swftools.formats.download import OF_ADDRESS, download  # noqa: PLC0415
 
-        download(address, path, sha256=expected, max_bytes=max_bytes, remedies=OF_ADDRESS)
+        download(address, path, sha256=expected, max_bytes=max_bytes, remedies=remedies or OF_ADDRESS)
         if expected is not None:
             _known_whole[path, expected] = _stamp(path)
     return f"{path}#{member}" if member else str(path)

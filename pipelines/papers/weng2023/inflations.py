@@ -38,7 +38,7 @@ TIES = {
 TIED = ("FGD", "best fit")
 """Rules of which ties are looked at."""
 
-DRAWS = {"authors": 10, "own": 1}
+DRAWS = {"authors": 5, "own": 1}
 """Runs of random in each order: one run an order leaves its mean a standard error of 0.1 points, the authors' too."""
 
 PERCENTS = (*range(10, 131, 10),)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
+import re
 import socket
 import threading
 import time
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.logs.find import find_log
 from pipelines.tasks.acquire import AcquireLog
 from pipelines.tasks.build import BuildAugmentedTrace
 from swftools.errors import AcquireError, ParameterError, StorageError
@@ -123,6 +125,37 @@ def test_offline(server: Server, acquire: Any, monkeypatch: pytest.MonkeyPatch, 
     assert "put it as SITE-1.swf.gz into a directory of SWFTOOLS_LOG_PATH, or pass its path (--log PATH)" in message
     assert "space" not in message
     assert "0x" not in message  # no insides of objects
+
+
+@pytest.mark.parametrize(
+    ("kind", "url", "name"),
+    [
+        ("openb", "https://192.0.2.1/a/PODS.csv", "SITE-1.csv"),
+        ("openb", "https://192.0.2.1/a/PODS.csv.gz", "SITE-1.csv.gz"),
+        ("slurm", "https://192.0.2.1/a/dump.txt?raw=1", "SITE-1"),
+        ("swf", "https://192.0.2.1/a/dump.txt", "SITE-1.swf.gz"),
+    ],
+)
+def test_offline_with_another_format(
+    acquire: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, url: str, name: str
+) -> None:
+    """The file is to be put under a name by which it is found there."""
+    monkeypatch.setattr(module, "BACKOFF", 0)
+    monkeypatch.setattr(socket.socket, "connect", _refuse)
+    task = acquire(url)
+    path = tmp_path / "catalog.yaml"
+    path.write_text(path.read_text().replace("format: swf", f"format: {kind}"))
+    with pytest.raises(AcquireError, match=re.escape(f"put it as {name} into a directory of SWFTOOLS_LOG_PATH, or")):
+        task.run()
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / name).write_bytes(TEXT)
+    monkeypatch.setenv("SWFTOOLS_LOG_PATH", str(folder))
+    assert find_log("SITE-1").path == folder / name
+
+
+def _refuse(*arguments: object, **options: object) -> None:
+    raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
 
 
 def test_behind_a_proxy(server: Server, acquire: Any, monkeypatch: pytest.MonkeyPatch) -> None:

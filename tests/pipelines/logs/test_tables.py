@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from pipelines.logs.find import find_log
 from pipelines.logs.load import load_log
 from pipelines.logs.tables import files_of, hash_of_tables, read_tables
 from swftools.errors import AcquireError, CatalogError, UnknownLogError
+from swftools.formats import download
 
 TEXTS = {f"{name}.csv": f"true_start_time,estimate_start_time\n{name},{name}\n" for name in ("a", "b", "c")}
 HASHES = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in TEXTS.items()}
@@ -75,7 +78,7 @@ def test_files_that_are_fetched(folder: Path, tmp_path: Path, monkeypatch: pytes
     """Those whose hash is known, from the card's folder on the web."""
     asked: list[tuple[str, str]] = []
 
-    def fetch(url: str, *, sha256: str) -> str:
+    def fetch(url: str, *, sha256: str, **told: object) -> str:
         asked.append((url, sha256))
         path = tmp_path / "fetched.csv"
         path.write_text(TEXTS["b.csv"])
@@ -91,6 +94,25 @@ def test_files_that_are_fetched(folder: Path, tmp_path: Path, monkeypatch: pytes
     assert (read.found, read.table["true_start_time"].tolist()) == (["a.csv", "b.csv"], ["a", "b"])
     put(folder, "b.csv")
     assert hash_of_tables(card) == before
+
+
+def test_offline(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told which files are to be put where."""
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+
+    monkeypatch.setenv("SWFTOOLS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(download, "BACKOFF", 0)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    put(folder, "a.csv")
+    told = (
+        r"^https://192\.0\.2\.1/folder/b\.csv: the server refuses the connection .*; run again later, or download it "
+        r"by hand: put it, and the other files of https://192\.0\.2\.1/folder/, into a directory of SWFTOOLS_LOG_PATH$"
+    )
+    with pytest.raises(AcquireError, match=told):
+        read_tables(card_of(tmp_path, url="https://192.0.2.1/folder/"))
 
 
 def test_a_file_that_is_another(folder: Path, tmp_path: Path) -> None:

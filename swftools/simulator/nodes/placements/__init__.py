@@ -40,8 +40,9 @@ def find_placement(text: str | Placement) -> Placement:
         raise ParameterError(f"placement={text!r} is neither a text, such as 'first-fit', nor a Placement")
     if (name := text.partition(":")[0].strip()) in GPU_RULES.list():
         raise ParameterError(
-            f"placement {name!r} tells GPUs apart, which simulations of a log do not: use inflate of nodes.gpus."
-            f"inflation or simulate_on_gpus of stepping.gpu_queues, or one of: {', '.join(PLACEMENTS.list())}"
+            f"placement {name!r} looks at each GPU of a node, which this simulation counts together: in Python, "
+            f"swftools.simulator.simulate_on_gpus(trace, machine, {name!r}, 'easy') does it; here choose one of: "
+            f"{', '.join(PLACEMENTS.list())}"
         )
     rule, given = PLACEMENTS.read(text)
     base = rule.parameters or Placement

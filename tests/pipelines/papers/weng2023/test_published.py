@@ -180,7 +180,7 @@ def test_tables_of_made_up_measurements() -> None:
 
 
 def test_draws_of_random(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten in each order of the authors, whose mean is told, rounded as theirs; one in ours; one of each other rule."""
+    """Five in each order of the authors, whose mean is told, rounded as theirs; one in ours; one of each other rule."""
     asked: list[str] = []
 
     class Filled:
@@ -194,7 +194,7 @@ def test_draws_of_random(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(inflations, "inflate", lambda trace, table, text, **given: Filled(text))
     monkeypatch.setattr(inflations, "placements_of", lambda rules: ["random", "fgd", "fgd:ties=random"])
-    for orders, draws in (("authors", 10), ("own", 1)):
+    for orders, draws in (("authors", 5), ("own", 1)):
         asked.clear()
         found = measure_inflation(pods(), InflationOfPaper(orders=orders, seeds=1, nodes=4), 0)
         assert asked == [

@@ -207,8 +207,12 @@ def test_bad_input() -> None:
         asks_of(trace_of([Pod(0, 0, 3, 500)]), [])
     with pytest.raises(ParameterError, match="neither a text"):
         find_gpu_placement(3)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="placement 'fgd' tells GPUs apart"):
-        find_placement("fgd")
+    told = (
+        r"^placement 'fgd' looks at each GPU of a node, which this simulation counts together: in Python, "
+        r"swftools\.simulator\.simulate_on_gpus\(trace, machine, 'fgd', 'easy'\) does it; here choose one of: best-fit, "
+    )
+    with pytest.raises(ParameterError, match=told):
+        find_placement("fgd:ties=random")
     halves = table_of(nodes)
     halves.gpus[0] = 1500
     with pytest.raises(ParameterError, match="a part of a GPU"):
