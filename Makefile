@@ -103,7 +103,7 @@ PAPERS = barsanti2006 barsanti2006-beyond chiang2008 chiang2008-large lee2009 nu
 reproduction: $(VENV)/.installed-dev $(VENV)/.warm
 	rm -rf build/reproduction
 	for paper in $(PAPERS); do \
-		SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces:$(SWFTOOLS_SHARED)/samples/mila \
+		SWFTOOLS_LOG_PATH=$(SWFTOOLS_SHARED)/traces:$(SWFTOOLS_SHARED)/samples/mila:$(SWFTOOLS_SHARED)/samples/openb \
 			$(BIN)/swftools reproduce $$paper --data-root build/reproduction --workers $(WORKERS) || exit; \
 	done
 	$(BIN)/python docs/make_reproduction.py build/reproduction $(PAPERS)

@@ -109,6 +109,14 @@ def test_rules_by_hand(rule: str, expected: tuple[int, list[int]], by_hand: None
     assert placed(nodes, pods, rule) == [(0, [0]), (1, [0]), (1, [1]), expected]
 
 
+@pytest.mark.parametrize(("cpu", "milli", "expected"), [(9000, 100, 0), (9000, 300, 1), (6000, 300, 0)])
+def test_best_fit_weighs_both_alike(cpu: int, milli: int, expected: int, by_hand: None) -> None:
+    """Node 0 would keep half its CPU and no GPU: 0.5. Node 1 would keep 0.1 + 0.45, 0.1 + 0.35, or 0.4 + 0.35."""
+    nodes = [Node(10000, 64, (1000, 1000), "A"), Node(10000, 64, (1000, 1000), "B")]
+    pods = [Pod(5000, 0, 1, 1000, "A"), Pod(cpu, 0, 1, milli, "B"), Pod(0, 0, 1, 1000)]
+    assert placed(nodes, pods, "weng-best-fit")[-1] == (expected, [1])
+
+
 def test_clustering_by_hand(by_hand: None) -> None:
     """Pods of one GPU and of a part are kept apart; who finds no node of its own kind takes an empty one."""
     nodes = [Node(8000, 64, (1000,) * 4, "A")] * 3
@@ -209,7 +217,7 @@ def test_bad_input() -> None:
         find_gpu_placement(3)  # type: ignore[arg-type]
     told = (
         r"^placement 'fgd' looks at each GPU of a node, which this simulation counts together: in Python, "
-        r"swftools\.simulator\.simulate_on_gpus\(trace, machine, 'fgd', 'easy'\) does it; here choose one of: best-fit, "
+        r"swftools\.simulator\.simulate_on_gpus\(trace, machine, 'fgd', 'easy'\) does it; here choose one of: best"
     )
     with pytest.raises(ParameterError, match=told):
         find_placement("fgd:ties=random")
