@@ -10,6 +10,7 @@ from .tasks.build import BuildAugmentedTrace as BuildAugmentedTrace
 from .tasks.check_source import CheckSource as CheckSource
 from .tasks.clean import CleanTrace as CleanTrace
 from .tasks.compare import ComparePolicies as ComparePolicies
+from .tasks.compare_candidates import CompareCandidates as CompareCandidates
 from .tasks.evaluate_waits import EvaluateWaitPredictions as EvaluateWaitPredictions
 from .tasks.measure import MeasureSchedule as MeasureSchedule
 from .tasks.parse import GenerateTrace as GenerateTrace

@@ -10,6 +10,7 @@ from __future__ import annotations
 import click
 
 from pipelines.cli.collect import collect
+from pipelines.cli.compare import compare
 from pipelines.cli.data_sets import promote, prune, rollback, tag, verify, versions
 from pipelines.cli.deposits import cite, export
 from pipelines.cli.diff import diff
@@ -32,7 +33,7 @@ from pipelines.cli.referee import hold_against
 from pipelines.cli.reservations import reservations
 from pipelines.cli.reserve import reserve
 from pipelines.cli.schedule_checks import check_schedule
-from pipelines.cli.schedules import compare, simulate_log
+from pipelines.cli.schedules import simulate_log
 from pipelines.cli.serve import serve
 from pipelines.cli.sites import sites
 from pipelines.cli.status import status

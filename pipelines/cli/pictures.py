@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.cli.candidates_here import parts_with_candidates
 from pipelines.cli.completion import (
     complete_cited,
     complete_log,
@@ -73,13 +74,16 @@ def report(  # noqa: PLR0913, PLR0917 (an argument an option)
     NAME is a data set, or the path of a version, such as data/NAME/VERSION: a trace, a comparison, an evaluation of
     waits, a history or a reproduction. Otherwise it is a log: a path, a card, a model, an https address; with --policy
     the report is on the schedule of that policy, with --machine alone on your centre as the log has it: who waits, when
-    and for what. The file needs no network and no scripts, and can be printed.
+    and for what; and what each --change would bring, as compare says it. The file needs no network and no scripts, and
+    can be printed.
 
     \b
     Examples: swftools report KTH-SP2-1996-2.1-cln --output kth.html
               swftools report my.swf
               swftools report my.swf --policy easy --machine site.yaml
               swftools report sacct.txt --machine site.yaml
+              swftools report sacct.txt --machine site.yaml \\
+                  --change nodes.gpu.count+=8 --change predictor=exact
     """
     from pipelines.reports import report_page
 
@@ -127,10 +131,11 @@ def _report_log(
     if policy is None and options["machine"] is not None:
         machine, changes = options.pop("machine"), options.pop("changes")
         check_has_policy(None, {"machine": None, "changes": None, **options})
-        loaded, logged = logged_on(log, cleaned, rules, machine, changes)
+        loaded, logged = logged_on(log, cleaned, rules, machine, None)
         path = output or f"{loaded.log.name}.html"
         check_output(path, (".html", ".htm"), [log])
-        _write(path, page_of_centre(loaded, logged, Path(tables) if tables else None))
+        more = parts_with_candidates(log, cleaned, rules, machine, changes, **options) if changes else []
+        _write(path, page_of_centre(loaded, logged, Path(tables) if tables else None, more))
         if tables:
             click.echo(f"tables: {shown(tables)}")
         return

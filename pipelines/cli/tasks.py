@@ -213,11 +213,12 @@ def run_task(
     shows_path: bool = False,
     as_json: bool = False,
     tells: Callable[[Any], str] = lambda _: "",
+    ends: Callable[[Any], None] = lambda _: None,
 ) -> None:
     """Run a task as luigi's command line does, or show what it would do, and end the program with the true status.
 
     With ``as_json`` what tasks say goes to standard error, and the published version to standard output. ``tells``
-    gives a line to say before it.
+    gives a line to say before it; ``ends`` is called with the task when it is done.
     """
     with task_of(name, flags) as task:
         if dry_run:
@@ -233,6 +234,8 @@ def run_task(
 
         with redirect_stdout(sys.stderr) if as_json else nullcontext():
             status = run_to_end(task)
+        if not status:
+            ends(task)
         if not status and as_json:
             print_json(_published_by(task))
         elif not status and shows_path:

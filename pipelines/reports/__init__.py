@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports: a published version as one HTML file for people. A kind of version is a file here and its line below."""
 
-from pipelines.reports import comparison as _comparison  # noqa: F401 (a line for each kind)
+from pipelines.reports import candidates as _candidates  # noqa: F401 (a line for each kind)
+from pipelines.reports import comparison as _comparison  # noqa: F401
 from pipelines.reports import experiment as _experiment  # noqa: F401
 from pipelines.reports import history as _history  # noqa: F401
 from pipelines.reports import prices as _prices  # noqa: F401

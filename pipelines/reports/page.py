@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -122,7 +122,9 @@ def page_of_schedule(loaded: LoadedLog, schedule: Schedule, policy: str) -> str:
     return _page_on(loaded, A_SCHEDULE, parts_of_schedules({policy: schedule}, schedule.assumptions), policy)
 
 
-def page_of_centre(loaded: LoadedLog, schedule: Schedule, tables: Path | None = None) -> str:
+def page_of_centre(
+    loaded: LoadedLog, schedule: Schedule, tables: Path | None = None, more: Sequence[Section] = ()
+) -> str:
     """Return the report "our centre" on a log and the schedule that it tells itself, neither of which is published.
 
     Parameters
@@ -133,13 +135,15 @@ def page_of_centre(loaded: LoadedLog, schedule: Schedule, tables: Path | None = 
         What it tells.
     tables : Path, optional
         A folder, into which each table is written as CSV too.
+    more : sequence of Section
+        What else stands in it, behind its own parts: ``parts_of_candidates``.
 
     Raises
     ------
     MissingLibraryError
         Jinja2 or matplotlib is not installed.
     """
-    parts = parts_of_centre(schedule)
+    parts = [*parts_of_centre(schedule), *more]
     page = _page_on(loaded, OUR_CENTRE, parts)
     if tables is not None:
         write_tables(parts, tables)

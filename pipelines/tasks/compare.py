@@ -238,12 +238,14 @@ def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False, is_printed
         columns.append([title, *(_cell(rows[name], said[name], longest[name]) for name in units)])
         if policy in reasons:  # of a log it is not told
             waits.append([title, *map(number, reasons[policy])])
-    tables = [*_in_width(["measure", *heads], columns)]
+    tables = [*tables_in_width(["measure", *heads], columns)]
     if len(reasons):
-        tables += _in_width(["job-hours waited", *map(reason_in_words, reasons.index)], waits)
+        tables += tables_in_width(["job-hours waited", *map(reason_in_words, reasons.index)], waits)
     for grouping in groups["classed_by"].drop_duplicates():
         own = groups[groups["classed_by"] == grouping]
-        tables += _in_width(*_by_group(str(grouping), own, [column[0] for column in columns], [*policies], is_printed))
+        tables += tables_in_width(
+            *_by_group(str(grouping), own, [column[0] for column in columns], [*policies], is_printed)
+        )
     return "\n".join([*tables, *legend])
 
 
@@ -272,7 +274,7 @@ def _reasons(comparison: pd.DataFrame) -> pd.DataFrame:
     return found[(found > 0).any(axis=1)]
 
 
-def _in_width(first: list[str], columns: list[list[str]]) -> Iterator[str]:
+def tables_in_width(first: list[str], columns: list[list[str]]) -> Iterator[str]:
     """Yield tables that each begin with the first column and are no wider than ``WIDTH``."""
     room = WIDTH - _width(first) - 1
     block: list[list[str]] = []

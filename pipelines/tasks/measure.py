@@ -69,6 +69,13 @@ class MeasuringTask(SimulationTask):
                 raise ParameterError(f"by={name!r} is no grouping of jobs{near}")
         return names
 
+    def counts(self, jobs: pd.DataFrame) -> npt.NDArray[np.bool_]:
+        """Return which jobs are measured."""
+        left_out = jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
+        if self.window:
+            left_out |= ~jobs["is_measured"].to_numpy(dtype=bool, na_value=False)
+        return np.asarray(~left_out)
+
     def check_values(self) -> None:
         """Raise ParameterError if an option is outside its domain."""
         super().check_values()
@@ -141,13 +148,6 @@ class MeasureSchedule(MeasuringTask, ScheduleTask):
             return self.simulation.load_schedule(without={*UNMEASURED} - looked_at)
         schedule = self.simulation.load_schedule(without={*UNMEASURED} - looked_at - {*NUMBERED.values()})
         return replace(schedule, known_names=self.clone(CleanTrace).load_names(NUMBERED))
-
-    def counts(self, jobs: pd.DataFrame) -> npt.NDArray[np.bool_]:
-        """Return which jobs are measured."""
-        left_out = jobs["queue_id"].isin(self.queues_left_out).to_numpy(dtype=bool, na_value=False)
-        if self.window:
-            left_out |= ~jobs["is_measured"].to_numpy(dtype=bool, na_value=False)
-        return np.asarray(~left_out)
 
     def load_assumptions(self) -> list[str]:
         """Return what the run of the finished task assumed, in words."""

@@ -15,7 +15,6 @@ from swftools.kernel import FloatArray, IntArray
 from swftools.output.amounts import counted, duration, percent
 from swftools.output.shown_html import ShowsItself, chief_columns
 from swftools.parameters import did_you_mean
-from swftools.simulator.allocations import allocations_of, machine_of
 from swftools.simulator.metrics.columns import column_of, rows_of
 from swftools.simulator.metrics.job_classes import ClassedValues
 from swftools.simulator.metrics.wait_reasons import REASONS, wait_reasons
@@ -24,6 +23,7 @@ from swftools.waits.groups import BY_AREA, GROUPINGS, Groups, groups_of
 from swftools.waits.one_node import on_one_node
 from swftools.waits.requests import columns_of_one_value, uses_of_requests
 from swftools.waits.shares import shares_served
+from swftools.waits.widths import first_runs_of
 
 ALL = "all"
 
@@ -231,18 +231,10 @@ def _are_same(one: Groups | None, other: Groups | None) -> bool:
     return bool((np.array(one.words)[one.of_job] == np.array(other.words)[other.of_job]).all())
 
 
-def _jobs_of(given: Schedule) -> _Jobs:
+def _jobs_of(schedule: Schedule) -> _Jobs:
     """Return the waits of jobs, and what they wait with; on a pool processors are counted in place of nodes."""
-    schedule, is_pool = on_one_node(given), given.machine is None
-    waits = wait_reasons(schedule)[list(REASONS)].to_numpy(np.float64)
-    row = rows_of(schedule.segments, schedule.jobs) if len(schedule.jobs) else np.zeros(0, np.int64)
-    held = allocations_of(schedule)
-    whole = np.ones(len(held.node)) if is_pool else machine_of(schedule).cores[held.node].astype(np.float64)
-    share = np.divide(held.cores, whole, out=np.ones(len(whole)), where=whole > 0)
-    first = np.zeros(len(schedule.jobs), np.int64)
-    first[row[::-1]] = np.arange(len(row))[::-1]
-    width = np.bincount(held.run, share, len(row)).astype(np.float64)[first]
-    start = column_of(schedule.segments, "start_time")[first]
+    waits = wait_reasons(on_one_node(schedule))[list(REASONS)].to_numpy(np.float64)
+    start, width = first_runs_of(schedule)
     return _Jobs(start - column_of(schedule.jobs, "submit_time"), width, waits)
 
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What candidates bring, simulated here for a report that is not published."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipelines.cli.on_nodes import as_withheld, load_on, schedules_on
+from pipelines.cli.schedules import policy_entry
+
+if TYPE_CHECKING:
+    from pipelines.experiments.candidate_runs import RunFigures
+    from pipelines.experiments.candidate_words import Candidate
+    from pipelines.logs.load import LoadedLog
+    from pipelines.logs.machine import ChosenMachine
+    from pipelines.reports.report import Section
+    from swftools.simulator.schedule import Schedule
+
+
+def parts_with_candidates(
+    log: str, cleaned: bool, rules: str, machine: str | None, changes: str, **options: Any
+) -> list[Section]:
+    """Return the parts of a report on what each change would bring; each is a candidate, simulated once.
+
+    Parameters
+    ----------
+    log, cleaned, rules, machine, changes
+        As the options of commands have them.
+    **options
+        Of ``simulate``.
+    """
+    from pipelines.experiments.advice import advice_of
+    from pipelines.experiments.candidate_runs import figures_of
+    from pipelines.experiments.candidate_words import read_candidates
+    from pipelines.experiments.candidates import study_candidates
+    from pipelines.reports.candidates import parts_of_candidates
+    from swftools.simulator.beside_log import beside_log
+
+    chosen = read_candidates(json.loads(changes))
+    loaded, nodes = load_on(log, cleaned, rules, machine, None)
+    runs = [
+        _of_candidate(each, loaded, machine, nodes, options) for each in chosen
+    ]  # wrong ones are told before any run
+    base = _simulated(loaded, nodes, _usual_policy(nodes), options)
+    beside = beside_log(base, loaded.trace)
+    logged = None if beside is None else figures_of(beside.logged, (), where=beside.is_shared)
+    figures: dict[str, list[RunFigures]] = {}
+    own = _figures(base, nodes)
+    for label, changed, policy, others in runs:
+        figures[label] = [_figures(_simulated(loaded, changed, policy, others), changed)]
+    study = study_candidates([own], figures, logged)
+    return parts_of_candidates(study.candidates, advice_of(study, beside.sentence if beside else ""))
+
+
+def _usual_policy(nodes: ChosenMachine) -> str:
+    described = nodes.description
+    return "slurm" if described is not None and described.slurm is not None else "easy"
+
+
+def _of_candidate(
+    candidate: Candidate, loaded: LoadedLog, machine: str | None, nodes: ChosenMachine, options: dict[str, Any]
+) -> tuple[str, ChosenMachine, str, dict[str, Any]]:
+    """Return what a candidate is called, its machine, its policy, and the options of its run."""
+    from pipelines.logs.machine import changes_text, chosen_machine, machine_text
+
+    given = dict(candidate.options)
+    policy = given.pop("policy", "") or _usual_policy(nodes)
+    if "processors" in given:
+        raise click.UsageError(f"candidate {candidate.text!r}: a machine of nodes has its own; change its nodes")
+    text, changed = machine_text(machine), changes_text(list(candidate.changes))
+    changed_nodes = as_withheld(loaded, chosen_machine(loaded.log, text, changed))
+    label = candidate.text
+    for written, told in zip(candidate.changes, changed_nodes.changes, strict=True):
+        label = label.replace(written, told)
+    return label, changed_nodes, policy, {**options, **given}
+
+
+def _simulated(loaded: LoadedLog, nodes: ChosenMachine, policy: str, options: dict[str, Any]) -> Schedule:
+    """Return the schedule of a policy."""
+    entry = policy_entry(policy)
+    parameters = {name: value for name, value in entry.items() if name != "policy"}
+    (schedule,) = schedules_on(loaded, nodes, [(entry["policy"], parameters)], **options)
+    return schedule
+
+
+def _figures(schedule: Schedule, nodes: ChosenMachine) -> RunFigures:
+    """Return what is kept of a schedule."""
+    from pipelines.experiments.candidate_runs import figures_of
+    from swftools.energy import powers_of
+
+    return figures_of(schedule, powers=powers_of(nodes.description) if nodes.description else None)
