@@ -48,9 +48,9 @@ def parts_with_candidates(
     beside = beside_log(base, loaded.trace)
     logged = None if beside is None else figures_of(beside.logged, (), where=beside.is_shared)
     figures: dict[str, list[RunFigures]] = {}
-    own = _figures(base, nodes)
+    own = _figures(base, nodes, None)
     for label, changed, policy, others in runs:
-        figures[label] = [_figures(_simulated(loaded, changed, policy, others), changed)]
+        figures[label] = [_figures(_simulated(loaded, changed, policy, others), changed, ())]
     study = study_candidates([own], figures, logged)
     return parts_of_candidates(study.candidates, advice_of(study, beside.sentence if beside else ""))
 
@@ -86,9 +86,9 @@ def _simulated(loaded: LoadedLog, nodes: ChosenMachine, policy: str, options: di
     return schedule
 
 
-def _figures(schedule: Schedule, nodes: ChosenMachine) -> RunFigures:
-    """Return what is kept of a schedule."""
+def _figures(schedule: Schedule, nodes: ChosenMachine, by: tuple[str, ...] | None) -> RunFigures:
+    """Return what is kept of a schedule; jobs are in the groups in which they are as it is."""
     from pipelines.experiments.candidate_runs import figures_of
     from swftools.energy import powers_of
 
-    return figures_of(schedule, powers=powers_of(nodes.description) if nodes.description else None)
+    return figures_of(schedule, by, powers=powers_of(nodes.description) if nodes.description else None)

@@ -112,7 +112,7 @@ def _of_candidate(own: pd.DataFrame, study: CandidateStudy) -> Iterator[tuple[st
         yield "left_out", f"{counted(abs(left_out), 'job')} {more} cannot run at all, and count in no wait."
     groups = own[own["classed_by"] != ALL]
     if len(groups) and study.noise and wait["jobs"]:
-        yield from _of_groups(groups)
+        yield from _of_groups(groups, study.noise)
 
 
 def _of_wait(row: Row, noise: str) -> str:
@@ -167,9 +167,12 @@ def _cost(own: pd.DataFrame, wait: Row) -> str:
     return f"{said}; {difference(change, waited['unit'])} are waited."
 
 
-def _of_groups(groups: pd.DataFrame) -> Iterator[tuple[str, str]]:
+def _of_groups(groups: pd.DataFrame, noise: str) -> Iterator[tuple[str, str]]:
     """Yield who loses and who gains by more than noise."""
     judged = int(groups["p_value"].notna().sum())
+    if not judged:
+        yield "loses", f"No group has jobs in {LEAST_OF_GROUP} {noise}, so who loses cannot be told."
+        return
     told = groups[groups["is_told_apart"]]
     for kind, way, chosen in (
         ("loses", "longer", told[told["difference"] > 0].sort_values("difference", ascending=False, kind="stable")),

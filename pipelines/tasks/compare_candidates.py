@@ -245,7 +245,9 @@ class CompareCandidates(CellsTask, MeasuringTask, LogPublishingTask):
                     if found is not None:
                         beside, counts = found.sentence, found.is_shared & self.counts(found.logged.jobs)
                         logged = figures_of(found.logged, (), parameters, counts)
-                figures[labels[name]].append(figures_of(schedule, by, parameters, where, powers))
+                figures[labels[name]].append(
+                    figures_of(schedule, by if name == AS_IT_IS else (), parameters, where, powers)
+                )
                 done += 1
                 self.tell(done, len(self.cells), f"{done} of {len(self.cells)} schedules are measured")
         base = figures.pop(AS_IT_IS)

@@ -392,7 +392,8 @@ def _check_on_nodes(policy: str, placement: str, semantics: str) -> None:
     entry = _entry_of(policy)
     found = find_policy(entry["policy"])
     check_semantics_on_nodes(semantics)
-    kind_for(found, found.chosen(_parameters_in(entry)), find_placement(placement))
+    if not found.has_setting:  # one with a setting of its own, as slurm, needs a machine of nodes
+        kind_for(found, found.chosen(_parameters_in(entry)), find_placement(placement))
 
 
 def _check_on_pool(*options: str) -> None:
