@@ -97,7 +97,11 @@ def _belief(table: pd.DataFrame, beside: str) -> str:
             "log tells no waits, or other jobs were simulated."
         )
     wait = _one(logged, "wait", "mean")["value"]
-    return f"The mean wait as simulated is {duration(base['value'])}, by the log {duration(wait)}: they are near."
+    apart = f"{max(base['value'], wait) / min(base['value'], wait):.3g}" if min(base["value"], wait) > 0 else "a few s"
+    return (
+        f"The simulation is near the log: its mean wait is {duration(base['value'])}, by the log {duration(wait)}, a "
+        f"factor of {apart}."
+    )
 
 
 def _of_candidate(own: pd.DataFrame, study: CandidateStudy) -> Iterator[tuple[str, str]]:
@@ -126,7 +130,7 @@ def _of_wait(row: Row, noise: str) -> str:
         return f"Jobs wait {_between(row)}; whether that is more than noise cannot be told."
     if row["is_told_apart"]:
         return f"Jobs wait {way}, by more than noise: {_between(row)}."
-    return f"Nothing certain: {_between(row)} are within what chance does."
+    return f"Nothing certain: {_between(row)}, which may be chance."
 
 
 def _between(row: Row) -> str:
