@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 
 from pipelines.experiments.blocks import LEAST, LEAST_OF_GROUP
-from pipelines.experiments.candidates import ALL, AS_IT_IS, CandidateStudy
+from pipelines.experiments.candidates import AS_IT_IS, CandidateStudy
 from swftools.output.amounts import amount, counted, difference, duration, number
 from swftools.simulator.logged import LOGGED
+from swftools.waits.study import ALL
 
 MOST_GROUPS = 5
 """Groups that a sentence names."""
@@ -173,9 +174,14 @@ def _cost(own: pd.DataFrame, wait: Row) -> str:
 
 def _of_groups(groups: pd.DataFrame, noise: str) -> Iterator[tuple[str, str]]:
     """Yield who loses and who gains by more than noise."""
-    judged = int(groups["p_value"].notna().sum())
+    judged = int(groups["adjusted_p_value"].notna().sum())
+    if not judged and (groups["difference"] != 0).any():
+        many = counted(len(groups), "group")
+        yield (
+            "loses",
+            f"Waits of none of {many} differ in enough {noise} to say who loses; {LEAST_OF_GROUP} are the least.",
+        )
     if not judged:
-        yield "loses", f"No group has jobs in {LEAST_OF_GROUP} {noise}, so who loses cannot be told."
         return
     told = groups[groups["is_told_apart"]]
     for kind, way, chosen in (

@@ -8,7 +8,7 @@ References
 ----------
 Kuensch 1989, "The jackknife and the bootstrap for general stationary observations", Ann. Statist. 17 (blocks); Efron
 1987, "Better bootstrap confidence intervals", JASA 82 (BCa); Cochran 1977, "Sampling techniques", section 6 (ratios of
-sums).
+sums); Tarone 1990, "A modified Bonferroni method for discrete data", Biometrics 46.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipelines.experiments.resampling import ALPHA, RESAMPLES, FloatArray
+from pipelines.experiments.resampling import ALPHA, RESAMPLES, FloatArray, p_values
 
 DAY = 86_400.0
 
@@ -37,6 +37,15 @@ GRID = 2_000
 
 QUANTILE_RESAMPLES = 2_000
 """Draws of blocks for the interval of a quantile, whose ends need no acceleration."""
+
+
+EXACT = 13
+"""Blocks up to which all ways to turn their signs round are looked at: 8,192."""
+
+MOST_DRAWN = 200_000
+"""Ways that are drawn of more blocks at most; with many comparisons a p-value must be told to many digits."""
+
+_AT_ONCE = 4_096
 
 
 class Blocks(NamedTuple):
@@ -166,3 +175,69 @@ def quantile_intervals(
         found.append(points[np.array(at)])
     low, high = np.quantile(found[0] - found[1], [ALPHA / 2, 1 - ALPHA / 2], axis=1)
     return [(float(one), float(other)) for one, other in zip(low, high, strict=True)]
+
+
+def signed_p_values(totals: FloatArray, comparisons: int) -> FloatArray:
+    """Return the two-sided p-values of sums over blocks, by turning the signs of blocks round.
+
+    Parameters
+    ----------
+    totals : ndarray of float64, shape (groups, blocks)
+        Of each group and block the sum of the differences of its jobs; 0 where the group has none.
+    comparisons : int
+        How many p-values there are in all: the more, the more ways are drawn.
+
+    Returns
+    -------
+    ndarray of float64, shape (groups,)
+        The share of ways whose sum is as far from 0; exact up to ``EXACT`` blocks that differ. Others are drawn, the
+        same for all groups, where ``p_values`` would draw for each.
+
+    Examples
+    --------
+    >>> signed_p_values(np.array([[1.0, 2, 0, 3], [0, 0, 0, 0]]), 1).tolist()
+    [0.25, 1.0]
+    """
+    found = np.ones(len(totals))
+    many = (totals != 0).sum(axis=1)
+    few = np.flatnonzero((many <= EXACT) & (many > 0))
+    found[few] = p_values([totals[place][totals[place] != 0] for place in few])
+    others = np.flatnonzero(many > EXACT)
+    if not len(others):
+        return found
+    scaled = totals[others] / np.abs(totals[others]).max(axis=1, keepdims=True)
+    observed = np.abs(scaled.sum(axis=1)) * (1 - 1e-9)  # what is equal but for rounding is as far
+    draws = min(MOST_DRAWN, max(RESAMPLES, 200 * comparisons))
+    rng, beyond = np.random.default_rng(0), np.zeros(len(others))
+    for begin in range(0, draws, _AT_ONCE):
+        signs = 2.0 * rng.integers(0, 2, (min(_AT_ONCE, draws - begin), totals.shape[1])) - 1.0
+        beyond += (np.abs(signs @ scaled.T) >= observed).sum(axis=0)
+    found[others] = (beyond + 1) / (draws + 1)
+    return found
+
+
+def can_be_told_apart(least: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which of several comparisons could be more than noise, by the least p-value that each may have.
+
+    Parameters
+    ----------
+    least : ndarray of float64
+        2 / 2^n of n blocks that differ; NaN of what is not compared.
+
+    Returns
+    -------
+    ndarray of bool
+        The others need not be counted among the comparisons (Tarone 1990): with K the least number of which at most K
+        may reach ALPHA / K, those that may.
+
+    Examples
+    --------
+    >>> can_be_told_apart(np.array([2**-7, 2**-7, 2**-5, 1.0])).tolist()
+    [True, True, False, False]
+    """
+    known = np.nan_to_num(least, nan=np.inf)
+    for comparisons in range(1, len(known) + 1):
+        may = known <= ALPHA / comparisons
+        if may.sum() <= comparisons:
+            return np.asarray(may)
+    return np.zeros(len(known), np.bool_)

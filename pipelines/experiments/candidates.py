@@ -15,17 +15,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pipelines.experiments.blocks import LEAST, LEAST_OF_GROUP, Blocks, blocks_of, quantile_intervals, ratio_interval
+from pipelines.experiments.blocks import (
+    LEAST,
+    LEAST_OF_GROUP,
+    Blocks,
+    blocks_of,
+    quantile_intervals,
+    ratio_interval,
+)
 from pipelines.experiments.candidate_runs import HOUR, KEYS, RunFigures
-from pipelines.experiments.differences import holm
-from pipelines.experiments.resampling import ALPHA, FloatArray, intervals, p_values
+from pipelines.experiments.judged import judged
+from pipelines.experiments.resampling import FloatArray, intervals
 from swftools.simulator.logged import LOGGED
 from swftools.waits.groups import Groups
-from swftools.waits.study import NODE_HOURS
+from swftools.waits.study import ALL, NODE_HOURS
 
 AS_IT_IS = "as it is"
-
-ALL = "all"
 
 JOULES_OF_KWH = 3.6e6
 
@@ -54,10 +59,10 @@ ASSUMPTIONS = (
     "seeds) the mean is taken first. Blocks are drawn with replacement: the interval is 95 %, bootstrap (BCa; of "
     "medians and 90 % percentiles), and is not adjusted. The p-value is the share of all ways to turn the signs of "
     f"blocks round whose sum is as far from 0 (Fisher), from {LEAST_OF_GROUP} blocks on; p-values of one measure are "
-    "adjusted for the number of candidates, those of groups for candidates x groups (Holm). A difference is more "
-    "than noise at an adjusted p-value of at most 0.05. Blocks are taken as independent: a queue that lasts longer "
-    "than a block makes intervals too narrow. The same jobs come whatever is changed: users who wait less submit "
-    "more."
+    "adjusted for the number of candidates, those of groups for candidates x groups (Holm), without those that have "
+    "too few blocks to be told apart among so many (Tarone). A difference is more than noise at an adjusted p-value "
+    "of at most 0.05. Blocks are taken as independent: a queue that lasts longer than a block makes intervals too "
+    "narrow. The same jobs come whatever is changed: users who wait less submit more."
 )
 """What the statistics take for granted, in words; published beside them."""
 
@@ -136,15 +141,9 @@ def study_candidates(
         rows += [{"candidate": name, **each} for each in told]
         if blocks is not None:
             of_blocks += [{"candidate": name, **each} for each in _by_block(paired, blocks)]
-    return CandidateStudy(
-        _judged(pd.DataFrame(rows, columns=COLUMNS)), pd.DataFrame(of_blocks, columns=BLOCK_COLUMNS), noise, first.unit
-    )
+    return CandidateStudy(judged(rows), pd.DataFrame(of_blocks, columns=BLOCK_COLUMNS), noise, first.unit)
 
 
-COLUMNS = (
-    *("candidate", "classed_by", "job_class", "measure", "statistic", "jobs", "value", "baseline_value", "difference"),
-    *("low", "high", "blocks", "p_value", "unit"),
-)
 BLOCK_COLUMNS = ("candidate", "begin", "jobs", "wait", "baseline_wait", "difference")
 
 
@@ -208,16 +207,19 @@ def _of_all(paired: _Paired, blocks: Blocks | None, noise: str, unit: str) -> It
 def _difference(
     paired: _Paired, name: str, blocks: Blocks | None, noise: str, chosen: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """Return the values of a measure, of some of the paired jobs, and the interval and p-value of how they differ."""
+    """Return the values of a measure, of some of the paired jobs, their difference with its interval, and its blocks.
+
+    ``totals`` is what p-values are made of: of each block, or of each run, by how much it differs.
+    """
     own, base = (each[name] if chosen is None else each[name][:, chosen] for each in (paired.own, paired.base))
     is_total = OF_JOBS[name] == "total"
     add = np.sum if is_total else _mean
     value, baseline = (float(np.mean(add(each, axis=1))) for each in (own, base))
     told: dict[str, Any] = {"value": value, "baseline_value": baseline, "difference": value - baseline}
     if noise == "runs":
-        differences = [add(own, axis=1) - add(base, axis=1)]
-        (low, high), p_value = intervals(differences)[0], p_values(differences)[0]
-        return {**told, "low": low, "high": high, "blocks": len(own), "p_value": p_value}
+        differences = add(own, axis=1) - add(base, axis=1)
+        low, high = intervals([differences])[0]
+        return {**told, "low": low, "high": high, "blocks": len(own), "totals": differences}
     if blocks is None or not own.shape[1]:
         return told
     of_job = blocks.of_job if chosen is None else blocks.of_job[chosen]
@@ -228,8 +230,7 @@ def _difference(
     low, high = ratio_interval(total, np.minimum(count, 1.0) if is_total else count)
     many = int((count > 0).sum())
     scale = many if is_total else 1
-    p_value = p_values([total[count > 0]])[0] if many >= LEAST_OF_GROUP else np.nan
-    return {**told, "low": low * scale, "high": high * scale, "blocks": many, "p_value": p_value}
+    return {**told, "low": low * scale, "high": high * scale, "blocks": many, "totals": total}
 
 
 def _of_rows(blocks: Blocks | None, rows: np.ndarray) -> Blocks | None:
@@ -337,22 +338,6 @@ def _by_block(paired: _Paired, blocks: Blocks) -> Iterator[dict[str, Any]]:
     for place in np.flatnonzero(jobs):
         told = {"wait": ours[place], "baseline_wait": theirs[place], "difference": ours[place] - theirs[place]}
         yield {"begin": blocks.begin[place], "jobs": int(jobs[place]), **told}
-
-
-def _judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with p-values that are adjusted for their number, and what is more than noise."""
-    is_group = (table["classed_by"] != ALL).to_numpy()
-    family = table["measure"].str.cat(table["statistic"], "_").str.cat(np.where(is_group, " of groups", ""))
-    p_value = table["p_value"].astype(np.float64)
-    adjusted = p_value.groupby(family, sort=False).transform(lambda each: holm(each.to_numpy(np.float64)))
-    numbers = {name: table[name].astype(np.float64) for name in ("baseline_value", "difference", "low", "high")}
-    return table.assign(
-        **numbers,
-        blocks=table["blocks"].astype("Int64"),
-        p_value=p_value,
-        adjusted_p_value=adjusted,
-        is_told_apart=(adjusted <= ALPHA).fillna(value=False).astype(bool),
-    )
 
 
 def _over(runs: Sequence[RunFigures], name: str) -> float:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from pipelines.experiments.candidates import ALL, AS_IT_IS, ASSUMPTIONS, SHOWN, of_all_jobs
+from pipelines.experiments.candidates import AS_IT_IS, ASSUMPTIONS, SHOWN, of_all_jobs
 from pipelines.reports.report import NumberCell, ReportTable, Section, Version, reports_on, sentence
 from swftools.output.amounts import amount, difference, duration
 from swftools.simulator.logged import LOGGED
+from swftools.waits.study import ALL
 
 MOST = 20
 """Groups of a table: those whose waits differ most."""

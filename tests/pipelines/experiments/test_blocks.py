@@ -11,7 +11,15 @@ import pytest
 
 import swftools
 from pipelines.experiments import blocks as module
-from pipelines.experiments.blocks import DAY, Blocks, blocks_of, quantile_intervals, ratio_interval
+from pipelines.experiments.blocks import (
+    DAY,
+    Blocks,
+    blocks_of,
+    can_be_told_apart,
+    quantile_intervals,
+    ratio_interval,
+    signed_p_values,
+)
 from pipelines.experiments.candidate_runs import figures_of
 from pipelines.experiments.candidates import study_candidates
 from pipelines.experiments.resampling import p_values
@@ -125,6 +133,42 @@ def test_p_value_of_sums_is_by_all_signs() -> None:
     assert p_values([total])[0] == pytest.approx(np.mean(np.array(ways) >= total.sum() - 1e-9))
 
 
+def test_signs_of_many_groups_are_turned_as_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exact to 13 blocks that differ; of more, as near as draws are, whatever stands beside it, and however many."""
+    rng = np.random.default_rng(5)
+    totals = rng.normal(0.6, 1, (6, 16))
+    totals[0, 13:] = totals[1, 3:] = totals[2] = 0
+    found = signed_p_values(totals, 1)
+    assert found[0] == p_values([totals[0, :13]])[0]
+    ways = [abs(np.dot(signs, totals[1, :3])) for signs in product([-1, 1], repeat=3)]
+    assert found[1] == np.mean(np.array(ways) >= abs(totals[1, :3].sum()) - 1e-9)
+    assert found[2] == 1
+    signs = np.array(list(product([-1, 1], repeat=16)))
+    for place in (3, 4, 5):
+        exact = np.mean(np.abs(signs @ totals[place]) >= abs(totals[place].sum()) - 1e-9)
+        assert found[place] == pytest.approx(exact, abs=4 * (exact / 10_000) ** 0.5)
+    assert signed_p_values(totals[3:4], 1)[0] == found[3]
+    assert signed_p_values(-totals, 1).tolist() == found.tolist()
+    sure = np.ones((1, 40))
+    assert [signed_p_values(sure, many)[0] for many in (1, 50, 400, 10**6)] == [
+        1 / 10_000,
+        1 / 10_001,
+        1 / 80_001,
+        1 / 200_001,
+    ]
+
+
+def test_comparisons_that_can_never_be_told_apart_are_not_counted() -> None:
+    """By hand: of 3 with 7 blocks and 20 with 5, three may reach .05 / 3; no two with six blocks may."""
+    seven, six, five = 2.0**-6, 2.0**-5, 2.0**-4
+    assert can_be_told_apart(np.array([seven] * 3 + [five] * 20)).tolist() == [True] * 3 + [False] * 20
+    assert can_be_told_apart(np.array([seven] * 4)).tolist() == [False] * 4
+    assert can_be_told_apart(np.array([six, five])).tolist() == [True, False]
+    assert can_be_told_apart(np.array([six, six])).tolist() == [False, False]
+    assert can_be_told_apart(np.array([np.nan, six])).tolist() == [False, True]
+    assert can_be_told_apart(np.zeros(0)).tolist() == []
+
+
 def _log(rng: np.random.Generator, jobs: int, load: float) -> Trace:
     """Return a log of a queue M/M with a mean service of an hour, for one processor."""
     gaps = rng.exponential(3600 / load, jobs)
@@ -164,5 +208,5 @@ def test_nothing_is_seldom_told_apart() -> None:
     """Where signs of blocks are chance, one time in twenty at most, but for chance."""
     rng = np.random.default_rng(21)
     totals = [rng.normal(0, 1, 12) * rng.integers(1, 50, 12) for _ in range(400)]
-    share = np.mean(p_values(totals) <= 0.05)
+    share = np.mean(signed_p_values(np.array(totals), 1) <= 0.05)
     assert 0.02 <= share <= 0.08

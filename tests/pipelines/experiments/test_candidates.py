@@ -78,19 +78,34 @@ def test_differences_by_hand() -> None:
 
 
 def test_groups_have_p_values_of_their_own() -> None:
-    """Twelve weeks: account a waits less, b longer, each in six; Holm over both."""
-    base = [100.0] * 12
-    own = [90.0 if place % 2 == 0 else 130.0 for place in range(12)]
+    """Fourteen weeks: account a waits less, b longer, each in seven; Holm over both."""
+    base = [100.0] * 14
+    own = [90.0 if place % 2 == 0 else 130.0 for place in range(14)]
     study = study_candidates([run(base)], {"x": [run(own)]})
     found = rows(study, "x", "account")
     assert found["difference"].tolist() == [-10, 30]
-    assert found["blocks"].tolist() == [6, 6]
-    assert found["p_value"].tolist() == [2 / 2**6] * 2
-    assert found["adjusted_p_value"].tolist() == [4 / 2**6] * 2
-    assert found["jobs"].tolist() == [6, 6]
+    assert found["blocks"].tolist() == [7, 7]
+    assert found["p_value"].tolist() == [2 / 2**7] * 2
+    assert found["adjusted_p_value"].tolist() == [4 / 2**7] * 2
+    assert found["is_told_apart"].all()
+    assert found["jobs"].tolist() == [7, 7]
     assert rows(study, "as it is", "account")["value"].tolist() == [100, 100]
-    fewer = study_candidates([run(base[:11])], {"x": [run(own[:11])]})
-    assert rows(fewer, "x", "account")["p_value"].isna().tolist() == [False, True]  # b has jobs in five weeks
+    assert rows(study, "x").loc["wait_mean", "adjusted_p_value"] == rows(study, "x").loc["wait_mean", "p_value"]
+
+
+def test_groups_with_too_few_blocks_are_not_counted() -> None:
+    """In six weeks one of them could be more than noise, of two none; in five weeks there is no p-value."""
+    base = [100.0] * 12
+    own = [90.0 if place % 2 == 0 else 130.0 for place in range(12)]
+    six = rows(study_candidates([run(base)], {"x": [run(own)]}), "x", "account")
+    assert six["p_value"].tolist() == [2 / 2**6] * 2
+    assert six["adjusted_p_value"].isna().all()
+    five = rows(study_candidates([run(base[:11])], {"x": [run(own[:11])]}), "x", "account")
+    assert five["p_value"].isna().tolist() == [False, True]
+    assert five["adjusted_p_value"].isna().tolist() == [False, True]
+    assert five["is_told_apart"].tolist() == [True, False]
+    said = advice([run(base)], run(own))["loses"]
+    assert said == "Waits of none of 2 groups differ in enough weeks to say who loses; 6 are the least."
 
 
 def test_jobs_that_run_in_one_only_do_not_count() -> None:
@@ -218,7 +233,7 @@ def test_advice_where_a_candidate_helps() -> None:
     )
     assert told["best"] == (
         "Of 2 candidates 2 shorten the mean wait by more than noise; most does x: 1 h on average in place of 2 h "
-        "(-60 min, 95 % interval -60 min to -60 min, adjusted p 0.0004)."
+        "(-60 min, 95 % interval -60 min to -60 min, adjusted p 0.0002)."
     )
     assert told["belief"].startswith("The simulation is far from the log: the mean wait is 2 h, by the log 9 h. So")
     assert told["wait"].startswith("Jobs wait less, by more than noise: 1 h on average in place of 2 h")
@@ -238,7 +253,7 @@ def test_advice_where_somebody_loses() -> None:
     assert told["loses"] == "1 of 2 groups wait longer by more than noise: account a (+3 h to 9 h, 12 jobs)."
     assert told["gains"] == "1 of 2 groups wait less by more than noise: account b (-5 h to 60 min, 12 jobs)."
     assert told["wait"].startswith("Nothing certain: 5 h on average in place of 6 h (-60 min, 95 % interval")
-    assert told["wait"].endswith("are within what chance does.")
+    assert told["wait"].endswith(", which may be chance.")
     assert told["best"] == "Of 1 candidate none shortens the mean wait of 6 h by more than noise."
     assert told["left_out"] == "2 jobs more cannot run at all, and count in no wait."
 
@@ -254,8 +269,9 @@ def test_advice_where_nothing_is_known() -> None:
     assert told["belief"].startswith("How near the mean wait as simulated, 65 s, is to the real one cannot be said")
     assert "loses" not in told
     near = advice([run(BASE)], run(BASE), logged=run([each + 1 for each in BASE]))
-    assert near["belief"] == "The mean wait as simulated is 45 s, by the log 46 s: they are near."
+    assert near["belief"] == "The simulation is near the log: its mean wait is 45 s, by the log 46 s, a factor of 1.02."
     assert near["wait"] == "The mean wait of 8 jobs stays 45 s."
+    assert "loses" not in near
 
 
 def test_candidates_that_may_be_as_good_as_each_other() -> None:
