@@ -37,11 +37,11 @@ def advice_of(study: CandidateStudy, beside: str = "") -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``candidate`` (empty: of all), ``kind`` (belief, best, wait, cost, left_out, loses, gains), ``sentence``.
+        ``candidate`` (missing: of all), ``kind`` (belief, best, wait, cost, left_out, loses, gains), ``sentence``.
     """
     table = study.candidates
     names = [name for name in table["candidate"].drop_duplicates() if name not in (LOGGED, AS_IT_IS)]
-    rows = [("", "best", _best(study, names)), ("", "belief", _belief(table, beside))]
+    rows = [(None, "best", _best(study, names)), (None, "belief", _belief(table, beside))]
     for name in names:
         own = table[table["candidate"] == name]
         rows += [(name, kind, sentence) for kind, sentence in _of_candidate(own, study)]

@@ -144,7 +144,7 @@ def study_candidates(
     return CandidateStudy(judged(rows), pd.DataFrame(of_blocks, columns=BLOCK_COLUMNS), noise, first.unit)
 
 
-BLOCK_COLUMNS = ("candidate", "begin", "jobs", "wait", "baseline_wait", "difference")
+BLOCK_COLUMNS = ("candidate", "begin", "jobs", "wait", "baseline_wait", "wait_difference")
 
 
 def of_all_jobs(table: pd.DataFrame) -> pd.DataFrame:
@@ -336,7 +336,7 @@ def _by_block(paired: _Paired, blocks: Blocks) -> Iterator[dict[str, Any]]:
     jobs = np.bincount(of_job, minlength=count)
     ours, theirs = (np.bincount(of_job, each, count) / np.maximum(jobs, 1) for each in (own, base))
     for place in np.flatnonzero(jobs):
-        told = {"wait": ours[place], "baseline_wait": theirs[place], "difference": ours[place] - theirs[place]}
+        told = {"wait": ours[place], "baseline_wait": theirs[place], "wait_difference": ours[place] - theirs[place]}
         yield {"begin": blocks.begin[place], "jobs": int(jobs[place]), **told}
 
 

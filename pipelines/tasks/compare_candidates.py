@@ -209,7 +209,7 @@ class CompareCandidates(CellsTask, MeasuringTask, LogPublishingTask):
         frames = {
             "candidates": study.candidates,
             "candidate_blocks": study.blocks,
-            "candidate_advice": advice.assign(candidate=advice["candidate"].replace("", None)),
+            "candidate_advice": advice,
         }
         tables = {name: to_arrow(frame, name) for name, frame in frames.items()}
         files = {

@@ -17,6 +17,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from pipelines.experiments.advice import advice_of
+from pipelines.experiments.candidate_runs import figures_of
+from pipelines.experiments.candidates import study_candidates
 from pipelines.experiments.differences import compare_with_baseline, rank_policies
 from pipelines.papers import find_paper
 from pipelines.papers.cells import compare
@@ -38,7 +41,7 @@ from swftools.qbets import WaitPredictor, evaluate, replay
 from swftools.qbets.evaluation import count_coverage
 from swftools.reservations import simulate_reservations
 from swftools.selection import select_jobs
-from swftools.simulator import measure, simulate, watch_policies
+from swftools.simulator import Schedule, measure, simulate, watch_policies
 from swftools.tables import empty_frame, to_arrow
 from tests.folders import ROOT
 
@@ -215,6 +218,7 @@ def tables(shipped_log: Path) -> dict[str, pa.Table]:
         "metrics": metrics,
         "comparison": metrics.assign(seed=0),
         **experiment_tables(metrics),
+        **candidate_tables(schedule),
         "jobs": augmented.jobs,
         "quarantine": cleaned.quarantine,
         "merged": report.merged,
@@ -252,6 +256,15 @@ def experiment_tables(metrics: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "experiment_differences": compare_with_baseline(values, list(setting), "easy"),
         "experiment_ranks": rank_policies(values, list(setting), {"wait_mean": 1}),
     }
+
+
+def candidate_tables(schedule: Schedule) -> dict[str, pd.DataFrame]:
+    """Return the tables of a candidate under which all wait as they do; a schedule of few days is stretched to weeks."""
+    figures = figures_of(schedule)
+    figures = replace(figures, jobs=figures.jobs.assign(submit_time=100 * figures.jobs["submit_time"]))
+    study = study_candidates([figures], {"policy=same": [figures]})
+    tables = {"candidates": study.candidates, "candidate_blocks": study.blocks}
+    return {**tables, "candidate_advice": advice_of(study)}
 
 
 def json_rows(table: pa.Table) -> list[dict[str, Any]]:

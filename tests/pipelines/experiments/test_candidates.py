@@ -73,7 +73,7 @@ def test_differences_by_hand() -> None:
     assert own["difference"] == 4.5
     assert 1 < own["low"] < 4.5 < own["high"] < 8
     blocks = study.blocks[study.blocks["candidate"] == "more"]
-    assert blocks["difference"].tolist() == list(range(1, 9))
+    assert blocks["wait_difference"].tolist() == list(range(1, 9))
     assert blocks["begin"].tolist() == [WEEK * place for place in range(8)]
 
 
@@ -219,7 +219,7 @@ def advice(
     study = study_candidates(base, {name: [each] for name, each in zip("xyz", own, strict=False)}, logged)
     table = advice_of(study, beside)
     assert table["sentence"].str.contains(r"\d").all()  # no sentence without a figure
-    return dict(zip(table["kind"] + table["candidate"].replace("x", ""), table["sentence"], strict=True))
+    return dict(zip(table["kind"] + table["candidate"].fillna("").replace("x", ""), table["sentence"], strict=True))
 
 
 def test_advice_where_a_candidate_helps() -> None:
