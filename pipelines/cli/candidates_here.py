@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from pipelines.cli.on_nodes import as_withheld, load_on, schedules_on
+from pipelines.cli.on_nodes import load_on, schedules_on
 from pipelines.cli.schedules import policy_entry
 
 if TYPE_CHECKING:
@@ -41,16 +41,13 @@ def parts_with_candidates(
 
     chosen = read_candidates(json.loads(changes))
     loaded, nodes = load_on(log, cleaned, rules, machine, None)
-    runs = [
-        _of_candidate(each, loaded, machine, nodes, options) for each in chosen
-    ]  # wrong ones are told before any run
-    base = _simulated(loaded, nodes, _usual_policy(nodes), options)
+    policy = _usual_policy(nodes)
+    runs = [_of_candidate(each, loaded, (log, cleaned, rules, machine), policy, options) for each in chosen]
+    base = _simulated(loaded, nodes, policy, options)
     beside = beside_log(base, loaded.trace)
     logged = None if beside is None else figures_of(beside.logged, (), where=beside.is_shared)
-    figures: dict[str, list[RunFigures]] = {}
     own = _figures(base, nodes, None)
-    for label, changed, policy, others in runs:
-        figures[label] = [_figures(_simulated(loaded, changed, policy, others), changed, ())]
+    figures = {run.label: [_figures(_simulated(*run[1:]), run.nodes, ())] for run in runs}
     study = study_candidates([own], figures, logged)
     return parts_of_candidates(study.candidates, advice_of(study, beside.sentence if beside else ""))
 
@@ -60,22 +57,42 @@ def _usual_policy(nodes: ChosenMachine) -> str:
     return "slurm" if described is not None and described.slurm is not None else "easy"
 
 
-def _of_candidate(
-    candidate: Candidate, loaded: LoadedLog, machine: str | None, nodes: ChosenMachine, options: dict[str, Any]
-) -> tuple[str, ChosenMachine, str, dict[str, Any]]:
-    """Return what a candidate is called, its machine, its policy, and the options of its run."""
-    from pipelines.logs.machine import changes_text, chosen_machine, machine_text
+class _Run(NamedTuple):
+    """What a candidate is called, its log and machine, its policy, and the options of its run."""
 
-    given = dict(candidate.options)
-    policy = given.pop("policy", "") or _usual_policy(nodes)
+    label: str
+    loaded: LoadedLog
+    nodes: ChosenMachine
+    policy: str
+    options: dict[str, Any]
+
+
+def _of_candidate(
+    candidate: Candidate,
+    loaded: LoadedLog,
+    read_as: tuple[str, bool, str, str | None],
+    policy: str,
+    options: dict[str, Any],
+) -> _Run:
+    """Return the run of a candidate; what is wrong with it is told before any run."""
+    from pipelines.logs.machine import changes_text, chosen_machine, machine_text
+    from swftools.simulator.run_options import check_options
+
+    given = {**options, **dict(candidate.options)}
+    policy = given.pop("policy", policy)
+    policy_entry(policy)
     if "processors" in given:
         raise click.UsageError(f"candidate {candidate.text!r}: a machine of nodes has its own; change its nodes")
-    text, changed = machine_text(machine), changes_text(list(candidate.changes))
-    changed_nodes = as_withheld(loaded, chosen_machine(loaded.log, text, changed))
+    check_options(**given)
+    changes = changes_text(list(candidate.changes))
+    if loaded.log.how.privacy.tells_words:
+        nodes = chosen_machine(loaded.log, machine_text(read_as[3]), changes)
+    else:  # a machine that names others may call them otherwise, in the log too
+        loaded, nodes = load_on(*read_as, changes)
     label = candidate.text
-    for written, told in zip(candidate.changes, changed_nodes.changes, strict=True):
+    for written, told in zip(candidate.changes, nodes.changes, strict=True):
         label = label.replace(written, told)
-    return label, changed_nodes, policy, {**options, **given}
+    return _Run(label, loaded, nodes, policy, given)
 
 
 def _simulated(loaded: LoadedLog, nodes: ChosenMachine, policy: str, options: dict[str, Any]) -> Schedule:

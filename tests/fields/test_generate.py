@@ -259,7 +259,7 @@ def experiment_tables(metrics: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def candidate_tables(schedule: Schedule) -> dict[str, pd.DataFrame]:
-    """Return the tables of a candidate under which all wait as they do; a schedule of few days is stretched to weeks."""
+    """Return the tables of a candidate under which all wait as they do; a schedule of days becomes one of weeks."""
     figures = figures_of(schedule)
     figures = replace(figures, jobs=figures.jobs.assign(submit_time=100 * figures.jobs["submit_time"]))
     study = study_candidates([figures], {"policy=same": [figures]})
