@@ -134,6 +134,7 @@ def test_what_changes_no_run_changes_no_key(files: Path) -> None:
     assert keys["plain"] == keys["named"] != keys["larger"]
 
 
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 def test_a_report_shows_the_machine(files: Path) -> None:
     """Its nodes, kinds and partitions, how jobs are put there, what is changed, and how much of each is in use."""
     flags = ("--machine", "site.yaml", "--change", "nodes.a.count+=2", "--placement", "best-fit", "--heads", "machine")

@@ -211,6 +211,7 @@ def test_a_comparison_says_who_waits_for_what(folder: Path) -> None:
     assert 0 < hours[0] < hours[1]
 
 
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 def test_outages_are_stretched_with_the_load(folder: Path) -> None:
     """They are where they were among the submissions, also in what is stored, and that is told; dates count too."""
     (folder / "small.swf").write_text(small_log(12, first=7))

@@ -52,6 +52,8 @@ IN_LOG, ACCOUNTS = ("zebulon", "wombat"), ("quagga", "emu", "dingo")
 ONLY_AT_SITE = ("okapi", "axolotl", "numbat", "dugong")
 CHANGES = "slurm.accounts.quagga.users.okapi.shares=3"
 
+pytestmark = pytest.mark.usefixtures("simulated_as_python_by_day")
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

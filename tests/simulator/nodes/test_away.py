@@ -169,9 +169,14 @@ def test_as_the_naive_twin_on_many_machines(policy: str, placement: str, engine:
     assert sum(check_by_lot(engine, policy, placement, HEADS[seed % 2], seed) for seed in range(first, first + 45)) > 5
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("compiled", [True, "checked"])
-@pytest.mark.parametrize("policy", COMPILED)
+@pytest.mark.parametrize(
+    ("policy", "compiled"),
+    [
+        pytest.param(policy, compiled, marks=[] if (policy, compiled) == ("fcfs", True) else pytest.mark.slow)
+        for policy in COMPILED
+        for compiled in (True, "checked")
+    ],
+)
 def test_compiled_is_interpreted(policy: str, compiled: bool | str, engine: Engine) -> None:
     """To the last column; no index is outside its array."""
     for seed in range(50, 65):

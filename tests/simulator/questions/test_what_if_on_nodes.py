@@ -269,6 +269,7 @@ THREE, FOUR = ({"processors": many, "requested_time": 10.0} for many in (3, 4))
 BOTH = {"requested_nodes": 2, "requested_cores_per_node": 1, "requested_time": 10.0}
 
 
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 @pytest.mark.parametrize(
     ("outage", "now", "want"),
     [
@@ -295,6 +296,7 @@ def test_nodes_that_are_away(outage: dict[str, Any], now: float | None, want: li
     assert away_answers(outage, THREE, FOUR, BOTH, now=now) == want
 
 
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 def test_a_surprise() -> None:
     """Nobody knows beforehand that a node goes down; who runs there begins anew."""
     outage = {"kind": "down", "begin": 5, "end": 30}
@@ -302,6 +304,7 @@ def test_a_surprise() -> None:
     assert away_answers(outage, FOUR, on_outage="lost") == [0.0]
 
 
+@pytest.mark.usefixtures("simulated_as_python_by_day")
 def test_who_runs_on_a_drained_node_goes_on() -> None:
     """It was there before; others do not start there."""
     machine = MachineDescription.from_mapping(
