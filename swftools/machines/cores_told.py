@@ -55,13 +55,13 @@ def with_cores(trace: Trace, path: str | os.PathLike[str]) -> Trace:
     with open_log(path) as stream:
         text = stream.read().decode("utf-8", "replace")
     told = _of_table(text, path) if set(text.partition("\n")[0].strip().split("|")) >= _TABLE else _of_scontrol(text)
-    hosts, found = trace.jobs[column].to_numpy(object, na_value=None).copy(), 0
+    hosts, found = [text if isinstance(text, str) else None for text in trace.jobs[column]], 0
     start = trace.views.submit_time + trace.views.wait_time
     for row in pd.Series(start).sort_values(kind="stable").index:
-        job = trace.jobs["log_id"].iloc[row]
-        if hosts[row] is None or pd.isna(job):
+        job, nodes = trace.jobs["log_id"].iloc[row], hosts[row]
+        if nodes is None or pd.isna(job):
             continue
-        if runs := told.get((str(job), _key(str(hosts[row])))):
+        if runs := told.get((str(job), _key(nodes))):
             hosts[row], found = runs.pop(0), found + 1
     if not found:
         raise ParameterError(

@@ -48,7 +48,9 @@ def test_starts_at_moments_of_runs(tmp_path: Path) -> None:
         run = Run(RUNS / name, tmp_path)
         for after in (120.0, 180.0, 240.0, 300.0):
             moment = run.moment(after)
-            starts = slurm_starts(queue_of(moment, tmp_path), moment.machine, past=moment.past, draws=40)
+            starts = slurm_starts(
+                queue_of(moment, tmp_path), moment.machine, past=moment.past, draws=40, arrivals=False
+            )
             real = starts.jobs["job"].map(moment.start)
             found.append(starts.jobs.assign(real=real, run=name, after=after)[real.notna()])
     rows = pd.concat(found)
@@ -61,5 +63,5 @@ def test_starts_at_moments_of_runs(tmp_path: Path) -> None:
 def test_a_job_that_is_preempted_as_it_starts(tmp_path: Path) -> None:
     """Backfill starts a job and then one that preempts it, and the main scheduler looks at once: it waits."""
     moment = Run(RUNS / "defaults1", tmp_path).moment(428.143)
-    starts = slurm_starts(queue_of(moment, tmp_path), moment.machine, past=moment.past, draws=40)
+    starts = slurm_starts(queue_of(moment, tmp_path), moment.machine, past=moment.past, draws=40, arrivals=False)
     assert np.isfinite(starts.jobs["median"]).mean() > 0.9

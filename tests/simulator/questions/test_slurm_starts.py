@@ -205,10 +205,10 @@ def test_who_waits_for_its_own_kind() -> None:
     running = "job cpus limit ran nodes user called / 9 4 30 10 cpu0 u a"
     waiting = (
         "job cpus limit preceding user called / 5 1 15 . v a / 6 1 10 * u a / 7 1 10 . u b / 8 1 10 * u b / "
-        "10 1 10 * v b / 11 1 10 * . ."
+        "10 1 10 * v b / 11 1 10 * . . / 12 1 10 . u b"
     )
     found = medians(asked(table_of(), running, waiting))
-    assert found == {"5": 0, "6": 20, "7": 0, "8": 10, "10": 0, "11": 0}
+    assert found == {"5": 0, "6": 20, "7": 0, "8": 10, "10": 0, "11": 0, "12": 10}
 
 
 def test_an_array_whose_limit_is_not_told() -> None:
