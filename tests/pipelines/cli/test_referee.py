@@ -89,10 +89,14 @@ def test_bands_of_simulations(files: tuple[str, ...]) -> None:
 PHASES = ("simulate", "LOG", "--machine", "CONF", "--raw", "--phases", "2", "--policy")
 
 
+READ = ("--raw", "--format", "slurm:time_zone=UTC")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("referee", "LOG"), "give --machine FILE"),
+        (("referee", "LOG", *READ, "--machine", "CONF", "--cores", "CONF"), "tells of no job of the log how many CPUs"),
         ((*PHASES, "easy"), "policy 'easy' has no phase"),
         ((*PHASES, "slurm:phase=0.5"), "leave out phase=0.5"),
         ((*PHASES, "slurm", "-o", "a.csv"), "several schedules"),

@@ -26,9 +26,9 @@ from tests.naive.slurm_random import random_jobs, random_site
 DAY, NIGHT = (*range(6), 7, 19, 26), range(6, 300)
 """By day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 the depth of a pass."""
 
-PREEMPTED = (0, 2, 9, 18, 22, 27, 125, 128)
-"""Sites with preemption: 2 to 22 cancel jobs; 27 and 125 see whose ends close a window; in 0 a job has to leave at the
-instant at which it started; in 128 nobody starts any more."""
+PREEMPTED = (0, 2, 9, 18, 22, 27, 125, 128, 204)
+"""Sites with preemption: 2 to 22 cancel jobs; 27 and 125 see whose ends close a window; in 0 the youngest go first, in
+204 a job has to leave at the instant at which it started; in 128 nobody starts any more."""
 
 GIVE_UP, PATIENCE = 20_000, 2_000
 """Seconds, and then decisions, without an event after which it is said that nobody starts any more."""

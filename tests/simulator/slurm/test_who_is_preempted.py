@@ -86,3 +86,31 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 def test_who_is_preempted(expected: str, case: dict[str, Any]) -> None:
     """The lowest QOS, the fewest nodes, the first; and whoever helps most in place of several."""
     assert preempted(**case) == expected
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+def test_a_run_that_leaves_no_trace() -> None:
+    """Backfill passes over job 3, of a user of whom it tests one job, and starts 4; main starts 3 there at once.
+
+    4 starts again when 121 s are over, by main. What it had at first is no part of the schedule.
+    """
+    slurm = {
+        "preempt_type": "qos",
+        "preempt_mode": "requeue",
+        "qos": [{"name": "low"}, {"name": "other"}, {"name": "high", "preempt": ["low"]}],
+        "scheduler": {"bf_interval": 1000, "bf_max_job_user": 1, "bf_min_age_reserve": 5000, "batch_sched_delay": 1},
+    }
+    machine = MachineDescription.from_mapping({"nodes": [{"kind": "a", "count": 2, "cores": 1}], "slurm": slurm})
+    trace = swftools.Trace.from_columns(
+        job_number=[1, 2, 3, 4],
+        submit_time=[0] * 4,
+        run_time=[500, 10, 10, 10],
+        requested_time=[500, 10, 10, 10],
+        requested_processors=[1, 2, 1, 1],
+        user_id=[1, 2, 2, 3],
+    )
+    trace = trace.with_jobs(trace.jobs.assign(qos=pd.array(["other", "high", "high", "low"], "str")))
+    segments = swftools.simulate(trace, "slurm", machine=machine, compiled=False).segments.set_index("job_number")
+    assert segments["started_by"][[1, 3]].tolist() == ["backfill", "main"]
+    assert segments["start_time"][[1, 3, 4]].tolist() == [0, 0, 121]
+    assert segments["started_by"][4] == "main"
