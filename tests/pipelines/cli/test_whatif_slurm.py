@@ -83,8 +83,8 @@ def test_what_is_printed() -> None:
 
 @pytest.mark.usefixtures("simulated_as_python_by_day", "files")
 def test_json_and_a_past() -> None:
-    """Numbers are plain; all that ended used all of their time; others come as they came."""
-    done = call(*OF_SLURM, *JOB, "--history", "past.txt", "--json", "--bound", ".9")
+    """Numbers are plain; all that ended used all of their time; others come as they came, unless nobody is to."""
+    done = call(*OF_SLURM, *JOB, "--history", "past.txt", "--json", "--bound", ".9", "--no-arrivals")
     assert (done.exit_code, done.stderr) == (0, "")
     told = json.loads(done.stdout)
     expected = {"running": 1, "waiting": 3, "suspended": 1, "draws": 2, "bound": 0.9, "learnt_from": 8}
@@ -94,8 +94,10 @@ def test_json_and_a_past() -> None:
     assert (answer["job"], answer["requested_time"], answer["never"], answer["priority"]) == ("job 1", 300.0, 0.0, None)
     assert 0 <= answer["median"] <= answer["bound"] < 3
     assert "queue" not in told
-    busy = json.loads(call(*OF_SLURM, *JOB, "--history", "past.txt", "--arrivals", "--json").stdout)
-    assert busy["answers"][0]["median"] >= answer["median"]
+    assert told["assumptions"][0].startswith("no other job comes: starts are later than the median and the bound say")
+    busy = json.loads(call(*OF_SLURM, *JOB, "--history", "past.txt", "--draws", "1", "--json").stdout)
+    assert busy["answers"][0]["bound"] >= busy["answers"][0]["median"]
+    assert busy["assumptions"][0].startswith("no other job comes before the median; before the bound others come")
 
 
 @pytest.mark.usefixtures("simulated_as_python_by_day", "files")
