@@ -32,8 +32,10 @@ from swftools.simulator.slurm.state import (
 AT_ONCE = -np.inf
 """When a job could start that can do so in whatever second it is."""
 
-_MIXED = 7
-_LOW = (1 << (BITS - _MIXED)) - 1
+_HALF = BITS // 2
+_LOW = (1 << _HALF) - 1
+_FIRST_FACTOR, _SECOND_FACTOR = 0x5851F42D, 0x4C957F2D
+"""By which halves of words are multiplied, so that each node counts wherever it is; no product is too large."""
 
 
 @kernel(allocates=False)
@@ -45,8 +47,9 @@ def slot_if_kept(given: Given, state: Dynamic, job: int, partition: int, now: fl
         return UNKNOWN
     mixed = given.shape[job] * len(given.tier) + partition
     for word in range(state.counts[WORDS]):
-        mixed = (((mixed & _LOW) << _MIXED) | (mixed >> (BITS - _MIXED))) ^ state.available[word]
-    return mixed % len(state.found_begin)
+        mixed ^= state.available[word]
+        mixed = ((mixed & _LOW) * _FIRST_FACTOR) ^ ((mixed >> _HALF) * _SECOND_FACTOR)
+    return (mixed ^ (mixed >> _HALF)) % len(state.found_begin)
 
 
 @kernel(allocates=False)

@@ -12,7 +12,7 @@ from swftools.simulator.slurm.numbers import clock_of
 from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.state import BILLING, BITS, CHANGES, RESOURCES, UNKNOWN, WORDS, Amounts, Dynamic, Given
 
-FOUND = 2048
+FOUND = 8192
 """How much is kept of what was found for jobs of one shape on a set of nodes."""
 
 STOPS = 8

@@ -133,6 +133,22 @@ def test_what_a_change_leaves(node: int, end: float, holds: bool) -> None:
         assert found.is_known(given, state, 3, 0, 0) is holds
 
 
+def test_sets_that_differ_stand_in_different_places() -> None:
+    """Wherever the nodes are in which they differ: two of them, or a row of them as plans reserve it."""
+    words = 17
+    ranges = [(first, many) for many in (1, 2, 7, 40) for first in range(words * BITS - many)]
+    with all_interpreted():
+        memory = slurm_memory(None, {}, 1)
+        state = memory.state._replace(available=np.zeros(words, np.int64), found_begin=np.zeros(8192))
+        state.counts[WORDS], slots = words, []
+        for first, many in ranges:
+            state.available[:] = (1 << BITS) - 1
+            for node in range(first, first + many):
+                state.available[node // BITS] &= ~(1 << node % BITS)
+            slots.append(found.slot_if_kept(memory.given, state, 0, 0, 0.0))
+    assert len(set(slots)) > 0.75 * 8192 * (1 - np.exp(-len(ranges) / 8192))  # of what chance would give
+
+
 def test_too_many_changes_to_know() -> None:
     """As many as are known are looked at; after one more nothing holds."""
     with all_interpreted():
