@@ -48,7 +48,7 @@ def choose_of_usable(given: Given, state: Dynamic, job: int, partition: int, amo
     CPUs are left out, more and more of them.
     """
     alone, highest = is_alone(given, job, partition), 0
-    if state.counts[USABLE_NODES] < given.min_nodes[job] or state.counts[USABLE_CORES] < least_cores(given, job):
+    if not are_many(given, state, job):
         return 0
     for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
         if state.free_cores[node] > 0:
@@ -78,6 +78,12 @@ def choose_of_usable(given: Given, state: Dynamic, job: int, partition: int, amo
             if count > 0:
                 return count
     return 0
+
+
+@kernel(allocates=False)
+def are_many(given: Given, state: Dynamic, job: int) -> bool:
+    """Whether the nodes that were looked at are as many as a job needs, and have as many CPUs; more may be missing."""
+    return state.counts[USABLE_NODES] >= given.min_nodes[job] and state.counts[USABLE_CORES] >= least_cores(given, job)
 
 
 @kernel(allocates=False)

@@ -3,8 +3,8 @@
 
 It depends on what a job asks of nodes (its shape and partition), on the nodes that are available to it, and on the jobs
 that run, until when. While none that runs is beyond its limit it does not depend on the time. It holds as long as no
-job starts or ends on these nodes, nor one whose limit ends before all that was looked at: windows of backfill end
-between the ends of any two jobs. So a cycle finds most of what the last one did, and what it did of jobs that ask the
+job starts or ends on these nodes, nor one whose limit ends where it may move the end of a window: windows of backfill
+end between the ends of any two jobs. So a cycle finds most of what the last one did, and what it did of jobs that ask the
 same. Where running jobs may be preempted it depends on more, and nothing is kept.
 """
 
@@ -17,7 +17,7 @@ from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS
 from swftools.simulator.slurm.state import (
     BITS,
     CHANGES,
-    LOOKED_UNTIL,
+    FIRST_FROM,
     PREEMPTS_BY,
     RESOURCES,
     RUNNERS,
@@ -28,6 +28,9 @@ from swftools.simulator.slurm.state import (
     Given,
     copy_set,
 )
+
+SPANS = 4
+"""Times that bound the two spans of ``note_span``."""
 
 AT_ONCE = -np.inf
 """When a job could start that can do so in whatever second it is."""
@@ -63,9 +66,11 @@ def is_known(given: Given, state: Dynamic, slot: int, job: int, partition: int) 
     for word in range(words):
         if state.found_sets[2 * slot * words + word] != state.available[word]:
             return False
+    spans, at = state.found_spans, SPANS * slot
     for change in range(state.found_after[slot], changes):
         row = change % CHANGES
-        if state.changed_end[row] <= state.found_until[slot]:
+        end = state.changed_end[row]
+        if spans[at] <= end <= spans[at + 1] or spans[at + 2] <= end <= spans[at + 3]:
             return False
         for word in range(words):
             if state.changed_sets[row * words + word] & state.available[word] != 0:
@@ -89,7 +94,8 @@ def note_found(given: Given, state: Dynamic, slot: int, job: int, partition: int
     """Keep when a job could start, on which nodes, and what it would hold."""
     words, at = state.counts[WORDS], 2 * slot * RESOURCES
     state.found_after[slot], state.found_begin[slot] = state.counts[STARTS_AND_ENDS], begin
-    state.found_until[slot] = state.clock[LOOKED_UNTIL]
+    for place in range(SPANS):
+        state.found_spans[SPANS * slot + place] = state.clock[FIRST_FROM + place]
     state.found_shape[slot], state.found_in[slot] = given.shape[job], partition
     copy_set(state.available, 0, state.found_sets, 2 * slot * words, words)
     copy_set(state.picked, 0, state.found_sets, (2 * slot + 1) * words, words)

@@ -8,6 +8,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm import state as places
+from swftools.simulator.slurm.found import SPANS
 from swftools.simulator.slurm.numbers import clock_of
 from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.state import BILLING, BITS, CHANGES, RESOURCES, UNKNOWN, WORDS, Amounts, Dynamic, Given
@@ -134,7 +135,7 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         found_shape=whole(FOUND),
         found_in=whole(FOUND),
         found_begin=real(FOUND),
-        found_until=real(FOUND),
+        found_spans=real(SPANS * FOUND),
         found_sets=whole(2 * FOUND * words),
         found_amounts=real(2 * FOUND * RESOURCES),
         changed_sets=whole(CHANGES * words),

@@ -189,9 +189,9 @@ start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free 
 is tried; ``NEXT_CYCLE``: the next cycle that a log shows."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
-LOOKED_UNTIL, CLOCKS = 8, 9
-"""Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for; ``LOOKED_UNTIL``:
-up to which of their ends running jobs were looked at, to find when another one could start."""
+FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, CLOCKS = range(8, 13)
+"""Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for; then two spans of
+ends of limits (``note_span`` of ``will_run``)."""
 
 
 class Dynamic(NamedTuple):
@@ -291,7 +291,7 @@ class Dynamic(NamedTuple):
     found_shape: IntArray
     found_in: IntArray
     found_begin: FloatArray
-    found_until: FloatArray
+    found_spans: FloatArray
     found_sets: IntArray
     found_amounts: FloatArray
     changed_sets: IntArray

@@ -6,18 +6,21 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.slurm.choosing import choose_of_usable
+from swftools.simulator.slurm.choosing import are_many, choose_of_usable
 from swftools.simulator.slurm.found import AT_ONCE, is_known, note_found, recall, slot_if_kept
 from swftools.simulator.slurm.holding import give_back, take
 from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.state import (
     BF_LINEAR,
+    FIRST_FROM,
+    FIRST_UNTIL,
     GIVEN_BACK,
     IS_COPIED,
     LEFT_OUT,
-    LOOKED_UNTIL,
     NO_WINDOWS,
     RUNNERS,
+    SECOND_FROM,
+    SECOND_UNTIL,
     UNKNOWN,
     VERSION,
     VICTIMS,
@@ -78,7 +81,7 @@ def find_begin(
     """Return the same, looked for."""
     counts = state.counts
     counts[VICTIMS] = counts[GIVEN_BACK] = 0
-    state.clock[LOOKED_UNTIL] = -np.inf
+    note_no_span(state)
     if not is_later and can_run(given, state, job, partition, state.now):
         return now
     if counts[IS_COPIED] == 0:
@@ -119,9 +122,9 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
     ``state.then`` is what is free before, and its nodes have been looked at.
     """
     linear, window, many = given.number[BF_LINEAR], WINDOW, state.counts[RUNNERS]
-    state.clock[LOOKED_UNTIL] = np.inf
     has_windows, has_barrier = int(given.number[LEFT_OUT]) != NO_WINDOWS, given.number[VERSION] >= FIRST_WITH_BARRIER
     base, last, wanted = -1.0, -1.0, wanted_of(given, job, partition)
+    before, is_enough = -np.inf, False
     place = past_gone(state, place)
     while place < many:
         if not has_barrier:
@@ -137,18 +140,71 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
             last = end
             if base < 0.0:
                 base = rounded_down(given, end, WINDOW) + WINDOW if has_barrier else end
+            if is_enough:
+                narrow_span(state, end)
+            elif are_many(given, state, job):
+                is_enough = True
+                note_span(state, before, end, base, linear, has_windows and has_barrier)
+            before = end
             if not has_windows or place == many or planned_end(state, place, now) > base + window:
                 break
         if last < 0.0:
             return np.inf
         if pick_of_usable(given, state, job, partition, state.then):
-            if place < many:
-                state.clock[LOOKED_UNTIL] = planned_end(state, place, now)
             return last
-        window = window + linear if linear > 0.0 else 2.0 * window
+        if is_enough:
+            note_span_of_all(state)
+        window = wider(window, linear)
         while has_barrier and place < many and planned_end(state, place, now) > base + window:
-            window = window + linear if linear > 0.0 else 2.0 * window
+            window = wider(window, linear)
     return np.inf
+
+
+@kernel(allocates=False)
+def wider(window: float, linear: float) -> float:
+    """Return the window behind one, s."""
+    return window + linear if linear > 0.0 else 2.0 * window
+
+
+@kernel(allocates=False)
+def note_no_span(state: Dynamic) -> None:
+    """Note that jobs on other nodes do not matter, whenever their limits end."""
+    state.clock[FIRST_FROM] = state.clock[SECOND_FROM] = np.inf
+    state.clock[FIRST_UNTIL] = state.clock[SECOND_UNTIL] = -np.inf
+
+
+@kernel(allocates=False)
+def note_span_of_all(state: Dynamic) -> None:
+    """Note that any job on other nodes may matter."""
+    note_no_span(state)
+    state.clock[FIRST_FROM], state.clock[FIRST_UNTIL] = -np.inf, np.inf
+
+
+@kernel(allocates=False)
+def note_span(state: Dynamic, before: float, end: float, base: float, linear: float, is_aligned: bool) -> None:
+    """Note which jobs on other nodes matter, by the ends of their limits, where enough is free once a job has ended.
+
+    ``before`` is the end of the one before it on these nodes. The window in which it ends begins with it if a job on
+    other nodes ends in one of the windows between the two; then it is tried at once. Else it is tried when the window is
+    over; a job on other nodes that ends after the last one on these nodes, and in the window, moves that behind the next
+    one. How windows before are cut does not matter: there is too little whatever has ended in them.
+    """
+    if not is_aligned:
+        note_span_of_all(state)
+        return
+    begins, window = -np.inf, WINDOW
+    while end > base + window:
+        begins = base + window
+        window = wider(window, linear)
+    state.clock[FIRST_FROM], state.clock[FIRST_UNTIL] = before, begins
+    state.clock[SECOND_FROM], state.clock[SECOND_UNTIL] = end, base + window
+
+
+@kernel(allocates=False)
+def narrow_span(state: Dynamic, end: float) -> None:
+    """Note that a job on these nodes ends later in the same window: only jobs that end after it move the window's end."""
+    if end <= state.clock[SECOND_UNTIL]:
+        state.clock[SECOND_FROM] = end
 
 
 @kernel(allocates=False)
