@@ -50,23 +50,25 @@ def choose_of_usable(given: Given, state: Dynamic, job: int, partition: int, amo
     alone, highest = is_alone(given, job, partition), 0
     if not are_many(given, state, job):
         return 0
-    for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
-        if state.free_cores[node] > 0:
-            highest = max(highest, given.weight[node])
+    first, behind = state.counts[FIRST_NODE], state.counts[BEHIND_NODES]
+    free_cores, usable, weights = state.free_cores, state.usable, given.weight
+    for node in range(first, behind):
+        if free_cores[node] > 0:
+            highest = max(highest, weights[node])
     for weight in range(highest + 1):
         largest, nodes, cores = 0, 0, 0
-        for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
-            free = state.free_cores[node] if given.weight[node] <= weight else 0
-            state.usable[node] = free
+        for node in range(first, behind):
+            free = free_cores[node] if weights[node] <= weight else 0
+            usable[node] = free
             largest = max(largest, free)
             nodes += free > 0
             cores += free
         for few in range(largest):
             if few > 0:
                 is_less = False
-                for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
-                    if state.usable[node] == few:
-                        state.usable[node] = 0
+                for node in range(first, behind):
+                    if usable[node] == few:
+                        usable[node] = 0
                         nodes -= 1
                         cores -= few
                         is_less = True

@@ -4,8 +4,8 @@
 It depends on what a job asks of nodes (its shape and partition), on the nodes that are available to it, and on the jobs
 that run, until when. While none that runs is beyond its limit it does not depend on the time. It holds as long as no
 job starts or ends on these nodes, nor one whose limit ends where it may move the end of a window: windows of backfill
-end between the ends of any two jobs. So a cycle finds most of what the last one did, and what it did of jobs that ask the
-same. Where running jobs may be preempted it depends on more, and nothing is kept.
+end between the ends of any two jobs. So a cycle finds most of what the last one did, and what it did of jobs that ask
+the same. Where running jobs may be preempted it depends on more, and nothing is kept.
 """
 
 from __future__ import annotations

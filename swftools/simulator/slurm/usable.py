@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.slurm.holding import memory_on
 from swftools.simulator.slurm.state import (
     BEHIND_NODES,
     BITS,
@@ -100,28 +101,40 @@ def look_at_nodes(state: Dynamic, wanted: Wanted, allowed: IntArray, amounts: Am
         low += 1
     while high > low and allowed[high - 1] == 0:
         high -= 1
-    state.counts[FIRST_NODE], state.counts[BEHIND_NODES] = low * BITS, min(high * BITS, len(state.free_cores))
+    free_cores, behind = state.free_cores, min(high * BITS, len(state.free_cores))
+    state.counts[FIRST_NODE], state.counts[BEHIND_NODES] = low * BITS, behind
     for word in range(low, high):
         members = allowed[word]
-        for node in range(word * BITS, min(word * BITS + BITS, len(state.free_cores))):
+        for node in range(word * BITS, min(word * BITS + BITS, behind)):
             free = 0
             if members & 1 != 0:
                 free = usable_cores(wanted, node, amounts)
             members >>= 1
-            state.free_cores[node] = free
+            free_cores[node] = free
             nodes += free > 0
             cores += free
     state.counts[USABLE_NODES], state.counts[USABLE_CORES] = nodes, cores
 
 
 @kernel(allocates=False, merges=True)
-def look_again_at(given: Given, state: Dynamic, wanted: Wanted, runner: int, amounts: Amounts) -> None:
-    """Write down the same of the nodes of a running job, of which more is free now."""
-    first = given.first_held[runner]
+def let_leave_nodes(given: Given, state: Dynamic, wanted: Wanted, runner: int, amounts: Amounts) -> bool:
+    """Let a running job leave those of its nodes that are available, and look at them again; whether it has any."""
+    first, has_any, available, free_cores = given.first_held[runner], False, state.available, state.free_cores
+    held_node, held_cores, held_gpus = state.held_node, state.held_cores, state.held_gpus
+    nodes = cores = 0
     for i in range(first, first + state.held_count[runner]):
-        node = state.held_node[i]
-        if has_node(state.available, 0, node):
-            before, free = state.free_cores[node], usable_cores(wanted, node, amounts)
-            state.free_cores[node] = free
-            state.counts[USABLE_NODES] += int(free > 0) - int(before > 0)
-            state.counts[USABLE_CORES] += free - before
+        node = held_node[i]
+        if not has_node(available, 0, node):
+            continue
+        has_any = True
+        amounts.cores[node] += held_cores[i]
+        amounts.memory[node] += memory_on(given, runner, held_cores[i])
+        amounts.gpus[node] += held_gpus[i]
+        amounts.jobs[node] -= 1
+        before, free = free_cores[node], usable_cores(wanted, node, amounts)
+        free_cores[node] = free
+        nodes += int(free > 0) - int(before > 0)
+        cores += free - before
+    state.counts[USABLE_NODES] += nodes
+    state.counts[USABLE_CORES] += cores
+    return has_any

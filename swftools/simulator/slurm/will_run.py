@@ -8,7 +8,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import are_many, choose_of_usable
 from swftools.simulator.slurm.found import AT_ONCE, is_known, note_found, recall, slot_if_kept
-from swftools.simulator.slurm.holding import give_back, take
+from swftools.simulator.slurm.holding import give_back
 from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.state import (
     BF_LINEAR,
@@ -34,7 +34,7 @@ from swftools.simulator.slurm.state import (
     rounded_down,
 )
 from swftools.simulator.slurm.totals import put_totals
-from swftools.simulator.slurm.usable import look_again_at, look_at_nodes, wanted_of
+from swftools.simulator.slurm.usable import let_leave_nodes, look_at_nodes, wanted_of
 
 WINDOW = 30.0
 """Seconds of the first window in which ends of jobs count together."""
@@ -103,7 +103,7 @@ def find_begin(
     for i in range(victims):
         state.is_gone[state.victim[i]] = 0
     for i in range(counts[GIVEN_BACK]):
-        take(given, state, state.given_back[i], state.then)
+        take_back(given, state, state.given_back[i])
     return found
 
 
@@ -111,8 +111,24 @@ def find_begin(
 def let_end(given: Given, state: Dynamic, runner: int) -> None:
     """Let a running job be thought to have left its nodes."""
     give_back(given, state, runner, state.then)
+    note_given_back(state, runner)
+
+
+@kernel(allocates=False)
+def note_given_back(state: Dynamic, runner: int) -> None:
+    """Note that a running job is thought to have left nodes."""
     state.given_back[state.counts[GIVEN_BACK]] = runner
     state.counts[GIVEN_BACK] += 1
+
+
+@kernel(allocates=False)
+def take_back(given: Given, state: Dynamic, runner: int) -> None:
+    """Let as much be thought to be free of a running job's nodes as is free now."""
+    first, now, then = given.first_held[runner], state.now, state.then
+    for i in range(first, first + state.held_count[runner]):
+        node = state.held_node[i]
+        then.cores[node], then.memory[node] = now.cores[node], now.memory[node]
+        then.gpus[node], then.jobs[node] = now.gpus[node], now.jobs[node]
 
 
 @kernel(allocates=False)
@@ -133,10 +149,9 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
         while place < many:
             runner, end = state.runner[place], planned_end(state, place, now)
             place = past_gone(state, place + 1)
-            if not touches(given, state, runner):
+            if not let_leave_nodes(given, state, wanted, runner, state.then):
                 continue
-            let_end(given, state, runner)
-            look_again_at(given, state, wanted, runner, state.then)
+            note_given_back(state, runner)
             last = end
             if base < 0.0:
                 base = rounded_down(given, end, WINDOW) + WINDOW if has_barrier else end
@@ -184,10 +199,10 @@ def note_span_of_all(state: Dynamic) -> None:
 def note_span(state: Dynamic, before: float, end: float, base: float, linear: float, is_aligned: bool) -> None:
     """Note which jobs on other nodes matter, by the ends of their limits, where enough is free once a job has ended.
 
-    ``before`` is the end of the one before it on these nodes. The window in which it ends begins with it if a job on
-    other nodes ends in one of the windows between the two; then it is tried at once. Else it is tried when the window is
-    over; a job on other nodes that ends after the last one on these nodes, and in the window, moves that behind the next
-    one. How windows before are cut does not matter: there is too little whatever has ended in them.
+    ``before`` is the end of the one before it on these nodes. If a job on other nodes ends in a window between the two,
+    it is tried as soon as the second of them has ended. Else it is tried when the window is over; a job on other nodes
+    that ends in the window, after the last one on these nodes, moves that behind the next one on these. How windows
+    before are cut does not matter: there is too little whatever has ended in them.
     """
     if not is_aligned:
         note_span_of_all(state)
@@ -202,7 +217,7 @@ def note_span(state: Dynamic, before: float, end: float, base: float, linear: fl
 
 @kernel(allocates=False)
 def narrow_span(state: Dynamic, end: float) -> None:
-    """Note that a job on these nodes ends later in the same window: only jobs that end after it move the window's end."""
+    """Note that a job on these nodes ends later in the same window: only who ends after it moves the window's end."""
     if end <= state.clock[SECOND_UNTIL]:
         state.clock[SECOND_FROM] = end
 

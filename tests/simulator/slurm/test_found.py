@@ -16,14 +16,16 @@ import swftools
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm.memory import slurm_memory
+from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.starting import list_as_running, note_change
 from swftools.simulator.slurm.state import (
     BEHIND_NODES,
     BITS,
     CHANGES,
+    FIRST_FROM,
     FIRST_NODE,
-    LOOKED_UNTIL,
     RUNNERS,
+    SECOND_UNTIL,
     STARTS_AND_ENDS,
     UNKNOWN,
     USABLE_CORES,
@@ -31,10 +33,12 @@ from swftools.simulator.slurm.state import (
     WORDS,
     Amounts,
     count_nodes,
+    put_node,
 )
 from swftools.simulator.slurm.usable import look_at_nodes, wanted_of
 from tests.interpreted import all_interpreted
 from tests.machines.tables import machine
+from tests.simulator.slurm.site import asked
 
 will_run = importlib.import_module("swftools.simulator.slurm.will_run")
 found = importlib.import_module("swftools.simulator.slurm.found")
@@ -114,19 +118,22 @@ def test_nodes_of_a_set_are_counted() -> None:
 @pytest.mark.parametrize(
     ("node", "end", "holds"),
     [
-        *((0, 50.0, False), (0, 101.0, False), (1, 50.0, False), (1, 100.0, False), (1, 101.0, True)),
-        *((BITS + 2, 101.0, False), (BITS, 101.0, True), (BITS + 2, 50.0, False)),
+        *((0, end, False) for end in (10.0, 50.0, 200.0)),
+        *((1, end, end not in (50.0, 55.0, 60.0, 90.0, 100.0)) for end in (49.0, 50.0, 55.0, 60.0, 61.0, 89.0, 90.0)),
+        *((1, end, end == 101.0) for end in (100.0, 101.0)),
+        *((BITS + 2, 10.0, False), (BITS, 10.0, True), (BITS, 90.0, False)),
     ],
 )
 def test_what_a_change_leaves(node: int, end: float, holds: bool) -> None:
-    """It holds if the job that began or stopped had none of its nodes, and its limit ends behind all that was seen."""
+    """It holds if the job that began or stopped had none of its nodes, and its limit ends in neither of the spans."""
     with all_interpreted():
         memory = slurm_memory(None, {}, 2)
         sets = {name: np.zeros(2 * len(getattr(memory.state, name)), np.int64) for name in SETS}
         given, state = memory.given, memory.state._replace(**sets)
         state.counts[WORDS], state.available[0], state.available[1] = 2, 0b1, 0b100
+        state.clock[FIRST_FROM : SECOND_UNTIL + 1] = 50.0, 60.0, 90.0, 100.0
         found.note_found(given, state, 3, 0, 0, 80.0)
-        state.found_until[3] = 100.0
+        will_run.note_no_span(state)
         assert found.is_known(given, state, 3, 0, 0)
         state.held_node[given.first_held[1]], state.held_count[1], state.limit_end[1] = node, 1, end
         note_change(given, state, 1)
@@ -155,8 +162,8 @@ def test_too_many_changes_to_know() -> None:
         memory = slurm_memory(None, {}, 2)
         given, state = memory.given, memory.state
         state.available[0] = 0b1
+        will_run.note_no_span(state)
         found.note_found(given, state, 0, 0, 0, 80.0)
-        state.found_until[0] = 100.0
         state.held_node[given.first_held[1]], state.held_count[1], state.limit_end[1] = 1, 1, 200.0
         for _ in range(CHANGES):
             note_change(given, state, 1)
@@ -172,6 +179,7 @@ def test_another_question(other: str) -> None:
         memory = slurm_memory(None, {}, 2)
         given, state = memory.given, memory.state
         state.available[0] = 0b1
+        will_run.note_no_span(state)
         found.note_found(given, state, 0, 0, 0, 80.0)
         assert found.is_known(given, state, 0, 1, 0)  # who asks the same
         if other == "shape":
@@ -207,19 +215,77 @@ def test_who_can_start_at_once_is_placed_anew() -> None:
         assert (state.chosen[0], state.picked[0]) == (7, 1)
 
 
-@pytest.mark.parametrize(("others", "until"), [((), np.inf), ((200.0,), 200.0), ((45.0,), np.inf)])
-def test_up_to_which_end_is_looked(others: tuple[float, ...], until: float) -> None:
-    """To the one behind the window in which enough has ended; where all have, a later one could have been in it."""
+NO_SPAN, ALL = ((np.inf, -np.inf), (np.inf, -np.inf)), ((-np.inf, np.inf), (np.inf, -np.inf))
+
+
+@pytest.mark.parametrize(
+    ("ends", "nodes", "found_at", "spans"),
+    [
+        ((5.0,), 2, np.inf, NO_SPAN),  # too few nodes whatever ends
+        ((40.0,), 1, 40.0, ((-np.inf, -np.inf), (40.0, 90.0))),  # windows end at 90, 120, 180, ...
+        ((40.0, 55.0, 95.0), 1, 55.0, ((-np.inf, -np.inf), (55.0, 90.0))),
+        ((40.0, -50.0, 95.0), 1, 95.0, ((-np.inf, -np.inf), (40.0, 90.0))),  # -: a job on other nodes
+        ((40.0, -91.0, 95.0, 110.0), 1, 40.0, ((-np.inf, -np.inf), (40.0, 90.0))),
+        ((40.0, 500.0), 2, 500.0, ((40.0, 300.0), (500.0, 540.0))),
+        ((40.0, -70.0, 500.0, 510.0, 530.0), 2, 500.0, ((40.0, 300.0), (500.0, 540.0))),
+        ((40.0, 70.0, 500.0, 510.0, 530.0), 3, 530.0, ((70.0, 300.0), (530.0, 540.0))),
+    ],
+)
+def test_which_ends_may_matter(ends: tuple[float, ...], nodes: int, found_at: float, spans: tuple[Any, ...]) -> None:
+    """Those between two jobs of which the later one frees enough, in windows that are over; and at the window's end."""
     with all_interpreted():
-        memory = slurm_memory(None, {}, 4)
-        given, state = memory.given, memory.state
-        state.available[0] = 1
-        for job, end in enumerate((40.0, *others)):  # only the first one has a node
-            state.held_node[given.first_held[job]], state.held_cores[given.first_held[job]] = 0, 1
-            state.held_count[job], state.limit_end[job] = int(job == 0), end
-            list_as_running(given, state, job, 0)
-        assert will_run.will_run(given, state, 3, 0, 0.0, 0.0, False) == 40.0
-        assert state.clock[LOOKED_UNTIL] == until
+        assert looked_for(ends, nodes) == (found_at, spans)
+
+
+def looked_for(
+    ends: tuple[float, ...], nodes: int, version: tuple[int, int] = (22, 5)
+) -> tuple[float, tuple[tuple[float, float], ...]]:
+    """Return when a job could start on so many nodes, and which ends may matter, of jobs that run on a node each.
+
+    The ends of those that run on nodes which it may not use are negative.
+    """
+    table = replace(site(), slurm=replace(site().slurm or SlurmSite(), version=version))
+    setting = Setting(
+        *(table, asked(*[{"line": f"sbatch -p cpu -N{nodes} --exclusive"}] * (len(ends) + 1), table=table)),
+        *(np.arange(len(ends) + 1), np.zeros(len(ends) + 1), np.ones(len(ends) + 1)),
+    )
+    memory = slurm_memory(setting, {}, len(ends) + 1)
+    given, state = memory
+    state.available[:] = 0
+    for job, end in enumerate(ends):
+        node = job if end > 0.0 else 50 + job
+        state.held_node[given.first_held[job]], state.held_cores[given.first_held[job]] = node, given.cores[node]
+        state.held_count[job], state.limit_end[job] = 1, abs(end)
+        list_as_running(given, state, job, 1)
+        if end > 0.0:
+            put_node(state.available, 0, job)
+    begin = will_run.will_run(given, state, len(ends), 1, 0.0, 0.0, False)
+    first, until, second, behind = state.clock[FIRST_FROM : SECOND_UNTIL + 1].tolist()
+    return begin, ((first, until), (second, behind))
+
+
+@pytest.mark.parametrize("version", [(21, 8), (22, 5)])
+def test_other_ends_do_not_matter(version: tuple[int, int]) -> None:
+    """One more job on other nodes, or one less, changes nothing if its limit ends outside of the spans."""
+    lot, outside, moved = random.Random(1), 0, 0
+    with all_interpreted():
+        for _ in range(20):
+            longest = lot.choice([150, 700])
+            ends = [lot.randint(1, longest) * lot.choice([1.0, 1.0, -1.0]) for _ in range(lot.randint(2, 9))]
+            nodes = lot.randint(1, 4)
+            begin, spans = looked_for(tuple(ends), nodes, version)
+            for other in [place for place, end in enumerate(ends) if end < 0.0] + 4 * [len(ends)]:
+                is_more = other == len(ends)
+                end = lot.randint(1, longest) if is_more else -ends[other]
+                others = [*ends, -end] if is_more else ends[:other] + ends[other + 1 :]
+                then, _ = looked_for(tuple(others), nodes, version)
+                if any(low <= end <= high for low, high in spans):
+                    moved += then != begin
+                else:
+                    outside += 1
+                    assert then == begin, (ends, nodes, end)
+    assert outside > 10
+    assert moved > 2
 
 
 @pytest.mark.parametrize("words", [(0, 0, 0), (5, 0, 0), (0, 5, 0), (0, 0, 1), (1, 0, 4), (1 << 61, 1, 0)])
