@@ -187,7 +187,8 @@ def look_at(
         begin = np.inf
         if count_nodes(state.available, 0, words) >= given.min_nodes[job]:
             tested = 1
-            begin = will_run(given, state, job, partition, now, earliest, only_now)
+            latest = later if later >= now + 1.0 and not only_now else np.inf
+            begin = will_run(given, state, job, partition, now, earliest, only_now, latest)
         if begin == np.inf:
             if later > 0.0 and not only_now:
                 continue

@@ -6,6 +6,8 @@ that run, until when. While none that runs is beyond its limit it does not depen
 job starts or ends on these nodes, nor one whose limit ends where it may move the end of a window: windows of backfill
 end between the ends of any two jobs. So a cycle finds most of what the last one did, and what it did of jobs that ask
 the same. Where running jobs may be preempted it depends on more, and nothing is kept.
+
+Before which time too few nodes are free holds longer: until a job ends on them that was to end later.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from swftools.simulator.slurm.state import (
     BITS,
     CHANGES,
     FIRST_FROM,
+    IS_CUT,
+    NOT_BEFORE,
     PREEMPTS_BY,
     RESOURCES,
     RUNNERS,
@@ -56,8 +60,8 @@ def slot_if_kept(given: Given, state: Dynamic, job: int, partition: int, now: fl
 
 
 @kernel(allocates=False)
-def is_known(given: Given, state: Dynamic, slot: int, job: int, partition: int) -> bool:
-    """Whether what a slot has was found for such a job, on the available nodes, and holds since then."""
+def is_kept(given: Given, state: Dynamic, slot: int, job: int, partition: int) -> bool:
+    """Whether a slot has what was found for such a job on the available nodes, and any of it holds."""
     words, changes = state.counts[WORDS], state.counts[STARTS_AND_ENDS]
     if changes - state.found_after[slot] > CHANGES or state.found_after[slot] == UNKNOWN:
         return False
@@ -66,17 +70,31 @@ def is_known(given: Given, state: Dynamic, slot: int, job: int, partition: int) 
     for word in range(words):
         if state.found_sets[2 * slot * words + word] != state.available[word]:
             return False
-    spans, at = state.found_spans, SPANS * slot
     for change in range(state.found_after[slot], changes):
-        row = change % CHANGES
-        end = state.changed_end[row]
-        if spans[at] <= end <= spans[at + 1] or spans[at + 2] <= end <= spans[at + 3]:
-            return False
-        for word in range(words):
-            if state.changed_sets[row * words + word] & state.available[word] != 0:
-                return False
+        forget_if_changed(state, slot, change % CHANGES)
     state.found_after[slot] = changes
     return True
+
+
+@kernel(allocates=False)
+def forget_if_changed(state: Dynamic, slot: int, row: int) -> None:
+    """Forget what a change makes untrue.
+
+    A start leaves no more free before any time, and neither does an end that was to be before it.
+    """
+    words, end, spans, at, is_there = (
+        state.counts[WORDS],
+        state.changed_end[row],
+        state.found_spans,
+        SPANS * slot,
+        False,
+    )
+    for word in range(words):
+        is_there |= state.changed_sets[row * words + word] & state.available[word] != 0
+    if is_there or spans[at] <= end <= spans[at + 1] or spans[at + 2] <= end <= spans[at + 3]:
+        state.found_begin[slot] = np.nan
+    if is_there and state.changed_ends[row] != 0 and end >= state.found_not_before[slot]:
+        state.found_not_before[slot] = -np.inf
 
 
 @kernel(allocates=False)
@@ -94,6 +112,9 @@ def note_found(given: Given, state: Dynamic, slot: int, job: int, partition: int
     """Keep when a job could start, on which nodes, and what it would hold."""
     words, at = state.counts[WORDS], 2 * slot * RESOURCES
     state.found_after[slot], state.found_begin[slot] = state.counts[STARTS_AND_ENDS], begin
+    state.found_not_before[slot] = state.clock[NOT_BEFORE]
+    if state.counts[IS_CUT] != 0:
+        state.found_begin[slot] = np.nan
     for place in range(SPANS):
         state.found_spans[SPANS * slot + place] = state.clock[FIRST_FROM + place]
     state.found_shape[slot], state.found_in[slot] = given.shape[job], partition

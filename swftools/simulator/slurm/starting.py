@@ -84,14 +84,14 @@ def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: in
 
 
 @kernel(allocates=False)
-def note_change(given: Given, state: Dynamic, job: int) -> None:
+def note_change(given: Given, state: Dynamic, job: int, ends: bool) -> None:
     """Note that a job begins to run, or stops: what was found of its nodes, or until its end, holds no more."""
     words, row, first = state.counts[WORDS], state.counts[STARTS_AND_ENDS] % CHANGES, given.first_held[job]
     for word in range(words):
         state.changed_sets[row * words + word] = 0
     for i in range(first, first + state.held_count[job]):
         put_node(state.changed_sets, row * words, state.held_node[i])
-    state.changed_end[row] = state.limit_end[job]
+    state.changed_end[row], state.changed_ends[row] = state.limit_end[job], int(ends)
     state.counts[STARTS_AND_ENDS] += 1
     state.counts[IS_COPIED] = 0
 
@@ -100,7 +100,7 @@ def note_change(given: Given, state: Dynamic, job: int) -> None:
 def list_as_running(given: Given, state: Dynamic, job: int, partition: int) -> None:
     """Let a job take its nodes, and be listed among those that run."""
     take(given, state, job, state.now)
-    note_change(given, state, job)
+    note_change(given, state, job, False)
     add_up(given, state, job, partition)
     count_job(given, state, job, partition, 1)
     place = state.counts[RUNNERS]
@@ -125,7 +125,7 @@ def let_go(given: Given, state: Dynamic, job: int) -> None:
     """Let a job run no more, and have nothing any more."""
     state.is_on[job] = 0
     give_back(given, state, job, state.now)
-    note_change(given, state, job)
+    note_change(given, state, job, True)
     add_up(given, state, job, state.ran_in[job])
     count_job(given, state, job, state.ran_in[job], -1)
     drop(state.runner, state.counts[RUNNERS], job)

@@ -179,19 +179,20 @@ class Amounts(NamedTuple):
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
 (REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
 (STARTS_AND_ENDS, IS_COPIED, USABLE_NODES, USABLE_CORES, GIVEN_BACK, FIRST_NODE, BEHIND_NODES) = range(17, 24)
-(ORDER, NEXT_CYCLE, COUNTS) = range(24, 27)
+(ORDER, NEXT_CYCLE, IS_CUT, COUNTS) = range(24, 28)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
 start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free has changed; ``IS_COPIED``: whether
 ``then`` is as ``now``; ``USABLE_NODES``, ``USABLE_CORES``: what ``free_cores`` has in all; ``FIRST_NODE``,
 ``BEHIND_NODES``: the nodes that were looked at are among these. ``ORDER``: in which order of an instant's events a pass
-is tried; ``NEXT_CYCLE``: the next cycle that a log shows."""
+is tried; ``NEXT_CYCLE``: the next cycle that a log shows. ``IS_CUT``: whether nothing was found but
+before when a job cannot start."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
-FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, CLOCKS = range(8, 13)
+FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLOCKS = range(8, 14)
 """Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for; then two spans of
-ends of limits (``note_span`` of ``will_run``)."""
+ends of limits (``note_span`` of ``will_run``), and before which time a job cannot start."""
 
 
 class Dynamic(NamedTuple):
@@ -292,10 +293,12 @@ class Dynamic(NamedTuple):
     found_in: IntArray
     found_begin: FloatArray
     found_spans: FloatArray
+    found_not_before: FloatArray
     found_sets: IntArray
     found_amounts: FloatArray
     changed_sets: IntArray
     changed_end: FloatArray
+    changed_ends: IntArray
     begin: FloatArray
     end: FloatArray
     next: IntArray

@@ -7,7 +7,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import are_many, choose_of_usable
-from swftools.simulator.slurm.found import AT_ONCE, is_known, note_found, recall, slot_if_kept
+from swftools.simulator.slurm.found import AT_ONCE, is_kept, note_found, recall, slot_if_kept
 from swftools.simulator.slurm.holding import give_back
 from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.state import (
@@ -16,8 +16,10 @@ from swftools.simulator.slurm.state import (
     FIRST_UNTIL,
     GIVEN_BACK,
     IS_COPIED,
+    IS_CUT,
     LEFT_OUT,
     NO_WINDOWS,
+    NOT_BEFORE,
     RUNNERS,
     SECOND_FROM,
     SECOND_UNTIL,
@@ -48,20 +50,24 @@ FIRST_FROM_THEN_ON = 23.11
 
 @kernel(allocates=False)
 def will_run(
-    given: Given, state: Dynamic, job: int, partition: int, now: float, earliest: float, only_now: bool
+    given: Given, state: Dynamic, job: int, partition: int, now: float, earliest: float, only_now: bool, latest: float
 ) -> float:
-    """Return when a job could start on the available nodes, infinity if never.
+    """Return when a job could start on the available nodes, infinity if never; any time after the latest if it is.
 
     ``state.picked`` are its nodes then, and ``state.resources`` what it would hold of them.
     """
     is_later = given.number[VERSION] >= FIRST_FROM_THEN_ON and earliest > now
     slot = UNKNOWN if only_now or is_later else slot_if_kept(given, state, job, partition, now)
-    if slot != UNKNOWN and is_known(given, state, slot, job, partition):
+    if slot != UNKNOWN and is_kept(given, state, slot, job, partition):
+        if state.found_not_before[slot] > latest:
+            return state.found_not_before[slot]
         found = state.found_begin[slot]
-        if found != AT_ONCE or earliest > now:  # who starts at once needs more than what is kept
+        if not np.isnan(found) and (
+            found != AT_ONCE or earliest > now
+        ):  # who starts at once needs more than what is kept
             recall(state, slot)
             return max(found, now)
-    found = find_begin(given, state, job, partition, now, earliest, is_later, only_now)
+    found = find_begin(given, state, job, partition, now, earliest, is_later, only_now, latest)
     if slot != UNKNOWN:
         note_found(given, state, slot, job, partition, AT_ONCE if found == now else found)
     return found
@@ -77,11 +83,13 @@ def find_begin(
     earliest: float,
     is_later: bool,
     only_now: bool,
+    latest: float,
 ) -> float:
     """Return the same, looked for."""
     counts = state.counts
-    counts[VICTIMS] = counts[GIVEN_BACK] = 0
+    counts[VICTIMS] = counts[GIVEN_BACK] = counts[IS_CUT] = 0
     note_no_span(state)
+    state.clock[NOT_BEFORE] = -np.inf
     if not is_later and can_run(given, state, job, partition, state.now):
         return now
     if counts[IS_COPIED] == 0:
@@ -99,7 +107,7 @@ def find_begin(
     if is_other and can_run(given, state, job, partition, state.then):
         found, counts[VICTIMS] = now, victims
     elif not only_now:
-        found = run_when_others_end(given, state, job, partition, now, place)
+        found = run_when_others_end(given, state, job, partition, now, place, latest)
     for i in range(victims):
         state.is_gone[state.victim[i]] = 0
     for i in range(counts[GIVEN_BACK]):
@@ -132,15 +140,19 @@ def take_back(given: Given, state: Dynamic, runner: int) -> None:
 
 
 @kernel(allocates=False)
-def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, now: float, place: int) -> float:
+def run_when_others_end(
+    given: Given, state: Dynamic, job: int, partition: int, now: float, place: int, latest: float
+) -> float:
     """Return when a job could start as running jobs end, those from a place on; infinity if never.
 
+    As long as too few nodes are free only those are looked at that end by the latest time; then any later time is
+    returned, and ``IS_CUT`` is set.
     ``state.then`` is what is free before, and its nodes have been looked at.
     """
     linear, window, many = given.number[BF_LINEAR], WINDOW, state.counts[RUNNERS]
     has_windows, has_barrier = int(given.number[LEFT_OUT]) != NO_WINDOWS, given.number[VERSION] >= FIRST_WITH_BARRIER
     base, last, wanted = -1.0, -1.0, wanted_of(given, job, partition)
-    before, is_enough = -np.inf, False
+    before, is_enough, lacks = -np.inf, False, not are_many(given, state, job)
     place = past_gone(state, place)
     while place < many:
         if not has_barrier:
@@ -148,6 +160,9 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
         last = -1.0
         while place < many:
             runner, end = state.runner[place], planned_end(state, place, now)
+            if end > latest and lacks and not is_enough:
+                state.counts[IS_CUT], state.clock[NOT_BEFORE] = 1, end
+                return end
             place = past_gone(state, place + 1)
             if not let_leave_nodes(given, state, wanted, runner, state.then):
                 continue
@@ -159,12 +174,14 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
                 narrow_span(state, end)
             elif are_many(given, state, job):
                 is_enough = True
+                if lacks:
+                    state.clock[NOT_BEFORE] = end
                 note_span(state, before, end, base, linear, has_windows and has_barrier)
             before = end
             if not has_windows or place == many or planned_end(state, place, now) > base + window:
                 break
         if last < 0.0:
-            return np.inf
+            break
         if pick_of_usable(given, state, job, partition, state.then):
             return last
         if is_enough:
@@ -172,6 +189,8 @@ def run_when_others_end(given: Given, state: Dynamic, job: int, partition: int, 
         window = wider(window, linear)
         while has_barrier and place < many and planned_end(state, place, now) > base + window:
             window = wider(window, linear)
+    if lacks and not is_enough:
+        state.clock[NOT_BEFORE] = np.inf
     return np.inf
 
 

@@ -24,6 +24,7 @@ from swftools.simulator.slurm.state import (
     CHANGES,
     FIRST_FROM,
     FIRST_NODE,
+    NOT_BEFORE,
     RUNNERS,
     SECOND_UNTIL,
     STARTS_AND_ENDS,
@@ -115,29 +116,56 @@ def test_nodes_of_a_set_are_counted() -> None:
         assert count_nodes(np.array(sets, np.int64), 1, 1) == BITS
 
 
+def kept_after(node: int, end: float, ends: bool) -> tuple[float, float]:
+    """Return when a job could start and before when not, as it is kept, after a job began or stopped on a node.
+
+    It was kept for the first node, and the third of another word.
+    """
+    memory = slurm_memory(None, {}, 2)
+    sets = {name: np.zeros(2 * len(getattr(memory.state, name)), np.int64) for name in SETS}
+    given, state = memory.given, memory.state._replace(**sets)
+    state.counts[WORDS], state.available[0], state.available[1] = 2, 0b1, 0b100
+    state.clock[FIRST_FROM : NOT_BEFORE + 1] = 50.0, 60.0, 90.0, 100.0, 80.0
+    found.note_found(given, state, 3, 0, 0, 80.0)
+    will_run.note_no_span(state)
+    assert found.is_kept(given, state, 3, 0, 0)
+    assert (state.found_begin[3], state.found_not_before[3]) == (80.0, 80.0)
+    state.held_node[given.first_held[1]], state.held_count[1], state.limit_end[1] = node, 1, end
+    note_change(given, state, 1, ends)
+    assert found.is_kept(given, state, 3, 0, 0)
+    return float(state.found_begin[3]), float(state.found_not_before[3])
+
+
+@pytest.mark.parametrize("ends", [False, True])
 @pytest.mark.parametrize(
     ("node", "end", "holds"),
     [
-        *((0, end, False) for end in (10.0, 50.0, 200.0)),
-        *((1, end, end not in (50.0, 55.0, 60.0, 90.0, 100.0)) for end in (49.0, 50.0, 55.0, 60.0, 61.0, 89.0, 90.0)),
-        *((1, end, end == 101.0) for end in (100.0, 101.0)),
+        *((0, end, False) for end in (10.0, 55.0, 200.0)),
+        *((1, end, True) for end in (49.0, 61.0, 89.0, 101.0)),
+        *((1, end, False) for end in (50.0, 55.0, 60.0, 90.0, 100.0)),
         *((BITS + 2, 10.0, False), (BITS, 10.0, True), (BITS, 90.0, False)),
     ],
 )
-def test_what_a_change_leaves(node: int, end: float, holds: bool) -> None:
-    """It holds if the job that began or stopped had none of its nodes, and its limit ends in neither of the spans."""
+def test_what_a_change_leaves(node: int, end: float, holds: bool, ends: bool) -> None:
+    """When holds if the job that began or stopped had none of its nodes, and its limit ends in neither of the spans."""
     with all_interpreted():
-        memory = slurm_memory(None, {}, 2)
-        sets = {name: np.zeros(2 * len(getattr(memory.state, name)), np.int64) for name in SETS}
-        given, state = memory.given, memory.state._replace(**sets)
-        state.counts[WORDS], state.available[0], state.available[1] = 2, 0b1, 0b100
-        state.clock[FIRST_FROM : SECOND_UNTIL + 1] = 50.0, 60.0, 90.0, 100.0
-        found.note_found(given, state, 3, 0, 0, 80.0)
-        will_run.note_no_span(state)
-        assert found.is_known(given, state, 3, 0, 0)
-        state.held_node[given.first_held[1]], state.held_count[1], state.limit_end[1] = node, 1, end
-        note_change(given, state, 1)
-        assert found.is_known(given, state, 3, 0, 0) is holds
+        begin, _ = kept_after(node, end, ends)
+    assert begin == 80.0 if holds else np.isnan(begin)
+
+
+@pytest.mark.parametrize(
+    ("node", "end", "ends", "holds"),
+    [
+        *((0, end, False, True) for end in (10.0, 200.0)),
+        *((0, end, True, end < 80.0) for end in (79.0, 80.0, 200.0)),
+        *((BITS + 2, 200.0, True, False), (1, 200.0, True, True), (BITS, 55.0, True, True)),
+    ],
+)
+def test_what_a_change_leaves_of_when_not(node: int, end: float, ends: bool, holds: bool) -> None:
+    """Before when a job cannot start holds until one ends on its nodes that was to end then, or later."""
+    with all_interpreted():
+        _, not_before = kept_after(node, end, ends)
+    assert not_before == (80.0 if holds else -np.inf)
 
 
 def test_sets_that_differ_stand_in_different_places() -> None:
@@ -166,10 +194,10 @@ def test_too_many_changes_to_know() -> None:
         found.note_found(given, state, 0, 0, 0, 80.0)
         state.held_node[given.first_held[1]], state.held_count[1], state.limit_end[1] = 1, 1, 200.0
         for _ in range(CHANGES):
-            note_change(given, state, 1)
-        assert found.is_known(given, state, 0, 0, 0)
+            note_change(given, state, 1, False)
+        assert found.is_kept(given, state, 0, 0, 0)
         state.found_after[0] = state.counts[STARTS_AND_ENDS] - CHANGES - 1
-        assert not found.is_known(given, state, 0, 0, 0)
+        assert not found.is_kept(given, state, 0, 0, 0)
 
 
 @pytest.mark.parametrize("other", ["shape", "partition", "nodes"])
@@ -181,12 +209,12 @@ def test_another_question(other: str) -> None:
         state.available[0] = 0b1
         will_run.note_no_span(state)
         found.note_found(given, state, 0, 0, 0, 80.0)
-        assert found.is_known(given, state, 0, 1, 0)  # who asks the same
+        assert found.is_kept(given, state, 0, 1, 0)  # who asks the same
         if other == "shape":
             given.shape[1] += 1
         if other == "nodes":
             state.available[0] = 0b10
-        assert not found.is_known(given, state, 0, 1, int(other == "partition"))
+        assert not found.is_kept(given, state, 0, 1, int(other == "partition"))
 
 
 def test_nothing_is_kept_while_a_job_is_beyond_its_limit() -> None:
@@ -206,12 +234,12 @@ def test_who_can_start_at_once_is_placed_anew() -> None:
         memory = slurm_memory(None, {}, 2)
         given, state = memory.given, memory.state
         state.available[0] = 1
-        assert will_run.will_run(given, state, 0, 0, 5.0, 5.0, False) == 5.0
+        assert will_run.will_run(given, state, 0, 0, 5.0, 5.0, False, np.inf) == 5.0
         state.chosen[0] = state.picked[0] = 7
-        assert will_run.will_run(given, state, 1, 0, 6.0, 6.0, False) == 6.0
+        assert will_run.will_run(given, state, 1, 0, 6.0, 6.0, False, np.inf) == 6.0
         assert (state.chosen[0], state.picked[0]) == (0, 1)
         state.chosen[0] = state.picked[0] = 7
-        assert will_run.will_run(given, state, 1, 0, 7.0, 60.0, False) == 7.0
+        assert will_run.will_run(given, state, 1, 0, 7.0, 60.0, False, np.inf) == 7.0
         assert (state.chosen[0], state.picked[0]) == (7, 1)
 
 
@@ -234,15 +262,15 @@ NO_SPAN, ALL = ((np.inf, -np.inf), (np.inf, -np.inf)), ((-np.inf, np.inf), (np.i
 def test_which_ends_may_matter(ends: tuple[float, ...], nodes: int, found_at: float, spans: tuple[Any, ...]) -> None:
     """Those between two jobs of which the later one frees enough, in windows that are over; and at the window's end."""
     with all_interpreted():
-        assert looked_for(ends, nodes) == (found_at, spans)
+        assert looked_for(ends, nodes)[:2] == (found_at, spans)
 
 
 def looked_for(
-    ends: tuple[float, ...], nodes: int, version: tuple[int, int] = (22, 5)
-) -> tuple[float, tuple[tuple[float, float], ...]]:
-    """Return when a job could start on so many nodes, and which ends may matter, of jobs that run on a node each.
+    ends: tuple[float, ...], nodes: int, version: tuple[int, int] = (22, 5), latest: float = np.inf
+) -> tuple[float, tuple[tuple[float, float], ...], float]:
+    """Return when a job could start on so many nodes, which ends may matter, and before when it cannot start.
 
-    The ends of those that run on nodes which it may not use are negative.
+    Jobs run on a node each. The ends of those that run on nodes which it may not use are negative.
     """
     table = replace(site(), slurm=replace(site().slurm or SlurmSite(), version=version))
     setting = Setting(
@@ -259,9 +287,9 @@ def looked_for(
         list_as_running(given, state, job, 1)
         if end > 0.0:
             put_node(state.available, 0, job)
-    begin = will_run.will_run(given, state, len(ends), 1, 0.0, 0.0, False)
+    begin = will_run.will_run(given, state, len(ends), 1, 0.0, 0.0, False, latest)
     first, until, second, behind = state.clock[FIRST_FROM : SECOND_UNTIL + 1].tolist()
-    return begin, ((first, until), (second, behind))
+    return float(begin), ((first, until), (second, behind)), float(state.clock[NOT_BEFORE])
 
 
 @pytest.mark.parametrize("version", [(21, 8), (22, 5)])
@@ -273,12 +301,12 @@ def test_other_ends_do_not_matter(version: tuple[int, int]) -> None:
             longest = lot.choice([150, 700])
             ends = [lot.randint(1, longest) * lot.choice([1.0, 1.0, -1.0]) for _ in range(lot.randint(2, 9))]
             nodes = lot.randint(1, 4)
-            begin, spans = looked_for(tuple(ends), nodes, version)
+            begin, spans, _ = looked_for(tuple(ends), nodes, version)
             for other in [place for place, end in enumerate(ends) if end < 0.0] + 4 * [len(ends)]:
                 is_more = other == len(ends)
                 end = lot.randint(1, longest) if is_more else -ends[other]
                 others = [*ends, -end] if is_more else ends[:other] + ends[other + 1 :]
-                then, _ = looked_for(tuple(others), nodes, version)
+                then, *_ = looked_for(tuple(others), nodes, version)
                 if any(low <= end <= high for low, high in spans):
                     moved += then != begin
                 else:
@@ -286,6 +314,22 @@ def test_other_ends_do_not_matter(version: tuple[int, int]) -> None:
                     assert then == begin, (ends, nodes, end)
     assert outside > 10
     assert moved > 2
+
+
+@pytest.mark.parametrize("version", [(21, 8), (22, 5), (23, 11)])
+def test_later_than_the_latest(version: tuple[int, int]) -> None:
+    """A start up to the latest time is found as without one; any other is later, and later than what is not before."""
+    lot, cut = random.Random(2), 0
+    with all_interpreted():
+        for _ in range(15):
+            ends = tuple(lot.randint(1, 300) * lot.choice([1.0, 1.0, -1.0]) for _ in range(lot.randint(2, 9)))
+            nodes, latest = lot.randint(1, 4), lot.randint(1, 300)
+            begin, *_ = looked_for(ends, nodes, version)
+            then, _, not_before = looked_for(ends, nodes, version, float(latest))
+            assert then == begin or min(then, begin) > latest
+            assert not_before <= begin
+            cut += then != begin
+    assert cut > 3
 
 
 @pytest.mark.parametrize("words", [(0, 0, 0), (5, 0, 0), (0, 5, 0), (0, 0, 1), (1, 0, 4), (1 << 61, 1, 0)])
