@@ -82,13 +82,8 @@ def forget_if_changed(state: Dynamic, slot: int, row: int) -> None:
 
     A start leaves no more free before any time, and neither does an end that was to be before it.
     """
-    words, end, spans, at, is_there = (
-        state.counts[WORDS],
-        state.changed_end[row],
-        state.found_spans,
-        SPANS * slot,
-        False,
-    )
+    words, end, is_there = state.counts[WORDS], state.changed_end[row], False
+    spans, at = state.found_spans, SPANS * slot
     for word in range(words):
         is_there |= state.changed_sets[row * words + word] & state.available[word] != 0
     if is_there or spans[at] <= end <= spans[at + 1] or spans[at + 2] <= end <= spans[at + 3]:
