@@ -198,7 +198,5 @@ def _of_groups(groups: pd.DataFrame, noise: str) -> Iterator[tuple[str, str]]:
             for row in chosen.head(MOST_GROUPS).to_dict("records")
         ]
         more = f", and {len(chosen) - len(named)} more" if len(chosen) > len(named) else ""
-        yield (
-            kind,
-            f"{len(chosen)} of {counted(judged, 'group')} wait {way} by more than noise: {'; '.join(named)}{more}.",
-        )
+        waits = f"{'waits' if len(chosen) == 1 else 'wait'} {way} by more than noise"
+        yield kind, f"{len(chosen)} of {counted(judged, 'group')} {waits}: {'; '.join(named)}{more}."

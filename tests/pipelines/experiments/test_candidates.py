@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pipelines.experiments.advice import advice_of
-from pipelines.experiments.blocks import DAY
+from pipelines.experiments.blocks import DAY, ratio_interval
 from pipelines.experiments.candidate_runs import Power, RunFigures, figures_of
 from pipelines.experiments.candidate_words import read_candidate, read_candidates
 from pipelines.experiments.candidates import CandidateStudy, of_all_jobs, study_candidates
@@ -20,6 +20,7 @@ from swftools import Trace, simulate
 from swftools.energy import NodePower
 from swftools.errors import ParameterError
 from swftools.waits.groups import Groups
+from swftools.waits.widths import first_runs_of
 from tests.on_nodes import draw_machine, draw_on_nodes
 
 WEEK = 7 * DAY
@@ -106,6 +107,31 @@ def test_groups_with_too_few_blocks_are_not_counted() -> None:
     assert five["is_told_apart"].tolist() == [True, False]
     said = advice([run(base)], run(own))["loses"]
     assert said == "Waits of none of 2 groups differ in enough weeks to say who loses; 6 are the least."
+
+
+def test_a_week_counts_by_its_jobs() -> None:
+    """Of means; of what is waited in all each week counts once, whatever the number of its jobs."""
+    numbers = list(range(8))
+    base, own = run([50.0] * 8), run([50.0 + 10 * each for each in numbers])
+    twice = [
+        pd.concat([each.jobs, each.jobs.iloc[[7]].assign(job_number=99)], ignore_index=True) for each in (base, own)
+    ]
+    groups = {"account": Groups(["a", "b"], np.append(base.groups["account"].of_job, 0))}
+    base, own = (replace(each, jobs=jobs, groups=groups) for each, jobs in zip((base, own), twice, strict=True))
+    found = rows(study_candidates([base], {"x": [own]}), "x")
+    differences, count = np.array([0.0, 10, 20, 30, 40, 50, 60, 140]), np.array([1.0] * 7 + [2])
+    assert found.loc["wait_mean", "difference"] == pytest.approx(differences.sum() / 9)
+    assert tuple(found.loc["wait_mean", ["low", "high"]]) == ratio_interval(differences, count)
+    of_all = np.array(ratio_interval(2 * differences / 3600, np.ones(8))) * 8
+    assert found.loc["waited_total", ["low", "high"]].tolist() == pytest.approx(of_all.tolist())
+
+
+def test_groups_are_of_the_jobs_that_are_compared() -> None:
+    """Those that run in one only are taken out of their groups."""
+    base, own = run([100.0] * 20), run([100.0 + each for each in range(3, 20)], range(3, 20))
+    found = rows(study_candidates([base], {"x": [own]}), "x", "account")
+    assert found["jobs"].to_dict() == {"a": 8, "b": 9}
+    assert found["difference"].to_dict() == {"a": np.mean(range(4, 20, 2)), "b": np.mean(range(3, 20, 2))}
 
 
 def test_jobs_that_run_in_one_only_do_not_count() -> None:
@@ -197,6 +223,22 @@ def test_figures_of_a_schedule_on_nodes() -> None:
         figures_of(schedule, ["account"])
 
 
+def test_a_job_that_runs_twice_waits_for_its_first_run() -> None:
+    """With the nodes of that run, wherever it stands among the runs."""
+    machine = draw_machine("kind count cores / thin 2 4", {"thin": "0-1"})
+    table = """
+        job submit start run   nodes cores partition
+        A   0      3600  600   0-1   4     thin
+        B   0      7200  600   0     2     thin
+    """
+    schedule = draw_on_nodes(table, machine)
+    again = schedule.segments.iloc[[0]].assign(start_time=9000.0, end_time=9600.0)
+    again["nodes"] = schedule.segments.iloc[[1]]["nodes"].array
+    start, width = first_runs_of(replace(schedule, segments=pd.concat([schedule.segments, again], ignore_index=True)))
+    assert start.tolist() == [3600, 7200]
+    assert width.tolist() == [2, 0.5]
+
+
 def test_figures_of_a_pool() -> None:
     """Waits are weighed by processors."""
     trace = Trace.from_columns(
@@ -250,12 +292,21 @@ def test_advice_where_somebody_loses() -> None:
     """Though all wait less on average; groups are named with their figures."""
     own = [3600.0 * (1 if place % 2 else 9) for place in range(24)]
     told = advice([run([3600.0 * 6] * 24)], run(own, left_out=2))
-    assert told["loses"] == "1 of 2 groups wait longer by more than noise: account a (+3 h to 9 h, 12 jobs)."
-    assert told["gains"] == "1 of 2 groups wait less by more than noise: account b (-5 h to 60 min, 12 jobs)."
+    assert told["loses"] == "1 of 2 groups waits longer by more than noise: account a (+3 h to 9 h, 12 jobs)."
+    assert told["gains"] == "1 of 2 groups waits less by more than noise: account b (-5 h to 60 min, 12 jobs)."
     assert told["wait"].startswith("Nothing certain: 5 h on average in place of 6 h (-60 min, 95 % interval")
     assert told["wait"].endswith(", which may be chance.")
     assert told["best"] == "Of 1 candidate none shortens the mean wait of 6 h by more than noise."
     assert told["left_out"] == "2 jobs more cannot run at all, and count in no wait."
+
+
+def test_advice_names_those_alone_that_are_told_apart() -> None:
+    """Account b waits longer by chance, a for certain; of all none is."""
+    rng = np.random.default_rng(2)
+    chance = rng.normal(0.1, 1, 24) * 3600
+    told = advice([run([36_000.0] * 24)], run([36_000.0 + (chance[each] if each % 2 else 600) for each in range(24)]))
+    assert told["loses"] == "1 of 2 groups waits longer by more than noise: account a (+10 min to 10.2 h, 12 jobs)."
+    assert "gains" not in told
 
 
 def test_advice_where_nothing_is_known() -> None:

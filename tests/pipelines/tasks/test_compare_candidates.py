@@ -18,6 +18,7 @@ from pipelines.tasks.compare_candidates import CompareCandidates
 from swftools import read_log, read_machine, simulate
 from swftools.errors import ParameterError
 from swftools.output.shown_text import WIDTH
+from tests.pipelines.dask_processes import cluster
 from tests.pipelines.small_logs import build
 
 HEAD = "JobID|User|Account|Partition|State|Submit|Start|End|TimelimitRaw|NCPUS|ReqCPUS|ReqMem|NNodes|NodeList"
@@ -237,6 +238,23 @@ def test_candidates_of_a_pool(folder: Path) -> None:
     found = table()
     sizes = found.query("measure == 'machine' and statistic == 'size'").set_index("candidate")["value"].to_dict()
     assert sizes == {"as it is": 8, "processors=16": 16, "overrun=kill": 8}
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_what_one_process_does(folder: Path) -> None:
+    """File by file: one process, two, and a worker of Dask."""
+    words = ("--change", MORE, "--change", FCFS, "--change", BOTH)
+    with cluster(folder / "dask", 1) as made:
+        where = {"one": ("--workers", 1), "two": ("--workers", 2), "dask": ("--cluster", made.address)}
+        for root, engine in where.items():
+            done = compare(*words, *engine, "--data-root", root)
+            assert done.exit_code == 0, done.output
+    found = [
+        {str(path.relative_to(root)): path.read_bytes() for path in Path(root, "sacct-candidates").rglob("*.*")}
+        for root in where
+    ]
+    assert len(found[0]) > 5
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize(
