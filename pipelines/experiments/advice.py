@@ -131,6 +131,8 @@ def _of_wait(row: Row, noise: str) -> str:
         return f"Jobs wait {_between(row)}; whether that is more than noise cannot be told."
     if row["is_told_apart"]:
         return f"Jobs wait {way}, by more than noise: {_between(row)}."
+    if isnan(row["adjusted_p_value"]):
+        return f"Jobs wait {_between(row)}; waits differ in too few {noise} to tell whether that is more than noise."
     return f"Nothing certain: {_between(row)}, which may be chance."
 
 

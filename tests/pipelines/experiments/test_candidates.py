@@ -309,6 +309,13 @@ def test_advice_names_those_alone_that_are_told_apart() -> None:
     assert "gains" not in told
 
 
+def test_advice_where_few_weeks_differ() -> None:
+    """Five of eight are too few to tell anything apart, though all of them are longer."""
+    told = advice([run(BASE)], run([each + (60 if each < 55 else 0) for each in BASE]))
+    assert told["wait"].startswith("Jobs wait 82.5 s on average in place of 45 s (+37.5 s, 95 % interval ")
+    assert told["wait"].endswith("); waits differ in too few weeks to tell whether that is more than noise.")
+
+
 def test_advice_where_nothing_is_known() -> None:
     """A short log, one that tells no waits; and one that is near."""
     told = advice([run([60.0, 70.0])], run([50.0, 60.0]))
