@@ -37,7 +37,7 @@ def parts_with_candidates(
     from pipelines.experiments.candidate_words import read_candidates
     from pipelines.experiments.candidates import study_candidates
     from pipelines.reports.candidates import parts_of_candidates
-    from swftools.simulator.beside_log import beside_log
+    from swftools.simulator.metrics.beside_log import beside_log
 
     chosen = read_candidates(json.loads(changes))
     loaded, nodes = load_on(log, cleaned, rules, machine, None)

@@ -319,7 +319,7 @@ def _names_of(comparison: Version | None, chosen: list[Any]) -> list[str]:
 
 def _subject(trace: Trace, made: list[Schedule], picture: str) -> Any:
     """Return what is drawn: the log, the schedule of a policy, or several; waits and slowdowns beside the log's."""
-    from swftools.simulator.beside_log import beside_log
+    from swftools.simulator.metrics.beside_log import beside_log
 
     if not made:
         return trace

@@ -14,7 +14,7 @@ from swftools.output.shown_text import WIDTH
 if TYPE_CHECKING:
     import pandas as pd
 
-    from swftools.simulator.beside_log import BesideLog
+    from swftools.simulator.metrics.beside_log import BesideLog
     from swftools.simulator.schedule import Schedule
 
 

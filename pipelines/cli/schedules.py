@@ -148,7 +148,7 @@ def simulate_log(
     from pipelines.cli.progress import simulation_shown
     from pipelines.tasks.simulate import label_of
     from swftools.kernel.memory import give_back_memory
-    from swftools.simulator.beside_log import beside_log
+    from swftools.simulator.metrics.beside_log import beside_log
     from swftools.simulator.validation.report import validate
     from swftools.tables import LONG
 

@@ -27,8 +27,8 @@ from pipelines.tasks.simulation_parameters import PoliciesParameter
 from swftools.errors import ParameterError
 from swftools.output.amounts import counted, duration, number
 from swftools.output.shown_text import WIDTH
-from swftools.simulator.beside_log import UNTOLD, BesideLog, beside_log
 from swftools.simulator.measures_table import waits_of_groups
+from swftools.simulator.metrics.beside_log import UNTOLD, BesideLog, beside_log
 from swftools.simulator.metrics.measures import SYNTHETIC, measure, usual_by_seed
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.wait_reasons import reason_in_words

@@ -36,7 +36,7 @@ from swftools.errors import ParameterError
 from swftools.named import NUMBERED
 from swftools.output.amounts import amount
 from swftools.output.shown_text import WIDTH
-from swftools.simulator.beside_log import beside_log
+from swftools.simulator.metrics.beside_log import beside_log
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.registry import read_policy
 from swftools.tables import to_arrow, to_pandas

@@ -16,9 +16,8 @@ from swftools.errors import ParameterError
 from swftools.formats.as_trace import as_trace
 from swftools.machines.node_table import NodeTable
 from swftools.parameters.run_option_table import RunOptions
-from swftools.simulator.beside_log import measure_logged
 from swftools.simulator.measures_table import Measures
-from swftools.simulator.metrics.measures import measure
+from swftools.simulator.metrics.measures import measure, measure_logged
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.nodes.away.on_outage import Lost, OnOutage
 from swftools.simulator.nodes.placement import Placement

@@ -13,6 +13,7 @@ Vasupongayya 2008, section 4 and Figure 12. Barsanti and Sodan 2006, section 5.1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,8 +22,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from swftools.kernel.memory import give_back_memory
+from swftools.simulator.logged import LOGGED
 from swftools.simulator.measure_definitions import EXCESS, MACHINE, MEASURES, NODES, SPREAD, TRUTH
 from swftools.simulator.measures_table import SYNTHETIC, USUAL, Measures, summarize, usual_by_seed
+from swftools.simulator.metrics.beside_log import UNTOLD, beside_log
 from swftools.simulator.metrics.columns import FloatArray, IntArray, column_of, rows_of
 from swftools.simulator.metrics.gpu_packing import figures_of_packing
 from swftools.simulator.metrics.job_classes import By, ClassedValues, Classes, classify
@@ -175,10 +178,38 @@ def measure(
     table = _table(rows, classes, schedule.policy if label is None else label)
     if log is None:
         return table
-    from swftools.simulator.beside_log import measure_logged  # noqa: PLC0415 (which measures by this)
-
     logged = measure_logged(schedule, log, chosen_parameters, by=by, where=where)
     return Measures(pd.concat([table, logged], ignore_index=True) if len(logged) else table)
+
+
+def measure_logged(
+    schedule: Schedule, trace: Trace, parameters: MetricParameters, *, by: By = None, where: Where = None
+) -> Measures:
+    """Return what ``measure`` says of the log itself, over the same jobs; no rows where the log does not tell it.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        Simulated; ``where`` chooses among its jobs.
+    trace : Trace
+        The log.
+    parameters, by, where
+        Of ``measure``.
+
+    Returns
+    -------
+    Measures
+        Of policy ``logged``, without ``UNTOLD``. As there, measures of the machine cover all jobs: here those of the
+        log.
+    """
+    chosen = (
+        schedule if where is None else replace(schedule, jobs=schedule.jobs.iloc[choose_jobs(schedule.jobs, where)])
+    )
+    beside = beside_log(chosen, trace)
+    if beside is None:
+        return measure(schedule, parameters, by=by, label=LOGGED)[:0]
+    measured = measure(beside.logged, parameters, by=by, where=beside.is_shared)
+    return Measures(measured[~measured["measure"].isin(UNTOLD)])
 
 
 def _fields(parameters: MetricParameters) -> dict[str, Any]:

@@ -15,13 +15,8 @@ from swftools.errors import ParameterError
 from swftools.fields.dictionary import SWF_NAMES
 from swftools.kernel import BoolArray, FloatArray
 from swftools.output.amounts import counted, duration, percent
-from swftools.simulator.logged import LOGGED, logged_schedule
-from swftools.simulator.measures_table import Measures
+from swftools.simulator.logged import logged_schedule
 from swftools.simulator.metrics.columns import rows_of
-from swftools.simulator.metrics.job_classes import By
-from swftools.simulator.metrics.measures import measure
-from swftools.simulator.metrics.of_jobs import Where, choose_jobs
-from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.schedule import Schedule
 from swftools.trace import Trace
 
@@ -97,36 +92,6 @@ def beside_log(schedule: Schedule, trace: Trace) -> BesideLog | None:
     is_shared = np.zeros(len(logged), np.bool_)
     is_shared[both["row"]] = True
     return BesideLog(logged, is_shared, _sentence(schedule, logged, both, trace))
-
-
-def measure_logged(
-    schedule: Schedule, trace: Trace, parameters: MetricParameters, *, by: By = None, where: Where = None
-) -> Measures:
-    """Return what ``measure`` says of the log itself, over the same jobs; no rows where the log does not tell it.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        Simulated; ``where`` chooses among its jobs.
-    trace : Trace
-        The log.
-    parameters, by, where
-        Of ``measure``.
-
-    Returns
-    -------
-    Measures
-        Of policy ``logged``, without ``UNTOLD``. As there, measures of the machine cover all jobs: here those of the
-        log.
-    """
-    chosen = (
-        schedule if where is None else replace(schedule, jobs=schedule.jobs.iloc[choose_jobs(schedule.jobs, where)])
-    )
-    beside = beside_log(chosen, trace)
-    if beside is None:
-        return measure(schedule, parameters, by=by, label=LOGGED)[:0]
-    measured = measure(beside.logged, parameters, by=by, where=beside.is_shared)
-    return Measures(measured[~measured["measure"].isin(UNTOLD)])
 
 
 def logged_of(schedule: Schedule, trace: Trace) -> Schedule | None:

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from swftools import MachineDescription, Trace, compare, measure, simulate
-from swftools.simulator.beside_log import beside_log, gaps_of
 from swftools.simulator.logged import logged_schedule
+from swftools.simulator.metrics.beside_log import beside_log, gaps_of
 
 
 def log_of(**columns: Any) -> Trace:
