@@ -72,6 +72,22 @@ def test_easy_by_hand() -> None:
     assert starts(simulate_on_gpus(jobs(cpu), machine(1), "fgd")) == [0, 20, 30, 3, 4]
 
 
+def test_room_beside_a_reservation_is_given_once() -> None:
+    """Three of four GPUs are reserved: one job may keep the fourth for longer, the next one may not."""
+    rows = [
+        (0.0, 20.0, 1.0, 2.0),  # GPUs 0 and 1
+        (1.0, 10.0, 1.0, 3.0),  # waits for them
+        (2.0, 40.0, 1.0, 1.0),  # goes ahead, to GPU 2
+        (3.0, 40.0, 1.0, 1.0),  # would leave two GPUs alone
+    ]
+    for placement in ("fgd", "weng-best-fit"):
+        found = simulate_on_gpus(jobs(rows), machine(4), placement)
+        assert starts(found) == [0, 20, 2, 30]
+        assert found.gpus == {0: [0, 1], 1: [0, 1, 3], 2: [2], 3: [0]}
+    at_once = jobs([rows[0], *((1.0, *row[1:]) for row in rows[1:])])
+    assert starts(simulate_on_gpus(at_once, machine(4), "fgd")) == [0, 20, 1, 30]
+
+
 def test_backfilling_takes_another_node() -> None:
     """Who would delay the first on its node, and fits another one too, goes there."""
     rows = [(0.0, 10.0, 1.0, 2.0), (0.0, 20.0, 1.0, 2.0), (1.0, 10.0, 1.0, 3.0), (2.0, 50.0, 1.0, 1.0)]
