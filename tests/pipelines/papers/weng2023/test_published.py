@@ -262,3 +262,7 @@ def test_kept_tables() -> None:
     assert rows.loc[rows["column"] != "random", "is_reproduced"].dropna().tolist() == [True] * 25
     runs = table[table["place"] == PAPER.chosen_tables("seeds")[0].place]
     assert runs["is_reproduced"].dropna().tolist() == [True] * 250
+    beyond = reproduction.read_table(reproduction.TABLES / "weng2023-beyond.csv")
+    queued = beyond[beyond["place"] == BEYOND.chosen_tables("queues")[0].place]
+    assert set(queued["row"]) == {f"{told}: {rule}" for told in queues.SOURCES.values() for rule in queues.PLACEMENTS}
+    assert queued[["ours", "spread"]].notna().all(axis=None)
