@@ -169,6 +169,8 @@ def test_in_print(browser: Browser, made: Path, has_scripts: bool) -> None:
         "[...document.querySelectorAll('.tools, .choice, .hint, .what')].filter(each => each.checkVisibility()).length"
     )
     assert browser.look(buttons) == 0
+    browser.call("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)
+    assert browser.look("document.documentElement.scrollWidth") <= 718  # the width of A4 between its margins
     printed = base64.b64decode(browser.call("Page.printToPDF")["data"])
     pages = len(re.findall(rb"/Type\s*/Page\b", printed))
     assert 3 <= pages <= 40
