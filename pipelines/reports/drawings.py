@@ -22,6 +22,9 @@ from swftools.plots.style import OVER_TIME
 DIGITS = 4
 """Significant digits of the values that are shown."""
 
+_COMMANDS = re.compile(r"([MLCQz])([^MLCQz]*)")
+"""What matplotlib draws by: to a place, a line, curves, to the beginning; and the numbers behind."""
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -155,8 +158,29 @@ def json_of(values: Mapping[str, Any]) -> str:
 
 
 def _short(svg: str) -> str:
-    """Return a drawing whose places have two decimals, a hundredth of a point, of the six that matplotlib writes."""
-    return re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]).replace(" \n", " "), svg)
+    """Return a drawing whose paths are written shortly: their steps as such, places to a hundredth of a point."""
+    return re.sub(r'(?<= d=")[^"]*', lambda path: short_path(path[0]), svg)
+
+
+def short_path(path: str) -> str:
+    """Return the same path: two decimals of the six that matplotlib writes, and lines along an axis by one number.
+
+    Examples
+    --------
+    >>> short_path("M 10.123456 20 L 15.5 20 L 15.5 7.129 z")
+    'M10.12 20H15.5V7.13z'
+    """
+    written, before = [], ("", "")
+    for command, numbers in _COMMANDS.findall(path):
+        places = tuple(f"{float(number):.2f}".rstrip("0").rstrip(".") for number in numbers.split())
+        if command == "L" and places[0] == before[0]:
+            written.append(f"V{places[1]}")
+        elif command == "L" and places[1] == before[1]:
+            written.append(f"H{places[0]}")
+        else:
+            written.append(command + " ".join(places))
+        before = places[-2:] if len(places) > 1 else ("", "")
+    return "".join(written)
 
 
 def _unique(svg: str, name: str) -> str:

@@ -192,13 +192,13 @@ def _page(parts: list[Section], **told: Any) -> str:
     return str(template.render(parts=pictured, scripts=scripts, words=words_of(parts), **told))
 
 
-def words_of(parts: Iterable[Section]) -> dict[str, tuple[str, str]]:
-    """Return what words mean that parts explain: the place on the page, and the meaning; by the word in small letters.
+def words_of(parts: Iterable[Section]) -> dict[str, str]:
+    """Return the place on the page where each word is explained; by the word in small letters.
 
     Units behind a comma, as in "used, %", are no part of a word.
     """
     rows = [row for part in parts for table in part.tables if table.explains for row in table.rows]
-    return {str(word).lower(): (anchor(str(word)), str(meaning)) for word, meaning in rows}
+    return {str(word).lower(): anchor(str(word)) for word, *_ in rows}
 
 
 def anchor(word: str) -> str:
@@ -232,11 +232,10 @@ def _template() -> Any:
         finalize=_finalized,
     )
     environment.filters["cell"] = _cell
-    environment.filters["together"] = lambda text: _UNIT.sub("\u00a0", shown(text))
     environment.filters["unit"] = unit_of
     environment.filters["word"] = word_of
     environment.filters["anchor"] = anchor
-    environment.filters["sorted_by"] = lambda value: value.value if isinstance(value, NumberCell) else value
+    environment.filters["sorted_by"] = _sorted_by
     environment.tests["number"] = _is_number
     return environment.from_string(_beside("page.html"))
 
@@ -253,6 +252,12 @@ def _finalized(value: object) -> object:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float | NumberCell) and not isinstance(value, bool)
+
+
+def _sorted_by(value: float | NumberCell) -> str:
+    """Return the number by which a cell is sorted, and which is saved, with eight digits at most."""
+    number = value.value if isinstance(value, NumberCell) else value
+    return str(number) if isinstance(number, int) else f"{number:.8g}"
 
 
 def _cell(value: object) -> str:

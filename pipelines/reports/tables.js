@@ -1,6 +1,9 @@
 // A table is sorted by a column whose heading is clicked, and can be taken along as CSV; without scripts it stands as it is.
 (() => {
   const text = cell => [...cell.childNodes].filter(each => !(each.className === "what")).map(each => each.textContent).join("").trim();
+  // What a word means is said where somebody rests on it, too.
+  for (const link of document.querySelectorAll("a.what")) link.title = document.querySelector(link.hash)?.cells[1].textContent ?? "";
+
   const quoted = value => /[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
   const csv = table => [
     [...table.tHead.rows[0].cells].map(cell => text(cell) + (cell.dataset.unit ? `, ${cell.dataset.unit}` : "")),

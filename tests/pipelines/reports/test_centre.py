@@ -114,7 +114,7 @@ def test_every_heading_and_picture_is_explained() -> None:
             assert {word_of(head) for head in table.columns} - set(words) <= plain, table.caption
         for picture in part.pictures:
             assert find_picture(picture.subject, picture.name).title.lower() in words
-    places = [place for place, _ in words.values()]
+    places = [*words.values()]
     assert len({*places}) == len(places)
 
 
