@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 import numpy as np
 
 from swftools.kernel import FloatArray
@@ -76,7 +78,8 @@ def likeness_in_words(found: dict[str, float]) -> str:
     if not np.isfinite(other):
         return "the simulation has no job that started in the real run"
     if other >= SMALL:
-        waits = f"the mean wait within {percent(abs(own / other - 1.0))}"
+        apart = max(ceil(round(100.0 * abs(own / other - 1.0), 6)), 1)
+        waits = f"the mean wait within {apart:,} %"
     else:
         waits = f"has a mean wait of {duration(own)}, as hardly anybody waited ({duration(other)})"
     if not found["pairs"]:
