@@ -170,7 +170,8 @@ def short_path(path: str) -> str:
     >>> short_path("M 10.123456 20 L 15.5 20 L 15.5 7.129 z")
     'M10.12 20H15.5V7.13z'
     """
-    written, before = [], ("", "")
+    written: list[str] = []
+    before: tuple[str, ...] = ("", "")
     for command, numbers in _COMMANDS.findall(path):
         places = tuple(f"{float(number):.2f}".rstrip("0").rstrip(".") for number in numbers.split())
         if command == "L" and places[0] == before[0]:
