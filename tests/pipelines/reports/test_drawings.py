@@ -10,6 +10,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from pipelines.reports.drawings import Drawing, drawn, json_of, values_over_time
 from pipelines.reports.report import ReportPicture, Section
@@ -45,12 +46,13 @@ def test_areas_are_without_those_below() -> None:
     """One job waits for cores, on top of none that waits for its turn."""
     told = values_over_time(plot(in_two_partitions(), "wait-reasons"))
     assert told["series"][0] == {"name": "cores", "values": [1, 2, 0]}
+    axes = Figure().subplots()
+    axes.stairs([3, 5], [0, 1, 2], baseline=[1, 2], fill=True, label="above")
+    assert values_over_time(axes)["series"] == [{"name": "above", "values": [2, 3]}]
 
 
 def test_values_are_short() -> None:
     """Four digits; what is missing stays so."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (an extra)
-
     axes = Figure().subplots()
     axes.stairs([1 / 3, 12345.6, np.nan], [0, 1, 2, 3], label="<one>")
     axes.set_ylabel("a\nb")
