@@ -24,6 +24,7 @@ from swftools.simulator.slurm.state import (
     CHANGES,
     FIRST_FROM,
     FIRST_NODE,
+    IS_CUT,
     NOT_BEFORE,
     RUNNERS,
     SECOND_UNTIL,
@@ -314,6 +315,17 @@ def test_other_ends_do_not_matter(version: tuple[int, int]) -> None:
                     assert then == begin, (ends, nodes, end)
     assert outside > 10
     assert moved > 2
+
+
+def test_before_when_it_cannot_start() -> None:
+    """If ever, if too few nodes are free whatever ends; when it could start is not kept if only that was found."""
+    with all_interpreted():
+        assert looked_for((5.0,), 2)[2] == np.inf
+        assert looked_for((5.0, 90.0), 2)[2] == 90.0
+        memory = slurm_memory(None, {}, 2)
+        memory.state.counts[IS_CUT] = 1
+        found.note_found(memory.given, memory.state, 0, 0, 0, 80.0)
+        assert np.isnan(memory.state.found_begin[0])
 
 
 @pytest.mark.parametrize("version", [(21, 8), (22, 5), (23, 11)])
