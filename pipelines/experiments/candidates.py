@@ -44,7 +44,7 @@ SHOWN = {
     "wait_p50": "median wait",
     "wait_p90": "90 % wait at most",
     "bounded_slowdown_mean": "bounded slowdown",
-    "waited_total": "waited",
+    "waited_total": "waited in all",
     "utilization_time_mean": "utilization",
     "machine_size": "size",
     "machine_total": "its time",

@@ -21,14 +21,21 @@ MOST = 20
 WORDS = {
     AS_IT_IS: "the machine, the policy and the options without any change, simulated",
     LOGGED: "what the log itself tells of the same jobs: real waits, under rules that a simulation may not know",
-    "wait": "from submission to the first start",
+    "mean wait": "the sum of all waits, each from submission to the first start / the number of jobs",
+    "median wait": "half of the jobs wait no longer",
     "90 % wait at most": "nine tenths of the jobs wait no longer",
     "bounded slowdown": "(wait + run time) / run time, with short run times taken as 10 s, at least 1",
-    "waited": "waits x nodes; a job on a part of a node counts as its share of the cores; on a pool waits x processors",
+    "waited in all": "waits x nodes; a job on a part of a node counts as its share of the cores; on a pool waits x "
+    "processors",
     "utilization": "processor time that was used / that of all processors, from the first submission to the last end",
+    "size": "nodes of the machine; of a pool its processors",
     "its time": "nodes, or processors, x the time from the first submission to the last end of all schedules",
     "energy": "over the same time, by the powers that the machine tells",
     "left out": "jobs that cannot run on the machine, or have no run time",
+    "with it": "simulated with the candidate, over jobs that can run in both",
+    "difference": "with it less as it is: below 0 is shorter, or less",
+    "95 % interval": "where the difference is with 95 % certainty, by blocks of weeks; see what the statistics take "
+    "for granted",
     "more than noise": "adjusted p of at most 0.05; see what the statistics take for granted",
 }
 """What the words of the report mean."""
@@ -65,7 +72,7 @@ def parts_of_candidates(table: pd.DataFrame, advice: pd.DataFrame) -> list[Secti
         of_all = rows[rows["classed_by"] == ALL]
         tables = [_differences(of_all), *_groups(rows[rows["classed_by"] != ALL])]
         sections.append(Section(f"Candidate: {name}", own, tables))
-    words = ReportTable(["word", "meaning"], [[word, meaning] for word, meaning in WORDS.items()])
+    words = ReportTable(["word", "meaning"], [[*row] for row in WORDS.items()], explains=True)
     return [*sections, Section("What the statistics of candidates take for granted", [ASSUMPTIONS], [words])]
 
 

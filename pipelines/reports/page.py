@@ -189,7 +189,8 @@ def _page(parts: list[Section], **told: Any) -> str:
     numbers = itertools.count()
     pictured = [(part, list(drawn(part, numbers))) for part in parts]
     scripts = Markup("\n".join(_beside(name) for name in _SCRIPTS))  # noqa: S704 (ours)
-    return str(template.render(parts=pictured, scripts=scripts, words=words_of(parts), **told))
+    places = places_of(part for part, _ in pictured)
+    return str(template.render(parts=pictured, scripts=scripts, words=words_of(parts), places=places, **told))
 
 
 def words_of(parts: Iterable[Section]) -> dict[str, str]:
@@ -199,6 +200,13 @@ def words_of(parts: Iterable[Section]) -> dict[str, str]:
     """
     rows = [row for part in parts for table in part.tables if table.explains for row in table.rows]
     return {str(word).lower(): anchor(str(word)) for word, *_ in rows}
+
+
+def places_of(parts: Iterable[Section]) -> dict[int, str]:
+    """Return what the place of each row that explains a word is called, by ``id``: the first row of a word has it."""
+    rows = [row for part in parts for table in part.tables if table.explains for row in table.rows]
+    first = {anchor(str(row[0])): id(row) for row in reversed(rows)}
+    return {row: name for name, row in first.items()}
 
 
 def anchor(word: str) -> str:
@@ -214,7 +222,7 @@ def anchor(word: str) -> str:
 
 def word_of(heading: object) -> str:
     """Return the word that a heading is about, by which ``words_of`` finds it: without the unit behind it."""
-    return re.sub(r", (%|s|%.*)$", "", str(heading)).lower()
+    return re.sub(r", (%.*|[^ ]+)$", "", str(heading)).lower()
 
 
 def _template() -> Any:
@@ -234,7 +242,7 @@ def _template() -> Any:
     environment.filters["cell"] = _cell
     environment.filters["unit"] = unit_of
     environment.filters["word"] = word_of
-    environment.filters["anchor"] = anchor
+    environment.filters["identity"] = id
     environment.filters["sorted_by"] = _sorted_by
     environment.tests["number"] = _is_number
     return environment.from_string(_beside("page.html"))
