@@ -92,6 +92,16 @@ BY_HAND = [
     (
         ALL,
         AwayCase(
+            "who has no reservation, as the node goes for good, has one when another ends early",
+            ONE,
+            ((0, 6, np.inf, DOWN, ALWAYS, -1),),
+            "job submit run request / A 0 2 6 / B 1 2 2",
+            "A 0 2 0 / B 2 4 0",
+        ),
+    ),
+    (
+        ALL,
+        AwayCase(
             "jobs run into a drain, and none begins in it",
             ONE,
             ((0, 5, 8, DRAIN, ALWAYS, -1),),

@@ -153,7 +153,8 @@ def follow_there(machine: AwayMachine, memory: KeptNodesPlan) -> tuple[bool, boo
         if not anew:
             hold_reserved(machine, plan)
     may_move = (machine.counts[ENDED] > 0 or has_changed) and (is_gained or has_dropped)
-    return anew, may_move, has_comeback or has_changed or has_dropped
+    # Who has no place yet, as its nodes go for good, may have one where more became free, also if others never move.
+    return anew, may_move, has_comeback or has_changed or has_dropped or is_gained
 
 
 @kernel(allocates=False)
