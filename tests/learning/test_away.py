@@ -274,16 +274,16 @@ def test_surprises_are_no_surprise_before_they_come() -> None:
 
 def test_there_is_room_for_many_more_runs() -> None:
     """Where nodes go down so often that jobs start again more often than there is room for at first."""
-    machine = failing(by_node=120, most=60)
+    machine = failing(by_node=60, most=60)
     log = log_of_failing(2, machine=machine, reference="fcfs")
-    rules = {"k": 6, "jobs": 30, "warm_up": 4, "reward": "turnaround"}
+    rules = {"k": 6, "jobs": 12, "warm_up": 2, "reward": "turnaround"}
     env = SchedulingEnv(log, **rules)
     first, total, info = play(env, head_or_wait, first=10)
     sizes = env.slot._arena.sizes
     assert sizes.kept > 64
-    assert sizes.runs > 34 + 2 * 35
+    assert sizes.runs > 14 + 2 * 15
     stopped = (env.episode_schedule().segments["ended_by"] == "outage").sum()
-    assert stopped > 100
+    assert stopped > 14 + 2 * 15
     again, _, _ = play(env, head_or_wait, first=10)  # with room from the beginning
     assert again == first
     envs = SchedulingVectorEnv(2, log, **rules)
@@ -297,20 +297,20 @@ def test_there_is_room_for_many_more_runs() -> None:
     assert told["final_info"]["cost"].tolist() == [info["cost"]] * 2
     new = SchedulingEnv(log_of_failing(2, machine=machine), **rules)
     new.reset(options={"first": 10})
-    assert_same_runs(new.episode_schedule(), simulated(log, 10, 34, "easy"))  # the policy decides the rest
+    assert_same_runs(new.episode_schedule(), simulated(log, 10, 14, "easy"))  # the policy decides the rest
 
 
 def test_there_is_room_at_first_and_for_who_is_compared_with() -> None:
     """Also where the warm-up needs more, and the policy of the reference."""
-    machine = failing(by_node=120, most=60)
-    env = SchedulingEnv(log_of_failing(2, machine=machine), k=6, jobs=2, warm_up=40)
+    machine = failing(by_node=60, most=60)
+    env = SchedulingEnv(log_of_failing(2, machine=machine), k=6, jobs=2, warm_up=18)
     env.reset(options={"first": 10})
     assert env.slot._arena.sizes.kept > 64
-    assert_same_runs(env.episode_schedule(), simulated(env.slot.log, 10, 42, "easy"))
+    assert_same_runs(env.episode_schedule(), simulated(env.slot.log, 10, 20, "easy"))
     log = log_of_failing(2, machine=machine, reference="fcfs")
-    env = SchedulingEnv(log, k=6, jobs=40, warm_up=0, reward="wait")
+    env = SchedulingEnv(log, k=6, jobs=16, warm_up=0, reward="wait")
     _, _, info = play(env, head_or_wait, first=10)
-    wait = measure_jobs(simulated(log, 10, 40, "fcfs"))["wait"].mean()
+    wait = measure_jobs(simulated(log, 10, 16, "fcfs"))["wait"].mean()
     assert info["reference_cost"] == pytest.approx(wait, rel=1e-12)
 
 
