@@ -15,7 +15,7 @@ from pipelines.papers.paper import Measurements
 from pipelines.papers.weng2023 import inflations, queues, tables, ties
 from pipelines.papers.weng2023.drawn import with_requests
 from pipelines.papers.weng2023.inflations import RULES, TIED, TIES, InflationOfPaper, measure_inflation, placement
-from pipelines.papers.weng2023.workloads import DEFAULT, LOGS, by_name, in_order, machine
+from pipelines.papers.weng2023.workloads import DEFAULT, LOGS, by_name, in_order, machine, workload_of
 from swftools import Trace, read_log
 from swftools.plots import style
 from swftools.simulator.nodes.gpus.inflation import inflate
@@ -262,7 +262,20 @@ def test_kept_tables() -> None:
     assert rows.loc[rows["column"] != "random", "is_reproduced"].dropna().tolist() == [True] * 25
     runs = table[table["place"] == PAPER.chosen_tables("seeds")[0].place]
     assert runs["is_reproduced"].dropna().tolist() == [True] * 250
+    short = [workload_of(log) for log in LOGS]
+    assert sorted(set(rows["row"])) == sorted(short)
+    apart = table[table["place"] == PAPER.chosen_tables("random")[0].place].set_index("row")
+    assert (apart["ours"].abs() < 2.5 * apart["spread"]).all()
+    assert len(apart) == 6
     beyond = reproduction.read_table(reproduction.TABLES / "weng2023-beyond.csv")
-    queued = beyond[beyond["place"] == BEYOND.chosen_tables("queues")[0].place]
+    of_ties, lead, queued = (beyond[beyond["place"] == each.place] for each in BEYOND.tables)
+    assert sorted(of_ties["row"].unique()) == sorted(short)
+    assert len(of_ties) == 17 * len(TIED) * len(TIES)
+    assert len(lead) == 17 * len(TIES) * 3
+    for told in (of_ties, lead, queued):
+        assert told["ours"].notna().all()
+    assert of_ties["spread"].notna().all()
+    ends = lead.pivot_table(index="row", columns="column", values="ours")
+    assert ((ends["from"] < ends["lead"]) & (ends["lead"] < ends["to"])).all()
     assert set(queued["row"]) == {f"{told}: {rule}" for told in queues.SOURCES.values() for rule in queues.PLACEMENTS}
-    assert queued[["ours", "spread"]].notna().all(axis=None)
+    assert queued["spread"].notna().all()
