@@ -87,7 +87,7 @@ def compare(
     Examples: swftools compare --log KTH-SP2-1996-2.1-cln.swf.gz --load 0.9 \\
                   --policies fcfs,easy,conservative --seeds 0,1,2 --workers 2
               swftools compare sacct.txt --machine site.yaml --report \\
-                  --change nodes.gpu.count+=8 --change "predictor=exact; policy=easy"
+                  --change nodes.gpu.count+=8 --change "predictor=exact"
     """
     check_tables_folder(output)
     if settings:

@@ -195,8 +195,8 @@ def _of_groups(groups: pd.DataFrame, noise: str) -> Iterator[tuple[str, str]]:
                 yield kind, f"None of {counted(judged, 'group')} that could be judged waits longer by more than noise."
             continue
         named = [
-            f"{row['classed_by']} {row['job_class']} ({difference(row['difference'], 's')} to "
-            f"{duration(row['value'])}, {counted(int(row['jobs']), 'job')})"
+            f"{row['classed_by']} {row['job_class']} ({duration(row['value'])}, which is "
+            f"{difference(row['difference'], 's')}; {counted(int(row['jobs']), 'job')})"
             for row in chosen.head(MOST_GROUPS).to_dict("records")
         ]
         more = f", and {len(chosen) - len(named)} more" if len(chosen) > len(named) else ""

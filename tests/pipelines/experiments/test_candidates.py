@@ -283,7 +283,7 @@ def test_advice_where_a_candidate_helps() -> None:
     assert told["cost"] == f"It takes 1 node more, +1,680 node-hours over the log; {saved}"
     assert told["loses"] == "None of 2 groups that could be judged waits longer by more than noise."
     assert told["gains"].startswith(
-        "2 of 2 groups wait less by more than noise: account a (-60 min to 60 min, 12 jobs);"
+        "2 of 2 groups wait less by more than noise: account a (60 min, which is -60 min; 12 jobs);"
     )
     assert "costy" not in told
 
@@ -292,8 +292,8 @@ def test_advice_where_somebody_loses() -> None:
     """Though all wait less on average; groups are named with their figures."""
     own = [3600.0 * (1 if place % 2 else 9) for place in range(24)]
     told = advice([run([3600.0 * 6] * 24)], run(own, left_out=2))
-    assert told["loses"] == "1 of 2 groups waits longer by more than noise: account a (+3 h to 9 h, 12 jobs)."
-    assert told["gains"] == "1 of 2 groups waits less by more than noise: account b (-5 h to 60 min, 12 jobs)."
+    assert told["loses"] == "1 of 2 groups waits longer by more than noise: account a (9 h, which is +3 h; 12 jobs)."
+    assert told["gains"] == "1 of 2 groups waits less by more than noise: account b (60 min, which is -5 h; 12 jobs)."
     assert told["wait"].startswith("Nothing certain: 5 h on average in place of 6 h (-60 min, 95 % interval")
     assert told["wait"].endswith(", which may be chance.")
     assert told["best"] == "Of 1 candidate none shortens the mean wait of 6 h by more than noise."
