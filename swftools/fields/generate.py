@@ -118,7 +118,7 @@ def generated_files() -> dict[str, str]:
     Examples
     --------
     >>> sorted(generated_files())[:2]
-    ['schemas/arrivals.schema.json', 'schemas/checkpoint_summary.schema.json']
+    ['schemas/arrivals.schema.json', 'schemas/candidate_advice.schema.json']
     """
     return {
         f"schemas/{table}.schema.json": json.dumps(json_schema(table), indent=2, ensure_ascii=False) + "\n"

@@ -78,6 +78,7 @@ def test_a_column_of_numbers_stands_right_though_its_first_cell_is_empty() -> No
     text = _template().render(
         **dict.fromkeys(("title", "what", "scripts", "bibtex"), ""),
         words={},
+        places={},
         version=Version({"easy": [1.0]}),
         other=None,
         **{name: [] for name in ("facts", "provenance")},
