@@ -305,7 +305,9 @@ def test_advice_names_those_alone_that_are_told_apart() -> None:
     chance = [2.0 if each % 4 == 1 else -1.5 for each in range(24)]  # h
     own = [36_000.0 + (3600 * chance[each] if each % 2 else 600) for each in range(24)]
     told = advice([run([36_000.0] * 24)], run(own))
-    assert told["loses"] == "1 of 2 groups waits longer by more than noise: account a (10.2 h, which is +10 min; 12 jobs)."
+    assert (
+        told["loses"] == "1 of 2 groups waits longer by more than noise: account a (10.2 h, which is +10 min; 12 jobs)."
+    )
     assert "gains" not in told
 
 
