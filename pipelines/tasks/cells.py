@@ -36,6 +36,20 @@ from swftools.output.whole_files import create_file
 progress = logging.getLogger("pipelines")
 
 
+def seeds_of(text: str) -> list[int]:
+    """Return the seeds in a text, each once, rising; raise ParameterError where it is no numbers separated by commas.
+
+    Examples
+    --------
+    >>> seeds_of("2,0,2")
+    [0, 2]
+    """
+    try:
+        return sorted({int(word) for word in text.split(",")})
+    except ValueError as error:
+        raise ParameterError(f"seeds={text!r}: give numbers separated by commas") from error
+
+
 class CellsTask(PublishingTask):
     """Run many cells, and publish what they measured.
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pipelines.experiments.axes import cells_of
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.logs.machine import STRETCHED
-from pipelines.tasks.cells import CellsTask
+from pipelines.tasks.cells import CellsTask, seeds_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.facts import card_of
 from pipelines.tasks.measure import WAITED_FOR, MeasureSchedule, MeasuringTask, by_groups
@@ -74,10 +74,7 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
     @property
     def seed_list(self) -> list[int]:
         """The seeds, each once."""
-        try:
-            return sorted({int(word) for word in self.seeds.split(",")})
-        except ValueError as error:
-            raise ParameterError(f"seeds={self.seeds!r}: give numbers separated by commas") from error
+        return seeds_of(self.seeds)
 
     @property
     def cells(self) -> list[MeasureSchedule]:

@@ -21,7 +21,7 @@ from pipelines.experiments.candidate_words import Candidate, read_candidates
 from pipelines.experiments.candidates import AS_IT_IS, ASSUMPTIONS, SHOWN, CandidateStudy, of_all_jobs, study_candidates
 from pipelines.keys import canonical_json, content_key, schema_of
 from pipelines.logs.machine import STRETCHED
-from pipelines.tasks.cells import CellsTask
+from pipelines.tasks.cells import CellsTask, seeds_of
 from pipelines.tasks.clean import CleanTrace
 from pipelines.tasks.compare import tables_in_width
 from pipelines.tasks.facts import card_of
@@ -154,10 +154,7 @@ class CompareCandidates(CellsTask, MeasuringTask, LogPublishingTask):
     @property
     def seed_list(self) -> list[int]:
         """The seeds, each once."""
-        try:
-            return sorted({int(word) for word in self.seeds.split(",")})
-        except ValueError as error:
-            raise ParameterError(f"seeds={self.seeds!r}: give numbers separated by commas") from error
+        return seeds_of(self.seeds)
 
     @property
     def cells(self) -> list[SimulatePolicy]:
