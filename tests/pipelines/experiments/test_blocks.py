@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from statistics import NormalDist
 
@@ -210,3 +211,9 @@ def test_nothing_is_seldom_told_apart() -> None:
     totals = [rng.normal(0, 1, 12) * rng.integers(1, 50, 12) for _ in range(400)]
     share = np.mean(signed_p_values(np.array(totals), 1) <= 0.05)
     assert 0.02 <= share <= 0.08
+
+
+def test_ways_that_are_as_far_count() -> None:
+    """Of 24 blocks of one size, 13 up and 11 down, all ways are as far from 0 as these but those of twelve each."""
+    totals = np.array([[1.0] * 13 + [-1.0] * 11]) / 3
+    assert signed_p_values(totals, 1)[0] == pytest.approx(1 - math.comb(24, 12) / 2**24, abs=0.02)
