@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tests.naive.slurm_limits import after_choosing, before_choosing
 from tests.naive.slurm_main import is_low, is_young, reaches_array_limit
-from tests.naive.slurm_nodes import choose
+from tests.naive.slurm_nodes import choose, forget_light
 from tests.naive.slurm_preemption import choose_by_preempting, preemptable, stop
 from tests.naive.slurm_priority import entries
 from tests.naive.slurm_world import Job, Placed, World
@@ -238,16 +238,11 @@ class Cycle:
                     continue
                 return ""
             start, placed = max(found[0], earliest), found[1]
-            if start <= world.now and (found_now := choose_by_preempting(world, job, partition, free)):
-                placed, leaving = found_now
-                reason = before_choosing(world, job, partition) or after_choosing(world, job, partition, placed)
-                if not reason and stop(world, leaving):
-                    world.start(job, partition, placed, "backfill")
-                    return "started"
-                if reason:
-                    world.tell(job, reason)
-                    if not is_stopping:
-                        return ""
+            if start <= world.now:
+                outcome, placed = self.start_now(job, partition, free, placed)
+                if outcome in ("started", ""):
+                    return outcome
+                if outcome == "limited":
                     start = later or world.now + 500
                 else:
                     later = 0.0  # who leaves has its grace; the nodes are kept
@@ -269,3 +264,19 @@ class Cycle:
                 return ""
             reserve(self.table, nodes, begin, end)
             return "reserved"
+
+    def start_now(self, job: Job, partition: int, free: set[int], planned: Placed) -> tuple[str, Placed]:
+        """Start a job on nodes that are chosen anew: ``started``; else empty, ``limited`` or ``kept`` for it."""
+        world = self.world
+        forget_light(world, free)
+        found = choose_by_preempting(world, job, partition, free)
+        if found is None:
+            return "", planned
+        placed, leaving = found
+        if reason := before_choosing(world, job, partition) or after_choosing(world, job, partition, placed):
+            world.tell(job, reason)
+            return "limited" if world.parameter("assoc_limit_stop") else "", placed
+        if not stop(world, leaving):
+            return "kept", placed
+        world.start(job, partition, placed, "backfill")
+        return "started", placed

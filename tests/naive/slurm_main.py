@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from tests.naive.slurm_limits import after_choosing, as_asked, before_choosing
+from tests.naive.slurm_nodes import forget_light, note_refused
 from tests.naive.slurm_preemption import choose_by_preempting, stop
 from tests.naive.slurm_priority import entries
 from tests.naive.slurm_world import Job, World
@@ -57,8 +58,10 @@ def work_pass(world: World, is_full: bool) -> None:
             return reason
         if len(allowed & world.nodes_of(partition)) < job.min_nodes:
             return finds_none(job, partition)
+        forget_light(world, world.nodes_of(partition) & job.nodes_allowed)
         found = choose_by_preempting(world, job, partition, allowed)
         if found is None:
+            note_refused(world, job, partition)
             if reason := after_choosing(world, job, partition, as_asked(job)):
                 if world.parameter("assoc_limit_stop"):
                     fail(partition)

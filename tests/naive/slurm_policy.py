@@ -13,6 +13,7 @@ from swftools.simulator.slurm.asked import SlurmJobs
 from tests.naive.slurm_alone import why_never
 from tests.naive.slurm_backfill import Cycle
 from tests.naive.slurm_main import work_pass
+from tests.naive.slurm_nodes import forget_light, note_refused
 from tests.naive.slurm_preemption import end_run
 from tests.naive.slurm_priority import begin_usage, calculate_fair_share, calculate_priority, work_period
 from tests.naive.slurm_world import World, jobs_of
@@ -145,5 +146,7 @@ def take_events(world: World, time: float) -> bool:
             world.now, world.time = math.floor(job.eligible), job.eligible
             world.coming.remove(job)
             world.waiting.append(job)
+            forget_light(world, world.nodes_of(job.partitions[0]) & job.nodes_allowed)
+            note_refused(world, job, job.partitions[0])
             calculate_priority(world, job, is_new=True)
             world.tell(job, "Priority")

@@ -96,6 +96,7 @@ class World:
     """The machine and its queue at an instant.
 
     ``now`` is the controller's clock, whole s, ``time`` the instant, ``origin`` second 0 in seconds since 1970.
+    ``light``: how light nodes are by the last test of a job with GPUs.
     """
 
     site: SlurmSite
@@ -111,6 +112,7 @@ class World:
     reasons: list[tuple[int, float, str]] = field(default_factory=list)
     is_asked: bool = False
     last_period: float = 0
+    light: dict[int, int] = field(default_factory=dict)
     fair_share: dict[int, float] = field(default_factory=dict)
     effective: dict[int, float] = field(default_factory=dict)
     used_by_association: dict[int, Amounts] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from swftools.parameters.choices import FOLLOW
 from swftools.parameters.run_option_table import RunOptions
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.choosing import choose_nodes
+from swftools.simulator.slurm.lightness import forget_light
 from swftools.simulator.slurm.limits import LACKS, NONE, why_not_after, why_not_before
 from swftools.simulator.slurm.memory import slurm_memory
 from swftools.simulator.slurm.reasons import REASON_NAMES
@@ -54,6 +55,7 @@ def why_not_alone(given: Given, state: Dynamic, job: int, partition: int) -> int
         state.available[word] = given.partition_bits[partition * words + word]
         if given.nodes_allowed[job] != UNKNOWN:
             state.available[word] &= given.set_bits[given.nodes_allowed[job] * words + word]
+    forget_light(given, state, job, partition)
     count = choose_nodes(given, state, job, partition, state.available, state.now)
     if count == 0:
         return LACKS

@@ -13,6 +13,8 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.absence import keep_off_reserved
+from swftools.simulator.slurm.choosing import choose_nodes
+from swftools.simulator.slurm.lightness import forget_light_of
 from swftools.simulator.slurm.limits import (
     LACKS,
     NONE,
@@ -38,6 +40,7 @@ from swftools.simulator.slurm.state import (
     BF_TESTS,
     BF_WINDOW,
     ENTRIES,
+    KEEPS_LIGHT,
     LEFT_OUT,
     LIMIT_STOPS,
     NO_ARRAYS,
@@ -230,6 +233,8 @@ def try_now(
     ``KEEPS``: its nodes are kept for it, as running jobs leave them soon; ``LATER``: a limit keeps it back for a while.
     """
     count = choose_now(given, state, job, partition, now)
+    if count == 0:
+        return NOWHERE
     reason = why_not_before(given, state, job, partition)
     if reason == NONE:
         reason = why_not_after(given, state, job, partition)
@@ -257,13 +262,21 @@ def may_plan(given: Given, state: Dynamic, machine: Machine, job: int, partition
 def choose_now(given: Given, state: Dynamic, job: int, partition: int, now: float) -> int:
     """Choose the nodes again on which a job is to start now, as running ones go if it must be; return how many."""
     words, count = state.counts[WORDS], count_nodes(state.picked, 0, state.counts[WORDS])
-    if state.counts[VICTIMS] > 0:
-        count = choose_by_preempting(given, state, job, partition, state.available, now)
+    goes, keeps_light = state.counts[VICTIMS] > 0, given.number[KEEPS_LIGHT] > 0.0
+    if goes or keeps_light:
+        forget_light_of(given, state, state.available)
+        state.counts[VICTIMS] = count = 0
+        if keeps_light:
+            count = choose_nodes(given, state, job, partition, state.available, state.now)
+        goes = count == 0
+        if goes:
+            count = choose_by_preempting(given, state, job, partition, state.available, now)
         for word in range(words):
             state.picked[word] = 0
         for i in range(count):
             put_node(state.picked, 0, state.chosen[i])
-        put_totals(given, state, job, partition, count, state.then)
+        if count > 0:
+            put_totals(given, state, job, partition, count, state.then if goes else state.now)
     return count
 
 

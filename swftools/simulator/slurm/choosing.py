@@ -3,31 +3,30 @@
 
 Without a topology runs of consecutive nodes are looked at: of the lightest the one with the fewest usable CPUs that
 suffices, else the largest, and so on for the rest; in it a job that fits on one node gets the one with the fewest CPUs
-that suffice. With a topology it is the smallest leaf of the tree that has enough nodes, else the largest and those near
-it. Each node gives what it has free, as far as it is needed; then tasks are placed: one on each node, and one more on
-each, round after round.
+that suffice. With a topology leaves of the tree are chosen by how many nodes they have (``leaves``). Each node gives
+what it has free, as far as it is needed; then tasks are placed: one on each node, and one more on each, round after
+round.
 """
 
 from __future__ import annotations
 
 from swftools.kernel import IntArray, kernel
+from swftools.simulator.slurm.leaves import choose_in_leaves
+from swftools.simulator.slurm.lightness import asks_gpus, note_light
 from swftools.simulator.slurm.state import (
     BEHIND_NODES,
     FIRST_NODE,
     HAS_TOPOLOGY,
     LEFT_OUT,
     NO_BEST_FIT,
-    NO_GPUS,
     USABLE_CORES,
     USABLE_NODES,
     Amounts,
     Dynamic,
     Given,
 )
+from swftools.simulator.slurm.taking import gpus_asked, key_of, most_nodes, share_of
 from swftools.simulator.slurm.usable import is_alone, look_at_nodes, tasks_on_each, wanted_of
-
-KEYS = 1 << 20
-"""Between two weights: more than the GPUs of a node."""
 
 
 @kernel(allocates=False)
@@ -37,6 +36,8 @@ def choose_nodes(given: Given, state: Dynamic, job: int, partition: int, allowed
     They are then in ``state.chosen``, with the CPUs that each may give in ``state.most``.
     """
     look_at_nodes(state, wanted_of(given, job, partition), allowed, amounts)
+    if asks_gpus(given, job):
+        note_light(given, state, job, partition, allowed, amounts)
     return choose_of_usable(given, state, job, partition, amounts)
 
 
@@ -117,39 +118,15 @@ def best_node(given: Given, state: Dynamic, first: int, behind: int, cores: int,
 
 
 @kernel(allocates=False)
-def share_of(given: Given, state: Dynamic, job: int, alone: bool, node: int, rest: int, taken: int) -> int:
-    """Return the most CPUs that a job may hold of a node, when so many more are sought."""
-    usable, per_task, each = state.usable[node], given.cpus_per_task[job], tasks_on_each(given, job)
-    if alone:
-        return usable
-    if each > 0:
-        return each * per_task
-    kept = max(given.min_nodes[job] - taken - 1, 0) * per_task
-    return min(usable, max(rest - kept, per_task))
-
-
-@kernel(allocates=False)
-def most_nodes(given: Given, job: int) -> int:
-    """Return how many nodes a job may have: as many as it has tasks, where it does not say it."""
-    return given.max_nodes[job] if given.max_nodes[job] > 0 else given.cpus[job] // given.cpus_per_task[job]
-
-
-@kernel(allocates=False)
-def key_of(given: Given, job: int, node: int, amounts: Amounts) -> int:
-    """Return by what nodes come first: their weight, then, if a job asks for GPUs in all, how many are free of them."""
-    return given.weight[node] * KEYS - min(amounts.gpus[node], given.gpus_in_all[job])
-
-
-@kernel(allocates=False)
-def find_runs(given: Given, state: Dynamic, job: int, amounts: Amounts) -> int:
+def find_runs(given: Given, state: Dynamic, amounts: Amounts) -> int:
     """Write down the runs of consecutive usable nodes of one key; return how many there are."""
     runs, node, many = 0, state.counts[FIRST_NODE], state.counts[BEHIND_NODES]
     while node < many:
         if state.usable[node] == 0:
             node += 1
             continue
-        first, cores, gpus, key = node, 0, 0, key_of(given, job, node, amounts)
-        while node < many and state.usable[node] > 0 and key_of(given, job, node, amounts) == key:
+        first, cores, gpus, key = node, 0, 0, key_of(given, state, node)
+        while node < many and state.usable[node] > 0 and key_of(given, state, node) == key:
             cores += state.usable[node]
             gpus += amounts.gpus[node]
             node += 1
@@ -185,7 +162,7 @@ def best_run(state: Dynamic, runs: int, rest: int, needed: int, gpus: int) -> in
 @kernel(allocates=False)
 def choose_in_runs(given: Given, state: Dynamic, job: int, alone: bool, amounts: Amounts) -> int:
     """Choose nodes of runs of consecutive nodes."""
-    runs, most = find_runs(given, state, job, amounts), most_nodes(given, job)
+    runs, most = find_runs(given, state, amounts), most_nodes(given, job)
     rest, missing, gpus, count = given.cpus[job], given.wanted[job], gpus_asked(given, job), 0
     while (rest > 0 or missing > 0 or gpus > 0) and count < most:
         best = best_run(state, runs, rest, missing + given.min_nodes[job] - given.wanted[job], gpus)
@@ -209,80 +186,6 @@ def choose_in_runs(given: Given, state: Dynamic, job: int, alone: bool, amounts:
             missing -= 1
             gpus -= amounts.gpus[node]
     return count if rest <= 0 and gpus <= 0 and count >= given.min_nodes[job] else 0
-
-
-@kernel(allocates=False)
-def gpus_asked(given: Given, job: int) -> int:
-    """Return the GPUs that a job asks for in all."""
-    return 0 if int(given.number[LEFT_OUT]) == NO_GPUS else given.gpus_in_all[job]
-
-
-@kernel(allocates=False)
-def choose_in_leaves(given: Given, state: Dynamic, job: int, alone: bool, amounts: Amounts) -> int:
-    """Choose nodes of leaves of the network: the smallest that has enough nodes, or the largest, then those near it."""
-    switches = len(given.parent)
-    for switch in range(switches):
-        state.leaf_nodes[switch] = 0
-    for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
-        if state.usable[node] > 0 and given.leaf[node] >= 0:
-            state.leaf_nodes[given.leaf[node]] += 1
-    rest, missing, gpus, count, first_leaf = given.cpus[job], given.wanted[job], gpus_asked(given, job), 0, -1
-    most = most_nodes(given, job)
-    while (rest > 0 or missing > 0 or gpus > 0) and count < most:
-        best = best_leaf(given, state, missing, first_leaf)
-        if best < 0:
-            break
-        if first_leaf < 0:
-            first_leaf = best
-        state.leaf_nodes[best] = 0
-        for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
-            if given.leaf[node] != best or state.usable[node] == 0:
-                continue
-            if not ((rest > 0 or missing > 0 or gpus > 0) and count < most):
-                break
-            share = share_of(given, state, job, alone, node, rest, count)
-            state.chosen[count], state.most[node] = node, share
-            count += 1
-            rest -= share
-            missing -= 1
-            gpus -= amounts.gpus[node]
-    return count if rest <= 0 and gpus <= 0 and count >= given.min_nodes[job] else 0
-
-
-@kernel(allocates=False)
-def best_leaf(given: Given, state: Dynamic, missing: int, first_leaf: int) -> int:
-    """Return the leaf, near the first one if there is one, with the fewest nodes that suffice, else the most; or -1."""
-    best, is_enough, best_way = -1, False, 0
-    for leaf in range(len(given.parent)):
-        nodes = state.leaf_nodes[leaf]
-        if nodes == 0:
-            continue
-        suffices, way = nodes >= missing, 0 if first_leaf < 0 else way_up(given, first_leaf, leaf)
-        is_better = best < 0 or way < best_way
-        if not is_better and way == best_way:
-            if suffices and is_enough:
-                is_better = nodes < state.leaf_nodes[best]
-            elif suffices or is_enough:
-                is_better = suffices
-            else:
-                is_better = nodes > state.leaf_nodes[best]
-        if is_better:
-            best, is_enough, best_way = leaf, suffices, way
-    return best
-
-
-@kernel(allocates=False)
-def way_up(given: Given, leaf: int, other: int) -> int:
-    """Return how high the lowest switch is that is above two leaves; more than any where there is none."""
-    switch = leaf
-    while switch >= 0:
-        above = other
-        while above >= 0:
-            if above == switch:
-                return given.height[switch]
-            above = given.parent[above]
-        switch = given.parent[switch]
-    return len(given.height)
 
 
 @kernel(allocates=False)

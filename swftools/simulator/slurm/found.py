@@ -15,12 +15,14 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
+from swftools.simulator.slurm.lightness import mark_light
 from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS
 from swftools.simulator.slurm.state import (
     BITS,
     CHANGES,
     FIRST_FROM,
     IS_CUT,
+    LIGHT,
     NOT_BEFORE,
     PREEMPTS_BY,
     RESOURCES,
@@ -52,7 +54,7 @@ def slot_if_kept(given: Given, state: Dynamic, job: int, partition: int, now: fl
         return UNKNOWN
     if state.counts[RUNNERS] > 0 and state.limit_end[state.runner[0]] <= now:
         return UNKNOWN
-    mixed = given.shape[job] * len(given.tier) + partition
+    mixed = given.shape[job] * len(given.tier) + partition + mark_light(given, state)
     for word in range(state.counts[WORDS]):
         mixed ^= state.available[word]
         mixed = ((mixed & _LOW) * _FIRST_FACTOR) ^ ((mixed >> _HALF) * _SECOND_FACTOR)
@@ -66,6 +68,8 @@ def is_kept(given: Given, state: Dynamic, slot: int, job: int, partition: int) -
     if changes - state.found_after[slot] > CHANGES or state.found_after[slot] == UNKNOWN:
         return False
     if state.found_shape[slot] != given.shape[job] or state.found_in[slot] != partition:
+        return False
+    if state.found_light[slot] != state.counts[LIGHT]:
         return False
     for word in range(words):
         if state.found_sets[2 * slot * words + word] != state.available[word]:
@@ -113,6 +117,7 @@ def note_found(given: Given, state: Dynamic, slot: int, job: int, partition: int
     for place in range(SPANS):
         state.found_spans[SPANS * slot + place] = state.clock[FIRST_FROM + place]
     state.found_shape[slot], state.found_in[slot] = given.shape[job], partition
+    state.found_light[slot] = state.counts[LIGHT]
     copy_set(state.available, 0, state.found_sets, 2 * slot * words, words)
     copy_set(state.picked, 0, state.found_sets, (2 * slot + 1) * words, words)
     for resource in range(RESOURCES):

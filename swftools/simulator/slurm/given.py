@@ -22,9 +22,10 @@ from swftools.simulator.slurm.holders import (
     single_limits,
     weights_of,
 )
+from swftools.simulator.slurm.lightness import keeps_light
 from swftools.simulator.slurm.numbers import numbers_of
 from swftools.simulator.slurm.setting import Setting
-from swftools.simulator.slurm.state import BACKFILL, BITS, UNKNOWN, Given
+from swftools.simulator.slurm.state import BACKFILL, BITS, KEEPS_LIGHT, UNKNOWN, Given
 
 _OF_SHAPE = (
     *("cpus", "cpus_per_task", "min_nodes", "max_nodes", "tasks_per_node", "memory_per_cpu", "memory_per_node"),
@@ -72,8 +73,10 @@ def given_of(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -
     def of_job(column: Any, dtype: Any = np.int64) -> Any:
         return np.ascontiguousarray(np.asarray(column)[row], dtype)
 
+    numbers = numbers_of(site, setting, parameters)
+    numbers[KEEPS_LIGHT] = keeps_light(table, asked, row)
     return Given(
-        number=numbers_of(site, setting, parameters),
+        number=numbers,
         cpus=of_job(asked.cpus),
         cpus_per_task=of_job(asked.cpus_per_task),
         min_nodes=of_job(asked.min_nodes),

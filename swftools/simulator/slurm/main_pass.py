@@ -10,6 +10,7 @@ from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.absence import keep_off_reserved
 from swftools.simulator.slurm.choosing import choose_nodes
+from swftools.simulator.slurm.lightness import forget_light, note_refused
 from swftools.simulator.slurm.limits import (
     BEHIND,
     LACKS,
@@ -109,9 +110,12 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         now = np.floor(machine.clock[NOW])
         keep_off_reserved(given, state, job, now, now + given.limit[job], now)
         state.counts[VICTIMS] = 0
+        forget_light(given, state, job, partition)
         count = choose_nodes(given, state, job, partition, state.available, state.now)
         if count == 0:
             count = choose_by_preempting(given, state, job, partition, state.available, now)
+        if count == 0:
+            note_refused(given, state, job, partition)
         if count > 0:
             amounts = state.then if state.counts[VICTIMS] > 0 else state.now
             put_totals(given, state, job, partition, count, amounts)

@@ -12,6 +12,7 @@ from swftools.simulator.machine.views import fits
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.fair_share import find_user
 from swftools.simulator.slurm.holding import ask_in_plan
+from swftools.simulator.slurm.lightness import forget_light, note_refused
 from swftools.simulator.slurm.limits import BEHIND
 from swftools.simulator.slurm.starting import ask_main, set_reason
 from swftools.simulator.slurm.state import (
@@ -122,6 +123,9 @@ def add_job(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     state.eligible[job] = machine.clock[NOW]
     ask_main(given, state, machine)
     set_reason(state, machine, job, BEHIND)
+    first = given.partition[given.first_partition[job]]
+    forget_light(given, state, job, first)  # when it comes it is asked whether it could ever run there
+    note_refused(given, state, job, first)
     for i in range(given.first_partition[job], given.first_partition[job + 1]):
         partition = given.partition[i]
         priority = priority_of(given, state, job, partition, np.floor(machine.clock[NOW]), True)

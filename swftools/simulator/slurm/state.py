@@ -38,10 +38,11 @@ UNKNOWN = -1
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
 (HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN) = range(43, 52)
-(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, NUMBERS) = range(52, 56)
+(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, NUMBERS) = range(52, 57)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
 of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``;
-``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in."""
+``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in; ``KEEPS_LIGHT``: whether tests of jobs with GPUs
+matter to others."""
 
 MECHANISMS = (
     *("nothing", "multifactor", "fair-share", "main", "backfill", "exclusive", "tiers", "memory"),
@@ -179,7 +180,7 @@ class Amounts(NamedTuple):
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
 (REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
 (STARTS_AND_ENDS, IS_COPIED, USABLE_NODES, USABLE_CORES, GIVEN_BACK, FIRST_NODE, BEHIND_NODES) = range(17, 24)
-(ORDER, NEXT_CYCLE, IS_CUT, COUNTS) = range(24, 28)
+(ORDER, NEXT_CYCLE, IS_CUT, LIGHT, COUNTS) = range(24, 29)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
@@ -187,7 +188,7 @@ start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free 
 ``then`` is as ``now``; ``USABLE_NODES``, ``USABLE_CORES``: what ``free_cores`` has in all; ``FIRST_NODE``,
 ``BEHIND_NODES``: the nodes that were looked at are among these. ``ORDER``: in which order of an instant's events a pass
 is tried; ``NEXT_CYCLE``: the next cycle that a log shows. ``IS_CUT``: whether nothing was found but
-before when a job cannot start."""
+before when a job cannot start. ``LIGHT``: a number for how light the available nodes are."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
 FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLOCKS = range(8, 14)
@@ -280,7 +281,10 @@ class Dynamic(NamedTuple):
     run_gpus: IntArray
     run_key: IntArray
     leaf_nodes: IntArray
-    leaf_cores: IntArray
+    leaf_way: IntArray
+    leaf_taken: IntArray
+    light: IntArray
+    lit: IntArray
     failed: IntArray
     tested: IntArray
     tested_user: IntArray
@@ -291,6 +295,7 @@ class Dynamic(NamedTuple):
     found_after: IntArray
     found_shape: IntArray
     found_in: IntArray
+    found_light: IntArray
     found_begin: FloatArray
     found_spans: FloatArray
     found_not_before: FloatArray

@@ -9,6 +9,7 @@ from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import are_many, choose_of_usable
 from swftools.simulator.slurm.found import AT_ONCE, is_kept, note_found, recall, slot_if_kept
 from swftools.simulator.slurm.holding import give_back
+from swftools.simulator.slurm.lightness import asks_gpus, note_light, stays_light
 from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.state import (
     BF_LINEAR,
@@ -57,7 +58,10 @@ def will_run(
     ``state.picked`` are its nodes then, and ``state.resources`` what it would hold of them.
     """
     is_later = given.number[VERSION] >= FIRST_FROM_THEN_ON and earliest > now
-    slot = UNKNOWN if only_now or is_later else slot_if_kept(given, state, job, partition, now)
+    leaves_light = stays_light(given, job)
+    if leaves_light:  # each test of it counts for others, so it is made
+        latest = np.inf
+    slot = UNKNOWN if only_now or is_later or leaves_light else slot_if_kept(given, state, job, partition, now)
     if slot != UNKNOWN and is_kept(given, state, slot, job, partition):
         if state.found_not_before[slot] > latest:
             return state.found_not_before[slot]
@@ -276,6 +280,8 @@ def can_run(given: Given, state: Dynamic, job: int, partition: int, amounts: Amo
 @kernel(allocates=False)
 def pick_of_usable(given: Given, state: Dynamic, job: int, partition: int, amounts: Amounts) -> bool:
     """Whether the nodes that were looked at suffice for a job; then they are picked."""
+    if asks_gpus(given, job):
+        note_light(given, state, job, partition, state.available, amounts)
     count = choose_of_usable(given, state, job, partition, amounts)
     if count == 0:
         return False

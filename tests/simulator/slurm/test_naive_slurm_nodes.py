@@ -166,7 +166,7 @@ IN_A_TREE = [
     ("order of the leaves", "4 4 4 4 4 4 4", "", "6 2", "0:4 1:2"),
     ("a leaf with enough nodes", "4 4 4 4 4 4 4", "", "3 3", "2:1 3:1 4:1"),
     ("the leaf of most nodes, then the nearest with enough", "4 4 4 4 4 4 4", "", "5 5", "0:1 1:1 2:1 3:1 4:1"),
-    ("beyond the switch", "4 4 4 4 4 4 4", "", "6 6", "0:1 1:1 2:1 3:1 4:1 5:1"),
+    ("first below the switch that has enough", "4 4 4 4 4 4 4", "", "6 6", "0:1 2:1 3:1 4:1 5:1 6:1"),
     ("all leaves", "4 4 4 4 4 4 4", "", "26 .", "0:4 1:4 2:4 3:4 4:4 5:4 6:2"),
     ("no more than the most nodes", "1 4 4 4 4 4 4", "", "8 2", "5:4 6:4"),
     ("not enough", "4 4 4 4 4 4 4", "", "29 .", "-"),
@@ -175,7 +175,7 @@ IN_A_TREE = [
 
 @pytest.mark.parametrize("case", IN_A_TREE, ids=lambda case: case[0])
 def test_in_a_tree(case: tuple[str, str, str, str, str]) -> None:
-    """With a topology the leaf with the fewest nodes that suffice in number is taken, then those nearest to it."""
+    """With a topology the leaf with the fewest nodes that suffice in number is taken, then others, also by way."""
     _, cores, runs, asked, expected = case
     nodes = "cores / " + " / ".join(cores.split())
     world = draw_world(nodes, "p:0-6", f"job cpus nodes / A 1 . / B {asked}", switches=TREE)
