@@ -258,12 +258,14 @@ def goes_before(world: World, one: tuple[Job, int], other: tuple[Job, int]) -> b
     if may_preempt(world, other[0], one[0]):
         return False
 
-    def key(entry: tuple[Job, int]) -> tuple[float, ...]:
-        job, partition = entry
-        tier = world.table.partitions[partition].tier
-        return (-tier, -job.priority[partition], job.submit, job.row, job.partitions.index(partition))
+    return standing(world, one) < standing(world, other)
 
-    return key(one) < key(other)
+
+def standing(world: World, entry: tuple[Job, int]) -> tuple[float, ...]:
+    """Return by what entries stand in the queue of which none may preempt another."""
+    job, partition = entry
+    tier = world.table.partitions[partition].tier
+    return (-tier, -job.priority[partition], job.submit, job.row, job.partitions.index(partition))
 
 
 def merged(world: World, some: list[tuple[Job, int]]) -> list[tuple[Job, int]]:
@@ -279,6 +281,27 @@ def merged(world: World, some: list[tuple[Job, int]]) -> list[tuple[Job, int]]:
 
 
 def entries(world: World) -> list[tuple[Job, int]]:
-    """Return each waiting job in each of its partitions, in the order of the queue."""
-    jobs = sorted(world.waiting, key=lambda job: job.row)
-    return merged(world, [(job, partition) for job in jobs for partition in job.partitions])
+    """Return each waiting job in each of its partitions, in the order of the queue.
+
+    Of an array only the first task is sorted, the others stand behind it. It was made when it was submitted, or when
+    the last of its tasks started.
+    """
+    started: dict[int, float] = {}
+    for row, start in [
+        *((run.row, run.start) for run in world.runs),
+        *((job.row, job.start) for job in world.running),
+    ]:
+        array = next(job.array for job in world.jobs if job.row == row)
+        started[array] = max(start, started.get(array, -math.inf))
+
+    def made(job: Job) -> float:
+        return max(job.submit, started.get(job.array, -math.inf)) if job.array >= 0 else job.submit
+
+    groups: dict[tuple[int, int], list[tuple[Job, int]]] = {}
+    waiting = [(job, partition) for job in world.waiting for partition in job.partitions]
+    for job, partition in sorted(waiting, key=lambda entry: standing(world, entry)):
+        key = (job.array, partition) if job.array >= 0 else (-1 - job.row, partition)
+        groups.setdefault(key, []).append((job, partition))
+    behind = {tasks[0]: tasks for tasks in groups.values()}
+    first = sorted(behind, key=lambda entry: (made(entry[0]), entry[0].row, entry[0].partitions.index(entry[1])))
+    return [entry for task in merged(world, first) for entry in behind[task]]

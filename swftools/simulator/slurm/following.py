@@ -224,7 +224,7 @@ def start_what_is_logged(given: Given, state: Dynamic, machine: Machine, waits: 
     for i in range(many):
         put_on_its_nodes(given, state, machine, state.together[i])
         hold(given, state, machine, state.together[i], state.ran_in[state.together[i]], LOGGED)
-        start_for_good(state, machine, state.together[i])
+        start_for_good(given, state, machine, state.together[i])
     return next_start
 
 

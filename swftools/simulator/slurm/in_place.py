@@ -45,7 +45,7 @@ def put_in_place(given: Given, state: Dynamic, machine: Machine, job: int, parti
     state.began[job], state.started[job] = machine.clock[NOW], np.floor(given.logged_start[job])
     state.limit_end[job] = state.started[job] + given.limit[job]
     list_as_running(given, state, job, partition)
-    start_for_good(state, machine, job)
+    start_for_good(given, state, machine, job)
 
 
 @kernel(allocates=False)

@@ -3,7 +3,8 @@
 
 A job of QOS high may stand behind one of QOS normal, that one behind one of QOS low, and that one behind the first. So
 what comes out depends on how the queue is sorted. Slurm sorts it for each pass with the C library's ``qsort``, which
-halves and merges a list in the order in which jobs came; so is it done here, wherever it matters.
+halves and merges a list in the order in which jobs came; so is it done here, wherever it matters. The tasks of an array
+that wait are one entry there. It stands where its last task started, since it is made anew when one does.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.slurm.preempting import BY_QOS
 from swftools.simulator.slurm.queue import is_before, stands_first
-from swftools.simulator.slurm.state import ENTRIES, PREEMPTS_BY, UNKNOWN, Dynamic, Given
+from swftools.simulator.slurm.state import ENTRIES, LEFT_OUT, NO_ARRAYS, PREEMPTS_BY, UNKNOWN, Dynamic, Given
 
 
 @kernel(allocates=False)
@@ -24,11 +25,12 @@ def merge_queue(given: Given, state: Dynamic, machine: Machine) -> bool:
     for place in range(many):
         state.kept_job[place], state.kept_partition[place] = state.entry_job[place], state.entry_partition[place]
         state.kept_priority[place] = state.entry_priority[place]
-        if is_live(state, place):
+        if is_live(state, place) and not is_behind_its_array(given, state, place):
             state.line[live] = place
             live += 1
     merge_sort(given, state, machine, live, True)
     merge_sort(given, state, machine, live, False)
+    live = put_arrays_back(given, state, live)
     for place in range(many):  # who waits no more is looked over wherever it stands
         if not is_live(state, place):
             state.line[live] = place
@@ -53,6 +55,55 @@ def is_live(state: Dynamic, place: int) -> bool:
     """Whether an entry is of a job that waits."""
     job = state.entry_job[place]
     return state.is_on[job] == 0 and state.has_left[job] == 0
+
+
+@kernel(allocates=False)
+def array_at(given: Given, state: Dynamic, place: int) -> int:
+    """Return the array of an entry in its partition, as a place in ``state.last_task``; -1 if it is of none."""
+    array = given.array[state.entry_job[place]]
+    if array == UNKNOWN or int(given.number[LEFT_OUT]) == NO_ARRAYS:
+        return UNKNOWN
+    return array * len(given.tier) + state.entry_partition[place]
+
+
+@kernel(allocates=False)
+def is_behind_its_array(given: Given, state: Dynamic, place: int) -> bool:
+    """Whether an entry is of an array that has one already; it is noted behind that."""
+    of_array = array_at(given, state, place)
+    state.next_task[place] = UNKNOWN
+    if of_array == UNKNOWN:
+        return False
+    last = state.last_task[of_array]
+    state.last_task[of_array] = place
+    if last != UNKNOWN:
+        state.next_task[last] = place
+    return last != UNKNOWN
+
+
+@kernel(allocates=False)
+def put_arrays_back(given: Given, state: Dynamic, many: int) -> int:
+    """Put the other tasks of arrays behind their first ones in ``state.line``; return how many entries it has then."""
+    live = 0
+    for i in range(many):
+        place = state.line[i]
+        while place != UNKNOWN:
+            state.merged[live] = place
+            live += 1
+            place = state.next_task[place]
+    for i in range(live):
+        place = state.merged[i]
+        state.line[i] = place
+        of_array = array_at(given, state, place)
+        if of_array != UNKNOWN:
+            state.last_task[of_array] = UNKNOWN
+    return live
+
+
+@kernel(allocates=False)
+def made_at(given: Given, state: Dynamic, machine: Machine, job: int) -> float:
+    """Return when the entry of a job was made: when it was submitted, or the last task of its array started."""
+    made, array = machine.requests.submit_time[job], given.array[job]
+    return made if array == UNKNOWN else max(made, state.split_time[array])
 
 
 @kernel(allocates=False)
@@ -101,7 +152,7 @@ def merge(given: Given, state: Dynamic, machine: Machine, first: int, half: int,
         takes_one = other >= first + size
         if not takes_one and one < first + half:
             if by_number:
-                takes_one = not came_first(given, state, line[other], line[one])
+                takes_one = not came_first(given, state, machine, line[other], line[one])
             else:
                 takes_one = not goes_before(given, state, machine, line[other], line[one])
         if takes_one:
@@ -121,9 +172,12 @@ def copy(source: IntArray, target: IntArray, first: int, size: int) -> None:
 
 
 @kernel(allocates=False)
-def came_first(given: Given, state: Dynamic, one: int, other: int) -> bool:
-    """Whether an entry came before another one: by their jobs, then in the order of a job's partitions."""
+def came_first(given: Given, state: Dynamic, machine: Machine, one: int, other: int) -> bool:
+    """Whether an entry was made before another one, then by their jobs, then in the order of a job's partitions."""
     job, theirs = state.kept_job[one], state.kept_job[other]
+    made, later = made_at(given, state, machine, job), made_at(given, state, machine, theirs)
+    if made != later:
+        return made < later
     if job != theirs:
         return job < theirs
     return stands_first(given, job, state.kept_partition[one], state.kept_partition[other])

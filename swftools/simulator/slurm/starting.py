@@ -27,6 +27,7 @@ from swftools.simulator.slurm.state import (
     RUNNERS,
     STARTS_AND_ENDS,
     TICK,
+    UNKNOWN,
     WORDS,
     Dynamic,
     Given,
@@ -62,12 +63,14 @@ def begin_on_chosen(
     hold(given, state, machine, job, partition, by)
     state.ran_priority[job] = priority
     if not follows:
-        start_for_good(state, machine, job)
+        start_for_good(given, state, machine, job)
 
 
 @kernel(allocates=False)
-def start_for_good(state: Dynamic, machine: Machine, job: int) -> None:
+def start_for_good(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     """Start a job that holds its nodes."""
+    if given.array[job] != UNKNOWN:
+        state.split_time[given.array[job]] = machine.clock[NOW]
     state.counts[DEAD] += 1
     state.counts[CHANGED] = 1
     start(machine, job)
