@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tests.naive.slurm_limits import after_choosing, before_choosing
-from tests.naive.slurm_main import is_low, is_young, reaches_array_limit
+from tests.naive.slurm_main import is_low, is_young
 from tests.naive.slurm_nodes import choose, forget_light
 from tests.naive.slurm_preemption import choose_by_preempting, preemptable, stop
-from tests.naive.slurm_priority import entries
+from tests.naive.slurm_priority import entries, reaches_array_limit
 from tests.naive.slurm_world import Job, Placed, World
 
 WINDOW = 30

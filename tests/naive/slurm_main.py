@@ -8,14 +8,8 @@ import math
 from tests.naive.slurm_limits import after_choosing, as_asked, before_choosing
 from tests.naive.slurm_nodes import forget_light, note_refused
 from tests.naive.slurm_preemption import choose_by_preempting, stop
-from tests.naive.slurm_priority import entries
+from tests.naive.slurm_priority import entries, reaches_array_limit
 from tests.naive.slurm_world import Job, World
-
-
-def reaches_array_limit(world: World, job: Job) -> bool:
-    """Whether as many tasks of its array run as may at once."""
-    running = sum(each.array == job.array for each in world.running)
-    return job.array >= 0 and job.array_limit > 0 and running >= job.array_limit
 
 
 def is_low(world: World, job: Job, partition: int) -> bool:

@@ -284,7 +284,7 @@ def entries(world: World) -> list[tuple[Job, int]]:
     """Return each waiting job in each of its partitions, in the order of the queue.
 
     Of an array only the first task is sorted, the others stand behind it. It was made when it was submitted, or when
-    the last of its tasks started.
+    the last of its tasks started. While it runs as many as it may it is not there; here it comes last.
     """
     started: dict[int, float] = {}
     for row, start in [
@@ -297,11 +297,22 @@ def entries(world: World) -> list[tuple[Job, int]]:
     def made(job: Job) -> float:
         return max(job.submit, started.get(job.array, -math.inf)) if job.array >= 0 else job.submit
 
+    everybody = [(job, partition) for job in world.waiting for partition in job.partitions]
+    everybody.sort(key=lambda entry: standing(world, entry))
+    there = [entry for entry in everybody if not reaches_array_limit(world, entry[0])]
+    if not any(may_preempt(world, other[0], one[0]) for place, one in enumerate(there) for other in there[place:]):
+        return everybody
     groups: dict[tuple[int, int], list[tuple[Job, int]]] = {}
-    waiting = [(job, partition) for job in world.waiting for partition in job.partitions]
-    for job, partition in sorted(waiting, key=lambda entry: standing(world, entry)):
+    for job, partition in there:
         key = (job.array, partition) if job.array >= 0 else (-1 - job.row, partition)
         groups.setdefault(key, []).append((job, partition))
     behind = {tasks[0]: tasks for tasks in groups.values()}
     first = sorted(behind, key=lambda entry: (made(entry[0]), entry[0].row, entry[0].partitions.index(entry[1])))
-    return [entry for task in merged(world, first) for entry in behind[task]]
+    found = [entry for task in merged(world, first) for entry in behind[task]]
+    return found + [entry for entry in everybody if entry not in there]
+
+
+def reaches_array_limit(world: World, job: Job) -> bool:
+    """Whether as many tasks of its array run as may at once."""
+    running = sum(each.array == job.array for each in world.running)
+    return job.array >= 0 and job.array_limit > 0 and running >= job.array_limit

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import Machine
+from swftools.simulator.slurm.limits import reaches_array_limit
 from swftools.simulator.slurm.preempting import BY_QOS
 from swftools.simulator.slurm.queue import is_before, stands_first
 from swftools.simulator.slurm.state import ENTRIES, LEFT_OUT, NO_ARRAYS, PREEMPTS_BY, UNKNOWN, Dynamic, Given
@@ -25,14 +26,14 @@ def merge_queue(given: Given, state: Dynamic, machine: Machine) -> bool:
     for place in range(many):
         state.kept_job[place], state.kept_partition[place] = state.entry_job[place], state.entry_partition[place]
         state.kept_priority[place] = state.entry_priority[place]
-        if is_live(state, place) and not is_behind_its_array(given, state, place):
+        if is_live(given, state, place) and not is_behind_its_array(given, state, place):
             state.line[live] = place
             live += 1
     merge_sort(given, state, machine, live, True)
     merge_sort(given, state, machine, live, False)
     live = put_arrays_back(given, state, live)
     for place in range(many):  # who waits no more is looked over wherever it stands
-        if not is_live(state, place):
+        if not is_live(given, state, place):
             state.line[live] = place
             live += 1
     for place in range(many):
@@ -51,10 +52,13 @@ def put_back(state: Dynamic) -> None:
 
 
 @kernel(allocates=False)
-def is_live(state: Dynamic, place: int) -> bool:
-    """Whether an entry is of a job that waits."""
+def is_live(given: Given, state: Dynamic, place: int) -> bool:
+    """Whether an entry is of a job that waits; as long as its array runs as many tasks as it may it is not there."""
     job = state.entry_job[place]
-    return state.is_on[job] == 0 and state.has_left[job] == 0
+    if state.is_on[job] != 0 or state.has_left[job] != 0:
+        return False
+    is_task = given.array[job] != UNKNOWN and int(given.number[LEFT_OUT]) != NO_ARRAYS
+    return not (is_task and reaches_array_limit(given, state, job))
 
 
 @kernel(allocates=False)
@@ -114,7 +118,7 @@ def has_preemptor_behind(given: Given, state: Dynamic) -> bool:
         state.seen_qos[qos] = 0
     for place in range(state.counts[ENTRIES]):
         own = given.qos[state.entry_job[place]]
-        if own == UNKNOWN or not is_live(state, place):
+        if own == UNKNOWN or not is_live(given, state, place):
             continue
         for qos in range(many):
             if state.seen_qos[qos] != 0 and given.preempts[own * many + qos] != 0:
