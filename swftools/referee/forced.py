@@ -72,7 +72,7 @@ class ForcedRun:
             trace,
             POLICY,
             None,
-            RunOptions(cancelled="end-at-once", dependencies="ignore"),
+            RunOptions(cancelled="end-at-once", dependencies="ignore", overrun="run-on"),
             compiled=compiled,
             machine=table,
             parameters=parameters,

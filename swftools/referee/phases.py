@@ -49,8 +49,8 @@ def waits_over_phases(
     for phase in range(phases):
         if told:
             told(phase)
-        options: dict[str, Any] = {"dependencies": "ignore", "phase": phase / phases, "compiled": compiled}
-        schedule = simulate(moved, POLICY, machine=table, **options).jobs
+        options: dict[str, Any] = {"dependencies": "ignore", "overrun": "run-on"}
+        schedule = simulate(moved, POLICY, machine=table, phase=phase / phases, compiled=compiled, **options).jobs
         own = pd.MultiIndex.from_frame(schedule[["job_number", "job_occurrence"]])
         waits[phase, keys.get_indexer(own)] = schedule["wait_time"]
     return waits

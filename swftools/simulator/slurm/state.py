@@ -208,8 +208,9 @@ class Dynamic(NamedTuple):
     association its ``fair_share``. ``past`` is what runs had that were stopped. The rest is room to work in: sets of
     nodes (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
     backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. ``kept`` is the queue's own order while
-    another one is in its place (``merging``); by array ``split_time``, when its last task started. ``found`` is what ``found.py`` keeps, ``changed`` who began to run or
-    stopped since.
+    another one is in its place (``merging``); by array ``split_time``, when its last task started. ``found`` is what
+    ``found.py`` keeps, ``changed`` who began to run or stopped since. By node ``light`` (``lightness``), in the set
+    ``lit`` where it is any.
     """
 
     counts: IntArray
