@@ -237,6 +237,7 @@ class Cycle:
                 if later and not is_now_only:
                     continue
                 return ""
+            job.has_time = True
             start, placed = max(found[0], earliest), found[1]
             if start <= world.now:
                 outcome, placed = self.start_now(job, partition, free, placed)

@@ -107,13 +107,21 @@ def after_choosing(world: World, job: Job, partition: int, placed: Placed) -> st
     return next(exceeded_after(world, job, partition, placed), "") if are_enforced(world) else ""
 
 
-def as_asked(job: Job) -> Placed:
-    """Return what a job asks for on as many nodes as it wants, which are alike; they are none of the machine's."""
+def as_asked(world: World, job: Job, partition: int) -> Placed:
+    """Return what a job asks for on as many nodes as it wants, which are alike; they are none of the machine's.
+
+    Of a job that has its nodes alone all cores count, those of the mean node of the partition, once backfill has found
+    a time for it.
+    """
     many = job.min_nodes if job.gpus else job.wanted_nodes
+    cpus = Fraction(job.cpus)
+    if job.has_time and world.is_alone(job, partition):
+        nodes = world.nodes_of(partition)
+        cpus = max(cpus, Fraction(many * sum(world.cores(node) for node in nodes), len(nodes)))
     memory = job.memory_per_cpu * job.cpus + job.memory_per_node * many
     gpus = job.gpus + job.gpus_per_node * many
     parts: list[dict[int, Any]] = [
-        {node: Fraction(amount, many) for node in range(many)} for amount in (job.cpus, memory, gpus)
+        {node: Fraction(amount, many) for node in range(many)} for amount in (cpus, memory, gpus)
     ]
     return Placed(*parts)
 

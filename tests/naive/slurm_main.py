@@ -56,7 +56,7 @@ def work_pass(world: World, is_full: bool) -> None:
         found = choose_by_preempting(world, job, partition, allowed)
         if found is None:
             note_refused(world, job, partition)
-            if reason := after_choosing(world, job, partition, as_asked(job)):
+            if reason := after_choosing(world, job, partition, as_asked(world, job, partition)):
                 if world.parameter("assoc_limit_stop"):
                     fail(partition)
                 return reason

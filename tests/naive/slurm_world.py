@@ -60,6 +60,7 @@ class Job:
     partition: int = -1
     placed: Placed | None = None
     stopped: str = ""
+    has_time: bool = False
 
     @property
     def tasks(self) -> int:

@@ -196,6 +196,7 @@ def look_at(
             if later > 0.0 and not only_now:
                 continue
             break
+        state.has_time[job] = 1
         begin, keeps = max(begin, earliest), False
         if begin <= now:
             became = try_now(given, state, machine, job, partition, priority, now)

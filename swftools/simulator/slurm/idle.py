@@ -71,6 +71,7 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         held_cores=whole(held),
         held_gpus=whole(held),
         is_on=whole(jobs),
+        has_time=whole(jobs),
         ran_in=whole(jobs, UNKNOWN),
         by=whole(jobs),
         trial=whole(2 * min(jobs, running) + 2),

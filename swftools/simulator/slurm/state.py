@@ -201,7 +201,8 @@ class Dynamic(NamedTuple):
 
     By job: since when it is ``eligible`` (s; NaN: not yet), ``held_count`` nodes from ``Given.first_held`` on among
     ``held_node``, ``held_cores`` and ``held_gpus``; in which partition it ran (``ran_in``), who started it (``by``),
-    when it ``began``, ``started`` as the controller counts it, and its limit ends (``limit_end``, s), its ``reason``.
+    when it ``began``, ``started`` as the controller counts it, and its limit ends (``limit_end``, s), its ``reason``;
+    whether backfill has found a time for it (``has_time``).
     ``pending`` lists jobs that were submitted and do not wait yet. Entries of the queue, in order: ``entry_job``,
     ``entry_partition``, ``entry_priority``. ``runner`` lists running jobs by the end of their limits, ``by_number`` by
     their numbers. By holder what it has ``used`` (resources x s, decayed), how many jobs run and what they hold; by
@@ -230,6 +231,7 @@ class Dynamic(NamedTuple):
     held_cores: IntArray
     held_gpus: IntArray
     is_on: IntArray
+    has_time: IntArray
     ran_in: IntArray
     by: IntArray
     trial: IntArray

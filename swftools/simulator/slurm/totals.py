@@ -7,6 +7,7 @@ from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import place_tasks
 from swftools.simulator.slurm.holding import ask_in_plan, bill, memory_on
 from swftools.simulator.slurm.state import CPU, GPUS, MEMORY, NODES, RESOURCES, Amounts, Dynamic, Given
+from swftools.simulator.slurm.usable import is_alone
 
 
 @kernel(allocates=False)
@@ -41,7 +42,16 @@ def put_totals(given: Given, state: Dynamic, job: int, partition: int, count: in
 
 @kernel(allocates=False)
 def put_asked(given: Given, state: Dynamic, job: int, partition: int) -> None:
-    """Write into ``state.resources`` what a job asks for, as if it had as many nodes as it wants, all alike."""
+    """Write into ``state.resources`` what a job asks for, as if it had as many nodes as it wants, all alike.
+
+    Of a job that is to have its nodes alone all of their CPUs count, as many as those of the partition have in the mean,
+    once backfill has found a time for it.
+    """
     ask_in_plan(given, state, job, partition, given.wanted[job])
+    if state.has_time[job] != 0 and is_alone(given, job, partition):
+        at = partition * RESOURCES
+        each = given.partition_totals[at + CPU] / given.partition_totals[at + NODES]
+        state.resources[CPU] = max(state.resources[CPU], given.wanted[job] * each)
+        bill(given, state, partition)
     for resource in range(RESOURCES):
         state.on_node[resource] = state.resources[resource] / given.wanted[job]
