@@ -240,7 +240,7 @@ class Cycle:
             job.has_time = True
             start, placed = max(found[0], earliest), found[1]
             if start <= world.now:
-                outcome, placed = self.start_now(job, partition, free, placed)
+                outcome, placed = self.start_now(job, partition, set(free), placed)
                 if outcome in ("started", ""):
                     return outcome
                 if outcome == "limited":
@@ -269,6 +269,7 @@ class Cycle:
     def start_now(self, job: Job, partition: int, free: set[int], planned: Placed) -> tuple[str, Placed]:
         """Start a job on nodes that are chosen anew: ``started``; else empty, ``limited`` or ``kept`` for it."""
         world = self.world
+        free -= set(world.cleaning)
         forget_light(world, free)
         found = choose_by_preempting(world, job, partition, free)
         if found is None:

@@ -25,7 +25,7 @@ def is_young(world: World, job: Job) -> bool:
 
 def work_pass(world: World, is_full: bool) -> None:
     """Start jobs in the order of the queue; unless the pass is a full one only its head is looked at."""
-    allowed = set(range(len(world.table)))
+    allowed = set(range(len(world.table))) - set(world.cleaning)
     failed: set[int] = set()
     refused: dict[tuple[int, int], str] = {}
     by_partition: dict[int, int] = {}

@@ -101,20 +101,22 @@ def simulate_slurm(
     limit: Sequence[float],
     eligible: Sequence[float] | None = None,
     phase: float = 0.0,
+    *,
     origin: float = 0.0,
+    completing: float = 0.0,
 ) -> World:
     """Simulate the jobs that can run to the end of the last; return the world then, with runs, jobs and reasons.
 
     Times are s, by row; run times are to be cut at limits before. Jobs are eligible when they are submitted or, if that
     is later, ready, unless it is said when. A job that could not start alone is left out. ``origin`` is second 0 since
-    1970.
+    1970; nodes clean up for ``completing`` s behind a job.
     """
     ready = list(submit) if eligible is None else list(eligible)
     if eligible is None and len(asked.ready_time):
         ready = [time if math.isnan(told) else float(told) for time, told in zip(submit, asked.ready_time, strict=True)]
     jobs = jobs_of(asked, len(table), list(submit), list(run), list(limit), ready)
     jobs = [job for job in jobs if not why_never(site, table, job)]
-    world = World(site, table, jobs, coming=list(jobs), origin=origin)
+    world = World(site, table, jobs, coming=list(jobs), origin=origin, completing=completing)
     base = float(math.floor(min(job.submit for job in jobs)))
     world.now = world.last_period = base
     begin_usage(world)
@@ -123,7 +125,10 @@ def simulate_slurm(
     number = quiet = 0
     while (world.coming or world.waiting or world.running) and quiet < GIVE_UP:
         happened = take_events(world, base + number + cycles.tick)
-        world.is_asked |= happened
+        clean = [node for node, until in world.cleaning.items() if until <= base + number + cycles.tick]
+        for node in clean:
+            del world.cleaning[node]
+        world.is_asked |= happened or bool(clean)
         quiet = 0 if happened or world.coming or world.running else quiet + 1
         cycles.work(number)
         number += 1

@@ -112,13 +112,15 @@ def stop(world: World, jobs: list[Job]) -> bool:
         if job.end <= world.time:
             end_run(world, job)
             world.is_asked = True
-    return not any(job in world.running for job in jobs)
+    return not any(job in world.running for job in jobs) and not (jobs and world.completing)
 
 
 def end_run(world: World, job: Job) -> None:
     """Let a run end; a job that was preempted before it was done may come back."""
     add_usage(world, job, math.floor(job.end))
     world.running.remove(job)
+    if world.completing:
+        world.cleaning |= dict.fromkeys(job.placed.cores, job.end + world.completing)
     is_done = job.end >= job.start + job.run
     how = "" if is_done else job.stopped
     world.runs.append(Run(job.row, job.start, job.end, job.where, job.by, job.partition, how))

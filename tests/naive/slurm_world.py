@@ -97,7 +97,8 @@ class World:
     """The machine and its queue at an instant.
 
     ``now`` is the controller's clock, whole s, ``time`` the instant, ``origin`` second 0 in seconds since 1970.
-    ``light``: how light nodes are by the last test of a job with GPUs.
+    ``light``: how light nodes are by the last test of a job with GPUs; ``cleaning``: until when they clean up behind a
+    job, as they do for ``completing`` s.
     """
 
     site: SlurmSite
@@ -106,6 +107,7 @@ class World:
     now: float = 0
     time: float = 0.0
     origin: float = 0.0
+    completing: float = 0.0
     coming: list[Job] = field(default_factory=list)
     waiting: list[Job] = field(default_factory=list)
     running: list[Job] = field(default_factory=list)
@@ -114,6 +116,7 @@ class World:
     is_asked: bool = False
     last_period: float = 0
     light: dict[int, int] = field(default_factory=dict)
+    cleaning: dict[int, float] = field(default_factory=dict)
     fair_share: dict[int, float] = field(default_factory=dict)
     effective: dict[int, float] = field(default_factory=dict)
     used_by_association: dict[int, Amounts] = field(default_factory=dict)

@@ -57,6 +57,8 @@ class SlurmParameters(Parameters):
         When cycles and periods begin, from 0 to below 1: each value is another run of the same Slurm.
     without : str
         A mechanism that is left out, to see what it explains; ``nothing``.
+    completing : float
+        s that nodes clean up behind a job (COMPLETING), in which nobody starts on them.
     bf_interval, bf_resolution, batch_sched_delay, sched_interval : float
         s.
     bf_window : float
@@ -71,6 +73,7 @@ class SlurmParameters(Parameters):
 
     phase: float = number(0.0, least=0.0, most=0.999)
     without: str = choice(*MECHANISMS)
+    completing: float = number(0.0, least=0.0, unit="s")
     bf_interval: float = _as_configured("s")
     bf_resolution: float = _as_configured("s")
     bf_window: float = _as_configured("min")

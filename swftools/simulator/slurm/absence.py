@@ -7,8 +7,8 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
+from swftools.simulator.slurm.asking import ask_main
 from swftools.simulator.slurm.preempting import stop_job
-from swftools.simulator.slurm.starting import ask_main
 from swftools.simulator.slurm.state import (
     BF_RESOLUTION,
     BITS,

@@ -14,6 +14,7 @@ from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.absence import keep_off_reserved
 from swftools.simulator.slurm.choosing import choose_nodes
+from swftools.simulator.slurm.cleaning import keep_off_cleaning
 from swftools.simulator.slurm.lightness import forget_light_of
 from swftools.simulator.slurm.limits import (
     LACKS,
@@ -39,6 +40,7 @@ from swftools.simulator.slurm.state import (
     BF_STARTS,
     BF_TESTS,
     BF_WINDOW,
+    CLEANS,
     ENTRIES,
     KEEPS_LIGHT,
     LEFT_OUT,
@@ -264,10 +266,11 @@ def choose_now(given: Given, state: Dynamic, job: int, partition: int, now: floa
     """Choose the nodes again on which a job is to start now, as running ones go if it must be; return how many."""
     words, count = state.counts[WORDS], count_nodes(state.picked, 0, state.counts[WORDS])
     goes, keeps_light = state.counts[VICTIMS] > 0, given.number[KEEPS_LIGHT] > 0.0
-    if goes or keeps_light:
+    if goes or keeps_light or state.counts[CLEANS] != 0:
+        keep_off_cleaning(state)
         forget_light_of(given, state, state.available)
         state.counts[VICTIMS] = count = 0
-        if keeps_light:
+        if keeps_light or not goes:
             count = choose_nodes(given, state, job, partition, state.available, state.now)
         goes = count == 0
         if goes:

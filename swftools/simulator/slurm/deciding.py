@@ -10,6 +10,7 @@ from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.verbs import wake_at
 from swftools.simulator.slurm.absence import let_leave, let_nodes_change, next_change
 from swftools.simulator.slurm.backfill import run_backfill
+from swftools.simulator.slurm.cleaning import let_be_clean
 from swftools.simulator.slurm.dues import (
     FULL_PASS,
     NO_PASS,
@@ -32,6 +33,8 @@ from swftools.simulator.slurm.state import (
     BF_INTERVAL,
     CALC_PERIOD,
     CHANGED,
+    CLEANS,
+    CLEANS_UNTIL,
     DELAY,
     ENTRIES,
     FIRST_PASS,
@@ -69,6 +72,7 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
         follow(given, state, machine)
         return
     note_ends(given, state, machine)
+    let_be_clean(given, state, machine, now)
     if int(given.number[PREEMPTS_BY]) != NOBODY_PREEMPTS:
         stop_doomed(given, state, machine)
     let_nodes_change(given, state, machine)
@@ -138,6 +142,8 @@ def wake_for_next(given: Given, state: Dynamic, machine: Machine, leave: float) 
         change = min(change, next_doom(state))
     if change < np.inf and counts[ENTRIES] + counts[RUNNERS] > 0:
         wake_at(machine, change)
+    if counts[CLEANS] != 0:
+        wake_at(machine, clock[CLEANS_UNTIL])
     if counts[ENTRIES] == 0:
         return
     tick = number[TICK]

@@ -10,7 +10,9 @@ from swftools.simulator.machine.state import ENDED, NOW, Machine
 from swftools.simulator.machine.verbs import start, wake_at
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.absence import let_leave, let_nodes_change, next_change
+from swftools.simulator.slurm.asking import ask_main
 from swftools.simulator.slurm.backfill import run_backfill
+from swftools.simulator.slurm.cleaning import let_be_clean
 from swftools.simulator.slurm.dues import (
     DEFAULT_PASS,
     FORCED_PASS,
@@ -24,11 +26,13 @@ from swftools.simulator.slurm.dues import (
 from swftools.simulator.slurm.holding import write_down
 from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.queue import note_arrivals
-from swftools.simulator.slurm.starting import ask_main, hold, let_go, list_as_running, note_ends, start_for_good
+from swftools.simulator.slurm.starting import hold, let_go, list_as_running, note_ends, start_for_good
 from swftools.simulator.slurm.state import (
     BACKFILL,
     BF_INTERVAL,
     CHANGED,
+    CLEANS,
+    CLEANS_UNTIL,
     ENTRIES,
     EVERY,
     HAS_BACKFILL,
@@ -82,6 +86,7 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
         due = FORCED_PASS
     state.counts[ORDER] = 0
     has_ends = machine.counts[ENDED] > 0
+    let_be_clean(given, state, machine, now)
     if has_ends:
         try_with_and_without(given, state, machine, due, is_due)
         note_ends(given, state, machine)
@@ -94,6 +99,9 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
     if is_due:
         clock[LAST_BACKFILL], state.counts[CHANGED] = whole, 0
     try_with_and_without(given, state, machine, due, is_due)
+    if has_ends and state.counts[CLEANS] != 0:  # nodes may be clean within the second, or not yet
+        let_be_clean(given, state, machine, np.floor(now) + 1.0)
+        try_with_and_without(given, state, machine, due, is_due)
     note_sure(state, now)
     if has_ends:  # the pass may have been before they ended
         ask_main(given, state, machine)
@@ -102,6 +110,8 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
         state.counts[ORDER] = NO_ORDER
         try_all(given, state, machine, NO_PASS, True)
         next_start = min(next_start, start_what_is_logged(given, state, machine, False))
+    if state.counts[CLEANS] != 0:
+        next_start = min(next_start, state.clock[CLEANS_UNTIL])
     if state.counts[ENTRIES] > 0:
         wake_at(machine, min(np.floor(now - number[TICK]) + 1.0 + number[TICK], next_start))
 

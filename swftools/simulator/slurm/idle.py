@@ -79,6 +79,8 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         now=amounts(),
         then=amounts(),
         up=up,
+        cleaning=whole(words),
+        clean_time=real(nodes),
         away=whole(nodes),
         has_left=whole(jobs),
         victim=whole(min(jobs, running) + 1),

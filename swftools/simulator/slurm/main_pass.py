@@ -40,7 +40,6 @@ from swftools.simulator.slurm.state import (
     WORDS,
     Dynamic,
     Given,
-    copy_set,
     count_nodes,
 )
 from swftools.simulator.slurm.totals import put_asked, put_totals
@@ -51,7 +50,8 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
     """Run a pass of the main scheduler."""
     words, number, partitions = state.counts[WORDS], given.number, len(given.tier)
     has_arrays = int(number[LEFT_OUT]) != NO_ARRAYS
-    copy_set(state.up, 0, state.allowed, 0, words)
+    for word in range(words):
+        state.allowed[word] = state.up[word] & ~state.cleaning[word]
     for partition in range(partitions):
         state.failed[partition] = state.tested[partition] = 0
     for place in range(len(state.refused)):

@@ -84,6 +84,7 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
         REORDERS=chosen["preempt_reorder_count"],
         EVERY=setting.logged.every if setting.logged is not None else 0.0,
         ORIGIN=setting.origin,
+        COMPLETING=own("completing", 0.0),
         LEFT_OUT=MECHANISMS.index(str(parameters.get("without", "nothing"))),
     )
     for name, resource in RESOURCE_PLACES.items():
@@ -106,4 +107,5 @@ def clock_of(number: FloatArray) -> FloatArray:
     clock[places.LAST_BACKFILL] = first((7 * phase) % 1.0 * interval) - interval
     clock[places.NEXT_CALC] = first((13 * phase) % 1.0 * period)
     clock[places.LAST_CALC] = begin
+    clock[places.CLEANS_UNTIL] = np.inf
     return clock

@@ -8,12 +8,15 @@ import numpy as np
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import KILL, NOW, Machine
 from swftools.simulator.machine.verbs import hold, preempt
+from swftools.simulator.slurm.asking import ask_main
 from swftools.simulator.slurm.choosing import choose_nodes
+from swftools.simulator.slurm.cleaning import note_cleaning
 from swftools.simulator.slurm.fair_share import use
 from swftools.simulator.slurm.holding import give_back
 from swftools.simulator.slurm.limits import BEGIN_TIME
-from swftools.simulator.slurm.starting import ask_main, let_go, set_reason
+from swftools.simulator.slurm.starting import let_go, set_reason
 from swftools.simulator.slurm.state import (
+    COMPLETING,
     FOLLOWS,
     IS_COPIED,
     LAST_CALC,
@@ -188,6 +191,7 @@ def stop_victims(given: Given, state: Dynamic, machine: Machine) -> bool:
         state.doom[job] = min(state.doom[job], now + grace)
         if state.doom[job] <= now:
             stop_job(given, state, machine, job, comes_back(given, state, job))
+            are_gone &= given.number[COMPLETING] <= 0.0  # its nodes clean up first
         else:
             are_gone = False
     state.counts[VICTIMS] = 0
@@ -235,6 +239,7 @@ def next_doom(state: Dynamic) -> float:
 def stop_job(given: Given, state: Dynamic, machine: Machine, job: int, comes_back: bool) -> None:
     """Stop a running job; all of its work is lost. It may start again after a while, or never."""
     use(given, state, job, np.floor(machine.clock[NOW]) - max(state.started[job], state.clock[LAST_CALC]))
+    note_cleaning(given, state, machine, job)
     keep_past(given, state, machine, job)
     let_go(given, state, job)
     state.by[job] = state.held_count[job] = 0

@@ -10,11 +10,12 @@ from swftools.simulator.machine.state import NOW, SUBMITTED, Machine
 from swftools.simulator.machine.verbs import start
 from swftools.simulator.machine.views import fits
 from swftools.simulator.machine.waiting_queue import is_waiting
+from swftools.simulator.slurm.asking import ask_main
 from swftools.simulator.slurm.fair_share import find_user
 from swftools.simulator.slurm.holding import ask_in_plan
 from swftools.simulator.slurm.lightness import forget_light, note_refused
 from swftools.simulator.slurm.limits import BEHIND
-from swftools.simulator.slurm.starting import ask_main, set_reason
+from swftools.simulator.slurm.starting import set_reason
 from swftools.simulator.slurm.state import (
     BEGIN,
     CPU,

@@ -8,25 +8,23 @@ import numpy as np
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import ENDED, NOW, Machine
 from swftools.simulator.machine.verbs import start
+from swftools.simulator.slurm.asking import ask_main
 from swftools.simulator.slurm.choosing import place_tasks
+from swftools.simulator.slurm.cleaning import note_cleaning
 from swftools.simulator.slurm.fair_share import use
 from swftools.simulator.slurm.holding import add_up, give_back, take, write_down
 from swftools.simulator.slurm.limits import count_job
 from swftools.simulator.slurm.state import (
-    ASKED_AT,
     CHANGED,
     CHANGES,
     DEAD,
     FOLLOWS,
     IS_COPIED,
     LAST_CALC,
-    LAST_TICK,
     LOST_REASONS,
-    MAIN_ASKED,
     REASONS,
     RUNNERS,
     STARTS_AND_ENDS,
-    TICK,
     UNKNOWN,
     WORDS,
     Dynamic,
@@ -150,6 +148,7 @@ def drop(some: IntArray, many: int, job: int) -> None:
 def note_end(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     """Let a job end that ran."""
     use(given, state, job, np.floor(machine.clock[NOW]) - max(state.started[job], state.clock[LAST_CALC]))
+    note_cleaning(given, state, machine, job)
     let_go(given, state, job)
     ask_main(given, state, machine)
 
@@ -166,13 +165,3 @@ def note_ends(given: Given, state: Dynamic, machine: Machine) -> None:
         last = job
         if state.is_on[job] != 0:
             note_end(given, state, machine, job)
-
-
-@kernel(allocates=False)
-def ask_main(given: Given, state: Dynamic, machine: Machine) -> None:
-    """Ask for a pass of the main scheduler, at the next tick that is not over."""
-    now, tick = machine.clock[NOW], given.number[TICK]
-    state.counts[CHANGED] = 1
-    if state.counts[MAIN_ASKED] == 0:
-        state.counts[MAIN_ASKED] = 1
-        state.clock[ASKED_AT] = np.ceil(now - tick) + (1.0 if state.clock[LAST_TICK] == now else 0.0)

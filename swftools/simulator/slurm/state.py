@@ -38,11 +38,11 @@ UNKNOWN = -1
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
 (HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN) = range(43, 52)
-(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, NUMBERS) = range(52, 57)
+(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, COMPLETING, NUMBERS) = range(52, 58)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
 of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``;
 ``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in; ``KEEPS_LIGHT``: whether tests of jobs with GPUs
-matter to others."""
+matter to others; ``COMPLETING``: s that nodes take to clean up behind a job."""
 
 MECHANISMS = (
     *("nothing", "multifactor", "fair-share", "main", "backfill", "exclusive", "tiers", "memory"),
@@ -180,7 +180,7 @@ class Amounts(NamedTuple):
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
 (REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
 (STARTS_AND_ENDS, IS_COPIED, USABLE_NODES, USABLE_CORES, GIVEN_BACK, FIRST_NODE, BEHIND_NODES) = range(17, 24)
-(ORDER, NEXT_CYCLE, IS_CUT, LIGHT, COUNTS) = range(24, 29)
+(ORDER, NEXT_CYCLE, IS_CUT, LIGHT, CLEANS, COUNTS) = range(24, 30)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
@@ -188,12 +188,14 @@ start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free 
 ``then`` is as ``now``; ``USABLE_NODES``, ``USABLE_CORES``: what ``free_cores`` has in all; ``FIRST_NODE``,
 ``BEHIND_NODES``: the nodes that were looked at are among these. ``ORDER``: in which order of an instant's events a pass
 is tried; ``NEXT_CYCLE``: the next cycle that a log shows. ``IS_CUT``: whether nothing was found but
-before when a job cannot start. ``LIGHT``: a number for how light the available nodes are."""
+before when a job cannot start. ``LIGHT``: a number for how light the available nodes are;
+``CLEANS``: whether any node cleans up."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
-FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLOCKS = range(8, 14)
+FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, CLOCKS = range(8, 15)
 """Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for; then two spans of
-ends of limits (``note_span`` of ``will_run``), and before which time a job cannot start."""
+ends of limits (``note_span`` of ``will_run``), before which time a job cannot start, and when the first node is clean
+of those that clean up."""
 
 
 class Dynamic(NamedTuple):
@@ -211,7 +213,7 @@ class Dynamic(NamedTuple):
     backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. ``kept`` is the queue's own order while
     another one is in its place (``merging``); by array ``split_time``, when its last task started. ``found`` is what
     ``found.py`` keeps, ``changed`` who began to run or stopped since. By node ``light`` (``lightness``), in the set
-    ``lit`` where it is any.
+    ``lit`` where it is any; ``clean_time``, when it is clean that is in the set ``cleaning``.
     """
 
     counts: IntArray
@@ -239,6 +241,8 @@ class Dynamic(NamedTuple):
     now: Amounts
     then: Amounts
     up: IntArray
+    cleaning: IntArray
+    clean_time: FloatArray
     away: IntArray
     has_left: IntArray
     victim: IntArray

@@ -44,8 +44,8 @@ def put_totals(given: Given, state: Dynamic, job: int, partition: int, count: in
 def put_asked(given: Given, state: Dynamic, job: int, partition: int) -> None:
     """Write into ``state.resources`` what a job asks for, as if it had as many nodes as it wants, all alike.
 
-    Of a job that is to have its nodes alone all of their CPUs count, as many as those of the partition have in the mean,
-    once backfill has found a time for it.
+    Of nodes that it is to have alone all CPUs count, as many as those of the partition have in the mean, once backfill
+    has found a time for it.
     """
     ask_in_plan(given, state, job, partition, given.wanted[job])
     if state.has_time[job] != 0 and is_alone(given, job, partition):

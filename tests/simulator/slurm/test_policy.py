@@ -88,17 +88,20 @@ def runs_of(schedule: swftools.Schedule) -> dict[int, list[tuple[Any, ...]]]:
     return found
 
 
-def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool | str) -> None:
+def check(
+    monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool | str, completing: float = 0.0
+) -> None:
     """Compare one site."""
     site, table = random_site(seed)
     site = ordered_by_qos(seed, site)
     table = replace(table, slurm=site)
     asked, times = random_jobs(seed, site, table, jobs)
     phase = phase_of(seed)
-    world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=phase, origin=ORIGIN)
+    own = {"phase": phase, "completing": completing}
+    world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, origin=ORIGIN, **own)
     names = [partition.name for partition in table.partitions]
     expected = {run.row: [(run.start, run.end, run.where, run.by, names[run.partition])] for run in world.runs}
-    schedule = schedule_of(monkeypatch, table, asked, times, phase=phase, compiled=compiled)
+    schedule = schedule_of(monkeypatch, table, asked, times, compiled=compiled, **own)
     assert runs_of(schedule) == expected, seed
     waits = schedule.notes["wait_reasons"]
     told = {row: [] for row in expected}
@@ -116,6 +119,13 @@ def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool 
 def test_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Some by day."""
     check(monkeypatch, seed, 40, compiled=False)
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize(("seed", "completing"), [(1, 0.5), (3, 7.0), (8, 1.0), (11, 40.0)])
+def test_nodes_that_clean_up_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int, completing: float) -> None:
+    """For less than a second, or for many."""
+    check(monkeypatch, seed, 40, compiled=False, completing=completing)
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
