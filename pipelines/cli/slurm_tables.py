@@ -42,7 +42,10 @@ def _wrapped(text: str) -> list[str]:
 
 def _scheduler(slurm: Slurm) -> str:
     """Return in a sentence which Slurm it is, and how it schedules."""
-    given = [f"{name}={each:g}" if isinstance(each, float) else name for name, each in slurm.scheduler.items()]
+    from swftools.machines.slurm_site import DEFAULTS
+
+    # Those that are not simulated are told by their names below.
+    given = [f"{name}={each:g}" for name, each in slurm.scheduler.items() if name in DEFAULTS]
     preempts = f", preemption by {slurm.preempt_type} ({slurm.preempt_mode})" if slurm.preempt_type != "none" else ""
     enforced = f", enforced: {', '.join(slurm.enforce)}" if slurm.enforce else ""
     told = f"; {len(slurm.switches):,} switches" if slurm.switches else ""

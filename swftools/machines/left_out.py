@@ -60,10 +60,19 @@ def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool) -> Iterat
     times = [part.name for part in partitions if part.default_time is not None]
     if times:
         yield f"times of jobs that request none: told, not simulated ({named(times)})"
-    memory = [part.name for part in partitions if part.max_memory_per_node]
-    if memory:
-        told = "by policy slurm only" if is_slurm else "told, not simulated"
-        yield f"the most memory that a job may ask for of a node: {told} ({named(memory)})"
+    for what, memory in (
+        (
+            "memory of a node for jobs that ask for none",
+            [part.name for part in partitions if part.default_memory_per_node],
+        ),
+        (
+            "the most memory that a job may ask for of a node",
+            [part.name for part in partitions if part.max_memory_per_node],
+        ),
+    ):
+        if memory:
+            told = "by policy slurm only" if is_slurm else "told, not simulated"
+            yield f"{what}: {told} ({named(memory)})"
     suspends = [part.name for part in partitions if part.preempt_mode == "suspend"]
     if suspends:
         yield f"PreemptMode suspend: not simulated, such jobs are not preempted ({named(suspends)})"

@@ -58,7 +58,6 @@ def test_what_a_configuration_says() -> None:
         "cores that Slurm keeps for the system are left out",
         "memory that Slurm keeps for the system is left out",
         "not modelled: generic resources besides GPUs: nvme",
-        "not modelled: default memory of a node: excl",
         "this Slurm does not count memory (CR_Core); simulations do, for jobs that ask for it",
     )
 
@@ -269,6 +268,8 @@ def test_lines_of_a_configuration(tmp_path: Path) -> None:
         "nodes of the future are left out: f[1-3]",
         "Include is not followed: gpus.conf",
         "taken for up, though it is DOWN: q",
+        "SelectType is not said: taken for select/cons_tres, which is usual since 23.11; of an older Slurm write "
+        "SelectType=select/linear, which gives each job whole nodes",
         "left out: partitions without nodes: empty",
         "no partition is said to be the default",
     )

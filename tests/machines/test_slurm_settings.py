@@ -113,6 +113,16 @@ def test_weights_without_a_type(tmp_path: Path) -> None:
     assert not site_of(site(tmp_path, "PriorityType=priority/basic\nPriorityWeightAge=5")).priority.is_multifactor
 
 
+def test_a_configuration_without_a_way_to_select(tmp_path: Path) -> None:
+    """What is taken for usual is told, as it was another before; its defaults are known, so that nothing lacks."""
+    told = "SelectType is not said: taken for select/cons_tres"
+    machine = site(tmp_path, "KillWait=30")
+    assert [told in note for note in machine.notes] == [True]
+    assert machine.with_slurm(version="23.11").notes == machine.notes
+    for text in ("SelectType=select/cons_res", "SelectTypeParameters=CR_Core_Memory"):
+        assert not any(told in note for note in site(tmp_path, text).notes)
+
+
 def test_whole_nodes(tmp_path: Path) -> None:
     """Of select/linear are among what is selected."""
     assert site_of(site(tmp_path, "SelectType=select/linear")).select == {"linear"}

@@ -76,6 +76,7 @@ def read_slurm_conf(text: str, name: str) -> Found:
             machine.add_away(_hosts(words[first], where), {"state": "DOWN"} | words)
         else:
             machine.set(words, where)
+    machine.note_usual()
 
     def nodes_of(item: str) -> list[str]:
         """Return the lists of hosts that stand for an item, which may be a set."""

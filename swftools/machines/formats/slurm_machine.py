@@ -29,6 +29,10 @@ from swftools.output.amounts import counted
 
 _SINCE = re.compile(r"\[[^\]@]*@([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+(?:[+-][0-9:]+)?)\]$")
 _FUTURE = "FUTURE"
+_SELECT_LACKS = (
+    "SelectType is not said: taken for select/cons_tres, which is usual since 23.11; of an older Slurm write "
+    "SelectType=select/linear, which gives each job whole nodes"
+)
 
 
 class SlurmMachine:
@@ -64,6 +68,11 @@ class SlurmMachine:
         """Take settings of the whole machine, which stand at a place."""
         self._settings.update(words)
         self._places.update(dict.fromkeys(words, where))
+
+    def note_usual(self) -> None:
+        """Keep what is taken for usual of settings that are all told, and was not always so."""
+        if not value_of(self._settings, "selecttype", "selecttypeparameters"):
+            self.note(_SELECT_LACKS)
 
     def add_nodes(self, names: Iterable[str], words: Words, where: str) -> None:
         """Take nodes that have the same; those of the future are not there."""
@@ -135,8 +144,8 @@ class SlurmMachine:
         part["min_nodes"] = whole(words, where, "minnodes")
         part["min_nodes"] *= part["min_nodes"] > 1
         part["max_nodes"], part["max_cores"] = whole(words, where, "maxnodes"), whole(words, where, "maxcpuspernode")
-        part["default_memory_per_core"] = self._memory(words, where, "default", "def")
-        part["max_memory_per_core"] = self._memory(words, where, "greatest", "max")
+        part["default_memory_per_core"] = _memory_of_core(words, where, "def")
+        part["max_memory_per_core"] = _memory_of_core(words, where, "max")
         shared = value_of(words, "oversubscribe", "shared").upper().partition(":")[0]
         part["exclusive"] = shared == "EXCLUSIVE"
         if value_of(words, "exclusiveuser").upper() == "YES":
@@ -159,13 +168,6 @@ class SlurmMachine:
         if state != "UP":
             self.note(f"taken for up, though it is {state[:20]}", name)
         self._partitions[name] = part
-
-    def _memory(self, words: Words, where: str, told: str, key: str) -> int | None:
-        """Return MB of each core, by default or at most; 0 where it is said of a node, None where it is not said."""
-        if whole(words, where, f"{key}mempernode"):
-            self.note(f"not modelled: {told} memory of a node", value_of(words, "partitionname"))
-            return 0
-        return whole(words, where, f"{key}mempercpu") or None
 
     def add_reservation(self, name: str, words: Words) -> None:
         """Take a reservation of whole nodes."""
@@ -262,6 +264,11 @@ class SlurmMachine:
         if "slurm_version" in self._places:
             self.places["slurm", "version"] = self._places["slurm_version"]
         return found
+
+
+def _memory_of_core(words: Words, where: str, key: str) -> int | None:
+    """Return MB of each core, by default or at most; 0 where it is said of a node, None where it is not said."""
+    return 0 if whole(words, where, f"{key}mempernode") else whole(words, where, f"{key}mempercpu") or None
 
 
 def _listed(names: list[str]) -> str:

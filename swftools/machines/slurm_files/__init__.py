@@ -59,11 +59,12 @@ def add_slurm_files(
         if wanted not in facts.told and not (wanted == ACCOUNTS and facts.by_shares):
             raise ParameterError(f"{name}: tells no {wanted}; give {source} as {given_as}")
         whole.add(facts, name)
+    has_settings = "slurm" in content
     slurm = content.setdefault("slurm", {})
     places = whole.into(slurm, threads)
     notes = [
         *whole.notes,
-        *([] if slurm.keys() - {"accounts", "qos", "switches", "not_simulated"} else [SETTINGS_LACK]),
+        *([] if has_settings else [SETTINGS_LACK]),
     ]
     content["notes"] = [*dict.fromkeys([*content.get("notes", []), *notes])]
     return places

@@ -68,6 +68,7 @@ def test_what_is_printed() -> None:
         "  GPUs of several types on a node are counted together (30c)\n"
         "  which accounts and QOS may use a partition: by policy slurm only (gpu)\n"
         "  which groups and users may use a partition: told, not simulated (excl)\n"
+        "  memory of a node for jobs that ask for none: by policy slurm only (excl)\n"
         "  1 outage of the moment: kept, not simulated\n"
         "  licences: not modelled (matlab 10, ansys 2)\n"
         "\n"
@@ -75,7 +76,6 @@ def test_what_is_printed() -> None:
         "  cores that Slurm keeps for the system are left out\n"
         "  memory that Slurm keeps for the system is left out\n"
         "  not modelled: generic resources besides GPUs: nvme\n"
-        "  not modelled: default memory of a node: excl\n"
         "  this Slurm does not count memory (CR_Core); simulations do, for jobs that ask\n"
         "    for it\n"
     )
@@ -97,7 +97,7 @@ def test_as_json(site: Path) -> None:
     }
     batch = found["partitions"][0]
     assert (batch["name"], batch["nodes"], batch["max_time"], batch["max_nodes"]) == ("batch", 10, 86_400.0, None)
-    assert (len(found["not_simulated"]), len(found["notes"])) == (6, 5)
+    assert (len(found["not_simulated"]), len(found["notes"])) == (7, 4)
     small = json.loads(call(site, "--json").stdout)
     assert (small["name"], small["kinds"][0]["memory"], small["kinds"][0]["gpu_types"]) == (None, None, [])
 
