@@ -33,6 +33,7 @@ from swftools.simulator.metrics.measures import SYNTHETIC, measure, usual_by_see
 from swftools.simulator.metrics.parameters import MetricParameters
 from swftools.simulator.metrics.wait_reasons import reason_in_words
 from swftools.tables import to_arrow, to_pandas
+from swftools.waits.groups import groups_of
 
 MOST_GROUPS = 12
 """Groups of a grouping that are printed, those of the most jobs; files have all."""
@@ -202,13 +203,16 @@ class ComparePolicies(CellsTask, MeasuringTask, LogPublishingTask):
 
 def _measured(beside: BesideLog, cell: MeasureSchedule, parameters: MetricParameters) -> list[pd.DataFrame]:
     """Return the metrics of what a log tells, of the jobs that a cell measures, and those of groups."""
-    counts = beside.is_shared & cell.counts(beside.logged.jobs)
+    logged, counts = beside.logged, beside.is_shared & cell.counts(beside.logged.jobs)
     try:
-        measured: pd.DataFrame = measure(beside.logged, parameters, where=counts)
-        groups = by_groups(beside.logged, cell.groupings, parameters, counts, beside.logged.policy)
+        measured: pd.DataFrame = measure(logged, parameters, where=counts)
     except ParameterError:  # they are measured by a column that only simulated jobs have
         return []
-    return [measured[~measured["measure"].isin(UNTOLD)], *groups]
+    told = [name for name in cell.groupings if groups_of(logged, name) is not None]
+    return [
+        measured[~measured["measure"].isin(UNTOLD)],
+        *by_groups(logged, told, parameters, counts, logged.policy),
+    ]
 
 
 def as_markdown(comparison: pd.DataFrame, *, synthetic: bool = False, is_printed: bool = False) -> str:

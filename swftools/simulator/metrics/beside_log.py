@@ -103,10 +103,25 @@ def logged_of(schedule: Schedule, trace: Trace) -> Schedule | None:
             pass  # it names no nodes, or others
     kept = [name for name in trace.jobs if name in SWF_NAMES or name in GROUPED]
     pool = replace(trace.with_jobs(trace.jobs[kept]), machine_processors=schedule.processors)
+    if schedule.machine is not None:
+        pool = _in_partitions(pool, [each.name for each in schedule.machine.partitions])
     try:
         return logged_schedule(pool)
     except ParameterError:
         return None
+
+
+def _in_partitions(trace: Trace, names: list[str]) -> Trace:
+    """Return a log in the partitions of a machine, where these are its queues, as Slurm's are, and not its partitions."""
+    is_named = {
+        kind: not {*trace.known_names.get(kind, {}).values()}.isdisjoint(names) for kind in ("partition", "queue")
+    }
+    if is_named["partition"] or not is_named["queue"]:
+        return trace
+    kind = trace.names["kind"]
+    told = [trace.names[kind != "partition"], trace.names[kind == "queue"].assign(kind="partition")]
+    jobs = trace.jobs.assign(partition_id=trace.jobs["queue_id"])
+    return replace(trace.with_jobs(jobs), names=pd.concat(told, ignore_index=True))
 
 
 def _sentence(schedule: Schedule, logged: Schedule, both: pd.DataFrame, trace: Trace) -> str:

@@ -2,12 +2,16 @@
 """How long jobs may run that run or wait now, drawn from how wrong a predictor was of jobs that have ended.
 
 A predictor's prediction times an error: run time / prediction of an ended job of the same user, or of anybody where the
-user has few. Jobs that still run say that theirs is larger than so much (they are censored), so the distribution of
-errors is that of Kaplan and Meier, and one that has run for a while draws from what is left of it.
+user has few. Jobs that still run say that theirs is larger than so much (they are censored), as in the estimate of
+Kaplan and Meier, and one that has run for a while draws from what is left. As what comes next is not among what was
+seen, n errors say that the next one lies between any two of them, or beyond the last, with the same chance: 1 / (n +
+1). So it is drawn as the larger of the two, and beyond the last one a job runs to its limit.
 
 References
 ----------
+Hill 1968, "Posterior distribution of percentiles: Bayes' theorem for sampling from a population", assumption A(n).
 Kaplan and Meier 1958, "Nonparametric estimation from incomplete observations".
+Coolen and Yan 2004, "Nonparametric predictive inference with right-censored data", section 3: both in one.
 """
 
 from __future__ import annotations
@@ -51,25 +55,25 @@ class Jobs(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """A distribution of errors: from each of the rising ``ratio`` on, the share ``left`` is larger."""
+    """A distribution of the next error: the share ``left`` is larger than each of the rising ``ratio``."""
 
     ratio: FloatArray
     left: FloatArray
 
 
 def errors_of(ended: FloatArray, censored: FloatArray) -> Errors:
-    """Return the distribution of errors of which some are known, and of others that they are larger than so much.
+    """Return the distribution of the next error, where some are known, and of others that they are larger than so much.
 
     Examples
     --------
     >>> found = errors_of(np.array([0.2, 0.5, 0.5, 1.0]), np.array([0.3]))
     >>> found.ratio.tolist(), found.left.round(3).tolist()
-    ([0.2, 0.5, 1.0], [0.8, 0.267, 0.0])
+    ([0.2, 0.5, 1.0], [0.833, 0.417, 0.208])
     """
     ratio, deaths = np.unique(ended, return_counts=True)
     every = np.sort(np.concatenate([ended, censored]))
-    at_risk = len(every) - np.searchsorted(every, ratio, side="left")
-    return Errors(ratio, np.cumprod(1.0 - deaths / np.maximum(at_risk, 1), dtype=np.float64))
+    at_risk = len(every) - np.searchsorted(every, ratio, side="left") + 1  # the next one, too
+    return Errors(ratio, np.cumprod(1.0 - deaths / at_risk, dtype=np.float64))
 
 
 def draw_run_times(

@@ -25,6 +25,10 @@ JobID|User|Account|QOS|Partition|Cluster|State|Submit|Start|End|NCPUS|TimelimitR
 3|u2|bio|low|batch|c|COMPLETED|2024-03-01T09:05:00|2024-03-01T10:00:00|2024-03-01T10:10:00|1|20
 4|u3|bio|low|batch|c|COMPLETED|2024-03-01T09:00:00|2024-03-01T12:00:00|2024-03-01T12:10:00|8|20
 """
+SITE = """
+nodes: [{{kind: cpu, names: n1, cores: 4}}]
+partitions: [{{name: {}, nodes: cpu, default: true}}]
+"""
 FORMAT = "slurm:time_zone=UTC,group=group"
 
 
@@ -83,6 +87,26 @@ def test_groups(folder: Path) -> None:
     assert "| wait_mean by account | jobs | logged |   fcfs |   easy |" in printed
     assert "| bio                  |    1 | 55 min | 15 min | 15 min |" in printed
     assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_queues_of_the_log_are_partitions_of_the_machine(folder: Path) -> None:
+    """As Slurm's are: so the log has waits by partition, too. Of another machine it has those of other groupings."""
+    rows = [line.split("|") for line in SACCT.splitlines()]
+    (folder / "sacct.txt").write_text("\n".join("|".join(row[:5] + row[6:]) for row in rows))  # no cluster
+    for name, told in (("batch", {"partition", "processors"}), ("other", {"processors"})):
+        (folder / f"{name}.yaml").write_text(SITE.format(name))
+        table, _ = published(by="partition,processors", machine=f"{name}.yaml", processors=0)
+        assert {*table[table["policy"] == "logged"]["classed_by"]} == {"all", *told}
+        assert waits(table, "processors")["logged", "1"] == (1, 3300.0)
+        assert waits(table, "partition").get(("logged", "batch")) == ((3, 1500.0) if name == "batch" else None)
+
+
+def test_clusters_of_the_log_are_no_partitions_of_the_machine(folder: Path) -> None:
+    """Slurm's accounting tells a cluster, too, which is not the partition that the machine has."""
+    (folder / "site.yaml").write_text(SITE.format("batch"))
+    table, _ = published(by="partition", machine="site.yaml", processors=0)
+    found = waits(table, "partition")
+    assert {*found} == {("logged", "batch"), ("fcfs", "batch"), ("easy", "batch")}
 
 
 def test_another_workload_has_nothing_beside(folder: Path) -> None:
