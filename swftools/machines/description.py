@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from swftools.header import SwfHeader
     from swftools.trace import Trace
 
+_READ_AT = "_read_at"
+"""What keeps where parts of a file were read, for messages about what other files say besides; no field."""
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, config=ConfigDict(extra="forbid"))
 class MachineDescription(ShowsItself):
@@ -341,7 +344,8 @@ class MachineDescription(ShowsItself):
         places = add_slurm_files(content, files, min(kind.threads_per_core for kind in self.nodes))
         if version is not None:
             content["slurm"]["version"] = version
-        return MachineDescription.from_mapping(content, self.name or "machine", places=places)
+        read_at = self.__dict__.get(_READ_AT, {})
+        return MachineDescription.from_mapping(content, self.name or "machine", places={**read_at, **places})
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the description as plain values; what is as by default is left out."""
@@ -422,4 +426,6 @@ def read_machine(path: str | os.PathLike[str]) -> MachineDescription:
     partitions: all 4
     """
     found = read_machine_file(path)
-    return MachineDescription.from_mapping(found.content, os.fsdecode(path), found.yaml, found.places)
+    machine = MachineDescription.from_mapping(found.content, os.fsdecode(path), found.yaml, found.places)
+    machine.__dict__[_READ_AT] = found.places
+    return machine

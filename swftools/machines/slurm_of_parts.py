@@ -175,8 +175,8 @@ def has_usage(slurm: Slurm) -> bool:
 
 
 def not_simulated_of(slurm: Slurm) -> tuple[str, ...]:
-    """Return what of the configuration is not simulated, a sentence each."""
-    found = [*slurm.not_simulated]
+    """Return what of the configuration is not simulated, or lacks, a sentence each."""
+    found = [*slurm.not_simulated, *_lacking(slurm)]
     parameters = [name if each in (1.0, "") else f"{name}={each}" for name, each in _unknown(slurm.scheduler)]
     for what, names in (
         ("SchedulerParameters", parameters),
@@ -192,6 +192,18 @@ def not_simulated_of(slurm: Slurm) -> tuple[str, ...]:
         if suspends:
             found.append(f"PreemptMode suspend: not simulated, such jobs are not preempted ({named(suspends)})")
     return tuple(found)
+
+
+def _lacking(slurm: Slurm) -> Iterator[str]:
+    """Yield what has weight and is not told, so that it is alike for all jobs."""
+    if slurm.priority.type != "multifactor":
+        return
+    if slurm.priority.fair_share and not slurm.accounts:
+        yield "fair share is alike for all, as no accounts are told: sacctmgr dump tells them (--accounts)"
+    elif slurm.priority.fair_share and not has_usage(slurm):
+        yield "fair share begins as if nobody had run anything, as no usage is told: sshare -a -l -P tells it (--usage)"
+    if slurm.priority.qos and not slurm.qos:
+        yield "QOS are alike for all, as none are told: sacctmgr -P list qos tells them (--qos)"
 
 
 def _unknown(parameters: Mapping[str, float | str]) -> list[tuple[str, str | float]]:

@@ -472,7 +472,7 @@ def test_what_is_refused_of_files_together(tmp_path: Path) -> None:
     with pytest.raises(ParameterError) as caught:
         machine.with_slurm(qos=qos)
     assert f"{qos}, line 2: no QOS is called 'lwo'; did you mean low?" in str(caught.value)
-    assert "partitions.0.qos: no QOS is called 'part'; there are: high, low" in str(caught.value)
+    assert f"{conf}, line 3: no QOS is called 'part'; there are: high, low" in str(caught.value)
     accounts = write(tmp_path, "Account|User|QOS\na||\na|u|hihg\n", "accounts.txt")
     fine = write(tmp_path, "Name|Priority|UsageFactor\nhigh|1|1\npart|1|1\n", "fine.txt")
     with pytest.raises(ParameterError) as caught:

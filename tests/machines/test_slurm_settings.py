@@ -15,6 +15,9 @@ from tests.machines.same_tables import differences
 from tests.machines.slurm_sites import FILES, NODES, read, site_of
 from tests.machines.test_slurm import as_json
 
+NO_ACCOUNTS = "fair share is alike for all, as no accounts are told: sacctmgr dump tells them (--accounts)"
+NO_QOS = "QOS are alike for all, as none are told: sacctmgr -P list qos tells them (--qos)"
+
 NODE = "NodeName=n[1-4] CPUs=8 RealMemory=1000\nPartitionName=p Nodes=ALL Default=YES\n"
 
 
@@ -59,7 +62,25 @@ def test_scontrol_says_the_same_as_the_configuration(tmp_path: Path) -> None:
         ("big", 50, "cluster"),
     ]
     assert [each.default_time for each in found.partitions] == [180, None, 180, 120]
-    assert found.not_simulated == ()
+    assert found.not_simulated == (NO_ACCOUNTS, NO_QOS)
+
+
+def test_what_has_weight_and_is_not_told(tmp_path: Path) -> None:
+    """Accounts, usage, QOS: each with the command that tells it, until it is there; without weight nothing is said."""
+    weights = "PriorityType=priority/multifactor\nPriorityWeightFairshare={}\nPriorityWeightQOS={}"
+    machine = site(tmp_path, weights.format(5, 6))
+    files = {
+        name: FILES / f"{path}"
+        for name, path in (("accounts", "dump.cfg"), ("usage", "sshare.txt"), ("qos", "qos.txt"))
+    }
+    assert site_of(machine).not_simulated == (NO_ACCOUNTS, NO_QOS)
+    no_usage = (
+        "fair share begins as if nobody had run anything, as no usage is told: sshare -a -l -P tells it (--usage)"
+    )
+    assert site_of(machine.with_slurm(accounts=files["accounts"])).not_simulated[0] == no_usage
+    assert site_of(machine.with_slurm(**files)).not_simulated == ()
+    assert site_of(site(tmp_path, weights.format(0, 0))).not_simulated == ()
+    assert site_of(site(tmp_path, weights.format(5, 6).replace("multifactor", "basic"))).not_simulated == ()
 
 
 def test_every_setting(tmp_path: Path) -> None:
@@ -91,6 +112,8 @@ def test_every_setting(tmp_path: Path) -> None:
     assert (found.default_memory_per_cpu, found.default_memory_per_node) == (0, 17)
     assert found.not_simulated == (
         "PreemptMode: not simulated (gang)",
+        NO_ACCOUNTS,
+        NO_QOS,
         "PriorityFlags: not simulated (max_tres)",
         "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
     )
@@ -337,14 +360,14 @@ def test_partitions_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("PriorityWeightAge=much", "line 1: priorityweightage=much is no number; write one, such as 1000"),
+        ("PriorityWeightAge=much", "line 1: PriorityWeightAge=much is no number; write one, such as 1000"),
         (
             "\nPriorityType=priority/lottery",
             "line 2: PriorityType=priority/lottery is not modelled; priority/multifactor",
         ),
         ("SchedulerParameters=bf_interval=often", "line 1: SchedulerParameters: bf_interval=often is no number"),
         ("PreemptParameters=reorder_count=x", "line 1: PreemptParameters: reorder_count=x is no number"),
-        ("PriorityMaxAge=old", "line 1: prioritymaxage=old is no time"),
+        ("PriorityMaxAge=old", "line 1: PriorityMaxAge=old is no time"),
         ("PriorityWeightTRES=cpu", "line 1: PriorityWeightTRES: 'cpu' is not RESOURCE=NUMBER, such as cpu=512"),
         ("PriorityWeightTRES=cpu=x", "line 1: PriorityWeightTRES: 'cpu=x' is no number of cpu"),
         ("PriorityCalcPeriod=0", "priority.calc_period: 0 is not above 0"),
@@ -369,7 +392,7 @@ def test_what_is_refused(tmp_path: Path, text: str, said: str) -> None:
 def test_settings_of_scontrol_name_their_line(tmp_path: Path) -> None:
     """Not that in which the settings begin."""
     text = f"{NODES}Configuration data as of now\nKillWait = 30 sec\nPriorityWeightQOS = lots\n"
-    with pytest.raises(ParameterError, match="line 67: priorityweightqos=lots is no number"):
+    with pytest.raises(ParameterError, match="line 67: PriorityWeightQOS=lots is no number"):
         read(tmp_path, text, "site.txt")
 
 

@@ -55,6 +55,7 @@ class Run:
             seconds = pd.to_datetime(jobs[name], errors="coerce").to_numpy("datetime64[s]")
             jobs[name] = np.where(np.isnat(seconds), np.nan, seconds.astype(np.float64))
         jobs = jobs[~jobs["JobID"].str.contains(r"\[")].reset_index(drop=True)
+        jobs["is_requeued"] = jobs.sort_values("Submit", kind="stable").groupby("JobID").cumcount() > 0
         self.jobs, self.begin = jobs, float(jobs["Submit"].min())
         cores = pd.read_csv(folder / "cores.txt.gz", sep="|", dtype=str, keep_default_na=False)
         self._cores = {
@@ -96,7 +97,8 @@ class Run:
         gpus = re.search(r"gres/gpu=(\d+)", job["ReqTRES"])
         dependency = re.search(r"--dependency=(\S+)", line)
         is_held = bool(re.search(r" (-H|--hold)\b", line)) and not job["Eligible"] <= now
-        waits = bool(dependency) and not job["Eligible"] <= now
+        # One that is queued again waits for its begin time, and for nobody.
+        waits = bool(dependency) and not job["Eligible"] <= now and not job["is_requeued"]
         found = {
             "job_id": int(job["JobIDRaw"]),
             "array_job_id": int(array) if task else 0,
@@ -119,7 +121,8 @@ class Run:
             "submit_time": job["Submit"],
             "eligible_time": job["Eligible"] if np.isfinite(job["Eligible"]) and not waits else job["Submit"],
             "start_time": job["Start"] if runs else 0,
-            "priority": 0 if is_held else priorities.get(name, priorities.get(array, np.nan)),
+            # One that came after priorities were told last has that of its submission, which the accounts keep.
+            "priority": 0 if is_held else priorities.get(name, priorities.get(array, float(job["Priority"] or "nan"))),
             "dependency": dependency[1] if waits and dependency else "",
             "state_reason": "JobHeldUser" if is_held else "Dependency" if waits else "None",
         }

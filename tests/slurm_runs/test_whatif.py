@@ -12,6 +12,7 @@ import pytest
 
 from swftools.formats.slurm.queue_snapshot import QueueSnapshot, read_squeue
 from swftools.simulator.questions.slurm_starts import slurm_starts
+from tests.slurm_runs.answers import NEVER, figures, line
 from tests.slurm_runs.moments import Moment, Run
 
 RUNS = Path(__file__).parent
@@ -38,6 +39,33 @@ def test_a_moment_is_what_the_accounts_say(tmp_path: Path) -> None:
     assert len(queue.waiting) > 30
     assert set(moment.start) <= {*queue.waiting["name"], *jobs["JobID"][jobs["SubmitLine"].str.contains("--hold")]}
     assert moment.past.views.run_time.size > 100
+
+
+def test_who_is_queued_again(tmp_path: Path) -> None:
+    """A node failed under job 109, which is queued again: it waits for its begin time, not for the job before it."""
+    document = Run(RUNS / "repeat1", tmp_path).moment(180.0).document
+    (job,) = [each for each in document["jobs"] if each["job_id"] == 109]
+    assert (job["job_state"], job["dependency"], job["state_reason"]) == ("PENDING", "", "None")
+    assert job["eligible_time"] - document["last_update"] > 60.0
+
+
+def test_who_came_just_now_has_the_priority_of_its_submission(tmp_path: Path) -> None:
+    """Nobody is without one, although priorities were told some seconds before."""
+    document = Run(RUNS / "repeat1", tmp_path).moment(240.0).document
+    waits = [each for each in document["jobs"] if each["job_state"] == "PENDING"]
+    assert len(waits) > 20
+    assert all(each["priority"] >= 0 for each in waits)
+
+
+def test_how_good_answers_are() -> None:
+    """Of three starts the last comes after its bound; what never starts by the median is behind all others."""
+    said = pd.DataFrame({"real": [1.0, 2.0, 9.0], "median": [0.0, 3.0, np.inf], "bound": [2.0, 3.0, 8.0]})
+    found = figures(said)
+    told = ("jobs", "correlation", "by_median", "by_bound", "wait", "bound")
+    assert [found[name] for name in told] == [3, 1.0, 0.667, 0.667, 2.0, 3.0]
+    assert found["error"] == 1.0
+    assert figures(said.assign(bound=np.inf))["bound"] == NEVER
+    assert line("plain", found) == "| plain | 3 | 1.00 | 1 s | 67 % | 67 % | 2 s | 3 s |"
 
 
 @pytest.mark.slow

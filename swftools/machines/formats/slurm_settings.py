@@ -20,20 +20,20 @@ SWITCHES_LACK = "TopologyPlugin=topology/tree: all nodes lie together until topo
 """What is told of a machine whose switches are not."""
 
 _WEIGHTS = {
-    "priorityweightage": "age",
-    "priorityweightassoc": "association",
-    "priorityweightfairshare": "fair_share",
-    "priorityweightjobsize": "job_size",
-    "priorityweightpartition": "partition",
-    "priorityweightqos": "qos",
+    "PriorityWeightAge": "age",
+    "PriorityWeightAssoc": "association",
+    "PriorityWeightFairshare": "fair_share",
+    "PriorityWeightJobSize": "job_size",
+    "PriorityWeightPartition": "partition",
+    "PriorityWeightQOS": "qos",
 }
 _TIMES = {
-    "prioritymaxage": ("priority", "max_age", 60),
-    "prioritydecayhalflife": ("priority", "half_life", 60),
-    "prioritycalcperiod": ("priority", "calc_period", 60),
-    "preemptexempttime": ("", "preempt_exempt_time", 60),
-    "killwait": ("", "kill_wait", 1),
-    "overtimelimit": ("", "over_time_limit", 60),
+    "PriorityMaxAge": ("priority", "max_age", 60),
+    "PriorityDecayHalfLife": ("priority", "half_life", 60),
+    "PriorityCalcPeriod": ("priority", "calc_period", 60),
+    "PreemptExemptTime": ("", "preempt_exempt_time", 60),
+    "KillWait": ("", "kill_wait", 1),
+    "OverTimeLimit": ("", "over_time_limit", 60),
 }
 """Of each the part and the key, and the seconds of a plain number."""
 _PRIORITIES = ("multifactor", "basic")
@@ -164,7 +164,7 @@ class SlurmSettings:
             found["version"] = version
         for key, name in _WEIGHTS.items():
             if text := self._text(key):
-                priority[name] = number_of(text, self._places[key], key)
+                priority[name] = number_of(text, self._places[key.lower()], key)
         if text := self._text("priorityweighttres"):
             where = f"{self._places['priorityweighttres']}: PriorityWeightTRES"
             priority["tres"], others = tres_of(text, where, are_weights=True)
@@ -193,7 +193,7 @@ class SlurmSettings:
         return {key: value for key, value in found.items() if value or value == 0}
 
     def _text(self, key: str) -> str:
-        return value_of(self._words, key)
+        return value_of(self._words, key.lower())
 
     def _list(self, key: str) -> list[str]:
         return [each.strip().lower() for each in self._text(key).split(",") if each.strip()]
@@ -220,7 +220,7 @@ class SlurmSettings:
             return float(found[1][:12]) * {"sec": 1, "min": 60, None: unit}[found[2]]
         if text.lower() in ("unlimited", "infinite"):
             return _LONGEST
-        return seconds({key: text}, self._places[key], key) or 0.0
+        return seconds({key: text}, self._places[key.lower()], key) or 0.0
 
     def _parameters(self, found: dict[str, Any]) -> dict[str, float | str]:
         """Return SchedulerParameters; those that are simulated as numbers."""

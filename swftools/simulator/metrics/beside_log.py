@@ -112,11 +112,10 @@ def logged_of(schedule: Schedule, trace: Trace) -> Schedule | None:
 
 
 def _in_partitions(trace: Trace, names: list[str]) -> Trace:
-    """Return a log in the partitions of a machine, where these are its queues, as Slurm's are, and not its partitions."""
-    is_named = {
-        kind: not {*trace.known_names.get(kind, {}).values()}.isdisjoint(names) for kind in ("partition", "queue")
-    }
-    if is_named["partition"] or not is_named["queue"]:
+    """Return a log in the partitions of a machine, where its queues are these (as Slurm's are), and its own are not."""
+    known = trace.known_names
+    of_log = [{*known.get(kind, {}).values()} for kind in ("partition", "queue")]
+    if not of_log[0].isdisjoint(names) or of_log[1].isdisjoint(names):
         return trace
     kind = trace.names["kind"]
     told = [trace.names[kind != "partition"], trace.names[kind == "queue"].assign(kind="partition")]

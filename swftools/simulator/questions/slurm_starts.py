@@ -173,7 +173,7 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
     )
     rows = rows[order]
     waits, with_others = waits[:, rows], with_others[:, rows]
-    bounds = [np.quantile(each, bound, axis=0, method="inverted_cdf") for each in (waits, with_others) if len(each)]
+    bounds = [_bound(each, bound) for each in (waits, with_others) if len(each)]
     table_of_jobs = frame.loc[rows, ["name", "asked", "partition", "priority", "requested_time"]].rename(
         columns={"name": "job"}
     )
@@ -187,7 +187,12 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
         bound,
         len(ended.ran),
         begun.left_out,
-        (OTHERS_FOR_BOUND if is_twice else OTHERS_COME if others.span > 0.0 else NOBODY_COMES, *told, *table.told),
+        (
+            OTHERS_FOR_BOUND if is_twice else OTHERS_COME if others.span > 0.0 else NOBODY_COMES,
+            *_too_few(draws, bound),
+            *told,
+            *table.told,
+        ),
         waits,
     )
 
@@ -231,6 +236,23 @@ def _one_run(
         if job < len(waits):
             waits[job] = min(waits[job], float(log.start[place]) - begun.present)
     return waits, found.workload.told
+
+
+def _bound(waits: FloatArray, share: float) -> FloatArray:
+    """Return the least wait of each column, of a draw a row, within which the next one lies with a chance of ``share``.
+
+    Of n draws the k-th least has k of n + 1 below it (Wilks 1941, "Determination of sample sizes for setting tolerance
+    limits"); of too few it is the longest.
+    """
+    place = min(int(np.ceil(share * (len(waits) + 1) - 1e-9)), len(waits))
+    found: FloatArray = np.sort(waits, axis=0)[place - 1]
+    return found
+
+
+def _too_few(draws: int, share: float) -> list[str]:
+    """Return that a bound lies behind all draws, if so many are too few for it."""
+    least = int(np.ceil(share / (1.0 - share) - 1e-9))
+    return [] if draws >= least else [f"{draws:,} draws are too few for a bound of {share:g}: draw {least:,} or more"]
 
 
 def _of_queue(begun: SlurmQueue) -> Arrivals:

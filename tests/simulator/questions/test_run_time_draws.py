@@ -21,13 +21,19 @@ def jobs(ran: list[float], limit: float | list[float] = 100.0, user: str | list[
 
 
 def naive_left(ended: list[float], censored: list[float], at: float) -> float:
-    """Return which share is larger, by Kaplan and Meier: the product over known errors of those that survive each."""
-    left = 1.0
-    for error in sorted(set(ended)):
-        if error <= at:
-            at_risk = sum(each >= error for each in ended + censored)
-            left *= 1.0 - ended.count(error) / at_risk
-    return left
+    """Return which share is larger, as Efron 1967 has it: who is cut off leaves its weight to those that are larger.
+
+    All weigh the same at first, with the next one, which is behind them all.
+    """
+    items = sorted([(error, 0) for error in ended] + [(error, 1) for error in censored] + [(np.inf, 2)])
+    weight = [1.0 / len(items)] * len(items)
+    for place, (_, is_cut_off) in enumerate(items):
+        if is_cut_off == 1:
+            behind = range(place + 1, len(items))
+            for each in behind:
+                weight[each] += weight[place] / len(behind)
+            weight[place] = 0.0
+    return sum(each for each, (error, _) in zip(weight, items, strict=True) if error > at)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -50,14 +56,14 @@ def test_waiting_jobs_use_as_much_of_their_requests_as_those_that_ended() -> Non
 
 
 def test_who_has_run_for_a_while() -> None:
-    """At 20 s only those errors are left that are larger; at 100 s none is, so it is the limit, or a second."""
+    """At 20 s only those errors are left that are larger, and the limit; at 100 s none is: the limit, or a second."""
     past = jobs([10.0, 10.0, 30.0, 50.0] * 25)
     alone = {ran: draw_run_times(past, jobs([ran]), 2000)[:, 0] for ran in (20.0, 60.0, 100.0, 10.0)}
     assert {ran: set(found) for ran, found in alone.items()} == {
-        20.0: {30.0, 50.0},
+        20.0: {30.0, 50.0, 100.0},
         60.0: {100.0},
         100.0: {101.0},
-        10.0: {30.0, 50.0},  # what ended after just 10 s it did not
+        10.0: {30.0, 50.0, 100.0},  # what ended after just 10 s it did not
     }
     assert abs((alone[20.0] == 30.0).mean() - 0.5) < 0.05
 
@@ -76,8 +82,19 @@ def test_users_with_enough_ended_jobs_are_their_own() -> None:
     few = LEAST_OF_USER - 1
     past = jobs([20.0] * LEAST_OF_USER + [60.0] * few, user=["u1"] * LEAST_OF_USER + ["u2"] * few)
     found = draw_run_times(past, jobs([0.0] * 3, user=["u1", "u2", ""]), 400)
-    assert set(found[:, 0]) == {20.0}
-    assert set(found[:, 1]) == set(found[:, 2]) == {20.0, 60.0}
+    assert set(found[:, 0]) == {20.0, 100.0}
+    assert set(found[:, 1]) == set(found[:, 2]) == {20.0, 60.0, 100.0}
+
+
+def test_what_was_not_seen_yet() -> None:
+    """Of ten that used a fifth the eleventh runs to its limit in one of eleven draws; where two ran on, in a third."""
+    past = jobs([20.0] * 10)
+    found = draw_run_times(past, jobs([0.0]), 11000)[:, 0]
+    assert set(found) == {20.0, 100.0}
+    assert abs((found == 100.0).mean() - 1 / 11) < 0.01
+    longer = draw_run_times(jobs([20.0] * 10 + [50.0] * 2), jobs([30.0]), 6000)[:, 0]
+    assert set(longer) == {50.0, 100.0}
+    assert abs((longer == 100.0).mean() - 1 / 3) < 0.03
 
 
 def test_without_a_past_all_run_as_long_as_they_may() -> None:

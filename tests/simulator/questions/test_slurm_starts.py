@@ -342,11 +342,22 @@ def test_the_bound_is_of_so_many_draws() -> None:
         table_of(), running, "job cpus limit / 3 4 10", past=past, arrivals=False, draws=60, bound=0.9, parameters={}
     )
     assert (again.waits == found.waits).all()
+    # As the next draw is another one, .9 of 61 have to lie below: the 55th of 60 draws, not the 54th.
+    assert row["bound"] == np.sort(found.waits[:, 0])[54]
     other = asked(
         table_of(), running, "job cpus limit / 3 4 10", past=past, arrivals=False, draws=60, seed=1, parameters={}
     )
     assert (other.waits != found.waits).any()
     assert found.jobs["median"].isin(found.waits[:, 0]).all()
+
+
+@pytest.mark.parametrize(("draws", "bound", "least"), [(19, 0.95, 0), (18, 0.95, 19), (9, 0.9, 0), (98, 0.99, 99)])
+def test_too_few_draws(draws: int, bound: float, least: int) -> None:
+    """The longest of them is the bound, which does not reach so far: it is told how many would."""
+    found = asked(table_of(), RUNNING, "job cpus limit / 3 4 10", draws=draws, bound=bound)
+    told = [text for text in found.told if "draws are too few" in text]
+    assert told == ([f"{draws} draws are too few for a bound of {bound:g}: draw {least} or more"] if least else [])
+    assert found.jobs["bound"].tolist() == [found.waits[:, 0].max()]
 
 
 def past_of(many: int = 20, every: float = 20.0, cpus: int = 8, run: float = 10.0) -> Trace:
