@@ -136,6 +136,29 @@ def test_weights_without_a_type(tmp_path: Path) -> None:
     assert not site_of(site(tmp_path, "PriorityType=priority/basic\nPriorityWeightAge=5")).priority.is_multifactor
 
 
+def test_misspelt_settings(tmp_path: Path) -> None:
+    """Of the machine, of a partition and of a node: each is told with what was meant; those of Slurm are not."""
+    text = "PriortyWeightAge=1\nSuspendTimeout=3\nPrEpParameters=x\n" + NODE.replace("RealMemory", "RealMemry")
+    notes = read(tmp_path, text.replace("Default=YES", "Default=YES MaxTme=3 SuspendTime=60")).notes
+    assert [note for note in notes if note.startswith("passed over")] == [
+        "passed over: priortyweightage, which is no setting of Slurm; did you mean PriorityWeightAge?",
+        "passed over: realmemry, which is no setting of Slurm; did you mean RealMemory?",
+        "passed over: maxtme, which is no setting of Slurm; did you mean MaxTime?",
+    ]
+    assert not any(note.startswith("passed over") for note in read_machine(FILES / "site.conf").notes)
+
+
+def test_the_most_memory_of_a_node(tmp_path: Path) -> None:
+    """That of the machine is of each partition that says none itself, neither of a node nor of a CPU."""
+    lines = "".join(f"PartitionName={each} Nodes=ALL\n" for each in ("a", "b MaxMemPerNode=30", "c MaxMemPerCPU=4"))
+    machine = read(tmp_path, f"MaxMemPerNode=900\nNodeName=n[1-4] CPUs=8 RealMemory=1000\n{lines}")
+    assert [(each.max_memory_per_node, each.max_memory_per_core) for each in machine.partitions] == [
+        (900, 0),
+        (30, 0),
+        (0, 4),
+    ]
+
+
 def test_a_configuration_without_a_way_to_select(tmp_path: Path) -> None:
     """What is taken for usual is told, as it was another before; its defaults are known, so that nothing lacks."""
     told = "SelectType is not said: taken for select/cons_tres"

@@ -121,8 +121,7 @@ class Run:
             "submit_time": job["Submit"],
             "eligible_time": job["Eligible"] if np.isfinite(job["Eligible"]) and not waits else job["Submit"],
             "start_time": job["Start"] if runs else 0,
-            # One that came after priorities were told last has that of its submission, which the accounts keep.
-            "priority": 0 if is_held else priorities.get(name, priorities.get(array, float(job["Priority"] or "nan"))),
+            "priority": 0 if is_held else priorities.get(name, priorities.get(array, np.nan)),
             "dependency": dependency[1] if waits and dependency else "",
             "state_reason": "JobHeldUser" if is_held else "Dependency" if waits else "None",
         }
@@ -140,13 +139,17 @@ class Run:
         return found
 
     def _priorities(self, now: float) -> dict[str, float]:
-        """Return the priorities that were told last; of several partitions the least, as squeue has it."""
-        text = self._sprio[max((at for at in self._sprio if at <= now + 1.0), default=min(self._sprio))]
+        """Return the priorities that were told last, and next of who came since; of several partitions the least."""
+        before = [at for at in self._sprio if at <= now + 1.0]
+        after = [at for at in self._sprio if at > now + 1.0]
         found: dict[str, float] = {}
-        for line in text.splitlines():
-            cells = line.split("|")
-            if len(cells) > 3:  # jobs without a partition have none
-                found[cells[0]] = min(found.get(cells[0], np.inf), float(cells[3]))
+        for at in [*after[:1], *before[-1:]]:
+            told: dict[str, float] = {}
+            for line in self._sprio[at].splitlines():
+                cells = line.split("|")
+                if len(cells) > 3:  # jobs without a partition have none
+                    told[cells[0]] = min(told.get(cells[0], np.inf), float(cells[3]))
+            found |= told
         return found
 
     def _machine(self, now: float) -> MachineDescription:

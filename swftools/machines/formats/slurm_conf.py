@@ -51,6 +51,7 @@ def read_slurm_conf(text: str, name: str) -> Found:
             continue
         words = conf_words(line, where)
         first = next(iter(words))
+        machine.note_misspelt(words, first if first in usual else "")
         if first in usual:
             if words[first].upper() == _DEFAULT:
                 usual[first] |= words

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from swftools.errors import ParameterError
-from swftools.machines.formats.slurm_settings import SlurmSettings, partition_of
+from swftools.machines.formats.slurm_settings import SlurmSettings, misspelt, partition_of
 from swftools.machines.formats.slurm_words import (
     Words,
     gres_of,
@@ -68,6 +68,12 @@ class SlurmMachine:
         """Take settings of the whole machine, which stand at a place."""
         self._settings.update(words)
         self._places.update(dict.fromkeys(words, where))
+
+    def note_misspelt(self, words: Words, of: str) -> None:
+        """Keep which words of a line, or of the whole machine, are no settings of Slurm, but nearly."""
+        for key in words:
+            if meant := misspelt(key, of):
+                self.note(f"passed over: {key}, which is no setting of Slurm; did you mean {meant}?")
 
     def note_usual(self) -> None:
         """Keep what is taken for usual of settings that are all told, and was not always so."""
@@ -211,10 +217,13 @@ class SlurmMachine:
         settings = self._settings
         default = whole(settings, f"{self._source}, DefMemPerCPU", "defmempercpu")
         most = whole(settings, f"{self._source}, MaxMemPerCPU", "maxmempercpu")
+        of_node = whole(settings, f"{self._source}, MaxMemPerNode", "maxmempernode")
         is_linear = "linear" in value_of(settings, "selecttype").lower()
         for part in self._partitions.values():
             for key, of_all in (("default_memory_per_core", default), ("max_memory_per_core", most)):
                 part[key] = of_all if part[key] is None else part[key]
+            if of_node and not part["max_memory_per_core"]:
+                part.setdefault("max_memory_per_node", of_node)
             part["exclusive"] |= is_linear
             if nodes_of is not None:
                 part["nodes"] = [each for item in part["nodes"] for each in nodes_of(item)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from swftools.errors import ParameterError
@@ -77,8 +78,59 @@ _OF_PARTITION_OFF = {
     "jobdefaults": ("JobDefaults", ("",)),
     "maxcpuspersocket": ("MaxCPUsPerSocket", ("", "unlimited", "infinite")),
     "powerdownonidle": ("PowerDownOnIdle", ("", "no")),
+    "suspendtime": ("power saving, SuspendTime", ("", "infinite", "-1", "0")),
     "exclusivetopo": ("ExclusiveTopo", ("", "no")),
 }
+
+_READ = (
+    *("PriorityType", "PriorityWeightTRES", "PriorityFavorSmall", "FairShareDampeningFactor", "PriorityFlags"),
+    *("SchedulerType", "SchedulerParameters", "SelectType", "SelectTypeParameters", "AccountingStorageEnforce"),
+    *("PreemptType", "PreemptMode", "PreemptParameters", "TopologyPlugin", "DefMemPerCPU", "DefMemPerNode"),
+    *("MaxMemPerCPU", "MaxMemPerNode", "ClusterName", "Licenses", "BurstBufferType", *_WEIGHTS, *_TIMES),
+)
+_READ_OF_PARTITION = (
+    *("PriorityTier", "PriorityJobFactor", "Priority", "MaxTime", "DefaultTime", "MinNodes", "MaxNodes", "QOS"),
+    *("MaxCPUsPerNode", "DefMemPerCPU", "MaxMemPerCPU", "DefMemPerNode", "MaxMemPerNode", "OverSubscribe", "Shared"),
+    *("ExclusiveUser", "Default", "AllowAccounts", "AllowGroups", "AllowQos", "DenyAccounts", "DenyQos", "State"),
+    *("PreemptMode", "GraceTime", "TRESBillingWeights", "Nodes"),
+)
+_READ_OF_NODE = (
+    *("CPUs", "Procs", "Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket", "ThreadsPerCore", "CoreSpecCount"),
+    *("RealMemory", "MemSpecLimit", "CpuSpecList", "Gres", "Features", "Feature", "Weight", "State", "Reason"),
+)
+_OTHERS = ("PrEpParameters", "DefMemPerGPU")
+"""Settings that are so near to one that is read that they would be taken for it."""
+_KNOWN = {
+    "": (*_READ, *_OTHERS, *(told.rpartition(" ")[2] for told, _ in _OFF.values())),
+    "partitionname": (*_READ_OF_PARTITION, *_OTHERS, *(told for told, _ in _OF_PARTITION_OFF.values())),
+    "nodename": _READ_OF_NODE,
+}
+"""Settings of the whole machine, and of what a line begins with."""
+_ALIKE = 0.9
+"""How much of a setting is that of another where it is the same, misspelt."""
+
+
+@lru_cache(maxsize=10_000)
+def misspelt(key: str, of: str = "") -> str:
+    """Return the setting that is meant by a key in small letters which is none; nothing where that is not plain.
+
+    Parameters
+    ----------
+    key : str
+        The key.
+    of : str
+        What its line begins with, ``partitionname`` or ``nodename``; else it is of the whole machine.
+
+    Examples
+    --------
+    >>> misspelt("priorityweigthage"), misspelt("priorityweightage"), misspelt("maxtme", "partitionname")
+    ('PriorityWeightAge', '', 'MaxTime')
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 (takes a while)
+
+    known = {name.lower(): name for name in _KNOWN.get(of, ())}
+    near = [] if key in known else get_close_matches(key, known, 1, _ALIKE)
+    return known[near[0]] if near else ""
 
 
 def number_of(text: str, where: str, key: str) -> float:
