@@ -121,12 +121,16 @@ def whatif(  # noqa: PLR0913, PLR0917 (options by name)
                  --policies slurm --history sacct.txt --waiting \\
                  --job nodes=2,gpus=1,account=phys,qos=high,time=4h
     """
-    options = {"placement": placement, "heads": heads, "on_outage": on_outage}
-    on = _machine(machine, changes, processors, less, away, options, jobs)
     from swftools.formats.slurm.queue_snapshot import read_squeue
     from swftools.parameters.as_text import read_entries, write_entry
 
     asked = [write_entry(*entry) for entry in read_entries(policies)]
+    if machine is None and is_of_slurm(asked):
+        raise click.UsageError(
+            "--policies slurm needs to know how Slurm is configured; give --machine, not --processors"
+        )
+    options = {"placement": placement, "heads": heads, "on_outage": on_outage}
+    on = _machine(machine, changes, processors, less, away, options, jobs)
     if is_of_slurm(asked):
         _by_slurm(read_squeue(path, longest=longest, whole=True), on, jobs, asked[0], of_slurm, as_json=as_json)
         return
@@ -179,12 +183,8 @@ def _by_slurm(
     Raises
     ------
     click.UsageError
-        There is no machine, nothing is asked, or an option of other policies is given.
+        Nothing is asked, or an option of other policies is given.
     """
-    if "machine" not in on:
-        raise click.UsageError(
-            "--policies slurm needs to know how Slurm is configured; give --machine, not --processors"
-        )
     for name in ("placement", "heads", "on_outage"):
         if on[name] != RUN_OPTIONS[name].usual:
             raise click.UsageError(f"--{name.replace('_', '-')} says what Slurm decides itself; leave it out")

@@ -128,6 +128,7 @@ def test_a_queue_without_priorities(files: Path) -> None:
             ("--processors", "8", "--policies", "slurm", "--job", "processors=1,time=1m"),
             "--policies slurm needs to know how Slurm is configured",
         ),
+        (("--policies", "slurm", "--job", "processors=1,time=1m"), "--policies slurm needs to know how Slurm is"),
         ((*OF_SLURM[:2], "--policies", "easy", *JOB), "--job user=: of these policies only slurm looks at it"),
         ((*OF_SLURM[:2], "--policies", "easy", "--waiting"), "--waiting is of policy slurm; give --policies slurm"),
         ((*OF_SLURM[:2], "--policies", "easy"), "which job is meant is not said; give --job"),
