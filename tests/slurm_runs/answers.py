@@ -74,7 +74,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="*", default=[*LOOKED_AT, *OTHERS])
-    parser.add_argument("--draws", type=int, default=40)
+    parser.add_argument("--draws", type=int, default=19)
     given = parser.parse_args()
     found = []
     for rows in answers(given.runs, given.draws):
