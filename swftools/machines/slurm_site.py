@@ -322,7 +322,7 @@ DEFAULTS: Mapping[str, float] = {
 RESOURCES = ("cpu", "mem", "node", "gres/gpu", "billing")
 """Names of the resources of limits and weights that are simulated."""
 
-PRIORITY_FLAGS = frozenset({"fair_tree", "no_fair_tree"})
+PRIORITY_FLAGS = frozenset({"fair_tree", "no_fair_tree", "max_tres"})
 """``PriorityFlags`` that are simulated; others are told as not simulated."""
 
 QOS_FLAGS = frozenset({"noreserve"})

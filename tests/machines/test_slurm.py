@@ -266,7 +266,7 @@ def test_lines_of_a_configuration(tmp_path: Path) -> None:
     ]
     assert machine.notes == (
         "nodes of the future are left out: f[1-3]",
-        "Include is not followed: gpus.conf",
+        "Include is not followed; put the text of the file in its place: gpus.conf",
         "taken for up, though it is DOWN: q",
         "SelectType is not said: taken for select/cons_tres, which is usual since 23.11; of an older Slurm write "
         "SelectType=select/linear, which gives each job whole nodes",

@@ -166,7 +166,6 @@ def test_what_policies_take() -> None:
         "something else",
         "SchedulerParameters: not simulated (unheard_of=x)",
         "SelectTypeParameters: not simulated (cr_lln)",
-        "PriorityFlags: not simulated (max_tres)",
         "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
     )
 

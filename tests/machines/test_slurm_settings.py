@@ -114,7 +114,6 @@ def test_every_setting(tmp_path: Path) -> None:
         "PreemptMode: not simulated (gang)",
         NO_ACCOUNTS,
         NO_QOS,
-        "PriorityFlags: not simulated (max_tres)",
         "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
     )
 

@@ -74,6 +74,9 @@ def random_site(seed: int, *, with_preemption: bool = False) -> tuple[SlurmSite,
         switches=random_switches(lot, len(table)),
         has_usage=lot.random() < 0.5,
     )
+    if random.Random(f"billing {seed}").random() < 0.3:
+        flags = site.priority.flags | {"max_tres"}
+        site = dataclasses.replace(site, priority=dataclasses.replace(site.priority, flags=flags))
     if with_preemption:
         order = random_order_of_preemption(random.Random(f"preemption {seed}"))
         site = dataclasses.replace(site, scheduler={**site.scheduler, **order})

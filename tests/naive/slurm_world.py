@@ -192,9 +192,10 @@ class World:
 
 
 def billing(world: World, partition: int, amounts: Amounts) -> float:
-    """Return what amounts cost in a partition; without weights a CPU is 1."""
+    """Return what amounts cost in a partition: their sum, or the most of them; without weights a CPU is 1."""
     weights = world.site.partitions[partition].billing_weights or {"cpu": 1.0}
-    return sum(weight * amounts.get(name, 0.0) for name, weight in weights.items())
+    costs = [weight * amounts.get(name, 0.0) for name, weight in weights.items()]
+    return max(costs) if "max_tres" in world.site.priority.flags else sum(costs)
 
 
 def held_by(world: World, partition: int, placed: Placed) -> Amounts:

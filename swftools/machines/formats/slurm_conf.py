@@ -47,7 +47,7 @@ def read_slurm_conf(text: str, name: str) -> Found:
     for number, line in conf_lines(text):
         where = f"{name}, line {number}"
         if included := _INCLUDE.fullmatch(line.rstrip()):
-            machine.note("Include is not followed", included[1])
+            machine.note("Include is not followed; put the text of the file in its place", included[1])
             continue
         words = conf_words(line, where)
         first = next(iter(words))

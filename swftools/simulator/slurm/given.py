@@ -114,7 +114,7 @@ def given_of(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -
         billing=np.concatenate([weights_of(each.billing_weights if each else {}) for each in rules]),
         partition_bits=_bits([each.nodes for each in table.partitions], words),
         partition_alone=np.array([each.is_exclusive for each in table.partitions], np.int64),
-        partition_totals=partition_totals(table, rules),
+        partition_totals=partition_totals(table, rules, bills_most="max_tres" in site.priority.flags),
         set_bits=_bits(list(asked.sets), words),
         totals=totals,
         above=np.array([each.parent for each in associations], np.int64),

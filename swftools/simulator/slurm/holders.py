@@ -104,8 +104,8 @@ def preemption_of(site: SlurmSite, rules: list[Any]) -> dict[str, Any]:
     }
 
 
-def partition_totals(table: NodeTable, rules: list[Any]) -> FloatArray:
-    """Return what each partition has of each resource."""
+def partition_totals(table: NodeTable, rules: list[Any], *, bills_most: bool) -> FloatArray:
+    """Return what each partition has of each resource; ``bills_most``: of what costs most, not of the sum."""
     rows = []
     for partition, rule in zip(table.partitions, rules, strict=True):
         nodes = partition.nodes
@@ -113,6 +113,9 @@ def partition_totals(table: NodeTable, rules: list[Any]) -> FloatArray:
             [table.cores[nodes].sum(), table.memory[nodes].sum(), len(nodes), table.gpus[nodes].sum() // GPU, 0], float
         )
         weights = weights_of(rule.billing_weights if rule else {})
-        amounts[4] = weights @ amounts if weights.any() else amounts[0]
+        if weights.any():
+            amounts[4] = (weights * amounts).max() if bills_most else weights @ amounts
+        else:
+            amounts[4] = amounts[0]
         rows.append(amounts)
     return np.concatenate(rows)

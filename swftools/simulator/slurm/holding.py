@@ -6,6 +6,7 @@ from __future__ import annotations
 from swftools.kernel import kernel
 from swftools.simulator.slurm.state import (
     BILLING,
+    BILLS_MOST,
     CPU,
     GPUS,
     LEFT_OUT,
@@ -85,12 +86,16 @@ def add_up(given: Given, state: Dynamic, job: int, partition: int) -> None:
 
 @kernel(allocates=False)
 def bill(given: Given, state: Dynamic, partition: int) -> None:
-    """Write the billing of what ``state.resources`` has: the weighted sum, or CPUs where a partition has no weights."""
+    """Write the billing of what ``state.resources`` has: the weighted sum, or CPUs where a partition has no weights.
+
+    With ``PriorityFlags=MAX_TRES`` the largest of the weighted resources counts, not their sum.
+    """
     at, resources, billed, is_weighted = partition * RESOURCES, state.resources, 0.0, False
     for i in range(BILLING):
         weight = given.billing[at + i]
         is_weighted |= weight != 0.0
-        billed += weight * resources[i]
+        cost = weight * resources[i]
+        billed = max(billed, cost) if given.number[BILLS_MOST] > 0.0 else billed + cost
     resources[BILLING] = billed if is_weighted else resources[CPU]
 
 

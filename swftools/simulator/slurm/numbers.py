@@ -82,6 +82,7 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
         YOUNGEST_FIRST=chosen["preempt_youngest_first"],
         STRICT_ORDER=chosen["preempt_strict_order"],
         REORDERS=chosen["preempt_reorder_count"],
+        BILLS_MOST="max_tres" in priority.flags,
         EVERY=setting.logged.every if setting.logged is not None else 0.0,
         ORIGIN=setting.origin,
         COMPLETING=own("completing", 0.0),

@@ -198,6 +198,36 @@ def test_what_is_left_of_a_limit_has_no_error() -> None:
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize(
+    ("flags", "most", "waits"), [([], 15, True), ([], 16, False), (["MAX_TRES"], 9, True), (["MAX_TRES"], 10, False)]
+)
+def test_what_is_billed(flags: list[str], most: int, waits: bool) -> None:
+    """Cores of a job are 3 units, and its memory 5: 8 in all, 5 is the most. A QOS may have so many of two jobs."""
+    machine = MachineDescription.from_mapping(
+        {
+            "nodes": [{"kind": "a", "count": 1, "cores": 64, "memory": 9000}],
+            "partitions": [{"name": "p", "nodes": "a", "billing_weights": {"cpu": 1.0, "mem": 0.002}}],
+            "slurm": {
+                "enforce": ["limits"],
+                "priority": {"flags": flags},
+                "qos": [{"name": "normal", "grp_tres": {"billing": most}}],
+                "scheduler": {"batch_sched_delay": 0, "bf_interval": 5, "bf_resolution": 1},
+            },
+        }
+    )
+    trace = swftools.Trace.from_columns(
+        job_number=[1, 2],
+        submit_time=[0, 0],
+        run_time=[95, 95],
+        requested_time=[95, 95],
+        requested_processors=[3, 3],
+    )
+    trace = trace.with_jobs(trace.jobs.assign(requested_memory_per_node=[2500.0, 2500.0]))
+    schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
+    assert (schedule.jobs["start_time"] > 90).tolist() == [False, waits]
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
 def test_who_waits_for_a_job_that_is_cancelled() -> None:
     """Is left out: it could never start. All else goes on, and nothing happens in a thousand million seconds."""
     machine = MachineDescription.from_mapping(
