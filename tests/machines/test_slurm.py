@@ -232,6 +232,17 @@ def test_generic_resources(text: str, gpus: dict[str, int], others: list[str]) -
     assert gres_of(text, "here") == (gpus, others)
 
 
+def test_words_that_go_on_in_the_next_line(tmp_path: Path) -> None:
+    """A list of hosts may: nothing stands between its parts, as Slurm has it."""
+    machine = read(
+        tmp_path,
+        "NodeName=a[1-2],\\\nb[1-2] \\\n   CPUs=4\nPartitionName=p AllowGroups=x,\\\ny \\\n\tNodes=\\\na[1-2],\\\nb1\n",
+    )
+    assert machine.table().names == ("a1", "a2", "b1", "b2")
+    (part,) = machine.partitions
+    assert (part.nodes, part.allow.groups) == (("a[1-2]", "b1"), ("x", "y"))
+
+
 def test_lines_of_a_configuration(tmp_path: Path) -> None:
     """Comments, lines that go on, quotes, blanks around =, capitals; DEFAULT holds until it is given anew."""
     machine = read(

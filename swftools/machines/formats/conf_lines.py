@@ -13,13 +13,13 @@ _WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*=\s*(?:\"([^\"]*)\"|(\S*))")
 
 
 def conf_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number, without comments; those that end with a backslash go on."""
+    """Yield each line with its number, without comments; those that end with a backslash go on, in a word as well."""
     begun, first = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         first = first if begun else number
         begun += _COMMENT.sub("", line)
         if begun.rstrip().endswith("\\"):
-            begun = f"{begun.rstrip()[:-1]} "
+            begun = begun.rstrip()[:-1]
             continue
         if begun.strip():
             yield first, begun
