@@ -365,6 +365,7 @@ class MachineDescription(ShowsItself):
                 self.licences,
                 self.burst_buffers,
                 is_slurm=self.slurm is not None,
+                has_qos=self.slurm is None or bool(self.slurm.qos),
             ),
             *(not_simulated_of(self.slurm) if self.slurm is not None else ()),
         )

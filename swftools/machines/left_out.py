@@ -21,9 +21,13 @@ def not_simulated(
     burst_buffers: Sequence[str],
     *,
     is_slurm: bool = False,
+    has_qos: bool = True,
 ) -> tuple[str, ...]:
-    """Return a sentence for each thing that is told, and not simulated; ``is_slurm``: policy ``slurm`` can be run."""
-    of_partitions = _of_partitions(partitions, is_slurm=is_slurm)
+    """Return a sentence for each thing that is told, and not simulated.
+
+    ``is_slurm``: policy ``slurm`` can be run; ``has_qos``: the QOS are told that partitions may name.
+    """
+    of_partitions = _of_partitions(partitions, is_slurm=is_slurm, has_qos=has_qos)
     return (*_of_nodes(kinds), *of_partitions, *_of_machine(outages, licences, burst_buffers))
 
 
@@ -45,7 +49,7 @@ def _of_nodes(kinds: Sequence[NodeKind]) -> Iterator[str]:
             yield f"{what}: told, not simulated ({named(names)})"
 
 
-def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool) -> Iterator[str]:
+def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool, has_qos: bool) -> Iterator[str]:
     allowed = [part.name for part in partitions if part.allow or part.deny]
     if is_slurm:
         by_slurm = [
@@ -73,6 +77,12 @@ def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool) -> Iterat
         if memory:
             told = "by policy slurm only" if is_slurm else "told, not simulated"
             yield f"{what}: {told} ({named(memory)})"
+    named_qos = {part.qos: None for part in partitions if part.qos}
+    if named_qos and not has_qos:
+        yield (
+            f"limits of the QOS of partitions do not count, as no QOS is told ({named(named_qos)}): sacctmgr -P list "
+            "qos tells them (--qos)"
+        )
     suspends = [part.name for part in partitions if part.preempt_mode == "suspend"]
     if suspends:
         yield f"PreemptMode suspend: not simulated, such jobs are not preempted ({named(suspends)})"

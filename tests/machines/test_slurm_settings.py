@@ -83,6 +83,19 @@ def test_what_has_weight_and_is_not_told(tmp_path: Path) -> None:
     assert site_of(site(tmp_path, weights.format(5, 6).replace("multifactor", "basic"))).not_simulated == ()
 
 
+def test_limits_of_partitions_that_are_not_told(tmp_path: Path) -> None:
+    """A partition names a QOS: that its limits do not count is said until there are QOS."""
+    machine = site(
+        tmp_path, "PartitionName=q Nodes=ALL QOS=high SuspendTime=GLOBAL\nPartitionName=r Nodes=ALL QOS=high"
+    )
+    told = [text for text in machine.not_simulated() if "QOS" in text or "Suspend" in text]
+    assert told == [
+        "limits of the QOS of partitions do not count, as no QOS is told (high): sacctmgr -P list qos tells them "
+        "(--qos)"
+    ]
+    assert not any("no QOS is told" in text for text in machine.with_slurm(qos=FILES / "qos.txt").not_simulated())
+
+
 def test_every_setting(tmp_path: Path) -> None:
     """Each goes where it belongs: no two of these have the same value."""
     found = site_of(

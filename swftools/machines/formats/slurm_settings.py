@@ -78,7 +78,7 @@ _OF_PARTITION_OFF = {
     "jobdefaults": ("JobDefaults", ("",)),
     "maxcpuspersocket": ("MaxCPUsPerSocket", ("", "unlimited", "infinite")),
     "powerdownonidle": ("PowerDownOnIdle", ("", "no")),
-    "suspendtime": ("power saving, SuspendTime", ("", "infinite", "-1", "0")),
+    "suspendtime": ("power saving, SuspendTime", ("", "infinite", "-1", "0", "global")),
     "exclusivetopo": ("ExclusiveTopo", ("", "no")),
 }
 
