@@ -88,9 +88,7 @@ def runs_of(schedule: swftools.Schedule) -> dict[int, list[tuple[Any, ...]]]:
     return found
 
 
-def check(
-    monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool | str, completing: float = 0.0
-) -> None:
+def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool | str, completing: float = 0.0) -> None:
     """Compare one site."""
     site, table = random_site(seed)
     site = ordered_by_qos(seed, site)
