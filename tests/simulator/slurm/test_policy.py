@@ -14,14 +14,17 @@ import swftools
 from swftools.errors import PolicyError
 from swftools.machines.description import MachineDescription
 from swftools.machines.node_table import NodeTable
-from swftools.machines.slurm_site import SlurmSite
+from swftools.machines.slurm_site import SlurmPartition, SlurmSite
 from swftools.simulator.engine import loop
 from swftools.simulator.slurm import begin, preempting
 from swftools.simulator.slurm.asked import SlurmJobs
+from swftools.simulator.slurm.holders import partition_totals
+from swftools.simulator.slurm.state import BILLING, RESOURCES
 from swftools.simulator.validation.report import validate
 from tests.naive import slurm_policy
 from tests.naive.slurm_policy import simulate_slurm
 from tests.naive.slurm_random import random_jobs, random_site
+from tests.simulator.slurm.site import table_of
 
 DAY, NIGHT = (*range(6), 7, 19, 26), range(6, 300)
 """By day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 the depth of a pass."""
@@ -223,6 +226,14 @@ def test_what_is_billed(flags: list[str], most: int, waits: bool) -> None:
     trace = trace.with_jobs(trace.jobs.assign(requested_memory_per_node=[2500.0, 2500.0]))
     schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
     assert (schedule.jobs["start_time"] > 90).tolist() == [False, waits]
+
+
+def test_what_a_partition_is_billed() -> None:
+    """56 nodes of 16 cores and 64 GB: 896 and 3,584 units, the sum of both, or the most; without weights the cores."""
+    rules = [SlurmPartition("batch", billing_weights={"cpu": 1.0, "mem": 0.001}), SlurmPartition("short"), None, None]
+    for bills_most, billed in ((False, 4480.0), (True, 3584.0)):
+        totals = partition_totals(table_of(), rules, bills_most=bills_most).reshape(4, RESOURCES)
+        assert totals[:2, BILLING].tolist() == [billed, 1024.0]
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
