@@ -79,7 +79,7 @@ class _Away(click.ParamType):  # type: ignore[type-arg]  # as of which version i
     help="Of policy slurm: others come meanwhile, as in --history; default: before the bound only.",
 )
 @click.option("--draws", type=click.IntRange(1), help="Of policy slurm: how often run times are drawn; default: 60.")
-@click.option("--bound", type=float, help="Of policy slurm: share of draws that start by the bound; default: .95.")
+@click.option("--bound", type=float, help="Of policy slurm: chance of a start by the bound; default: .95.")
 @click.option("--predictor", help="Of policy slurm: whose errors are drawn; default: request.")
 @click.option("--seed", type=int, help="Of policy slurm: of the draws; default: 0.")
 @click.option("--longest", type=Duration(), help="Time limit of jobs that have none, such as 7d.")

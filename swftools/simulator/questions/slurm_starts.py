@@ -30,7 +30,7 @@ from swftools.trace import Trace
 POLICY = "slurm"
 
 DRAWS, BOUND = 60, 0.95
-"""How often run times are drawn, and the share of draws in which a job has started by its bound, unless it is said."""
+"""How often run times are drawn, and with which chance a job has started by its bound, unless it is said."""
 
 NOBODY_COMES = "no other job comes: starts are later than the median and the bound say, where many jobs come"
 OTHERS_FOR_BOUND = "no other job comes before the median; before the bound others come, such as in the past"
@@ -52,7 +52,7 @@ class SlurmStarts:
         partition, priority (NaN: none is told), requested_time, median and bound of the time until its start (s;
         infinity: never), and never (the share of draws in which it does not start).
     draws, bound : int and float
-        How many draws, and the share of them in which a job has started by its bound.
+        How many draws, and with which chance a job has started by its bound.
     learnt_from : int
         Ended jobs from which run times are learnt; 0: all jobs run to their limits.
     left_out : dict of str to int
@@ -110,7 +110,8 @@ def slurm_starts(  # noqa: PLR0913 (options by name)
         Whether others come, such as in the past, before medians, too; that takes longer. False: not at all. None:
         before bounds, where there is a past.
     draws, bound, seed
-        How many draws, the share of them that the bound promises, and the seed of the draws.
+        How many draws, the chance that the bound promises, and the seed of the draws. Of n draws the bound is the k-th,
+        where k of n + 1 are that share.
     predictor : str
         Whose errors are drawn, as for ``simulate``.
     compiled : bool
