@@ -12,7 +12,7 @@ import pytest
 
 from swftools.formats.slurm.queue_snapshot import QueueSnapshot, read_squeue
 from swftools.simulator.questions.slurm_starts import slurm_starts
-from tests.slurm_runs.answers import NEVER, figures, line
+from tests.slurm_runs.answers import MINUTES, NEVER, answers, figures, line
 from tests.slurm_runs.moments import Moment, Run
 
 RUNS = Path(__file__).parent
@@ -88,6 +88,18 @@ def test_starts_at_moments_of_runs(tmp_path: Path) -> None:
     assert len(rows) > 200
     assert rows["real"].corr(rows["median"].replace(np.inf, 1e6), method="spearman") >= 0.6
     assert (rows["median"] - rows["real"]).abs().median() <= 60.0
+
+
+@pytest.mark.slow
+def test_bounds_with_those_who_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine of ten start by the bound of 95 %, and it says something: most bounds are shorter than the run."""
+    monkeypatch.setitem(MINUTES, "repeat3", (3, 5))
+    rows = pd.concat(answers(["repeat3"], 19))
+    assert len(rows) > 50
+    found = figures(rows)
+    assert found["by_bound"] >= 0.9
+    assert found["correlation"] >= 0.6
+    assert found["bound"] < 600.0
 
 
 @pytest.mark.slow
