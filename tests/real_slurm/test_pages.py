@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipelines.cli.main import main
-from swftools import read_log
+from swftools import read_log, read_machine
 from swftools.formats import read_squeue
 from swftools.formats.slurm.queue_text import REMEDY
 from swftools.formats.slurm.reader import Slurm as SlurmFormat
@@ -26,7 +26,8 @@ from tests.real_slurm.cluster import PROCESSORS, Slurm
 pytestmark = pytest.mark.slow
 
 _COMMAND = re.compile(
-    r"^[ \t]*((?:[A-Z]+=\S+ )*(?:sacct|squeue|scontrol|sinfo)\b(?:[^\n\\`]|\\\n[ \t]*)*)$", re.MULTILINE
+    r"^[ \t]*((?:[A-Z]+=\S+ )*\(?(?:sacctmgr|sacct|squeue|scontrol|sinfo|sshare)\b(?:[^\n\\`]|\\\n[ \t]*)*)$",
+    re.MULTILINE,
 )
 
 
@@ -49,7 +50,8 @@ def told_commands() -> Iterator[tuple[str, str]]:
 
 
 COMMANDS = list(dict.fromkeys(told_commands()))
-WHATIF = list(dict.fromkeys(commands_of((ROOT / "docs" / "predict.md").read_text(encoding="utf-8"))))
+OF_PREDICT = dict.fromkeys(commands_of((ROOT / "docs" / "predict.md").read_text(encoding="utf-8")))
+WHATIF = [command for command in OF_PREDICT if "> now." in command]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,32 @@ def test_slurm_takes_the_command(place: str, command: str, slurm: Slurm, tmp_pat
         with pytest.raises(AssertionError, match="No topology information available"):
             slurm.run(command, folder=tmp_path)
         return
-    slurm.run(command, folder=tmp_path)
+    slurm.run(_as_typed(command), folder=tmp_path)
+
+
+def _as_typed(command: str) -> str:
+    """Return a command for the cluster that runs; what sacctmgr dumps it also prints, where others complain."""
+    return command.replace("CLUSTER", "tested") + (" 2> /dev/null" if command.startswith("sacctmgr dump") else "")
+
+
+def test_the_centre_is_described(slurm: Slurm, tmp_path: Path) -> None:
+    """By the first commands of the page, which tell nodes, settings, accounts, QOS and usage."""
+    page = (ROOT / "docs" / "slurm.md").read_text(encoding="utf-8")
+    first = page[page.index("## Describe your centre") : page.index("swftools machine site.txt")]
+    for command in commands_of(first):
+        if not command.startswith("scontrol show topology"):
+            slurm.run(_as_typed(command), folder=tmp_path)
+    files = {
+        name: tmp_path / path
+        for name, path in {"accounts": "accounts.cfg", "qos": "qos.txt", "usage": "usage.txt"}.items()
+    }
+    machine = read_machine(tmp_path / "site.txt").with_slurm(**files)
+    site = machine.table().slurm
+    assert site is not None
+    assert machine.table().processors == PROCESSORS
+    assert (site.associations[0].account, [each.name for each in site.qos]) == ("root", ["normal"])
+    assert site.version == tuple(map(int, re.findall(r"\d+", slurm.run("sinfo --version"))[:2]))
+    assert not any("not there" in note for note in machine.notes)
 
 
 def test_all_places_are_there() -> None:
