@@ -100,11 +100,8 @@ def test_the_centre_is_described(slurm: Slurm, tmp_path: Path) -> None:
     for command in commands_of(first):
         if not command.startswith("scontrol show topology"):
             slurm.run(_as_typed(command), folder=tmp_path)
-    files = {
-        name: tmp_path / path
-        for name, path in {"accounts": "accounts.cfg", "qos": "qos.txt", "usage": "usage.txt"}.items()
-    }
-    machine = read_machine(tmp_path / "site.txt").with_slurm(**files)
+    accounts, qos, usage = (tmp_path / name for name in ("accounts.cfg", "qos.txt", "usage.txt"))
+    machine = read_machine(tmp_path / "site.txt").with_slurm(accounts=accounts, qos=qos, usage=usage)
     site = machine.table().slurm
     assert site is not None
     assert machine.table().processors == PROCESSORS
