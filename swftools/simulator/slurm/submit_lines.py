@@ -280,7 +280,10 @@ def _line_of(options: dict[str, Given]) -> Line:
         gpu_type=_gpu_type(options),
         nodelist=text("nodelist"),
         exclude=text("exclude"),
-        not_followed=tuple(name for name in options if name in NOT_FOLLOWED),
+        not_followed=(
+            *(name for name in options if name in NOT_FOLLOWED),
+            *([f"exclusive={text('exclusive')}"] if text("exclusive") else []),
+        ),
     )
 
 
