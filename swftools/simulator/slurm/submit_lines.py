@@ -29,7 +29,9 @@ _SIZES = (
 _CPUS = "cpus-per-task gpus-per-task nodes ntasks ntasks-per-gpu ntasks-per-node overcommit"
 _WORDS = "account array constraint exclude hold nice nodelist partition qos"
 _OTHERS = (
-    "cluster-constraint contiguous core-spec deadline licenses mincpus priority reservation switches tmp tres-per-task"
+    "bb bbf cluster-constraint contiguous core-spec deadline distribution extra-node-info gres-flags hint licenses "
+    "mincpus no-requeue nodefile ntasks-per-core ntasks-per-socket oversubscribe prefer priority reservation segment "
+    "spread-job spread-segments switches thread-spec time-min tmp tres-per-task use-min-nodes"
 )
 _OF_SIZE = frozenset(_SIZES.split())
 """Options that say how much a job asks for."""

@@ -339,16 +339,19 @@ def test_what_is_told_of_lines() -> None:
         {"line": None, "requested_processors": 2},
         {"line": "sbatch -n 4 --exclusive=user x"},
         {"line": "sbatch -n 4 --exclusive x"},
+        {"line": "sbatch -n 4 -m block --time-min=5 --signal=B:2 x"},
     )
-    assert jobs.cpus.tolist() == [4, 4, 3, 4, 2, 4, 4]
-    assert jobs.is_exclusive.tolist() == [False] * 6 + [True]
+    assert jobs.cpus.tolist() == [4, 4, 3, 4, 2, 4, 4, 4]
+    assert jobs.is_exclusive.tolist() == [False] * 6 + [True, False]
     assert [words for words in jobs.assumed if "of the partition" not in words and "machine" not in words] == [
         "submit lines that Slurm would not take as they are read: the other columns count: 1 job",
+        "the option --distribution of submit lines is not followed: 1 job",
         "the option --exclusive=user of submit lines is not followed: 1 job",
         "the option --licenses of submit lines is not followed: 2 jobs",
         "the option --reservation of submit lines is not followed: 1 job",
+        "the option --time-min of submit lines is not followed: 1 job",
         "no memory, as requests for all memory of nodes (--mem=0) are not simulated: 1 job",
-        "no account, as the site has none of that name for that user: 7 jobs",
+        "no account, as the site has none of that name for that user: 8 jobs",
     ]
     empty = slurm_jobs_of(log_of([]), table_of())
     assert [len(each) for each in (empty.cpus, empty.first_partition, empty.partition, empty.assumed)] == [0, 1, 0, 0]
