@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Backfill: jobs in order get a place in a plan of whole nodes; who can start now without touching it does.
 
-The plan is a list of records: from when to when, and which nodes nobody has reserved then. Running jobs are not in it:
-when a job could start is found by letting running jobs end, at their limits, one after the other.
+When a job could start is found by letting running jobs end, at their limits, one after the other; the plan has those
+that wait (``plan.py``).
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.waiting_queue import is_waiting
-from swftools.simulator.slurm.absence import keep_off_reserved
 from swftools.simulator.slurm.choosing import choose_nodes
 from swftools.simulator.slurm.cleaning import keep_off_cleaning
-from swftools.simulator.slurm.lightness import forget_light_of
+from swftools.simulator.slurm.lightness import forget_light_of, stays_light
 from swftools.simulator.slurm.limits import (
     LACKS,
     NONE,
@@ -25,7 +24,9 @@ from swftools.simulator.slurm.limits import (
     why_not_before,
 )
 from swftools.simulator.slurm.merging import merge_queue, put_back
-from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
+from swftools.simulator.slurm.plan import are_too_few, find_available, has_no_room, look_anew, overlaps, reserve
+from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS, choose_by_preempting, stop_victims
+from swftools.simulator.slurm.rooms import list_rooms
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
     BACKFILL,
@@ -42,14 +43,15 @@ from swftools.simulator.slurm.state import (
     BF_WINDOW,
     CLEANS,
     ENTRIES,
+    IS_TOO_LITTLE,
     KEEPS_LIGHT,
     LEFT_OUT,
     LIMIT_STOPS,
     NO_ARRAYS,
     NO_PLANS,
+    PREEMPTS_BY,
     RECORDS,
     UNKNOWN,
-    VERSION,
     VICTIMS,
     WORDS,
     Dynamic,
@@ -64,9 +66,6 @@ from swftools.simulator.slurm.will_run import will_run
 
 MOST_TRIES = 10_000
 """Of one job in one cycle, so that a cycle always ends."""
-
-FIRST_WITH_SUBSETS = 17.12
-"""The version from which on a later try is skipped where no other nodes are free then."""
 
 AFTER_A_LIMIT = 500.0
 """s after which a job is thought to start that a limit keeps back, where such jobs stop others."""
@@ -126,6 +125,7 @@ def begin_cycle(given: Given, state: Dynamic, now: float) -> None:
     state.begin[0] = rounded_down(given, now, resolution)
     state.end[0] = rounded_down(given, now + given.number[BF_WINDOW], resolution)
     state.next[0], state.counts[RECORDS] = 0, 1
+    state.other_low[0] = state.other_behind[0] = 0
     copy_set(state.up, 0, state.free, 0, words)
     for some in (
         state.tested,
@@ -185,15 +185,19 @@ def look_at(
 ) -> tuple[int, int]:
     """Start a job, or plan it; return what became of it, and 1 if it was tested on nodes."""
     words, limit, tested, later = state.counts[WORDS], given.limit[job], 0, now
-    resolution = given.number[BF_RESOLUTION]
+    resolution, rooms, cuts = given.number[BF_RESOLUTION], UNKNOWN, UNKNOWN
+    if not only_now and int(given.number[PREEMPTS_BY]) == NOBODY_PREEMPTS:
+        rooms = list_rooms(given, state, job, partition)
+        if state.has_time[job] != 0 and not stays_light(given, job):  # else it counts what a test finds
+            cuts = rooms
+    look_anew(given, state, job, partition)
     for _ in range(MOST_TRIES):
         earliest = later
-        later = find_available(given, state, job, partition, earliest, max(earliest, now) + limit, now)
+        later = find_available(given, state, job, cuts, earliest, max(earliest, now) + limit, now, tested == 0)
         begin = np.inf
-        if count_nodes(state.available, 0, words) >= given.min_nodes[job]:
+        if state.counts[IS_TOO_LITTLE] == 0 and not are_too_few(given, state, job):
             tested = 1
-            latest = later if later >= now + 1.0 and not only_now else np.inf
-            begin = will_run(given, state, job, partition, now, earliest, only_now, latest)
+            begin = begin_by(given, state, job, partition, rooms, cuts, now, earliest, only_now, later)
         if begin == np.inf:
             if later > 0.0 and not only_now:
                 continue
@@ -225,6 +229,31 @@ def look_at(
             return PLANNED, tested
         break
     return NOWHERE, tested
+
+
+@kernel(allocates=False)
+def begin_by(
+    given: Given,
+    state: Dynamic,
+    job: int,
+    partition: int,
+    rooms: int,
+    cuts: int,
+    now: float,
+    earliest: float,
+    only_now: bool,
+    later: float,
+) -> float:
+    """Return when a job could start on the available nodes; if that is later than the next try, any time that is.
+
+    ``rooms`` is the list of when nodes have room for it, ``cuts`` as well, if a test need not be made that finds that.
+    """
+    latest = later
+    if only_now or later < now + 1.0 or state.has_time[job] == 0:
+        latest = np.inf
+    elif cuts != UNKNOWN and has_no_room(given, state, job, cuts, later):
+        return np.inf
+    return will_run(given, state, job, partition, rooms, now, earliest, only_now, latest)
 
 
 @kernel(allocates=False)
@@ -282,98 +311,3 @@ def choose_now(given: Given, state: Dynamic, job: int, partition: int, now: floa
         if count > 0:
             put_totals(given, state, job, partition, count, state.then if goes else state.now)
     return count
-
-
-@kernel(allocates=False)
-def find_available(
-    given: Given, state: Dynamic, job: int, partition: int, from_then_on: float, until: float, now: float
-) -> float:
-    """Write the nodes into ``state.available`` that nobody has reserved from a time to another.
-
-    Returns when to try next; 0: never.
-    """
-    words, available, before = state.counts[WORDS], state.available, state.before
-    for word in range(words):
-        available[word] = state.up[word] & given.partition_bits[partition * words + word]
-        if given.nodes_allowed[job] != UNKNOWN:
-            available[word] &= given.set_bits[given.nodes_allowed[job] * words + word]
-        before[word] = available[word]
-    behind_reserved = keep_off_reserved(given, state, job, from_then_on, until, now)
-    for word in range(words):
-        before[word] = available[word]
-    later, record = 0.0, 0
-    while True:
-        behind = state.next[record]
-        if state.end[record] > from_then_on and behind != 0 and later == 0.0:
-            others = given.number[VERSION] < FIRST_WITH_SUBSETS
-            for word in range(words):
-                then = before[word] & state.free[behind * words + word]
-                others |= then & ~(available[word] & state.free[record * words + word]) != 0
-            if others:
-                later = state.end[record]
-        if state.end[record] > from_then_on:
-            if state.begin[record] <= until:
-                for word in range(words):
-                    available[word] &= state.free[record * words + word]
-            else:
-                if later == 0.0 and behind != 0 and state.next[behind] != 0:
-                    later = state.end[behind]
-                break
-        if behind == 0:
-            break
-        record = behind
-    if behind_reserved > 0.0 and (later == 0.0 or behind_reserved < later):
-        later = behind_reserved
-    return later
-
-
-@kernel(allocates=False)
-def overlaps(state: Dynamic, words: int, first: float, last: float) -> bool:
-    """Whether one of the picked nodes is reserved in a slot."""
-    record = 0
-    while True:
-        if state.end[record] > first and state.begin[record] < last:
-            for word in range(words):
-                if state.picked[word] & ~state.free[record * words + word] != 0:
-                    return True
-        record = state.next[record]
-        if record == 0:
-            return False
-
-
-@kernel(allocates=False)
-def split(state: Dynamic, words: int, record: int, time: float) -> None:
-    """Let a record end at a time, and another one go on from there."""
-    new = state.counts[RECORDS]
-    state.begin[new], state.end[new], state.end[record] = time, state.end[record], time
-    state.next[new], state.next[record] = state.next[record], new
-    copy_set(state.free, record * words, state.free, new * words, words)
-    state.counts[RECORDS] += 1
-
-
-@kernel(allocates=False)
-def reserve(state: Dynamic, words: int, first: float, last: float) -> None:
-    """Reserve the picked nodes for a slot; the first record that is as the one before it becomes one with it."""
-    if first >= last:
-        return
-    record = 0
-    while True:
-        if state.begin[record] < first < state.end[record]:
-            split(state, words, record, first)
-        if state.begin[record] < last < state.end[record]:
-            split(state, words, record, last)
-        if state.begin[record] >= first and state.end[record] <= last:
-            for word in range(words):
-                state.free[record * words + word] &= ~state.picked[word]
-        record = state.next[record]
-        if record == 0:
-            break
-    record = 0
-    while state.next[record] != 0:
-        behind, same = state.next[record], True
-        for word in range(words):
-            same &= state.free[record * words + word] == state.free[behind * words + word]
-        if same:
-            state.end[record], state.next[record] = state.end[behind], state.next[behind]
-            break
-        record = behind

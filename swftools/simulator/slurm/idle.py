@@ -10,11 +10,15 @@ from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm import state as places
 from swftools.simulator.slurm.found import SPANS
 from swftools.simulator.slurm.numbers import clock_of
+from swftools.simulator.slurm.rooms import BLOCK
 from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.state import BILLING, BITS, CHANGES, RESOURCES, UNKNOWN, WORDS, Amounts, Dynamic, Given
 
 FOUND = 8192
 """How much is kept of what was found for jobs of one shape on a set of nodes."""
+
+ROOMS = 1024
+"""How many lists are kept of when nodes have room."""
 
 STOPS = 8
 """How often jobs may be stopped, on average, by preemption and nodes that go down: what they had then is kept."""
@@ -75,7 +79,6 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         ran_in=whole(jobs, UNKNOWN),
         by=whole(jobs),
         trial=whole(2 * min(jobs, running) + 2),
-        given_back=whole(2 * min(jobs, running) + 2),
         now=amounts(),
         then=amounts(),
         up=up,
@@ -149,10 +152,26 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         changed_sets=whole(CHANGES * words),
         changed_end=real(CHANGES),
         changed_ends=whole(CHANGES),
+        first_on=whole(nodes, UNKNOWN),
+        next_on=whole(held),
+        held_by=whole(held),
+        room_shape=whole(ROOMS, UNKNOWN),
+        room_in=whole(ROOMS),
+        room_after=whole(ROOMS, UNKNOWN),
+        room_count=whole(ROOMS),
+        room_node=np.zeros(ROOMS * nodes, np.int64),
+        room_time=np.zeros(ROOMS * nodes),
+        room_of=np.zeros(ROOMS * nodes),
+        room_known=whole(ROOMS),
+        room_sets=np.zeros(ROOMS * (nodes // BLOCK + 1) * words, np.int64),
+        roomy=whole(words),
+        may_have=whole(words),
         begin=real(records),
         end=real(records),
         next=whole(records),
         free=whole(records * words),
+        other_low=whole(records),
+        other_behind=whole(records),
         kept_job=whole(merged),
         kept_partition=whole(merged),
         kept_priority=real(merged),

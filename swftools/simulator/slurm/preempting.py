@@ -18,7 +18,6 @@ from swftools.simulator.slurm.starting import let_go, set_reason
 from swftools.simulator.slurm.state import (
     COMPLETING,
     FOLLOWS,
-    IS_COPIED,
     LAST_CALC,
     LONG,
     PAST,
@@ -115,7 +114,6 @@ def choose_by_preempting(
     many, passes = find_victims(given, state, job, partition, available, now), 0
     while many > 0:
         copy_amounts(state.now, state.then)
-        state.counts[IS_COPIED] = 0  # when these have gone
         taken = count = 0
         while count == 0 and taken < many:
             give_back(given, state, state.victim[taken], state.then)

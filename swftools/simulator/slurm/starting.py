@@ -14,12 +14,12 @@ from swftools.simulator.slurm.cleaning import note_cleaning
 from swftools.simulator.slurm.fair_share import use
 from swftools.simulator.slurm.holding import add_up, give_back, take, write_down
 from swftools.simulator.slurm.limits import count_job
+from swftools.simulator.slurm.rooms import join_nodes, leave_nodes
 from swftools.simulator.slurm.state import (
     CHANGED,
     CHANGES,
     DEAD,
     FOLLOWS,
-    IS_COPIED,
     LAST_CALC,
     LOST_REASONS,
     REASONS,
@@ -94,13 +94,13 @@ def note_change(given: Given, state: Dynamic, job: int, ends: bool) -> None:
         put_node(state.changed_sets, row * words, state.held_node[i])
     state.changed_end[row], state.changed_ends[row] = state.limit_end[job], int(ends)
     state.counts[STARTS_AND_ENDS] += 1
-    state.counts[IS_COPIED] = 0
 
 
 @kernel(allocates=False)
 def list_as_running(given: Given, state: Dynamic, job: int, partition: int) -> None:
     """Let a job take its nodes, and be listed among those that run."""
     take(given, state, job, state.now)
+    join_nodes(given, state, job)
     note_change(given, state, job, False)
     add_up(given, state, job, partition)
     count_job(given, state, job, partition, 1)
@@ -126,6 +126,7 @@ def let_go(given: Given, state: Dynamic, job: int) -> None:
     """Let a job run no more, and have nothing any more."""
     state.is_on[job] = 0
     give_back(given, state, job, state.now)
+    leave_nodes(given, state, job)
     note_change(given, state, job, True)
     add_up(given, state, job, state.ran_in[job])
     count_job(given, state, job, state.ran_in[job], -1)

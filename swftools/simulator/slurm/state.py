@@ -180,17 +180,18 @@ class Amounts(NamedTuple):
 
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
 (REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
-(STARTS_AND_ENDS, IS_COPIED, USABLE_NODES, USABLE_CORES, GIVEN_BACK, FIRST_NODE, BEHIND_NODES) = range(17, 24)
-(ORDER, NEXT_CYCLE, IS_CUT, LIGHT, CLEANS, COUNTS) = range(24, 30)
+(STARTS_AND_ENDS, ROOMY, USABLE_NODES, USABLE_CORES, RECORD, FIRST_NODE, BEHIND_NODES) = range(17, 24)
+(ORDER, NEXT_CYCLE, IS_CUT, IS_TOO_LITTLE, LOW_WORD, BEHIND_WORD, LIGHT, CLEANS, COUNTS) = range(24, 33)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
-start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free has changed; ``IS_COPIED``: whether
-``then`` is as ``now``; ``USABLE_NODES``, ``USABLE_CORES``: what ``free_cores`` has in all; ``FIRST_NODE``,
-``BEHIND_NODES``: the nodes that were looked at are among these. ``ORDER``: in which order of an instant's events a pass
-is tried; ``NEXT_CYCLE``: the next cycle that a log shows. ``IS_CUT``: whether nothing was found but
-before when a job cannot start. ``LIGHT``: a number for how light the available nodes are;
-``CLEANS``: whether any node cleans up."""
+start in a pass that is tried only. ``STARTS_AND_ENDS``: how often what is free has changed; ``ROOMY``: how many nodes
+of a list are in ``roomy``; ``USABLE_NODES``, ``USABLE_CORES``: what ``free_cores`` has in all; ``RECORD``: where to
+look on in the plan; ``FIRST_NODE``, ``BEHIND_NODES``: the usable nodes are among these; ``ORDER``: in which order of an
+instant's events a pass is tried; ``NEXT_CYCLE``: the next cycle that a log shows; ``IS_CUT``: whether nothing was found
+but before when a job cannot start, ``IS_TOO_LITTLE``: but that it cannot before the next try; ``LOW_WORD``,
+``BEHIND_WORD``: the words of ``may_have``, the nodes that a job may have at all. ``LIGHT``: a number for how light the
+available nodes are; ``CLEANS``: whether any node cleans up."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
 FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, CLOCKS = range(8, 15)
@@ -211,10 +212,12 @@ class Dynamic(NamedTuple):
     their numbers. By holder what it has ``used`` (resources x s, decayed), how many jobs run and what they hold; by
     association its ``fair_share``. ``past`` is what runs had that were stopped. The rest is room to work in: sets of
     nodes (``allowed`` ... ``picked``), by node ``usable`` and ``most``, ``chosen`` nodes with ``got`` CPUs. The plan of
-    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. ``kept`` is the queue's own order while
-    another one is in its place (``merging``); by array ``split_time``, when its last task started. ``found`` is what
-    ``found.py`` keeps, ``changed`` who began to run or stopped since. By node ``light`` (``lightness``), in the set
-    ``lit`` where it is any; ``clean_time``, when it is clean that is in the set ``cleaning``.
+    backfill: records with ``begin``, ``end``, ``next`` and sets of nodes. Who runs on a node stands in a list from
+    ``first_on`` on, as places in ``held_node``, whose job is ``held_by``. ``room`` are lists of ``rooms.py``. ``kept``
+    is the queue's own order while another one is in its place (``merging``); by array ``split_time``, when its last
+    task started. ``found`` is what ``found.py`` keeps, ``changed`` who began to run or stopped since. By node ``light``
+    (``lightness``), in the set ``lit`` where it is any; ``clean_time``, when it is clean that is in the set
+    ``cleaning``.
     """
 
     counts: IntArray
@@ -238,7 +241,6 @@ class Dynamic(NamedTuple):
     ran_in: IntArray
     by: IntArray
     trial: IntArray
-    given_back: IntArray
     now: Amounts
     then: Amounts
     up: IntArray
@@ -312,10 +314,26 @@ class Dynamic(NamedTuple):
     changed_sets: IntArray
     changed_end: FloatArray
     changed_ends: IntArray
+    first_on: IntArray
+    next_on: IntArray
+    held_by: IntArray
+    room_shape: IntArray
+    room_in: IntArray
+    room_after: IntArray
+    room_count: IntArray
+    room_node: IntArray
+    room_time: FloatArray
+    room_of: FloatArray
+    room_known: IntArray
+    room_sets: IntArray
+    roomy: IntArray
+    may_have: IntArray
     begin: FloatArray
     end: FloatArray
     next: IntArray
     free: IntArray
+    other_low: IntArray
+    other_behind: IntArray
     kept_job: IntArray
     kept_partition: IntArray
     kept_priority: FloatArray
@@ -374,15 +392,20 @@ def count_nodes(bits: IntArray, at: int, words: int) -> int:
     """Return how many nodes are in a set."""
     count = 0
     for i in range(words):
-        some = bits[at + i]  # how many of 1 bit, 2, 4 and 8 bits beside each other are in it
-        some -= (some >> 1) & 0x5555555555555555
-        some = (some & 0x3333333333333333) + ((some >> 2) & 0x3333333333333333)
-        some = (some + (some >> 4)) & 0x0F0F0F0F0F0F0F0F
-        some += some >> 8
-        some += some >> 16
-        some += some >> 32
-        count += some & 0x7F
+        count += bits_of(bits[at + i])
     return count
+
+
+@kernel(allocates=False)
+def bits_of(some: int) -> int:
+    """Return how many bits of a word are set."""
+    some -= (some >> 1) & 0x5555555555555555  # how many of 1 bit, 2, 4 and 8 bits beside each other are in it
+    some = (some & 0x3333333333333333) + ((some >> 2) & 0x3333333333333333)
+    some = (some + (some >> 4)) & 0x0F0F0F0F0F0F0F0F
+    some += some >> 8
+    some += some >> 16
+    some += some >> 32
+    return some & 0x7F
 
 
 @kernel(allocates=False)

@@ -15,6 +15,7 @@ from swftools.simulator.slurm.state import (
     NO_EXCLUSIVE,
     NO_GPUS,
     NO_MEMORY,
+    UNKNOWN,
     USABLE_CORES,
     USABLE_NODES,
     WORDS,
@@ -64,13 +65,18 @@ def wanted_of(given: Given, job: int, partition: int) -> Wanted:
 @kernel(allocates=False)
 def usable_cores(wanted: Wanted, node: int, amounts: Amounts) -> int:
     """Return how many CPUs of a node a job can use; 0 if it cannot run there."""
-    cores = amounts.cores[node]
-    if cores < wanted.per_task or cores < wanted.cores or (wanted.alone and amounts.jobs[node] > 0):
+    return cores_for(wanted, amounts.cores[node], amounts.memory[node], amounts.gpus[node], amounts.jobs[node])
+
+
+@kernel(allocates=False)
+def cores_for(wanted: Wanted, cores: int, memory: int, gpus: int, jobs: int) -> int:
+    """Return how many CPUs a job can use of a node that has so much free, and on which so many jobs run."""
+    if cores < wanted.per_task or cores < wanted.cores or (wanted.alone and jobs > 0):
         return 0
-    if amounts.memory[node] < wanted.memory or amounts.gpus[node] < wanted.gpus:
+    if memory < wanted.memory or gpus < wanted.gpus:
         return 0
     if wanted.memory_per_cpu > 0:
-        cores = min(cores, max(amounts.memory[node], 0) // wanted.memory_per_cpu)
+        cores = min(cores, max(memory, 0) // wanted.memory_per_cpu)
     if wanted.per_task > 1:
         cores -= cores % wanted.per_task
     return min(cores, wanted.most) if cores >= wanted.cores else 0
@@ -116,25 +122,85 @@ def look_at_nodes(state: Dynamic, wanted: Wanted, allowed: IntArray, amounts: Am
     state.counts[USABLE_NODES], state.counts[USABLE_CORES] = nodes, cores
 
 
+@kernel(allocates=False)
+def free_before(
+    given: Given, state: Dynamic, wanted: Wanted, node: int, until: float, are_victims: bool, now: float
+) -> int:
+    """Return how many CPUs of a node a job can use when who ends before a time has left, and who is thought to be gone.
+
+    What is free then is written into ``state.then``.
+    """
+    there, then, held = state.now, state.then, state.first_on[node]
+    cores, memory, gpus, jobs = there.cores[node], there.memory[node], there.gpus[node], there.jobs[node]
+    while held != UNKNOWN:
+        runner = state.held_by[held]
+        end = state.limit_end[runner]
+        if (end if end > now else now + 1.0) < until or state.is_gone[runner] != 0:
+            cores += state.held_cores[held]
+            memory += memory_on(given, runner, state.held_cores[held])
+            gpus += state.held_gpus[held]
+            jobs -= 1
+        elif not are_victims:
+            break
+        held = state.next_on[held]
+    then.cores[node], then.memory[node], then.gpus[node], then.jobs[node] = cores, memory, gpus, jobs
+    return cores_for(wanted, cores, memory, gpus, jobs)
+
+
+@kernel(allocates=False)
+def look_before(given: Given, state: Dynamic, wanted: Wanted, until: float, are_victims: bool, now: float) -> None:
+    """Look at the available nodes as ``look_at_nodes`` does, with what is free when who ends before a time has left."""
+    nodes, cores, low, high = 0, 0, 0, state.counts[WORDS]
+    allowed, free_cores = state.available, state.free_cores
+    while low < high and allowed[low] == 0:
+        low += 1
+    while high > low and allowed[high - 1] == 0:
+        high -= 1
+    behind = min(high * BITS, len(state.free_cores))
+    state.counts[FIRST_NODE], state.counts[BEHIND_NODES] = low * BITS, behind
+    for word in range(low, high):
+        members = allowed[word]
+        for node in range(word * BITS, min(word * BITS + BITS, behind)):
+            free = 0
+            if members & 1 != 0:
+                free = free_before(given, state, wanted, node, until, are_victims, now)
+            members >>= 1
+            free_cores[node] = free
+            nodes += free > 0
+            cores += free
+    state.counts[USABLE_NODES], state.counts[USABLE_CORES] = nodes, cores
+
+
 @kernel(allocates=False, merges=True)
-def let_leave_nodes(given: Given, state: Dynamic, wanted: Wanted, runner: int, amounts: Amounts) -> bool:
-    """Let a running job leave those of its nodes that are available, and look at them again; whether it has any."""
+def let_leave_nodes(given: Given, state: Dynamic, wanted: Wanted, runner: int) -> bool:
+    """Let a running job leave those of its nodes that are available, and look at them again; whether it has any.
+
+    Who ends before it has left.
+    """
     first, has_any, available, free_cores = given.first_held[runner], False, state.available, state.free_cores
-    held_node, held_cores, held_gpus = state.held_node, state.held_cores, state.held_gpus
-    nodes = cores = 0
+    there, then, counts = state.now, state.then, state.counts
     for i in range(first, first + state.held_count[runner]):
-        node = held_node[i]
+        node = state.held_node[i]
         if not has_node(available, 0, node):
             continue
         has_any = True
-        amounts.cores[node] += held_cores[i]
-        amounts.memory[node] += memory_on(given, runner, held_cores[i])
-        amounts.gpus[node] += held_gpus[i]
-        amounts.jobs[node] -= 1
-        before, free = free_cores[node], usable_cores(wanted, node, amounts)
+        cores, memory, gpus, jobs = there.cores[node], there.memory[node], there.gpus[node], there.jobs[node]
+        held, is_before = state.first_on[node], True
+        while held != UNKNOWN:
+            other = state.held_by[held]
+            if is_before or state.is_gone[other] != 0:
+                cores += state.held_cores[held]
+                memory += memory_on(given, other, state.held_cores[held])
+                gpus += state.held_gpus[held]
+                jobs -= 1
+            is_before &= held != i
+            held = state.next_on[held]
+        then.cores[node], then.memory[node], then.gpus[node], then.jobs[node] = cores, memory, gpus, jobs
+        before, free = free_cores[node], cores_for(wanted, cores, memory, gpus, jobs)
         free_cores[node] = free
-        nodes += int(free > 0) - int(before > 0)
-        cores += free - before
-    state.counts[USABLE_NODES] += nodes
-    state.counts[USABLE_CORES] += cores
+        counts[USABLE_NODES] += int(free > 0) - int(before > 0)
+        counts[USABLE_CORES] += free - before
+        if free > 0:
+            counts[FIRST_NODE] = min(counts[FIRST_NODE], node)
+            counts[BEHIND_NODES] = max(counts[BEHIND_NODES], node + 1)
     return has_any

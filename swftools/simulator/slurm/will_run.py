@@ -8,15 +8,13 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import are_many, choose_of_usable
 from swftools.simulator.slurm.found import AT_ONCE, is_kept, note_found, recall, slot_if_kept
-from swftools.simulator.slurm.holding import give_back
 from swftools.simulator.slurm.lightness import asks_gpus, note_light, stays_light
 from swftools.simulator.slurm.preempting import find_victims
+from swftools.simulator.slurm.rooms import look_at_roomy, time_of_room
 from swftools.simulator.slurm.state import (
     BF_LINEAR,
     FIRST_FROM,
     FIRST_UNTIL,
-    GIVEN_BACK,
-    IS_COPIED,
     IS_CUT,
     LEFT_OUT,
     NO_WINDOWS,
@@ -31,13 +29,12 @@ from swftools.simulator.slurm.state import (
     Amounts,
     Dynamic,
     Given,
-    copy_amounts,
     has_node,
     put_node,
     rounded_down,
 )
 from swftools.simulator.slurm.totals import put_totals
-from swftools.simulator.slurm.usable import let_leave_nodes, look_at_nodes, wanted_of
+from swftools.simulator.slurm.usable import let_leave_nodes, look_before, wanted_of
 
 WINDOW = 30.0
 """Seconds of the first window in which ends of jobs count together."""
@@ -51,10 +48,19 @@ FIRST_FROM_THEN_ON = 23.11
 
 @kernel(allocates=False)
 def will_run(
-    given: Given, state: Dynamic, job: int, partition: int, now: float, earliest: float, only_now: bool, latest: float
+    given: Given,
+    state: Dynamic,
+    job: int,
+    partition: int,
+    rooms: int,
+    now: float,
+    earliest: float,
+    only_now: bool,
+    latest: float,
 ) -> float:
     """Return when a job could start on the available nodes, infinity if never; any time after the latest if it is.
 
+    ``rooms`` is the list of when nodes have room for it, ``UNKNOWN`` where that is not known.
     ``state.picked`` are its nodes then, and ``state.resources`` what it would hold of them.
     """
     is_later = given.number[VERSION] >= FIRST_FROM_THEN_ON and earliest > now
@@ -71,7 +77,8 @@ def will_run(
         ):  # who starts at once needs more than what is kept
             recall(state, slot)
             return max(found, now)
-    found = find_begin(given, state, job, partition, now, earliest, is_later, only_now, latest)
+    from_then_on = earliest if is_later else -np.inf
+    found = find_begin(given, state, job, partition, rooms, now, from_then_on, only_now, latest)
     if slot != UNKNOWN:
         note_found(given, state, slot, job, partition, AT_ONCE if found == now else found)
     return found
@@ -83,81 +90,90 @@ def find_begin(
     state: Dynamic,
     job: int,
     partition: int,
+    rooms: int,
     now: float,
-    earliest: float,
-    is_later: bool,
+    from_then_on: float,
     only_now: bool,
     latest: float,
 ) -> float:
-    """Return the same, looked for."""
-    counts = state.counts
-    counts[VICTIMS] = counts[GIVEN_BACK] = counts[IS_CUT] = 0
+    """Return the same, looked for: whoever ends before a time is gone at once, if it is not -infinity."""
+    counts, is_later = state.counts, from_then_on > -np.inf
+    counts[VICTIMS] = counts[IS_CUT] = 0
     note_no_span(state)
-    state.clock[NOT_BEFORE] = -np.inf
-    if not is_later and can_run(given, state, job, partition, state.now):
+    state.clock[NOT_BEFORE] = roomy_from = -np.inf
+    if rooms != UNKNOWN:
+        roomy_from = time_of_room(given, state, job, rooms)
+    has_gpus = asks_gpus(given, job)
+    if roomy_from > latest or (roomy_from == np.inf and not has_gpus):
+        counts[IS_CUT] = int(roomy_from < np.inf)
+        state.clock[NOT_BEFORE] = roomy_from
+        return roomy_from
+    is_tried = not is_later and roomy_from == -np.inf
+    if is_tried and can_run(given, state, job, partition, -np.inf, False, now):
         return now
-    if counts[IS_COPIED] == 0:
-        copy_amounts(state.now, state.then)
-        counts[IS_COPIED] = 1
-    victims, place = find_victims(given, state, job, partition, state.available, now), 0
+    victims = find_victims(given, state, job, partition, state.available, now)
     for i in range(victims):
-        let_end(given, state, state.victim[i])
         state.is_gone[state.victim[i]] = 1
-    while is_later and place < counts[RUNNERS] and planned_end(state, place, now) < earliest:
-        if state.is_gone[state.runner[place]] == 0 and touches(given, state, state.runner[place]):
-            let_end(given, state, state.runner[place])
-        place += 1
-    found, is_other = np.inf, victims > 0 or is_later
-    if is_other and can_run(given, state, job, partition, state.then):
+    found, leap, is_found = np.inf, from_then_on, False
+    if roomy_from > from_then_on and may_leap(given, state, now):
+        leap = roomy_from
+    if leap > from_then_on and not has_gpus:
+        look_at_roomy(given, state, job, wanted_of(given, job, partition), rooms, leap, now)
+    elif not is_tried or victims > 0:  # a test with GPUs leaves its mark on all nodes
+        is_found = can_run(given, state, job, partition, leap, victims > 0, now)
+    if is_found:
         found, counts[VICTIMS] = now, victims
     elif not only_now:
-        found = run_when_others_end(given, state, job, partition, now, place, latest)
+        found = run_when_others_end(given, state, job, partition, now, from_then_on, leap, latest)
     for i in range(victims):
         state.is_gone[state.victim[i]] = 0
-    for i in range(counts[GIVEN_BACK]):
-        take_back(given, state, state.given_back[i])
     return found
 
 
 @kernel(allocates=False)
-def let_end(given: Given, state: Dynamic, runner: int) -> None:
-    """Let a running job be thought to have left its nodes."""
-    give_back(given, state, runner, state.then)
-    note_given_back(state, runner)
+def may_leap(given: Given, state: Dynamic, now: float) -> bool:
+    """Whether what is found does not depend on how windows were cut before there is room."""
+    has_windows = int(given.number[LEFT_OUT]) != NO_WINDOWS and given.number[VERSION] >= FIRST_WITH_BARRIER
+    return has_windows and (state.counts[RUNNERS] == 0 or state.limit_end[state.runner[0]] > now)
 
 
 @kernel(allocates=False)
-def note_given_back(state: Dynamic, runner: int) -> None:
-    """Note that a running job is thought to have left nodes."""
-    state.given_back[state.counts[GIVEN_BACK]] = runner
-    state.counts[GIVEN_BACK] += 1
-
-
-@kernel(allocates=False)
-def take_back(given: Given, state: Dynamic, runner: int) -> None:
-    """Let as much be thought to be free of a running job's nodes as is free now."""
-    first, now, then = given.first_held[runner], state.now, state.then
-    for i in range(first, first + state.held_count[runner]):
-        node = state.held_node[i]
-        then.cores[node], then.memory[node] = now.cores[node], now.memory[node]
-        then.gpus[node], then.jobs[node] = now.gpus[node], now.jobs[node]
+def place_behind(state: Dynamic, time: float, now: float) -> int:
+    """Return the first place of a running job that does not end before a time."""
+    low, high = 0, state.counts[RUNNERS]
+    while low < high:
+        middle = (low + high) // 2
+        if planned_end(state, middle, now) < time:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel(allocates=False)
 def run_when_others_end(
-    given: Given, state: Dynamic, job: int, partition: int, now: float, place: int, latest: float
+    given: Given,
+    state: Dynamic,
+    job: int,
+    partition: int,
+    now: float,
+    from_then_on: float,
+    leap: float,
+    latest: float,
 ) -> float:
-    """Return when a job could start as running jobs end, those from a place on; infinity if never.
+    """Return when a job could start as running jobs end, from some time on; infinity if never.
+
+    Too few nodes are free before the time that it leaps to.
 
     As long as too few nodes are free only those are looked at that end by the latest time; then any later time is
     returned, and ``IS_CUT`` is set.
     ``state.then`` is what is free before, and its nodes have been looked at.
     """
-    linear, window, many = given.number[BF_LINEAR], WINDOW, state.counts[RUNNERS]
+    linear, many = given.number[BF_LINEAR], state.counts[RUNNERS]
     has_windows, has_barrier = int(given.number[LEFT_OUT]) != NO_WINDOWS, given.number[VERSION] >= FIRST_WITH_BARRIER
-    base, last, wanted = -1.0, -1.0, wanted_of(given, job, partition)
-    before, is_enough, lacks = -np.inf, False, not are_many(given, state, job)
-    place = past_gone(state, place)
+    last, wanted, is_enough, lacks = -1.0, wanted_of(given, job, partition), False, not are_many(given, state, job)
+    base, before, window = window_behind(given, state, now, from_then_on, leap)
+    place = past_gone(state, place_behind(state, leap, now))
     while place < many:
         if not has_barrier:
             base = -1.0
@@ -168,9 +184,8 @@ def run_when_others_end(
                 state.counts[IS_CUT], state.clock[NOT_BEFORE] = 1, end
                 return end
             place = past_gone(state, place + 1)
-            if not let_leave_nodes(given, state, wanted, runner, state.then):
+            if not let_leave_nodes(given, state, wanted, runner):
                 continue
-            note_given_back(state, runner)
             last = end
             if base < 0.0:
                 base = rounded_down(given, end, WINDOW) + WINDOW if has_barrier else end
@@ -191,11 +206,39 @@ def run_when_others_end(
         if is_enough:
             note_span_of_all(state)
         window = wider(window, linear)
-        while has_barrier and place < many and planned_end(state, place, now) > base + window:
-            window = wider(window, linear)
+        if has_barrier:
+            window = window_of(given, state, now, base, window, place)
     if lacks and not is_enough:
         state.clock[NOT_BEFORE] = np.inf
     return np.inf
+
+
+@kernel(allocates=False)
+def window_behind(
+    given: Given, state: Dynamic, now: float, from_then_on: float, leap: float
+) -> tuple[float, float, float]:
+    """Return from when windows count, the last end before a time on the available nodes, and the window that follows.
+
+    Before that time too few nodes have room. The window is then the first one in which the job ends that is behind the
+    last one before that time, wherever it runs. Where none ends on these nodes windows have not begun: -1.
+    """
+    place, gone, window = place_behind(state, from_then_on, now), place_behind(state, leap, now) - 1, WINDOW
+    while gone >= place and not touches(given, state, state.runner[gone]):
+        gone -= 1
+    if gone < place:
+        return -1.0, -np.inf, window
+    while not touches(given, state, state.runner[place]):
+        place += 1
+    base = rounded_down(given, planned_end(state, place, now), WINDOW) + WINDOW
+    return base, planned_end(state, gone, now), window_of(given, state, now, base, window, gone + 1)
+
+
+@kernel(allocates=False)
+def window_of(given: Given, state: Dynamic, now: float, base: float, window: float, place: int) -> float:
+    """Return a window, or the next one in which a running job ends, if there is such a job."""
+    while place < state.counts[RUNNERS] and planned_end(state, place, now) > base + window:
+        window = wider(window, given.number[BF_LINEAR])
+    return window
 
 
 @kernel(allocates=False)
@@ -271,10 +314,12 @@ def touches(given: Given, state: Dynamic, runner: int) -> bool:
 
 
 @kernel(allocates=False)
-def can_run(given: Given, state: Dynamic, job: int, partition: int, amounts: Amounts) -> bool:
-    """Whether the available nodes suffice for a job, of which so much is free; then they are picked."""
-    look_at_nodes(state, wanted_of(given, job, partition), state.available, amounts)
-    return pick_of_usable(given, state, job, partition, amounts)
+def can_run(
+    given: Given, state: Dynamic, job: int, partition: int, until: float, are_victims: bool, now: float
+) -> bool:
+    """Whether the available nodes suffice for a job when who ends before a time has left; then they are picked."""
+    look_before(given, state, wanted_of(given, job, partition), until, are_victims, now)
+    return pick_of_usable(given, state, job, partition, state.then)
 
 
 @kernel(allocates=False)

@@ -16,6 +16,7 @@ import swftools
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm.memory import slurm_memory
+from swftools.simulator.slurm.rooms import list_rooms
 from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.starting import list_as_running, note_change
 from swftools.simulator.slurm.state import (
@@ -235,12 +236,12 @@ def test_who_can_start_at_once_is_placed_anew() -> None:
         memory = slurm_memory(None, {}, 2)
         given, state = memory.given, memory.state
         state.available[0] = 1
-        assert will_run.will_run(given, state, 0, 0, 5.0, 5.0, False, np.inf) == 5.0
+        assert will_run.will_run(given, state, 0, 0, UNKNOWN, 5.0, 5.0, False, np.inf) == 5.0
         state.chosen[0] = state.picked[0] = 7
-        assert will_run.will_run(given, state, 1, 0, 6.0, 6.0, False, np.inf) == 6.0
+        assert will_run.will_run(given, state, 1, 0, UNKNOWN, 6.0, 6.0, False, np.inf) == 6.0
         assert (state.chosen[0], state.picked[0]) == (0, 1)
         state.chosen[0] = state.picked[0] = 7
-        assert will_run.will_run(given, state, 1, 0, 7.0, 60.0, False, np.inf) == 7.0
+        assert will_run.will_run(given, state, 1, 0, UNKNOWN, 7.0, 60.0, False, np.inf) == 7.0
         assert (state.chosen[0], state.picked[0]) == (7, 1)
 
 
@@ -267,7 +268,13 @@ def test_which_ends_may_matter(ends: tuple[float, ...], nodes: int, found_at: fl
 
 
 def looked_for(
-    ends: tuple[float, ...], nodes: int, version: tuple[int, int] = (22, 5), latest: float = np.inf
+    ends: tuple[float, ...],
+    nodes: int,
+    version: tuple[int, int] = (22, 5),
+    latest: float = np.inf,
+    *,
+    has_list: bool = True,
+    earliest: float = 0.0,
 ) -> tuple[float, tuple[tuple[float, float], ...], float]:
     """Return when a job could start on so many nodes, which ends may matter, and before when it cannot start.
 
@@ -288,9 +295,25 @@ def looked_for(
         list_as_running(given, state, job, 1)
         if end > 0.0:
             put_node(state.available, 0, job)
-    begin = will_run.will_run(given, state, len(ends), 1, 0.0, 0.0, False, latest)
+    rooms = list_rooms(given, state, len(ends), 1) if has_list else UNKNOWN
+    begin = will_run.will_run(given, state, len(ends), 1, rooms, 0.0, earliest, False, latest)
     first, until, second, behind = state.clock[FIRST_FROM : SECOND_UNTIL + 1].tolist()
     return float(begin), ((first, until), (second, behind)), float(state.clock[NOT_BEFORE])
+
+
+@pytest.mark.parametrize("version", [(21, 8), (22, 5), (23, 11)])
+def test_with_a_list_as_without(version: tuple[int, int]) -> None:
+    """Where it is known when nodes have room, what is found is what ends one after the other would show."""
+    lot, begins = random.Random(3), set()
+    with all_interpreted():
+        for _ in range(25):
+            longest = lot.choice([150, 700])
+            ends = tuple(lot.randint(1, longest) * lot.choice([1.0, 1.0, -1.0]) for _ in range(lot.randint(2, 9)))
+            nodes, earliest = lot.randint(1, 4), lot.choice([0.0, lot.randint(1, longest)])
+            found_there = looked_for(ends, nodes, version, earliest=earliest)
+            assert found_there == looked_for(ends, nodes, version, has_list=False, earliest=earliest)
+            begins.add(found_there[0])
+    assert len(begins) > 10
 
 
 @pytest.mark.parametrize("version", [(21, 8), (22, 5)])
@@ -337,7 +360,7 @@ def test_later_than_the_latest(version: tuple[int, int]) -> None:
             ends = tuple(lot.randint(1, 300) * lot.choice([1.0, 1.0, -1.0]) for _ in range(lot.randint(2, 9)))
             nodes, latest = lot.randint(1, 4), lot.randint(1, 300)
             begin, *_ = looked_for(ends, nodes, version)
-            then, _, not_before = looked_for(ends, nodes, version, float(latest))
+            then, _, not_before = looked_for(ends, nodes, version, float(latest), has_list=False)
             assert then == begin or min(then, begin) > latest
             assert not_before <= begin
             cut += then != begin
