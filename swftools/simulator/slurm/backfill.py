@@ -197,7 +197,7 @@ def look_at(
         begin = np.inf
         if state.counts[IS_TOO_LITTLE] == 0 and not are_too_few(given, state, job):
             tested = 1
-            begin = begin_by(given, state, job, partition, rooms, cuts, now, earliest, only_now, later)
+            begin = begin_by(given, state, job, partition, rooms, now, earliest, only_now, later)
         if begin == np.inf:
             if later > 0.0 and not only_now:
                 continue
@@ -238,20 +238,16 @@ def begin_by(
     job: int,
     partition: int,
     rooms: int,
-    cuts: int,
     now: float,
     earliest: float,
     only_now: bool,
     later: float,
 ) -> float:
-    """Return when a job could start on the available nodes; if that is later than the next try, any time that is.
-
-    ``rooms`` is the list of when nodes have room for it, ``cuts`` as well, if a test need not be made that finds that.
-    """
+    """Return when a job could start on the available nodes; if that is later than the next try, any time that is."""
     latest = later
     if only_now or later < now + 1.0 or state.has_time[job] == 0:
         latest = np.inf
-    elif cuts != UNKNOWN and has_no_room(given, state, job, cuts, later):
+    elif rooms != UNKNOWN and not stays_light(given, job) and has_no_room(given, state, job, rooms, later):
         return np.inf
     return will_run(given, state, job, partition, rooms, now, earliest, only_now, latest)
 

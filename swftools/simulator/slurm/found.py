@@ -15,13 +15,16 @@ from __future__ import annotations
 import numpy as np
 
 from swftools.kernel import kernel
-from swftools.simulator.slurm.lightness import mark_light
+from swftools.simulator.slurm.holding import memory_on
+from swftools.simulator.slurm.lightness import mark_light, put_if_free
 from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS
+from swftools.simulator.slurm.rooms import goes_before
 from swftools.simulator.slurm.state import (
     BITS,
     CHANGES,
     FIRST_FROM,
     IS_CUT,
+    LAST_TO_END,
     LIGHT,
     NOT_BEFORE,
     PREEMPTS_BY,
@@ -34,6 +37,7 @@ from swftools.simulator.slurm.state import (
     Given,
     copy_set,
 )
+from swftools.simulator.slurm.usable import wanted_of
 
 SPANS = 4
 """Times that bound the two spans of ``note_span``."""
@@ -54,7 +58,7 @@ def slot_if_kept(given: Given, state: Dynamic, job: int, partition: int, now: fl
         return UNKNOWN
     if state.counts[RUNNERS] > 0 and state.limit_end[state.runner[0]] <= now:
         return UNKNOWN
-    mixed = given.shape[job] * len(given.tier) + partition + mark_light(given, state)
+    mixed = given.shape[job] * len(given.tier) + partition + mark_light(given, state, job)
     for word in range(state.counts[WORDS]):
         mixed ^= state.available[word]
         mixed = ((mixed & _LOW) * _FIRST_FACTOR) ^ ((mixed >> _HALF) * _SECOND_FACTOR)
@@ -107,6 +111,33 @@ def recall(state: Dynamic, slot: int) -> None:
 
 
 @kernel(allocates=False)
+def light_again(given: Given, state: Dynamic, slot: int, job: int, partition: int) -> None:
+    """Make nodes as light as the test of a job did that was found, once those had left who end before its start."""
+    wanted, begin, last, now = (
+        wanted_of(given, job, partition),
+        state.found_begin[slot],
+        state.found_last[slot],
+        state.now,
+    )
+    for word in range(state.counts[WORDS]):
+        members, node = state.available[word], word * BITS
+        while members != 0:
+            if members & 1 != 0 and given.gpus[node] >= wanted.gpus:
+                memory, gpus, jobs, held = now.memory[node], now.gpus[node], now.jobs[node], state.first_on[node]
+                while begin != AT_ONCE and held != UNKNOWN:
+                    other = state.held_by[held]
+                    if begin < np.inf and other != last and not goes_before(state, other, state.limit_end[last], last):
+                        break
+                    memory += memory_on(given, other, state.held_cores[held])
+                    gpus += state.held_gpus[held]
+                    jobs -= 1
+                    held = state.next_on[held]
+                put_if_free(given, state, job, wanted, node, memory, gpus, jobs)
+            members >>= 1
+            node += 1
+
+
+@kernel(allocates=False)
 def note_found(given: Given, state: Dynamic, slot: int, job: int, partition: int, begin: float) -> None:
     """Keep when a job could start, on which nodes, and what it would hold."""
     words, at = state.counts[WORDS], 2 * slot * RESOURCES
@@ -117,7 +148,7 @@ def note_found(given: Given, state: Dynamic, slot: int, job: int, partition: int
     for place in range(SPANS):
         state.found_spans[SPANS * slot + place] = state.clock[FIRST_FROM + place]
     state.found_shape[slot], state.found_in[slot] = given.shape[job], partition
-    state.found_light[slot] = state.counts[LIGHT]
+    state.found_light[slot], state.found_last[slot] = state.counts[LIGHT], state.counts[LAST_TO_END]
     copy_set(state.available, 0, state.found_sets, 2 * slot * words, words)
     copy_set(state.picked, 0, state.found_sets, (2 * slot + 1) * words, words)
     for resource in range(RESOURCES):

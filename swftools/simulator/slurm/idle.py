@@ -144,6 +144,7 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         found_shape=whole(FOUND),
         found_in=whole(FOUND),
         found_light=whole(FOUND),
+        found_last=whole(FOUND),
         found_begin=real(FOUND),
         found_spans=real(SPANS * FOUND),
         found_not_before=real(FOUND),

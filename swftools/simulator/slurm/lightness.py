@@ -26,7 +26,7 @@ from swftools.simulator.slurm.state import (
     Dynamic,
     Given,
 )
-from swftools.simulator.slurm.usable import wanted_of
+from swftools.simulator.slurm.usable import Wanted, wanted_of
 
 _FACTOR = 0x2545F4914F6CDD1D
 _HALF, _LOW = 31, (1 << 32) - 1
@@ -63,16 +63,26 @@ def put_light(given: Given, state: Dynamic, job: int, node: int, free: int) -> N
 
 
 @kernel(allocates=False)
+def put_if_free(
+    given: Given, state: Dynamic, job: int, wanted: Wanted, node: int, memory: int, gpus: int, jobs: int
+) -> None:
+    """Let a node be light if it has the GPUs of a job free, and its memory."""
+    has_room, is_free = memory >= max(wanted.memory, wanted.memory_per_cpu), not wanted.alone or jobs == 0
+    if gpus >= wanted.gpus and has_room and is_free:
+        put_light(given, state, job, node, gpus)
+
+
+@kernel(allocates=False)
 def note_light(given: Given, state: Dynamic, job: int, partition: int, allowed: IntArray, amounts: Amounts) -> None:
     """Make the nodes of a set light that have the GPUs of a job free, and its memory; its CPUs may be in use."""
     wanted = wanted_of(given, job, partition)
     for word in range(state.counts[WORDS]):
         members, node = allowed[word], word * BITS
         while members != 0:
-            has_room = amounts.memory[node] >= max(wanted.memory, wanted.memory_per_cpu)
-            is_free = not wanted.alone or amounts.jobs[node] == 0
-            if members & 1 != 0 and amounts.gpus[node] >= wanted.gpus and has_room and is_free:
-                put_light(given, state, job, node, amounts.gpus[node])
+            if members & 1 != 0:
+                put_if_free(
+                    given, state, job, wanted, node, amounts.memory[node], amounts.gpus[node], amounts.jobs[node]
+                )
             members >>= 1
             node += 1
 
@@ -129,10 +139,13 @@ def forget_word(state: Dynamic, word: int, some: int) -> None:
 
 
 @kernel(allocates=False)
-def mark_light(given: Given, state: Dynamic) -> int:
-    """Write a number for how light the available nodes are into ``counts[LIGHT]``, 0 if none is; return it."""
+def mark_light(given: Given, state: Dynamic, job: int) -> int:
+    """Write a number for how light the available nodes are into ``counts[LIGHT]``, 0 if none is; return it.
+
+    For a job with GPUs it is 0 as well: its own test says first how light the nodes are that it can use.
+    """
     mark = 0
-    if given.number[KEEPS_LIGHT] > 0.0:
+    if given.number[KEEPS_LIGHT] > 0.0 and not asks_gpus(given, job):
         for word in range(state.counts[WORDS]):
             some, node = state.lit[word] & state.available[word], word * BITS
             while some != 0:

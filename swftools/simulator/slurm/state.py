@@ -181,7 +181,8 @@ class Amounts(NamedTuple):
 (SEEN, PENDING, ENTRIES, RUNNERS, MAIN_ASKED, CHANGED, WORDS, DEAD) = range(8)
 (REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
 (STARTS_AND_ENDS, ROOMY, USABLE_NODES, USABLE_CORES, RECORD, FIRST_NODE, BEHIND_NODES) = range(17, 24)
-(ORDER, NEXT_CYCLE, IS_CUT, IS_TOO_LITTLE, LOW_WORD, BEHIND_WORD, LIGHT, CLEANS, COUNTS) = range(24, 33)
+(ORDER, NEXT_CYCLE, IS_CUT, IS_TOO_LITTLE, LOW_WORD, BEHIND_WORD, LIGHT, CLEANS) = range(24, 32)
+LAST_TO_END, COUNTS = range(32, 34)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
@@ -191,7 +192,8 @@ look on in the plan; ``FIRST_NODE``, ``BEHIND_NODES``: the usable nodes are amon
 instant's events a pass is tried; ``NEXT_CYCLE``: the next cycle that a log shows; ``IS_CUT``: whether nothing was found
 but before when a job cannot start, ``IS_TOO_LITTLE``: but that it cannot before the next try; ``LOW_WORD``,
 ``BEHIND_WORD``: the words of ``may_have``, the nodes that a job may have at all. ``LIGHT``: a number for how light the
-available nodes are; ``CLEANS``: whether any node cleans up."""
+available nodes are; ``CLEANS``: whether any node cleans up;
+``LAST_TO_END``: whose end was the last one that a start that was found waits for."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
 FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, CLOCKS = range(8, 15)
@@ -306,6 +308,7 @@ class Dynamic(NamedTuple):
     found_shape: IntArray
     found_in: IntArray
     found_light: IntArray
+    found_last: IntArray
     found_begin: FloatArray
     found_spans: FloatArray
     found_not_before: FloatArray

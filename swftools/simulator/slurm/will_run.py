@@ -7,7 +7,7 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import are_many, choose_of_usable
-from swftools.simulator.slurm.found import AT_ONCE, is_kept, note_found, recall, slot_if_kept
+from swftools.simulator.slurm.found import AT_ONCE, is_kept, light_again, note_found, recall, slot_if_kept
 from swftools.simulator.slurm.lightness import asks_gpus, note_light, stays_light
 from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.rooms import look_at_roomy, time_of_room
@@ -16,6 +16,7 @@ from swftools.simulator.slurm.state import (
     FIRST_FROM,
     FIRST_UNTIL,
     IS_CUT,
+    LAST_TO_END,
     LEFT_OUT,
     NO_WINDOWS,
     NOT_BEFORE,
@@ -67,7 +68,7 @@ def will_run(
     leaves_light = stays_light(given, job)
     if leaves_light:  # each test of it counts for others, so it is made
         latest = np.inf
-    slot = UNKNOWN if only_now or is_later or leaves_light else slot_if_kept(given, state, job, partition, now)
+    slot = UNKNOWN if only_now or is_later else slot_if_kept(given, state, job, partition, now)
     if slot != UNKNOWN and is_kept(given, state, slot, job, partition):
         if state.found_not_before[slot] > latest:
             return state.found_not_before[slot]
@@ -76,6 +77,8 @@ def will_run(
             found != AT_ONCE or earliest > now
         ):  # who starts at once needs more than what is kept
             recall(state, slot)
+            if leaves_light:
+                light_again(given, state, slot, job, partition)
             return max(found, now)
     from_then_on = earliest if is_later else -np.inf
     found = find_begin(given, state, job, partition, rooms, now, from_then_on, only_now, latest)
@@ -186,7 +189,7 @@ def run_when_others_end(
             place = past_gone(state, place + 1)
             if not let_leave_nodes(given, state, wanted, runner):
                 continue
-            last = end
+            last, state.counts[LAST_TO_END] = end, runner
             if base < 0.0:
                 base = rounded_down(given, end, WINDOW) + WINDOW if has_barrier else end
             if is_enough:

@@ -76,8 +76,10 @@ def log(seed: int, jobs: int) -> swftools.Trace:
         requested_time=run * np.array([lot.choice([1, 1, 3]) for _ in range(jobs)]),
         requested_processors=nodes * cores,
     )
+    gpus = np.where(partition == 2, [lot.choice([0.0, 1.0, 2.0]) for _ in range(jobs)], 0.0)
     names = pd.array(np.array(["all", "cpu", "gpu"])[partition], "str")
     more = {"requested_nodes": nodes, "requested_cores_per_node": cores.astype(float), "partition": names}
+    more["requested_gpus_per_node"] = gpus
     return trace.with_jobs(trace.jobs.assign(**more))
 
 
