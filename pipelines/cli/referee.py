@@ -41,6 +41,16 @@ if TYPE_CHECKING:
 @click.option(
     "--cores", metavar="FILE", default=None, help="What scontrol show job -d printed: CPUs that jobs had of each node."
 )
+@click.option(
+    "--priorities", metavar="FILE", default=None, help="What sprio printed now and then: priorities of waiting jobs."
+)
+@click.option(
+    "--completing",
+    type=Number(0),
+    default=0.04,
+    show_default=True,
+    help="Nodes may clean up behind a job for so many seconds.",
+)
 @json_option
 @says_its_progress
 def hold_against(
@@ -51,6 +61,7 @@ def hold_against(
     changes: str | None,
     also: tuple[str, ...],
     cores: str | None,
+    priorities: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -68,6 +79,7 @@ def hold_against(
     from pipelines.cli.progress import Bar
     from swftools.machines.cores_told import with_cores
     from swftools.referee import referee
+    from swftools.referee.priorities import read_priorities
 
     loaded, chosen = load_on(log, cleaned, rules, machine, changes)
     if keep_unended(str(loaded.trace.provenance.get("format", ""))):
@@ -82,6 +94,7 @@ def hold_against(
             loaded.trace if cores is None else with_cores(loaded.trace, cores),
             table,
             also=others,
+            priorities=None if priorities is None else read_priorities(priorities, loaded.trace, table),
             progress=lambda what, done, total: bar.show(done, total, what),
             **options,
         )

@@ -26,6 +26,7 @@ from swftools.simulator.slurm.dues import (
 from swftools.simulator.slurm.holding import write_down
 from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.queue import note_arrivals
+from swftools.simulator.slurm.sampling import put_sampled
 from swftools.simulator.slurm.starting import hold, let_go, list_as_running, note_ends, start_for_good
 from swftools.simulator.slurm.state import (
     BACKFILL,
@@ -81,6 +82,7 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
             clock[LAST_LOOK], by_main, by_backfill = now, True, True
         due = due_of_main(given, state, whole)
         is_due = is_backfill_due(given, state, whole) and may_have_cycle(given, state, now)
+    put_sampled(given, state, machine)
     is_due |= by_backfill and number[HAS_BACKFILL] > 0.0 and out != NO_BACKFILL
     if by_main and due == NO_PASS and number[HAS_MAIN] > 0.0 and out != NO_MAIN:
         due = FORCED_PASS

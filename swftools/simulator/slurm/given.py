@@ -24,7 +24,7 @@ from swftools.simulator.slurm.holders import (
 )
 from swftools.simulator.slurm.lightness import keeps_light
 from swftools.simulator.slurm.numbers import numbers_of
-from swftools.simulator.slurm.setting import Setting
+from swftools.simulator.slurm.setting import SampledPriorities, Setting
 from swftools.simulator.slurm.state import BACKFILL, BITS, KEEPS_LIGHT, UNKNOWN, Given
 
 _OF_SHAPE = (
@@ -32,6 +32,8 @@ _OF_SHAPE = (
     *("gpus_per_node", "gpus", "is_exclusive"),
 )
 """Which nodes a job gets depends on these, and on how many it is to have."""
+
+_SAMPLED = ("sampled_time", "sampled_priority")
 
 
 def given_of(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -> Given:
@@ -159,6 +161,7 @@ def _of_log(setting: Setting, row: IntArray) -> dict[str, Any]:
             **dict.fromkeys(("logged_node", "logged_cores", "logged_by", "logged_partition"), whole),
             **dict.fromkeys(("logged_start", "logged_cycle", "told_priority", "told_eligible"), np.zeros(0)),
             "logged_first": np.zeros(1, np.int64),
+            **_sampled(None, row),
         }
     counts, start = np.diff(logged.first)[row], np.asarray(logged.start[row], np.float64)
     first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
@@ -173,6 +176,23 @@ def _of_log(setting: Setting, row: IntArray) -> dict[str, Any]:
         "told_priority": np.zeros(0) if logged.priority is None else np.ascontiguousarray(logged.priority[row]),
         "told_eligible": np.zeros(0) if logged.eligible is None else np.ascontiguousarray(logged.eligible[row]),
         "logged_cycle": np.unique(start[(logged.by[row] == BACKFILL) & np.isfinite(start)]),
+        **_sampled(logged.sampled, row),
+    }
+
+
+def _sampled(sampled: SampledPriorities | None, row: IntArray) -> dict[str, Any]:
+    """Return priorities that were seen, by job; of none, arrays without rows."""
+    if sampled is None:
+        whole = np.zeros(0, np.int64)
+        return {"sampled_first": whole, "sampled_in": whole, **dict.fromkeys(_SAMPLED, np.zeros(0))}
+    counts = np.diff(sampled.first)[row]
+    first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    take = np.repeat(sampled.first[:-1][row] - first[:-1], counts) + np.arange(first[-1])
+    return {
+        "sampled_first": first,
+        "sampled_in": np.ascontiguousarray(sampled.partition[take], np.int64),
+        "sampled_time": np.ascontiguousarray(sampled.time[take], np.float64),
+        "sampled_priority": np.ascontiguousarray(sampled.priority[take], np.float64),
     }
 
 

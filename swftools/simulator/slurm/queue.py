@@ -209,6 +209,13 @@ def calculate(given: Given, state: Dynamic, machine: Machine) -> None:
     for place in range(many):
         job, partition = state.entry_job[place], state.entry_partition[place]
         state.entry_priority[place] = priority_of(given, state, job, partition, np.floor(machine.clock[NOW]), False)
+    sort_queue(given, state, machine)
+
+
+@kernel(allocates=False)
+def sort_queue(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Sort the queue by its priorities."""
+    many = state.counts[ENTRIES]
     # It is nearly in order: by insertion with halved gaps, which needs no room.
     gap = 1
     while gap < many // 3:

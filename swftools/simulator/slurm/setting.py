@@ -15,6 +15,26 @@ from swftools.simulator.slurm.asked import SlurmJobs
 
 
 @dataclass(frozen=True)
+class SampledPriorities:
+    """Priorities as they were seen now and then in a real run, in the order of rows of the trace, then of times.
+
+    Parameters
+    ----------
+    first : numpy.ndarray of int64, shape (rows + 1,)
+        What was seen of row i is from ``first[i]`` up to ``first[i + 1]`` in the others.
+    time, priority : numpy.ndarray of float64
+        When it was seen, s, and the priority.
+    partition : numpy.ndarray of int64
+        In which partition, as a place in ``NodeTable.partitions``; -1: in each of the job's.
+    """
+
+    first: IntArray
+    time: FloatArray
+    partition: IntArray
+    priority: FloatArray
+
+
+@dataclass(frozen=True)
 class Logged:
     """A real run that is followed, by row of the trace.
 
@@ -35,6 +55,8 @@ class Logged:
     priority, eligible : numpy.ndarray of float64, shape (rows,), optional
         Of a queue as it is, which is not followed but goes on by the rules: what priority each job is told to have
         (NaN: none), and since when it could start, s. Who started runs then when the simulation begins.
+    sampled : SampledPriorities, optional
+        Priorities of the run that is followed, in place of those of the rule as long as they held.
     """
 
     start: FloatArray
@@ -46,6 +68,7 @@ class Logged:
     every: float = 0.0
     priority: FloatArray | None = None
     eligible: FloatArray | None = None
+    sampled: SampledPriorities | None = None
 
     @property
     def is_followed(self) -> bool:

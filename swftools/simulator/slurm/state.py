@@ -70,7 +70,8 @@ class Given(NamedTuple):
     ``NO_LIMIT`` where there is none. By association: who is ``above`` it, and the next above that has shares of its own
     (``sharing``), its ``share`` among those of its level, and of all (``normalized``), whether it ``is_user``, its
     children from ``first_child`` on among ``child``.
-    What is ``logged`` is followed. Nodes change at ``change_time``; what is ``reserved`` is for some.
+    What is ``logged`` is followed, with priorities that were ``sampled``. Nodes change at ``change_time``; what is
+    ``reserved`` is for some.
     """
 
     number: FloatArray
@@ -167,6 +168,10 @@ class Given(NamedTuple):
     told_priority: FloatArray
     told_eligible: FloatArray
     logged_cycle: FloatArray
+    sampled_first: IntArray
+    sampled_time: FloatArray
+    sampled_in: IntArray
+    sampled_priority: FloatArray
 
 
 class Amounts(NamedTuple):
