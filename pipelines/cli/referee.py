@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,9 @@ from swftools.output.shown_text import WIDTH, shown
 if TYPE_CHECKING:
     import pandas as pd
 
+    from swftools.machines.description import MachineDescription
     from swftools.referee import Report
+    from swftools.trace import Trace
 
 
 @click.command(short_help="Hold a real run of Slurm against its rules.", name="referee")
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     "--cores", metavar="FILE", default=None, help="What scontrol show job -d printed: CPUs that jobs had of each node."
 )
 @click.option(
+    "--reservations", metavar="FILE", default=None, help="What scontrol show reservation printed, or sacctmgr -P list."
+)
+@click.option(
     "--priorities", metavar="FILE", default=None, help="What sprio printed now and then: priorities of waiting jobs."
 )
 @click.option(
@@ -61,7 +66,6 @@ def hold_against(
     changes: str | None,
     also: tuple[str, ...],
     cores: str | None,
-    priorities: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -86,7 +90,11 @@ def hold_against(
         loaded, chosen = load_on(log, cleaned, rules, machine, changes)
     if chosen.description is None:
         raise click.UsageError("--machine pool has no nodes; give a file that swftools machine makes of slurm.conf")
-    table = chosen.description.simulated(loaded.trace.header)
+    description, notes = chosen.description, tuple[str, ...]()
+    reservations, priorities = options.pop("reservations"), options.pop("priorities")
+    if reservations is not None:
+        description, notes = _with_reservations(description, reservations, loaded.trace)
+    table = description.simulated(loaded.trace.header)
     others = [load(each, cleaned, rules).trace for each in also]
     bar = Bar("referee", " steps")
     try:
@@ -100,10 +108,23 @@ def hold_against(
         )
     finally:
         bar.close()
+    report = replace(report, told=(*report.told, *notes))
     if as_json:
         print_json({"log": log, **_as_mapping(report)})
         return
     click.echo("\n".join(_lines(report, shown(log))))
+
+
+def _with_reservations(
+    description: MachineDescription, path: str, trace: Trace
+) -> tuple[MachineDescription, tuple[str, ...]]:
+    """Return a machine with the reservations of a file, whose times are in the log's zone; and what is left out."""
+    from swftools.machines.reservations_told import read_reservations
+
+    _, _, options = str(trace.provenance.get("format", "")).partition(":")
+    zone = dict(word.partition("=")[::2] for word in options.split(",")).get("time_zone")
+    found = read_reservations(path, description.numbered().names, time_zone=zone)
+    return replace(description, outages=(*description.outages, *found.outages)), found.notes
 
 
 def keep_unended(read: str) -> bool:

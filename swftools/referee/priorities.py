@@ -29,9 +29,9 @@ def read_priorities(path: str | os.PathLike[str], trace: Trace, table: NodeTable
     Parameters
     ----------
     path : str or path
-        For each time a line ``# seconds since 1970``, the headings, and a row for each job and partition, in columns by
-        ``|``: what ``sprio -o "%i|%r|%Y"`` prints, or ``squeue -t PD -o "%i|%P|%Q"``, one below the other. Other columns
-        may be there, in any order; headings need not be said again. Tasks of an array that wait are told by its number.
+        For each time a line ``# seconds since 1970``, headings, and a row for each job and partition, in columns by
+        ``|``: what ``sprio -o "%i|%r|%Y"`` prints, or ``squeue -t PD -o "%i|%P|%Q"``, one below the other. There may be
+        other columns, in any order; headings need not be said again. Tasks of an array may be told by its number.
     trace : Trace
         Its jobs have their ids (``log_id``), and its header says when it begins.
     table : NodeTable

@@ -42,7 +42,7 @@ def read_scontrol(text: str, name: str) -> Found:
     machine = SlurmMachine(name)
     has_settings = False
     version: dict[str, str] = {}
-    for line, kind, called, words in _records(text):
+    for line, kind, called, words in records(text):
         where = f"{name}, line {line}"
         if kind == "Node":
             for key in ("CPUTot", "RealMemory", "State"):
@@ -67,7 +67,7 @@ def read_scontrol(text: str, name: str) -> Found:
     return Found(machine.content(), places=machine.places)
 
 
-def _records(text: str) -> Iterator[tuple[int, str, str, dict[str, str]]]:
+def records(text: str) -> Iterator[tuple[int, str, str, dict[str, str]]]:
     """Yield each record: its line, its kind, its name, and its words by keys in small letters; settings one by one."""
     begun: tuple[int, str, str] | None = None
     words: dict[str, str] = {}

@@ -107,3 +107,17 @@ def test_what_is_refused(words: tuple[str, ...], said: str, files: tuple[str, ..
     done = call(*[{"LOG": files[0], "CONF": files[-1]}.get(word, word) for word in words])
     assert done.exit_code == WRONG_COMMAND, done.output
     assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.slow
+def test_reservations_and_priorities(files: tuple[str, ...], tmp_path: Path) -> None:
+    """Are read of files; with n0 reserved the fourth job could not start a minute before."""
+    kept, told = tmp_path / "priorities.txt", tmp_path / "reservations.txt"
+    kept.write_text("# 1709283650\nJOBID|PARTITION|PRIORITY\n4|batch|7\n")
+    told.write_text("Name|NodeNames|Start|End|Flags\nfair|n[0-1]|2024-03-01T09:02:30|2024-03-01T09:04:00|FLEX\n")
+    done = call("referee", *files, "--json", "--priorities", kept, "--reservations", told, "--first", "0")
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.stdout)
+    assert report["figures"]["right"] == 1.0
+    assert "not simulated of reservation fair: FLEX" in report["told"]
