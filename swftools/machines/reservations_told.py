@@ -146,8 +146,8 @@ def _of_sacctmgr(text: str, name: str) -> Iterator[_Told]:
             continue
         if len(cells) != len(columns):
             raise ParameterError(
-                f"{name}, line {number}: {line[:60]!r} has not the {len(columns)} columns of a reservation; print it by "
-                f"{REMEDY}"
+                f"{name}, line {number}: {line[:60]!r} has not the {len(columns)} columns of a reservation; print it "
+                f"by {REMEDY}"
             )
         row: Mapping[str, str] = dict(zip(columns, cells, strict=True))
         flags = row.get("flags", "")

@@ -115,7 +115,7 @@ def test_reservations_and_priorities(files: tuple[str, ...], tmp_path: Path) -> 
     """Are read of files; with n0 reserved the fourth job could not start a minute before."""
     kept, told = tmp_path / "priorities.txt", tmp_path / "reservations.txt"
     kept.write_text("# 1709283650\nJOBID|PARTITION|PRIORITY\n4|batch|7\n")
-    told.write_text("Name|NodeNames|Start|End|Flags\nfair|n[0-1]|2024-03-01T09:02:30|2024-03-01T09:04:00|FLEX\n")
+    told.write_text("Name|NodeNames|Start|End|Flags\nfair|n[0-1]|2024-03-01T09:03:00|2024-03-01T09:04:00|FLEX\n")
     done = call("referee", *files, "--json", "--priorities", kept, "--reservations", told, "--first", "0")
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout)
