@@ -76,7 +76,7 @@ def followed_run(trace: Trace, table: NodeTable) -> Followed:
     if unplaced.any():
         told.append(f"{counted(int(unplaced.sum()), 'job')} that started, as the log does not name its nodes")
     return Followed(
-        Logged(start, first, node, cores, _starters(trace), _partitions(trace, table)),
+        Logged(start, first, node, cores, _starters(trace), _partitions(trace, table), first_life=_first_lives(trace)),
         eligible,
         leave,
         tuple(told),
@@ -111,6 +111,15 @@ def _leaves(trace: Trace, start: FloatArray, eligible: FloatArray) -> tuple[Floa
     left = trace.jobs[LEFT].to_numpy(np.float64, na_value=np.nan)
     left = np.fmax(np.where(np.isfinite(left), left, _behind(trace)), eligible)
     return np.where(never, left, np.where(np.isfinite(start), np.nan, eligible)), 0
+
+
+def _first_lives(trace: Trace) -> IntArray:
+    """Return the row of the first life of each job: a job that was requeued is there several times, by one id."""
+    rows = pd.Series(np.arange(len(trace), dtype=np.int64))
+    if "log_id" not in trace.jobs:
+        return rows.to_numpy()
+    own = trace.jobs["log_id"].reset_index(drop=True)
+    return rows.groupby(own.fillna("") + own.isna().mul(rows).astype(str)).transform("min").to_numpy(np.int64)
 
 
 def with_all_ends(trace: Trace) -> Trace:

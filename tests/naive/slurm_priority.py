@@ -53,8 +53,12 @@ def work_period(world: World) -> None:
     if not world.site.priority.is_fair_tree:
         calculate_fair_share(world)
     decay_usage(world)
-    for job in sorted(world.running, key=lambda job: job.row):
-        add_usage(world, job, world.now)
+    there = [job for job in world.coming if job.submit <= world.now] + world.waiting
+    for job in sorted(world.running + there, key=lambda job: job.row):
+        if job in world.running:
+            add_usage(world, job, world.now)
+        elif not world.site.priority.is_fair_tree:
+            fair_share_of(world, job.association)  # is known from now on, with what was used before
     world.last_period = world.now
     if world.site.priority.is_fair_tree:
         calculate_fair_share(world)

@@ -17,9 +17,11 @@ from swftools.simulator.slurm.state import (
     BILLING,
     DAMPING,
     DECAY,
+    ENTRIES,
     IS_FAIR_TREE,
     IS_MULTIFACTOR,
     LAST_CALC,
+    PENDING,
     RESOURCES,
     RUNNERS,
     UNKNOWN,
@@ -65,10 +67,46 @@ def use_up(given: Given, state: Dynamic, now: float) -> None:
     left = given.number[DECAY] ** (now - since)
     for place in range(len(state.used)):
         state.used[place] *= left
+    is_classic = given.number[IS_FAIR_TREE] == 0.0
+    users, known = list_users_that_wait(given, state) if is_classic else 0, 0
     for i in range(state.counts[RUNNERS]):
         job = state.by_number[i]
+        while known < users and state.siblings[state.stack[known]] < given.first_life[job]:
+            find_user(given, state, state.stack[known])
+            known += 1
         use(given, state, job, now - max(state.started[job], since))
     state.clock[LAST_CALC] = now
+
+
+@kernel(allocates=False)
+def list_users_that_wait(given: Given, state: Dynamic) -> int:
+    """List the associations of jobs that wait or will, by the numbers of their first ones; return how many there are.
+
+    Slurm goes through all jobs by number: for one that runs it adds what it used, and one that waits gets its priority.
+    So a user's usage is known when his first job that waits comes, with what was added before. ``state.stack`` has
+    them, ``state.siblings`` the number of the first job of each.
+    """
+    first, many = state.siblings, 0
+    for holder in range(len(given.above)):
+        first[holder] = UNKNOWN
+    for turn in range(2):
+        for i in range(state.counts[ENTRIES] if turn == 0 else state.counts[PENDING]):
+            job = state.entry_job[i] if turn == 0 else state.pending[i]
+            holder = given.association[job]
+            if holder == UNKNOWN or state.is_on[job] != 0 or state.has_left[job] != 0 or not np.isnan(state.gone[job]):
+                continue
+            if first[holder] == UNKNOWN:
+                state.stack[many] = holder
+                many += 1
+            if first[holder] == UNKNOWN or given.first_life[job] < first[holder]:
+                first[holder] = given.first_life[job]
+    for i in range(1, many):
+        holder, j = state.stack[i], i
+        while j > 0 and first[state.stack[j - 1]] > first[holder]:
+            state.stack[j] = state.stack[j - 1]
+            j -= 1
+        state.stack[j] = holder
+    return many
 
 
 @kernel(allocates=False)

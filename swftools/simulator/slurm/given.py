@@ -103,6 +103,9 @@ def given_of(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -
         limit=np.ascontiguousarray(setting.limit, np.float64),
         first_held=np.concatenate(([0], np.cumsum(most_nodes))),
         shape=shape,
+        first_life=np.arange(len(row))
+        if logged is None or logged.first_life is None
+        else _lives(logged.first_life, row),
         cores=table.cores.astype(np.int64),
         memory=table.memory.astype(np.int64),
         gpus=(table.gpus // GPU).astype(np.int64),
@@ -178,6 +181,13 @@ def _of_log(setting: Setting, row: IntArray) -> dict[str, Any]:
         "logged_cycle": np.unique(start[(logged.by[row] == BACKFILL) & np.isfinite(start)]),
         **_sampled(logged.sampled, row),
     }
+
+
+def _lives(first_life: IntArray, row: IntArray) -> IntArray:
+    """Return the number of the first life of each job, of those that are simulated."""
+    number = dict(zip(row.tolist(), range(len(row)), strict=True))
+    first = first_life[row].tolist()
+    return np.array([number.get(each, own) for own, each in enumerate(first)], np.int64)
 
 
 def _sampled(sampled: SampledPriorities | None, row: IntArray) -> dict[str, Any]:

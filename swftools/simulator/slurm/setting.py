@@ -55,6 +55,8 @@ class Logged:
     priority, eligible : numpy.ndarray of float64, shape (rows,), optional
         Of a queue as it is, which is not followed but goes on by the rules: what priority each job is told to have
         (NaN: none), and since when it could start, s. Who started runs then when the simulation begins.
+    first_life : numpy.ndarray of int64, shape (rows,), optional
+        Of a job that was requeued the row of its first life; of others their own.
     sampled : SampledPriorities, optional
         Priorities of the run that is followed, in place of those of the rule as long as they held.
     """
@@ -68,6 +70,7 @@ class Logged:
     every: float = 0.0
     priority: FloatArray | None = None
     eligible: FloatArray | None = None
+    first_life: IntArray | None = None
     sampled: SampledPriorities | None = None
 
     @property

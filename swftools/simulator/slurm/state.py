@@ -63,7 +63,8 @@ class Given(NamedTuple):
     """What does not change: settings, what jobs ask, the machine, who has which limits.
 
     By job, as ``SlurmJobs`` has them; ``limit`` is its time limit (s), ``first_held`` where its nodes stand in
-    ``Dynamic.held_node``, ``account`` the number of its account, ``shape`` that of all jobs that ask the same of nodes.
+    ``Dynamic.held_node``, ``account`` the number of its account, ``shape`` that of all jobs that ask the same of nodes;
+    ``first_life`` the number of the first life of a job that is logged several times, as it was requeued.
     By node: ``cores``, ``memory`` (MB), ``gpus``, ``weight`` (from 0 on, without gaps), ``leaf`` (a switch, -1: none).
     By switch its ``parent`` (-1: none) and its ``height``, 0 of leaves. By partition: ``tier``, ``partition_factor``,
     ``partition_qos``, weights of ``billing``. By QOS: ``qos_rank``: the lowest is preempted first. By holder: limits,
@@ -99,6 +100,7 @@ class Given(NamedTuple):
     limit: FloatArray
     first_held: IntArray
     shape: IntArray
+    first_life: IntArray
     cores: IntArray
     memory: IntArray
     gpus: IntArray
