@@ -2,12 +2,13 @@
 """How far policy ``slurm`` agrees with the kept runs: ``python -m tests.slurm_runs.agreement [RUN ...]``.
 
 It prints the table of docs/slurm.md, as ``swftools referee`` finds the figures; with ``--free N`` also the policy left
-to itself over N phases, beside the other runs of the same jobs.
+to itself over N phases, beside the other runs of the same jobs, with ``--priorities`` by the priorities that were kept.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
 import sys
@@ -19,7 +20,10 @@ from pathlib import Path
 from swftools import read_log, read_machine
 from swftools.machines.cores_told import with_cores
 from swftools.machines.description import MachineDescription
+from swftools.machines.node_table import NodeTable
 from swftools.referee import Report, referee
+from swftools.referee.priorities import read_priorities
+from swftools.simulator.slurm.setting import SampledPriorities
 from swftools.trace import Trace
 
 HERE = Path(__file__).parent
@@ -29,6 +33,9 @@ FOUND_WITH = ("plain", "defaults1", "repeat1", "classic", "topology")
 
 REPEATED = {"repeat1": ("repeat2", "repeat3"), "overloaded": ("overloaded2",)}
 """Runs of the same submissions."""
+
+SPRIO = "JOBID|PARTITION|USER|PRIORITY"
+"""The first columns of the kept samples."""
 
 SHARES = ("right", "waited_right", "on_nodes", "waited_on_nodes", "priorities")
 
@@ -94,12 +101,24 @@ def machine_of(name: str, begin: float, scratch: Path) -> MachineDescription:
     return site.with_outages(path)
 
 
-def held_against(name: str, scratch: Path, *, phases: int = 0, compiled: bool = True) -> Report:
+def priorities_of(name: str, log: Trace, table: NodeTable, scratch: Path) -> SampledPriorities | None:
+    """Return the priorities that were kept of a run, a sample each 20 s; None of a run of which there are none."""
+    kept, path = HERE / name / "sprio.txt.gz", scratch / "priorities.txt"
+    if not kept.exists():
+        return None
+    path.write_text(SPRIO + "\n" + gzip.decompress(kept.read_bytes()).decode())
+    return read_priorities(path, log, table)
+
+
+def held_against(
+    name: str, scratch: Path, *, phases: int = 0, compiled: bool = True, with_priorities: bool = False
+) -> Report:
     """Return what the referee finds of a run."""
     log = log_of(name)
     table = machine_of(name, float(log.header.unix_start_time or 0), scratch).simulated(log.header)
     also = [log_of(other) for other in REPEATED.get(name, ())] if phases else []
-    return referee(log, table, first=0, phases=phases, also=also, compiled=compiled)
+    kept = priorities_of(name, log, table, scratch) if with_priorities else None
+    return referee(log, table, first=0, phases=phases, also=also, priorities=kept, compiled=compiled)
 
 
 def main() -> None:
@@ -107,10 +126,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="*", default=all_runs())
     parser.add_argument("--free", type=int, default=0)
+    parser.add_argument("--priorities", action="store_true", help="with those that were kept")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for name in given.runs:
-            report = held_against(name, Path(folder), phases=given.free)
+            report = held_against(name, Path(folder), phases=given.free, with_priorities=given.priorities)
             figures = report.figures
             cells = [f"{100 * figures[share]:.1f} %" for share in SHARES]
             cells += [f"{figures['early']:.0f}", f"{figures['late']:.0f}"]
