@@ -21,7 +21,7 @@ SHOWN = """ReservationName=maint StartTime=2026-11-26T00:29:59 EndTime=2026-11-2
 ReservationName=course StartTime=2026-11-27T08:00:00 EndTime=2026-11-27T09:00:00 Duration=01:00:00
    Nodes=n01 NodeCnt=1 CoreCnt=16 Features=(null) PartitionName=batch Flags=WEEKLY,FLEX
    TRES=cpu=16
-   Users=ann,bob Groups=physics Accounts=phys,-bio Licenses=(null) State=INACTIVE BurstBuffer=(null) Watts=n/a
+   Users=ann,-eve,bob Groups=physics Accounts=phys,-bio Licenses=(null) State=INACTIVE BurstBuffer=(null) Watts=n/a
    MaxStartDelay=(null)
 
 ReservationName=licences StartTime=2026-11-27T08:00:00 EndTime=2026-11-27T09:00:00 Duration=01:00:00
@@ -52,7 +52,8 @@ def test_as_scontrol_shows_them(tmp_path: Path) -> None:
     course = ("n01", "2026-11-27T08:00:00Z", "2026-11-27T09:00:00Z", "reservation", ("ann", "bob"), ("phys",))
     notes = (
         "left out: reservation licences, which has no nodes of its own",
-        "not simulated of reservation course: WEEKLY, FLEX, groups physics, -bio who may not use it",
+        "not simulated of reservation course: WEEKLY, FLEX, groups physics, -eve who may not use it, "
+        "-bio who may not use it",
     )
     assert found(tmp_path, SHOWN) == ([maint, course], notes)
     in_one_line = "\n".join(" ".join(part.split()) for part in SHOWN.split("\n\n"))

@@ -296,3 +296,26 @@ def test_a_rule_that_there_is_not() -> None:
     """The names of mechanisms are told."""
     with pytest.raises(ParameterError, match="no mechanism 'luck'; those that can be left out: multifactor"):
         held_against(without=["luck"])
+
+
+OVER = """
+job submit start run limit cpus nodes by
+a   0      0     60  20    4    0     SchedMain
+b   1      60    20  20    8    0,1   SchedMain
+c   30     80    15  15    2    1     SchedMain
+"""
+"""a is 40 s beyond its limit: each second it is thought to end in the next one, with b to start then, so c waits."""
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+def test_a_job_beyond_its_limit() -> None:
+    """Its limit is what it was, however long it ran."""
+    assert referee(log_of(OVER), table(), first=0, compiled=False).figures["right"] == 1.0
+
+
+def test_lives_of_a_job() -> None:
+    """A job that was requeued is there twice, by one id; jobs without one are themselves."""
+    trace = log_of()
+    trace = trace.with_jobs(trace.jobs.assign(log_id=pd.array(["7", None, "8", "7", None], "str")))
+    assert followed_run(trace, table()).logged.first_life.tolist() == [0, 1, 2, 0, 4]
+    assert followed_run(log_of(), table()).logged.first_life.tolist() == [0, 1, 2, 3, 4]

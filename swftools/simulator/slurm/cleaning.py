@@ -43,16 +43,18 @@ def let_be_clean(given: Given, state: Dynamic, machine: Machine, now: float) -> 
     """Let the nodes be free that are clean by now; the main scheduler is asked for then."""
     if state.counts[CLEANS] == 0 or state.clock[CLEANS_UNTIL] > now:
         return
-    state.counts[CLEANS], state.clock[CLEANS_UNTIL] = 0, np.inf
+    state.counts[CLEANS], state.clock[CLEANS_UNTIL], is_any = 0, np.inf, False
     for node in range(len(state.clean_time)):
         if not has_node(state.cleaning, 0, node):
             continue
         if state.clean_time[node] <= now:
             state.cleaning[node // BITS] &= ~(1 << (node % BITS))
+            is_any = True
         else:
             state.counts[CLEANS] = 1
             state.clock[CLEANS_UNTIL] = min(state.clock[CLEANS_UNTIL], state.clean_time[node])
-    ask_main(given, state, machine)
+    if is_any:  # not where another job has ended there since
+        ask_main(given, state, machine)
 
 
 @kernel(allocates=False)

@@ -28,7 +28,7 @@ from swftools.simulator.slurm.state import (
 )
 from swftools.simulator.slurm.usable import Wanted, wanted_of
 
-_FACTOR = 0x2545F4914F6CDD1D
+_FACTOR = 0x2545F491
 _HALF, _LOW = 31, (1 << 32) - 1
 
 

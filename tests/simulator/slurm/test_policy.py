@@ -123,7 +123,7 @@ def test_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
-@pytest.mark.parametrize(("seed", "completing"), [(1, 0.5), (3, 7.0), (8, 1.0), (11, 40.0)])
+@pytest.mark.parametrize(("seed", "completing"), [(1, 0.5), (3, 7.0), (8, 9.0), (11, 40.0)])
 def test_nodes_that_clean_up_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int, completing: float) -> None:
     """For less than a second, or for many."""
     check(monkeypatch, seed, 40, compiled=False, completing=completing)
@@ -264,6 +264,22 @@ def test_who_waits_for_a_job_that_is_cancelled() -> None:
     assert reasons == {1: "taken out by preemption at 30 s", 3: "taken out: it waits for a job that was preempted"}
     assert schedule.jobs["end_time"].max() < 1000
     assert validate(schedule, trace=trace).ok
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+def test_who_preempts_waits_until_nodes_are_clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nodes of jobs that are stopped clean up before the job starts for which they were."""
+    site, table = random_site(37, with_preemption=True)
+    asked, times = random_jobs(37, site, table, 40)
+    own = {"phase": phase_of(37), "completing": 9.0}
+    world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, origin=ORIGIN, **own)
+    schedule = schedule_of(monkeypatch, table, asked, times, compiled=False, **own)
+    starts = {row: [run[0] for run in runs] for row, runs in runs_of(schedule).items()}
+    expected: dict[int, list[float]] = {}
+    for run in world.runs:
+        expected.setdefault(run.row, []).append(run.start)
+    assert any(run.preempted for run in world.runs)
+    assert starts == expected
 
 
 @pytest.mark.slow
