@@ -108,5 +108,5 @@ def clock_of(number: FloatArray) -> FloatArray:
     clock[places.LAST_BACKFILL] = first((7 * phase) % 1.0 * interval) - interval
     clock[places.NEXT_CALC] = first((13 * phase) % 1.0 * period)
     clock[places.LAST_CALC] = begin
-    clock[places.CLEANS_UNTIL] = np.inf
+    clock[places.CLEANS_UNTIL], clock[places.SHIFTS_OF] = np.inf, np.nan
     return clock

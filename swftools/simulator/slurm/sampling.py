@@ -7,10 +7,12 @@ its beginning to its end; where it was seen several times, as changed by hand, w
 
 from __future__ import annotations
 
+import numpy as np
+
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.slurm.queue import sort_queue
-from swftools.simulator.slurm.state import ENTRIES, LAST_CALC, NEXT_CALC, UNKNOWN, Dynamic, Given
+from swftools.simulator.slurm.state import ENTRIES, LAST_CALC, NEXT_CALC, SHIFTS_OF, UNKNOWN, Dynamic, Given
 
 NOT_SEEN = -1.0
 
@@ -20,14 +22,34 @@ NEAR = 1.0
 
 @kernel(allocates=False)
 def put_sampled(given: Given, state: Dynamic, machine: Machine) -> None:
-    """Let each waiting job have the priority that was seen in this period, if any was, and sort the queue."""
+    """Let each waiting job have the priority that was seen in this period, and sort the queue.
+
+    One of which none was seen differs from the rules as the jobs of its association do in the mean, which is what the
+    rules did not know of its fair share.
+    """
     if len(given.sampled_time) == 0:
         return
-    is_other = False
+    period, now, is_other = state.clock[LAST_CALC], machine.clock[NOW], False
+    if state.clock[SHIFTS_OF] != period:
+        state.clock[SHIFTS_OF] = period
+        for holder in range(len(state.shift_many)):
+            state.shift_many[holder] = state.shift_total[holder] = 0.0
+    for turn in range(2):  # those that were seen, then the others
+        for place in range(state.counts[ENTRIES]):
+            job, holder = state.entry_job[place], given.association[state.entry_job[place]]
+            seen = sampled_of(given, state, job, state.entry_partition[place], now)
+            if (seen == NOT_SEEN) != (turn == 1):
+                continue
+            is_new = state.shifted[job] != period
+            if turn == 0 and is_new and holder != UNKNOWN:
+                state.shift_total[holder] += seen - state.entry_priority[place]
+                state.shift_many[holder] += 1.0
+            if turn == 1 and is_new and holder != UNKNOWN and state.shift_many[holder] > 0.0:
+                seen = state.entry_priority[place] + np.floor(state.shift_total[holder] / state.shift_many[holder])
+            if seen != NOT_SEEN and seen != state.entry_priority[place]:
+                state.entry_priority[place], is_other = seen, True
     for place in range(state.counts[ENTRIES]):
-        seen = sampled_of(given, state, state.entry_job[place], state.entry_partition[place], machine.clock[NOW])
-        if seen != NOT_SEEN and seen != state.entry_priority[place]:
-            state.entry_priority[place], is_other = seen, True
+        state.shifted[state.entry_job[place]] = period
     if is_other:
         sort_queue(given, state, machine)
 

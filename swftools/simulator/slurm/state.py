@@ -203,10 +203,10 @@ available nodes are; ``CLEANS``: whether any node cleans up;
 ``LAST_TO_END``: whose end was the last one that a start that was found waits for."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
-FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, CLOCKS = range(8, 15)
+FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, SHIFTS_OF, CLOCKS = range(8, 16)
 """Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for; then two spans of
 ends of limits (``note_span`` of ``will_run``), before which time a job cannot start, and when the first node is clean
-of those that clean up."""
+of those that clean up; ``SHIFTS_OF``: for which period ``shift_total`` is."""
 
 
 class Dynamic(NamedTuple):
@@ -368,6 +368,9 @@ class Dynamic(NamedTuple):
     might_time: FloatArray
     would_like: IntArray
     might_orders: IntArray
+    shifted: FloatArray
+    shift_total: FloatArray
+    shift_many: FloatArray
     together: IntArray
 
 
