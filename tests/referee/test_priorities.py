@@ -13,6 +13,7 @@ import pytest
 
 from swftools import SwfHeader
 from swftools.errors import ParameterError
+from swftools.machines.slurm_site import SlurmAssociation
 from swftools.referee import referee
 from swftools.referee.priorities import read_priorities
 from swftools.trace import Trace
@@ -103,3 +104,39 @@ def test_whose_turn_it_is(tmp_path: Path, text: str | None, right: float) -> Non
     report = referee(run(), table(), priorities=kept, first=0, tolerance=2, compiled=False)
     assert report.figures["right"] == right
     assert np.isfinite(report.figures["starts"])
+
+
+TWO_USERS = """
+job submit start run limit cpus nodes by
+a   0      0     30  30    4    0     SchedMain
+b   0      0     90  90    4    1     SchedMain
+c   1      90    20  20    4    0     SchedMain
+d   2      30    30  30    4    0     SchedMain
+e   3      60    30  30    4    0     SchedMain
+"""
+"""d and e go before c, and of their user only the priority of e was kept."""
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize(("priority", "right"), [(100, 1.0), (-5, 0.6)])
+def test_of_whom_none_was_kept(tmp_path: Path, priority: int, right: float) -> None:
+    """His priority differs from the rules by as much as that of another job of his association."""
+    who = ("u1", "u1", "u1", "u2", "u2")
+    trace = log_of(TWO_USERS)
+    named = trace.jobs.assign(
+        log_id=pd.array(["1", "2", "3", "4", "5"], "str"),
+        account=pd.array(who, "str"),
+        user_id=pd.array([1, 1, 1, 2, 2], "Int64"),
+    )
+    users = pd.DataFrame([("user", 1, "u1"), ("user", 2, "u2")], columns=["kind", "number", "name"])
+    header = SwfHeader.from_lines([f"; UnixStartTime: {ORIGIN}"])
+    trace = replace(trace.with_jobs(named), header=header, names=users.astype({"number": "Int64"}))
+    associations = (SlurmAssociation("root"), *(SlurmAssociation(each, "", parent=0) for each in ("u1", "u2")))
+    associations += tuple(SlurmAssociation(each, each, parent=at) for at, each in enumerate(("u1", "u2"), 1))
+    found = table()
+    assert found.slurm is not None
+    site = replace(found, slurm=replace(found.slurm, associations=associations))
+    (tmp_path / "kept.txt").write_text(f"# {ORIGIN + 10}\nJOBID|PRIORITY\n5|{priority}\n")
+    kept = read_priorities(tmp_path / "kept.txt", trace, site)
+    report = referee(trace, site, priorities=kept, first=0, tolerance=2, compiled=False)
+    assert report.figures["right"] == right

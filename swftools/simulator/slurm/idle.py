@@ -198,7 +198,6 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         would_like=whole(jobs if follows else 0),
         might_orders=whole(jobs if follows else 0),
         shifted=real(jobs if follows else 0, np.nan),
-        shift_total=real(associations if follows else 0),
-        shift_many=real(associations if follows else 0),
+        shift=real(associations if follows else 0, np.inf),
         together=whole(jobs if follows else 0),
     )

@@ -24,16 +24,16 @@ NEAR = 1.0
 def put_sampled(given: Given, state: Dynamic, machine: Machine) -> None:
     """Let each waiting job have the priority that was seen in this period, and sort the queue.
 
-    One of which none was seen differs from the rules as the jobs of its association do in the mean, which is what the
-    rules did not know of its fair share.
+    One of which none was seen differs from the rules as that job of its association does which differs least: by what
+    the rules did not know of its fair share, not by what somebody changed by hand.
     """
     if len(given.sampled_time) == 0:
         return
     period, now, is_other = state.clock[LAST_CALC], machine.clock[NOW], False
     if state.clock[SHIFTS_OF] != period:
         state.clock[SHIFTS_OF] = period
-        for holder in range(len(state.shift_many)):
-            state.shift_many[holder] = state.shift_total[holder] = 0.0
+        for holder in range(len(state.shift)):
+            state.shift[holder] = np.inf
     for turn in range(2):  # those that were seen, then the others
         for place in range(state.counts[ENTRIES]):
             job, holder = state.entry_job[place], given.association[state.entry_job[place]]
@@ -42,14 +42,17 @@ def put_sampled(given: Given, state: Dynamic, machine: Machine) -> None:
                 continue
             is_new = state.shifted[job] != period
             if turn == 0 and is_new and holder != UNKNOWN:
-                state.shift_total[holder] += seen - state.entry_priority[place]
-                state.shift_many[holder] += 1.0
-            if turn == 1 and is_new and holder != UNKNOWN and state.shift_many[holder] > 0.0:
-                seen = state.entry_priority[place] + np.floor(state.shift_total[holder] / state.shift_many[holder])
+                more = seen - state.entry_priority[place]
+                if abs(more) < abs(state.shift[holder]):
+                    state.shift[holder] = more
+            if turn == 1 and is_new and holder != UNKNOWN and state.shift[holder] < np.inf:
+                seen = state.entry_priority[place] + state.shift[holder]
             if seen != NOT_SEEN and seen != state.entry_priority[place]:
                 state.entry_priority[place], is_other = seen, True
     for place in range(state.counts[ENTRIES]):
-        state.shifted[state.entry_job[place]] = period
+        job, holder = state.entry_job[place], given.association[state.entry_job[place]]
+        if holder != UNKNOWN and state.shift[holder] < np.inf:
+            state.shifted[job] = period
     if is_other:
         sort_queue(given, state, machine)
 

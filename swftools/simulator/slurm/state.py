@@ -206,7 +206,7 @@ available nodes are; ``CLEANS``: whether any node cleans up;
 FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, SHIFTS_OF, CLOCKS = range(8, 16)
 """Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for; then two spans of
 ends of limits (``note_span`` of ``will_run``), before which time a job cannot start, and when the first node is clean
-of those that clean up; ``SHIFTS_OF``: for which period ``shift_total`` is."""
+of those that clean up; ``SHIFTS_OF``: for which period ``shift`` is."""
 
 
 class Dynamic(NamedTuple):
@@ -369,8 +369,7 @@ class Dynamic(NamedTuple):
     would_like: IntArray
     might_orders: IntArray
     shifted: FloatArray
-    shift_total: FloatArray
-    shift_many: FloatArray
+    shift: FloatArray
     together: IntArray
 
 
