@@ -15,19 +15,17 @@ from swftools.kernel import FloatArray
 from swftools.machines.node_table import NodeTable
 from swftools.output.amounts import counted
 from swftools.referee.figures import by_scheduler, figures_of, first_differences, judge, priorities_alike
-from swftools.referee.followed import Followed, followed_run, with_all_ends
+from swftools.referee.followed import followed_run, with_all_ends
 from swftools.referee.forced import ForcedRun
 from swftools.referee.likeness import likeness
 from swftools.referee.phases import bands, scatter, waits_over_phases
+from swftools.referee.unseen import logged_priorities, phase_of, with_starters
 from swftools.simulator.slurm.setting import SampledPriorities
 from swftools.simulator.slurm.state import MECHANISMS
 from swftools.trace import Trace
 
 EACH = "each"
 """The word for all mechanisms, one after the other."""
-
-_CLOCKS, _AT_FIRST = 60, 500
-"""How many times of the priorities' period are tried, on how many jobs of the log's beginning."""
 
 COMPLETING = 0.04
 """s: where no epilog is configured nodes took 1 to 40 ms, as the log of a real controller shows."""
@@ -139,26 +137,25 @@ def referee(  # noqa: PLR0913 (options by name)
         raise ParameterError("no job of the log started on nodes that it names; nothing can be held against the rules")
     run = replace(run, logged=replace(run.logged, every=every))
     tell = progress or (lambda _, __, ___: None)
-    phase = _phase(trace, table, run, compiled, tell)
+    phase = phase_of(trace, table, run, tolerance, compiled, tell)
     run = replace(run, logged=replace(run.logged, sampled=priorities))
     options: dict[str, Any] = {"compiled": compiled, "phase": phase, "completing": completing}
+    seen = with_starters(trace, table, run, tolerance, options)
 
     def judged_without(mechanism: str) -> dict[str, float]:
-        decided = ForcedRun(trace, table, run, without=mechanism, **options).run().decisions()
+        decided = ForcedRun(trace, table, seen, without=mechanism, **options).run().decisions()
         return figures_of(judge(run, decided, tolerance), run, decided)
 
     tell("the run", 0, 1)
-    beside = ForcedRun(trace, table, run, **options).run()
+    beside = ForcedRun(trace, table, seen, **options).run()
     decisions = beside.decisions()
     judged = judge(run, decisions, tolerance)
-    figures = figures_of(judged, run, decisions) | {
-        "priorities": priorities_alike(decisions, _logged_priorities(trace))
-    }
+    figures = figures_of(judged, run, decisions) | {"priorities": priorities_alike(decisions, logged_priorities(trace))}
     rows = []
     for number, mechanism in enumerate(mechanisms):
         tell("without " + mechanism, number, len(mechanisms))
         rows.append({"mechanism": mechanism} | judged_without(mechanism))
-    others = ForcedRun(trace, table, run, **options)
+    others = ForcedRun(trace, table, seen, **options)
     real = run.logged.start - run.eligible_time
     many = max(phases, 1)
     waits = waits_over_phases(trace, table, run, many, lambda done: tell("phases", done, many), compiled=compiled)
@@ -186,29 +183,6 @@ def _mechanisms(without: Sequence[str]) -> list[str]:
     if unknown:
         raise ParameterError(f"there is no mechanism {unknown[0]!r}; those that can be left out: {', '.join(known)}")
     return list(known) if EACH in without else list(dict.fromkeys(without))
-
-
-def _logged_priorities(trace: Trace) -> FloatArray:
-    if "priority" not in trace.jobs:
-        return np.full(len(trace), np.nan)
-    return trace.jobs["priority"].to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _phase(trace: Trace, table: NodeTable, run: Followed, compiled: bool, tell: Progress) -> float:
-    """Return the phase whose priorities are most often those of the log: when the period begins is no rule, but state.
-
-    The rest of the clock is seen from the starts themselves.
-    """
-    logged = _logged_priorities(trace)
-    if not np.isfinite(logged[np.isfinite(run.logged.start)]).any():
-        return 0.0
-    last = np.sort(run.logged.start[np.isfinite(run.logged.start)])[:_AT_FIRST][-1]
-    shares = []
-    for clock in range(_CLOCKS):
-        tell("when priorities are computed", clock, _CLOCKS)
-        decided = ForcedRun(trace, table, run, compiled=compiled, phase=clock / _CLOCKS).run(until=last).decisions()
-        shares.append(priorities_alike(decided, np.where(run.logged.start <= last, logged, np.nan)))
-    return int(np.argmax(shares)) / _CLOCKS
 
 
 def _waits_like(trace: Trace, other: Trace) -> FloatArray:

@@ -14,9 +14,10 @@ from swftools.errors import ParameterError
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmPartition, SlurmPriority, SlurmSite
 from swftools.referee import Report, referee
-from swftools.referee.followed import followed_run, with_all_ends
+from swftools.referee.followed import NOT_TOLD, followed_run, with_all_ends
 from swftools.referee.forced import ForcedRun
-from swftools.simulator.slurm.state import MECHANISMS
+from swftools.referee.unseen import phase_of, with_starters
+from swftools.simulator.slurm.state import BACKFILL, MAIN, MECHANISMS
 from swftools.trace import Trace
 from tests.drawn import rows_of
 from tests.machines.tables import machine
@@ -319,3 +320,65 @@ def test_lives_of_a_job() -> None:
     trace = trace.with_jobs(trace.jobs.assign(log_id=pd.array(["7", None, "8", "7", None], "str")))
     assert followed_run(trace, table()).logged.first_life.tolist() == [0, 1, 2, 0, 4]
     assert followed_run(log_of(), table()).logged.first_life.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_who_started_a_job_is_seen_where_the_log_does_not_tell() -> None:
+    """As the rules would: c by the pass when b ends, e by nobody, as they would not let it."""
+    untold = log_of(RUN.replace("e   3      50    60", "e   3      21    8 "), scheduler_flags=None)
+    run = followed_run(untold, table())
+    seen = with_starters(untold, table(), run, 5.0, {"compiled": False})
+    assert run.logged.by.tolist() == [NOT_TOLD] * 5
+    assert seen.logged.by.tolist() == [MAIN, MAIN, MAIN, BACKFILL, NOT_TOLD]
+
+
+def test_who_is_told_stays_so() -> None:
+    """What the log tells is kept, also where the rules would have it otherwise."""
+    told = log_of(RUN.replace("0     SchedMain", "0     SchedBackfill").replace("0,1   SchedBackfill", "0,1   -"))
+    seen = with_starters(told, table(), followed_run(told, table()), 5.0, {"compiled": False})
+    assert seen.logged.by.tolist() == [BACKFILL, MAIN, MAIN, BACKFILL, BACKFILL]
+
+
+def test_cycles_are_known_by_who_started_jobs() -> None:
+    """C could start from 46 s on, and does with the cycle at 75 s: so there was none at 60 s, 60 being twice 30."""
+    text = """
+    job submit start run limit cpus nodes by
+    a   0      0     46  60    4    0     SchedMain
+    b   0      0     200 200   4    1     SchedMain
+    h   1      200   20  20    8    0,1   SchedMain
+    c   2      75    20  20    4    0     SchedBackfill
+    """
+    slow = table()
+    assert slow.slurm is not None
+    slow = replace(slow, slurm=replace(slow.slurm, scheduler={"bf_interval": 30, "bf_resolution": 1}))
+    untold = log_of(text, scheduler_flags=None)
+    alone = ForcedRun(untold, slow, followed_run(untold, slow), compiled=False).run().decisions()
+    assert alone.time[3] <= 61.0
+    report = referee(untold, slow, compiled=False)
+    assert report.figures["right"] == 1.0
+    assert np.isnan(report.figures["by_scheduler"])
+    assert report.schedulers["scheduler"].tolist() == ["not told"]
+
+
+def test_when_priorities_are_computed_is_seen_by_the_starts() -> None:
+    """Without priorities in the log: x is before y, which has 30 more, if ages are computed between 19 and 40 s."""
+    text = """
+    job submit start run limit cpus nodes by
+    a   0      0     40  40    8    0,1   SchedMain
+    x   1      40    40  40    8    0,1   SchedMain
+    y   21     80    9   9     8    0,1   SchedMain
+    """
+    aged = table()
+    assert aged.slurm is not None
+    priority = SlurmPriority(age=1000, max_age=600.0, calc_period=60.0)
+    aged = replace(aged, slurm=replace(aged.slurm, priority=priority))
+    lines = [f"sbatch -n 8 --nice={nice} job.sh" for nice in (0, 0, -30)]
+    log = log_of(text, submit_line=lines)
+    report = referee(log, aged, compiled=False)
+    assert report.figures["right"] == 1.0
+    assert 19 < round(report.phase * 13 % 1 * 60) <= 40
+    first = ForcedRun(log, aged, followed_run(log, aged), compiled=False).run().decisions()
+    assert not first.last[1] >= 40.0  # phase 0 has it behind y
+    told = log_of(text, submit_line=lines)
+    told = told.with_jobs(told.jobs.assign(priority=[1.0, 1.0, 31.0]))  # as of second 0 and no later
+    at = phase_of(told, aged, followed_run(told, aged), 5.0, False, lambda *_: None)
+    assert at == 0.0

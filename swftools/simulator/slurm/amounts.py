@@ -47,23 +47,31 @@ def numbers_of(jobs: pd.DataFrame, name: str) -> FloatArray:
     return np.array(jobs[name].to_numpy(np.float64, na_value=np.nan))
 
 
-def amounts_of(jobs: pd.DataFrame, told: Told, lines: Lines) -> Amounts:
+def amounts_of(jobs: pd.DataFrame, told: Told, lines: Lines, table: NodeTable) -> Amounts:
     """Return how many CPUs and nodes the jobs of a trace ask for; of who tells none, one of each."""
     cpus, nodes = numbers_of(jobs, "requested_processors"), numbers_of(jobs, "requested_nodes")
     of_line = {name: lines.numbers(name) for name in (*Amounts._fields[:6], "nodes")}
     has_cpus, has_nodes = cpus > 0, nodes > 0
     by_line = np.where(has_cpus, cpus == of_line["cpus"], lines.truths("says_size"))
     by_line &= lines.is_there & (~has_nodes | (nodes == of_line["nodes"]))
-    columns = _by_columns(jobs, told, lines, of_line, by_line)
+    columns = _by_columns(jobs, told, lines, of_line, by_line, _most_of_a_node(told, table))
     whole = {name: whole_of(np.where(by_line, of_line[name], values)) for name, values in columns.items()}
     is_exclusive = np.where(by_line, False, told.is_exclusive) | lines.truths("is_exclusive")
     return Amounts(**whole, is_exclusive=is_exclusive, by_line=by_line)
 
 
+def _most_of_a_node(told: Told, table: NodeTable) -> int:
+    """Return the most CPUs that a node has, as the log counts them."""
+    return int((table.cores * (table.threads_by_node if told.counts_threads else 1)).max(initial=0))
+
+
 def _by_columns(
-    jobs: pd.DataFrame, told: Told, lines: Lines, of_line: dict[str, FloatArray], by_line: BoolArray
+    jobs: pd.DataFrame, told: Told, lines: Lines, of_line: dict[str, FloatArray], by_line: BoolArray, of_a_node: int
 ) -> dict[str, FloatArray]:
-    """Return what the columns say, and of lines what goes with it."""
+    """Return what the columns say, and of lines what goes with it.
+
+    Who is told with fewer nodes than could hold its CPUs has told the fewest, not all: so Slurm tells who says none.
+    """
     is_fixed = np.isfinite(told.cores)
     all_cores, each = (np.maximum(np.nan_to_num(_up(values)), 1.0) for values in (told.all_cores, told.cores))
     nodes = np.where(np.isnan(told.nodes) & is_fixed, np.ceil(all_cores / each), told.nodes)
@@ -78,7 +86,7 @@ def _by_columns(
     per_node = np.where(is_fixed, 1.0, np.where(nodes * most >= tasks, most, np.where(has_nodes, 0.0, most)))
     says_nodes = lines.truths("says_nodes") & (of_line["nodes"] == nodes)
     given = numbers_of(jobs, "allocated_nodes")
-    is_free = ~is_fixed & (~has_nodes | (given > nodes))
+    is_free = ~is_fixed & (~has_nodes | (given > nodes) | (cpus > nodes * of_a_node))
     least = np.where(~has_nodes & (per_node > 0), np.ceil(tasks / np.maximum(per_node, 1.0)), nodes)
     most_nodes = np.where(says_nodes, of_line["max_nodes"], np.where(is_free, 0.0, nodes))
     wanted = np.where(says_nodes, np.maximum(np.minimum(of_line["max_nodes"], tasks), least), least)

@@ -64,7 +64,7 @@ def slurm_jobs_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.b
     """
     site, jobs, rows = table.slurm or SlurmSite(), trace.jobs, len(trace)
     told, lines = told_of(trace, table), Lines(jobs)
-    amounts = amounts_of(jobs, told, lines)
+    amounts = amounts_of(jobs, told, lines, table)
     refused = _refused(told, amounts)
     _tell(told, lines, amounts)
     spots = spots_of(trace, table, told, lines)

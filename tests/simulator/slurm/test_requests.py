@@ -243,6 +243,8 @@ def test_a_line_that_does_not_explain_the_log() -> None:
         ({"requested_processors": 4}, {"partitions": ["batch"]}),
         ({"requested_processors": 4, "constraints": "gpu", "partition": "short"}, {"nodes_allowed": 0}),
         ({"requested_processors": 4, "qos": "high"}, {"qos": 2}),
+        ({"requested_processors": 32, "requested_nodes": 2}, {"min_nodes": 2, "max_nodes": 2}),
+        ({"requested_processors": 33, "requested_nodes": 2}, {"min_nodes": 2, "max_nodes": 0}),  # nodes have 16 CPUs
     ],
 )
 def test_columns(columns: dict[str, Any], expected: dict[str, Any]) -> None:
