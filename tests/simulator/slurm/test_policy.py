@@ -27,8 +27,8 @@ from tests.naive.slurm_random import random_jobs, random_site
 from tests.simulator.slurm.site import table_of
 
 DAY, NIGHT = (*range(6), 7, 19, 26, 45, 86), range(6, 300)
-"""By day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 the depth of a pass, 45 what
-a job counts for limits that is to have nodes alone, 86 what a refused job with GPUs leaves on nodes."""
+"""By day 7 sees how old a job must be to close its partition, 19 the order of equal ends, 26 the depth of a pass, 45
+what a job counts for limits that is to have nodes alone, 86 what a refused job with GPUs leaves on nodes."""
 
 PREEMPTED = (0, 2, 9, 18, 22, 27, 125, 128, 204)
 """Sites with preemption: 2 to 22 cancel jobs; 27 and 125 see whose ends close a window; in 0 the youngest go first, in
