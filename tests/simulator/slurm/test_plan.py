@@ -87,7 +87,7 @@ def test_what_is_left_beside_the_twin(version: tuple[int, int]) -> None:
             plan.look_anew(given, state, job, job)
             begin, limit = 0.0, float(lot.choice([10, 45, 400]))
             while True:
-                later = plan.find_available(given, state, job, UNKNOWN, begin, begin + limit, 0.0, True)
+                later = plan.find_available(given, state, job, UNKNOWN, begin, begin + limit, 0.0, lot.random() < 0.5)
                 nodes, then = look_along(world, table, set(PARTS[job]), begin, begin + limit)
                 assert (nodes_of(state.available, 0), later) == (nodes, then)
                 if later == 0.0:

@@ -115,8 +115,7 @@ def test_a_list_is_what_the_nodes_say(monkeypatch: pytest.MonkeyPatch, block: in
         for _ in range(120):
             for _ in range(lot.choice([0, 1, 3, CHANGES + 1])):
                 moved(lot, memory, running, free)
-            job = lot.randrange(len(LINES))
-            partition = PARTITION[LINES[job][:6]]
+            job, partition = lot.randrange(len(LINES)), lot.randrange(2)
             times = times_of(memory, job, partition, running)
             seen |= set(times.values())
             which = rooms.list_rooms(given, state, job, partition)
@@ -157,7 +156,7 @@ def test_more_lists_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> N
 def test_nodes_are_left_one_after_the_other() -> None:
     """What a job can use of a node as each of those leaves who run there, by their ends, then their numbers."""
     with all_interpreted():
-        memory = site(4)
+        memory = site(5)
         given, state = memory
         one, two, three, four = range(len(LINES), len(LINES) + 4)
         for job, cores, end in ((two, 2, 50.0), (one, 1, 50.0), (four, 4, 20.0), (three, 1, 90.0)):
@@ -178,6 +177,12 @@ def test_nodes_are_left_one_after_the_other() -> None:
             assert state.counts[FIRST_NODE] <= 55 < state.counts[BEHIND_NODES]
         assert got == [4, 5, 7, 8]
         assert state.then.jobs[55] == 0
+        put_node(state.available, 0, 56)
+        put(memory, four + 1, 56, 1, 90.0)
+        which = rooms.list_rooms(given, state, 0, 0)  # of two nodes, alone
+        assert rooms.time_of_room(given, state, 0, which) == 90.0
+        rooms.look_at_roomy(given, state, 0, wanted_of(given, 0, 0), which, 90.0, 0.0)
+        assert state.counts[USABLE_NODES] == 0  # both have room then, not before
         for job in (one, two, three, four):
             let_go(given, state, job)
         assert state.first_on[55] == UNKNOWN
