@@ -39,8 +39,6 @@ LINES = (
 )
 """What those ask for who wait; behind them in number are those who run."""
 
-PARTITION = {"-p all": 0, "-p gpu": 1}
-
 
 def site(runners: int) -> SlurmMemory:
     """Return an idle machine of two words, with jobs of one CPU that may run on any node."""
@@ -142,8 +140,8 @@ def test_more_lists_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> N
         memory = site(3)
         given, state = memory
         put(memory, len(LINES), 55, 8, 40.0)
-        for job in [*range(len(LINES)), *range(len(LINES))]:
-            partition = PARTITION[LINES[job][:6]]
+        for turn in range(4 * len(LINES)):
+            job, partition = turn // 2 % len(LINES), turn % 2
             which = rooms.list_rooms(given, state, job, partition)
             first = which * len(given.cores)
             listed = dict(
@@ -151,6 +149,7 @@ def test_more_lists_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> N
             )
             times = times_of(memory, job, partition, {len(LINES)})
             assert {node: listed[node] for node in times} == times
+            assert state.room_count[which] == len(times)
 
 
 def test_nodes_are_left_one_after_the_other() -> None:
