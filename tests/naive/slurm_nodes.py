@@ -108,8 +108,6 @@ def runs_of(world: World, nodes: Collection[int]) -> list[list[int]]:
 def best_runs(world: World, job: Job, partition: int, usable: Usable, held: Held) -> Usable:
     """Return nodes of the run with the fewest CPUs that suffices, else of the largest and then of others; or none.
 
-    A run that does not suffice is taken, too, if it comes later and has more CPUs than the best before it.
-
     Of runs only the lightest are looked at, as long as there are such.
     """
     taken = Taken(world, job, partition, usable, held)
@@ -121,11 +119,8 @@ def best_runs(world: World, job: Job, partition: int, usable: Usable, held: Held
     while left and not taken.is_done():
         lightest = min(heaviness(world, run[0]) for run in left)
         light = [run for run in left if heaviness(world, run[0]) == lightest]
-        run = light[0]
-        for other in light[1:]:
-            is_enough, more = taken.would_suffice(other), cpus_of(other) - cpus_of(run)
-            if (is_enough and (not taken.would_suffice(run) or more < 0)) or (not is_enough and more > 0):
-                run = other
+        enough = [run for run in light if taken.would_suffice(run)]
+        run = min(enough, key=cpus_of) if enough else max(light, key=cpus_of)
         left.remove(run)
         single = best_node(taken, run) if taken.nodes <= 1 else None
         taken.take(run if single is None else [single])

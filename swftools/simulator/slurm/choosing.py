@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which nodes a job would get, and how many CPUs of each, as ``select/cons_tres`` with cores and memory chooses them.
 
-Without a topology runs of consecutive nodes are looked at: of the lightest mostly the one with the fewest usable CPUs
-that suffices, else the largest, and so on for the rest; in it a job that fits on one node gets the one with the fewest
-CPUs that suffice. With a topology leaves of the tree are chosen by how many nodes they have (``leaves``). Each node
-gives what it has free, as far as it is needed; then tasks are placed: one on each node, and one more on each, round
-after round.
+Without a topology runs of consecutive nodes are looked at: of the lightest the one with the fewest usable CPUs that
+suffices, else the largest, and so on for the rest; in it a job that fits on one node gets the one with the fewest CPUs
+that suffice. With a topology leaves of the tree are chosen by how many nodes they have (``leaves``). Each node gives
+what it has free, as far as it is needed; then tasks are placed: one on each node, and one more on each, round after
+round.
 """
 
 from __future__ import annotations
@@ -138,11 +138,7 @@ def find_runs(given: Given, state: Dynamic, amounts: Amounts) -> int:
 
 @kernel(allocates=False)
 def best_run(state: Dynamic, runs: int, rest: int, needed: int, gpus: int) -> int:
-    """Return the run of the lowest key that comes first, as Slurm holds each against the best before it; or -1.
-
-    One that suffices is better than one that does not, or has more CPUs; one that does not is better with more CPUs,
-    even than one that suffices.
-    """
+    """Return the run of the lowest key with the fewest CPUs that suffices, else the largest; -1 if none is left."""
     best, is_enough = -1, False
     for run in range(runs):
         cores = state.run_cores[run]
@@ -152,8 +148,12 @@ def best_run(state: Dynamic, runs: int, rest: int, needed: int, gpus: int) -> in
         suffices = cores >= rest and nodes >= needed and state.run_gpus[run] >= gpus
         is_better = best < 0 or state.run_key[run] < state.run_key[best]
         if not is_better:
-            more = cores - state.run_cores[best]
-            is_better = more > 0 if not suffices else not is_enough or more < 0
+            if suffices and is_enough:
+                is_better = cores < state.run_cores[best]
+            elif suffices or is_enough:
+                is_better = suffices
+            else:
+                is_better = cores > state.run_cores[best]
         if is_better:
             best, is_enough = run, suffices
     return best

@@ -16,7 +16,6 @@ CASES = [
     ("first of equals", "cores / 8 / 4 / 4", "", "cpus 3", "1:3"),
     ("free cores count", "cores / 8 / 8 / 8", "1:5", "cpus 3", "1:3"),
     ("smallest run that suffices", "count cores / 2 4 / 1 1 / 3 2", "2:1", "cpus 6", "3:2 4:2 5:2"),
-    ("a run of more CPUs that does not suffice", "count cores / 2 4 / 1 1 / 1 16", "2:1", "cpus 6 nodes 2", "0:1 3:5"),
     ("first of equal runs", "count cores / 2 3 / 1 1 / 3 2", "2:1", "cpus 6", "0:3 1:3"),
     ("best fit only in its run", "count cores / 2 4 / 1 1 / 1 9", "2:1", "cpus 4", "0:4"),
     (
