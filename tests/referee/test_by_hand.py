@@ -333,9 +333,9 @@ def test_who_started_a_job_is_seen_where_the_log_does_not_tell() -> None:
 
 def test_who_is_told_stays_so() -> None:
     """What the log tells is kept, also where the rules would have it otherwise."""
-    told = log_of(RUN.replace("0     SchedMain", "0     SchedBackfill").replace("0,1   SchedBackfill", "0,1   -"))
+    told = log_of(RUN.replace("0     SchedMain", "0     -").replace("SchedBackfill", "SchedMain"))
     seen = with_starters(told, table(), followed_run(told, table()), 5.0, {"compiled": False})
-    assert seen.logged.by.tolist() == [BACKFILL, MAIN, MAIN, BACKFILL, BACKFILL]
+    assert seen.logged.by.tolist() == [MAIN] * 5  # the rules have d by backfill
 
 
 def test_cycles_are_known_by_who_started_jobs() -> None:
