@@ -313,10 +313,14 @@ DEFAULTS: Mapping[str, float] = {
     "preempt_strict_order": 0.0,
     "preempt_reorder_count": 1.0,
     "bf_continue": 0.0,
+    "bf_max_time": 0.0,
+    "bf_yield_interval": 2_000_000.0,
+    "bf_yield_sleep": 500_000.0,
 }
-"""``SchedulerParameters`` that are simulated, with Slurm's defaults; ``bf_window`` in minutes, all other times in s.
+"""``SchedulerParameters`` that are simulated, with Slurm's defaults. ``bf_window`` is in minutes, ``bf_yield_interval``
+and ``bf_yield_sleep`` are in microseconds, all other times in s. ``bf_max_time`` 0 is ``bf_interval``.
 
-``bf_continue`` is read by nobody: a cycle takes no time here, so it always goes on.
+The last four matter only where a cycle of backfill takes time (parameter ``test_time`` of policy ``slurm``).
 """
 
 RESOURCES = ("cpu", "mem", "node", "gres/gpu", "billing")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.naive.slurm_limits import after_choosing, before_choosing
@@ -167,16 +167,28 @@ class Cycle:
         begin, end = down(world, world.now, step), down(world, world.now + self.window, step)
         self.table = [Record(begin, end, set(range(len(world.table))))]
         self.tested = self.started = 0
+        self.last_stretch = 0.0
         self.counts: dict[tuple[object, ...], int] = {}
         self.refused: set[tuple[int, int]] = set()
         self.reserved: dict[int, int] = {}
 
-    def work(self) -> None:
-        """Try each entry of the queue."""
+    def work(self) -> Iterator[float]:
+        """Try each entry of the queue, as it is now; yield the seconds of a stretch whenever locks are let go."""
         world = self.world
+        began, before, most = world.now, 0, world.parameter("bf_max_time") or world.parameter("bf_interval")
         for job, partition in entries(world):
+            used = (self.tested - before) * world.test_time
             if self.tested >= world.parameter("bf_max_job_test"):
-                return
+                break
+            if world.test_time and math.floor(world.time + used) - began >= most:
+                break
+            if world.test_time and used >= world.parameter("bf_yield_interval") / 1e6:
+                yield used
+                before = self.tested
+                if world.is_changed and not world.parameter("bf_continue"):
+                    return
+                if math.floor(world.time) - began >= most:
+                    break
             if job not in world.waiting:
                 continue
             is_stopping = bool(world.parameter("assoc_limit_stop"))
@@ -192,9 +204,10 @@ class Cycle:
             if outcome == "started":
                 self.started += 1
                 if self.started == world.parameter("bf_max_job_start"):
-                    return
+                    break
             if outcome == "reserved" and job.array >= 0:
                 self.reserved[job.array] = self.reserved.get(job.array, 0) + 1
+        self.last_stretch = (self.tested - before) * world.test_time
 
     def refuse(self, job: Job, partition: int) -> None:
         """Try no more tasks of an array in a partition."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from swftools.machines.node_table import NodeTable
@@ -38,6 +38,12 @@ class Cycles:
     last_main: int = -1
     last_backfill: int = -1
     last_period: int = -1
+    cycle: Cycle | None = None
+    stretches: Iterator[float] | None = None
+    holds_locks: bool = False
+    is_last: bool = False
+    is_late: bool = False
+    next: float = math.inf
 
     @property
     def tick(self) -> float:
@@ -74,22 +80,74 @@ class Cycles:
         delay = self.world.parameter("batch_sched_delay")
         return self.last_full >= 0 and self.world.is_asked and number - self.last_main >= delay
 
-    def work(self, number: int) -> None:
-        """Do what is due at a tick."""
-        world = self.world
-        world.now, world.time = self.base + number, self.base + number + self.tick
-        if self.period_is_due(number):
-            self.last_period = number
-            if world.site.priority.is_multifactor:
-                work_period(world)
-        if world.site.has_backfill and self.backfill_is_due(number):
-            self.last_backfill = number
-            Cycle(world).work()
-        is_full = self.full_is_due(number)
-        if is_full or self.main_is_due(number):
-            self.last_full = number if is_full else self.last_full
-            self.last_main, world.is_asked = number, False
-            work_pass(world, is_full)
+    def look(self, time: float, is_tick: bool) -> None:
+        """Do what is due at a tick, or between two of them what a cycle of backfill has to do."""
+        world, is_looking = self.world, is_tick
+        if self.holds_locks and time >= self.next:
+            is_looking |= self.is_late
+            self.let_locks_go(time)
+        if self.holds_locks:
+            self.is_late |= is_tick
+            return
+        world.time, world.now = time, math.floor(time)
+        number = int(world.now - self.base)
+        if is_looking:
+            self.is_late = False
+            if self.period_is_due(number):
+                self.note_period(number)
+                if world.site.priority.is_multifactor:
+                    work_period(world)
+                    world.is_changed |= bool(world.waiting)
+            is_free = self.cycle is None and world.site.has_backfill
+            if is_free and world.waiting and self.backfill_is_due(number):
+                self.cycle = Cycle(world)
+                self.stretches = self.cycle.work()
+                self.go_on(time)
+            elif is_free and not world.waiting and self.backfill_is_due(number):
+                self.last_backfill = number
+        if self.cycle is not None and not self.holds_locks and time >= self.next:
+            self.go_on(time)
+        if is_looking and self.holds_locks:
+            self.is_late = True
+        elif is_looking:
+            is_full = self.full_is_due(number)
+            if is_full or self.main_is_due(number):
+                self.last_full = number if is_full else self.last_full
+                self.last_main, world.is_asked = number, False
+                world.is_changed |= bool(world.waiting)
+                work_pass(world, is_full)
+
+    def go_on(self, time: float) -> None:
+        """Let a cycle of backfill work until it lets locks go, or is over."""
+        assert self.cycle is not None
+        assert self.stretches is not None
+        self.cycle.last_stretch = 0.0
+        used = next(self.stretches, None)
+        self.is_last = used is None
+        used = self.cycle.last_stretch if used is None else used
+        if used == 0:
+            self.end_cycle(time)
+        else:
+            self.holds_locks, self.next, self.world.is_changed = True, time + used, False
+
+    def let_locks_go(self, time: float) -> None:
+        """Let a cycle of backfill sleep, or be over if that was its last stretch."""
+        self.holds_locks = False
+        self.next = time + self.world.parameter("bf_yield_sleep") / 1e6
+        if self.is_last:
+            self.end_cycle(time)
+
+    def end_cycle(self, time: float) -> None:
+        """Let a cycle be over: the next one is counted from the next tick."""
+        self.cycle, self.next = None, math.inf
+        self.last_backfill = math.ceil(time - self.base - self.tick)
+
+    def note_period(self, number: int) -> None:
+        """Note that the priorities are calculated; if that is late, the next one is due as if it were not."""
+        every = self.world.site.priority.calc_period
+        if self.last_period < 0:
+            self.last_period = max(math.ceil(part(13 * self.phase) * every - self.tick), 0)
+        self.last_period += int((number - self.last_period) // every * every)
 
 
 def simulate_slurm(
@@ -104,19 +162,20 @@ def simulate_slurm(
     *,
     origin: float = 0.0,
     completing: float = 0.0,
+    test_time: float = 0.0,
 ) -> World:
     """Simulate the jobs that can run to the end of the last; return the world then, with runs, jobs and reasons.
 
     Times are s, by row; run times are to be cut at limits before. Jobs are eligible when they are submitted or, if that
     is later, ready, unless it is said when. A job that could not start alone is left out. ``origin`` is second 0 since
-    1970; nodes clean up for ``completing`` s behind a job.
+    1970; nodes clean up for ``completing`` s behind a job; backfill takes ``test_time`` s for each job that it tests.
     """
     ready = list(submit) if eligible is None else list(eligible)
     if eligible is None and len(asked.ready_time):
         ready = [time if math.isnan(told) else float(told) for time, told in zip(submit, asked.ready_time, strict=True)]
     jobs = jobs_of(asked, len(table), list(submit), list(run), list(limit), ready)
     jobs = [job for job in jobs if not why_never(site, table, job)]
-    world = World(site, table, jobs, coming=list(jobs), origin=origin, completing=completing)
+    world = World(site, table, jobs, coming=list(jobs), origin=origin, completing=completing, test_time=test_time)
     base = float(math.floor(min(job.submit for job in jobs)))
     world.now = world.last_period = base
     begin_usage(world)
@@ -124,19 +183,32 @@ def simulate_slurm(
     cycles = Cycles(world, phase, base)
     number = quiet = 0
     while (world.coming or world.waiting or world.running) and quiet < GIVE_UP:
-        happened = take_events(world, base + number + cycles.tick)
-        clean = [node for node, until in world.cleaning.items() if until <= base + number + cycles.tick]
-        for node in clean:
-            del world.cleaning[node]
-        world.is_asked |= happened or bool(clean)
+        tick = base + number + cycles.tick
+        happened = False
+        while cycles.next < tick:
+            time = cycles.next
+            happened |= take_events(world, time)
+            cycles.look(time, is_tick=False)
+        happened |= take_events(world, tick)
         quiet = 0 if happened or world.coming or world.running else quiet + 1
-        cycles.work(number)
+        cycles.look(tick, is_tick=True)
         number += 1
     return world
 
 
 def take_events(world: World, time: float) -> bool:
-    """Let happen what happens until a time, ends before submissions at one instant; return whether anything does."""
+    """Let happen what happens until a time; return whether any job ends or comes."""
+    happened = take_ends_and_arrivals(world, time)
+    clean = [node for node, until in world.cleaning.items() if until <= time]
+    for node in clean:
+        del world.cleaning[node]
+    world.is_asked |= happened or bool(clean)
+    world.is_changed |= happened or bool(clean)
+    return happened
+
+
+def take_ends_and_arrivals(world: World, time: float) -> bool:
+    """Let jobs end and come until a time, ends before submissions at one instant; return whether any does."""
     happened = False
     while True:
         ends = sorted((job.end, job.row, job) for job in world.running if job.end <= time)

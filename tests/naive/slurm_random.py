@@ -271,6 +271,17 @@ def random_scheduler(lot: random.Random) -> dict[str, float]:
     return {name: float(value) for name, value in {**always, **{name: rare[name] for name in chosen}}.items()}
 
 
+def random_yields(lot: random.Random) -> dict[str, float]:
+    """Return parameters of cycles of backfill that take time."""
+    found = {
+        "bf_continue": float(lot.random() < 0.5),
+        "bf_yield_interval": float(lot.choice([1, 250_000, 1_000_000, 2_000_000])),
+        "bf_yield_sleep": float(lot.choice([250_000, 500_000, 3_000_000])),
+        "bf_max_time": float(lot.choice([2, 5, 20, 200])),
+    }
+    return {name: found[name] for name in lot.sample(sorted(found), lot.choice([2, 3, 4]))}
+
+
 def random_order_of_preemption(lot: random.Random) -> dict[str, float]:
     """Return parameters of who is preempted first; mostly none."""
     some = {

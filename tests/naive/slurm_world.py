@@ -98,7 +98,8 @@ class World:
 
     ``now`` is the controller's clock, whole s, ``time`` the instant, ``origin`` second 0 in seconds since 1970.
     ``light``: how light nodes are by the last test of a job with GPUs; ``cleaning``: until when they clean up behind a
-    job, as they do for ``completing`` s.
+    job, as they do for ``completing`` s. A job that backfill tests takes ``test_time`` s; ``is_changed``: whether
+    anything has changed since its cycle let locks go.
     """
 
     site: SlurmSite
@@ -114,6 +115,8 @@ class World:
     runs: list[Run] = field(default_factory=list)
     reasons: list[tuple[int, float, str]] = field(default_factory=list)
     is_asked: bool = False
+    is_changed: bool = False
+    test_time: float = 0.0
     last_period: float = 0
     light: dict[int, int] = field(default_factory=dict)
     cleaning: dict[int, float] = field(default_factory=dict)

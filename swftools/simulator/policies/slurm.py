@@ -59,8 +59,14 @@ class SlurmParameters(Parameters):
         A mechanism that is left out, to see what it explains; ``nothing``.
     completing : float
         s that nodes clean up behind a job (COMPLETING), in which nobody starts on them.
-    bf_interval, bf_resolution, batch_sched_delay, sched_interval : float
+    test_time : float
+        s that backfill takes for each job that it tests; 0: a cycle takes no time.
+    bf_interval, bf_resolution, bf_max_time, batch_sched_delay, sched_interval : float
         s.
+    bf_yield_interval, bf_yield_sleep : float
+        Microseconds.
+    bf_continue : float
+        1: a cycle goes on if something has changed while it let locks go; 0: it does not.
     bf_window : float
         Minutes.
     bf_max_job_test, default_queue_depth : float
@@ -74,10 +80,15 @@ class SlurmParameters(Parameters):
     phase: float = number(0.0, least=0.0, most=0.999)
     without: str = choice(*MECHANISMS)
     completing: float = number(0.0, least=0.0, unit="s")
+    test_time: float = number(0.0, least=0.0, unit="s")
     bf_interval: float = _as_configured("s")
     bf_resolution: float = _as_configured("s")
     bf_window: float = _as_configured("min")
     bf_max_job_test: float = _as_configured()
+    bf_continue: float = _as_configured()
+    bf_max_time: float = _as_configured("s")
+    bf_yield_interval: float = _as_configured("us")
+    bf_yield_sleep: float = _as_configured("us")
     batch_sched_delay: float = _as_configured("s")
     sched_interval: float = _as_configured("s")
     default_queue_depth: float = _as_configured()

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from swftools.kernel import kernel
+from swftools.kernel import FloatArray, IntArray, kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.waiting_queue import is_waiting
 from swftools.simulator.slurm.choosing import choose_nodes
 from swftools.simulator.slurm.cleaning import keep_off_cleaning
+from swftools.simulator.slurm.cycle import begin_to_take_time, take_locks, takes_too_long
 from swftools.simulator.slurm.lightness import forget_light_of, stays_light
 from swftools.simulator.slurm.limits import (
     LACKS,
@@ -42,6 +43,10 @@ from swftools.simulator.slurm.state import (
     BF_TESTS,
     BF_WINDOW,
     CLEANS,
+    CYCLE_ENTRIES,
+    CYCLE_PLACE,
+    CYCLE_STARTS,
+    CYCLE_TESTS,
     ENTRIES,
     IS_TOO_LITTLE,
     KEEPS_LIGHT,
@@ -51,9 +56,11 @@ from swftools.simulator.slurm.state import (
     NO_PLANS,
     PREEMPTS_BY,
     RECORDS,
+    TEST_TIME,
     UNKNOWN,
     VICTIMS,
     WORDS,
+    YIELD_INTERVAL,
     Dynamic,
     Given,
     copy_set,
@@ -76,30 +83,62 @@ STARTED, PLANNED, NOWHERE, KEEPS, LATER = range(5)
 
 @kernel(allocates=False)
 def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
-    """Run a cycle of backfill."""
-    number, now = given.number, np.floor(machine.clock[NOW])
-    begin_cycle(given, state, now)
-    partitions, has_arrays = len(given.tier), int(number[LEFT_OUT]) != NO_ARRAYS
-    tests = starts = 0
+    """Run a cycle of backfill, or begin one that takes time."""
+    counts = state.counts
+    begin_cycle(given, state, np.floor(machine.clock[NOW]))
     was_moved = merge_queue(given, state, machine)
-    for place in range(state.counts[ENTRIES]):
+    counts[CYCLE_PLACE] = counts[CYCLE_TESTS] = counts[CYCLE_STARTS] = 0
+    counts[CYCLE_ENTRIES] = counts[ENTRIES]
+    if given.number[TEST_TIME] == 0.0:
+        work_stretch(given, state, machine, state.entry_job, state.entry_partition, state.entry_priority)
+    else:
+        begin_to_take_time(state, machine)
+        go_on(given, state, machine)
+    if was_moved:
+        put_back(state)
+
+
+@kernel(allocates=False)
+def go_on(given: Given, state: Dynamic, machine: Machine) -> None:
+    """Go on with a cycle that takes time, until it lets locks go."""
+    tests = state.counts[CYCLE_TESTS]
+    is_over = work_stretch(given, state, machine, state.cycle_job, state.cycle_partition, state.cycle_priority)
+    take_locks(given, state, machine, float(state.counts[CYCLE_TESTS] - tests) * given.number[TEST_TIME], is_over)
+
+
+@kernel(allocates=False)
+def work_stretch(
+    given: Given, state: Dynamic, machine: Machine, jobs: IntArray, partitions: IntArray, priorities: FloatArray
+) -> bool:
+    """Look at the next entries of a cycle; return whether it is over, else it lets locks go for a while."""
+    number, now, counts = given.number, np.floor(machine.clock[NOW]), state.counts
+    many, has_arrays, test_time = len(given.tier), int(number[LEFT_OUT]) != NO_ARRAYS, number[TEST_TIME]
+    before, tests, starts = counts[CYCLE_TESTS], counts[CYCLE_TESTS], counts[CYCLE_STARTS]
+    for place in range(counts[CYCLE_PLACE], counts[CYCLE_ENTRIES]):
         if tests >= number[BF_TESTS]:
             break
-        job, partition = state.entry_job[place], state.entry_partition[place]
+        if test_time > 0.0:
+            used = float(tests - before) * test_time
+            if takes_too_long(given, state, machine.clock[NOW] + used):
+                break
+            if used >= number[YIELD_INTERVAL]:
+                counts[CYCLE_PLACE], counts[CYCLE_TESTS], counts[CYCLE_STARTS] = place, tests, starts
+                return False
+        job, partition = jobs[place], partitions[place]
         if state.is_on[job] != 0 or not is_waiting(machine.queue, job):  # perhaps preempted at this very instant
             continue
-        of_array = given.array[job] * partitions + partition if has_arrays and given.array[job] != UNKNOWN else UNKNOWN
+        of_array = given.array[job] * many + partition if has_arrays and given.array[job] != UNKNOWN else UNKNOWN
         if number[LIMIT_STOPS] == 0.0:
             reason = why_not_before(given, state, job, partition)
             if reason != NONE:
                 set_reason(state, machine, job, reason)
                 refuse(state, of_array)
                 continue
-        if of_array != UNKNOWN and state.refused[of_array] != NONE:
+        if of_array != UNKNOWN and state.bf_refused[of_array] != NONE:
             continue
         became = NOWHERE
         if may_be_tested(given, state, machine, job, partition):
-            priority = state.entry_priority[place]
+            priority = priorities[place]
             is_young = now - np.floor(state.eligible[job]) < number[BF_MIN_AGE]
             only_now = is_young or 0.0 < number[BF_MIN_PRIORITY] > priority
             became, tested = look_at(given, state, machine, job, partition, priority, now, only_now)
@@ -112,10 +151,10 @@ def run_backfill(given: Given, state: Dynamic, machine: Machine) -> None:
                 break
         elif of_array != UNKNOWN:
             state.planned_tasks[given.array[job]] += 1
-        if state.counts[RECORDS] + 2 >= len(state.begin):
+        if counts[RECORDS] + 2 >= len(state.begin):
             break
-    if was_moved:
-        put_back(state)
+    counts[CYCLE_TESTS] = tests
+    return True
 
 
 @kernel(allocates=False)
@@ -128,12 +167,12 @@ def begin_cycle(given: Given, state: Dynamic, now: float) -> None:
     state.other_low[0] = state.other_behind[0] = 0
     copy_set(state.up, 0, state.free, 0, words)
     for some in (
-        state.tested,
+        state.bf_tested,
         state.tested_user,
         state.tested_user_partition,
         state.tested_association,
         state.planned_tasks,
-        state.refused,
+        state.bf_refused,
     ):
         for place in range(len(some)):
             some[place] = 0
@@ -143,7 +182,7 @@ def begin_cycle(given: Given, state: Dynamic, now: float) -> None:
 def refuse(state: Dynamic, of_array: int) -> None:
     """Try no more tasks of an array in a partition."""
     if of_array != UNKNOWN:
-        state.refused[of_array] = LACKS
+        state.bf_refused[of_array] = LACKS
 
 
 @kernel(allocates=False)
@@ -159,14 +198,14 @@ def may_be_tested(given: Given, state: Dynamic, machine: Machine, job: int, part
     of_user = user * len(given.tier) + partition
     if number[BF_PER_USER_PARTITION] > 0.0 and state.tested_user_partition[of_user] >= number[BF_PER_USER_PARTITION]:
         return False
-    if number[BF_PER_PARTITION] > 0.0 and state.tested[partition] >= number[BF_PER_PARTITION]:
+    if number[BF_PER_PARTITION] > 0.0 and state.bf_tested[partition] >= number[BF_PER_PARTITION]:
         return False
     if number[BF_PER_USER] > 0.0 and state.tested_user[user] >= number[BF_PER_USER]:
         return False
     if number[BF_PER_ASSOCIATION] > 0.0 and state.tested_association[association] >= number[BF_PER_ASSOCIATION]:
         return False
     state.tested_user_partition[of_user] += 1
-    state.tested[partition] += 1
+    state.bf_tested[partition] += 1
     state.tested_user[user] += 1
     state.tested_association[association] += 1
     return True

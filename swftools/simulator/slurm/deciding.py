@@ -9,8 +9,9 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.machine.verbs import wake_at
 from swftools.simulator.slurm.absence import let_leave, let_nodes_change, next_change
-from swftools.simulator.slurm.backfill import run_backfill
+from swftools.simulator.slurm.backfill import go_on, run_backfill
 from swftools.simulator.slurm.cleaning import let_be_clean
+from swftools.simulator.slurm.cycle import NO_CYCLE, holds_locks, lets_locks_go, wakes_up
 from swftools.simulator.slurm.dues import (
     FULL_PASS,
     NO_PASS,
@@ -35,6 +36,8 @@ from swftools.simulator.slurm.state import (
     CHANGED,
     CLEANS,
     CLEANS_UNTIL,
+    CYCLE,
+    CYCLE_NEXT,
     DELAY,
     ENTRIES,
     FIRST_PASS,
@@ -42,6 +45,7 @@ from swftools.simulator.slurm.state import (
     HAS_BACKFILL,
     HAS_MAIN,
     INTERVAL,
+    IS_LATE,
     LAST_BACKFILL,
     LAST_FULL,
     LAST_MAIN,
@@ -67,7 +71,8 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
     if begins:
         counts[BEGUN] = 1
         find_fair_shares(given, state)
-    catch_up(given, state, np.ceil(now - given.number[TICK]))
+    if not holds_locks(state):
+        catch_up(given, state, np.ceil(now - given.number[TICK]))
     if given.number[FOLLOWS] > 0.0:
         follow(given, state, machine)
         return
@@ -80,16 +85,35 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
     if begins and len(given.told_priority) > 0:
         begin_in_place(given, state, machine)
     leave = let_leave(given, state, machine)
-    if is_tick(given, state, now):
+    is_late = lets_locks_go(given, state, machine) and counts[IS_LATE] != 0
+    is_looking = is_tick(given, state, now)
+    if is_looking:
         clock[LAST_TICK] = now
-        whole = now - given.number[TICK]
+    if holds_locks(state):
+        counts[IS_LATE] = max(counts[IS_LATE], int(is_looking))
+    else:
+        look(given, state, machine, is_looking or is_late)
+    wake_for_next(given, state, machine, leave)
+
+
+@kernel(allocates=False)
+def look(given: Given, state: Dynamic, machine: Machine, is_looking: bool) -> None:
+    """Do what is due at a tick, if it is one, and go on with a cycle of backfill, if there is one that can."""
+    counts, clock, whole = state.counts, state.clock, np.floor(machine.clock[NOW])
+    if is_looking:
+        counts[IS_LATE] = 0
         if clock[NEXT_CALC] <= whole:
             start_period(given, state, machine, whole)
         if is_backfill_due(given, state, whole):
             clock[LAST_BACKFILL], counts[CHANGED] = whole, 0
             run_backfill(given, state, machine)
-        run_main_if_due(given, state, machine, whole)
-    wake_for_next(given, state, machine, leave)
+    if wakes_up(given, state, machine):
+        go_on(given, state, machine)
+    if is_looking:
+        if holds_locks(state):
+            counts[IS_LATE] = 1
+        else:
+            run_main_if_due(given, state, machine, whole)
 
 
 @kernel(allocates=False)
@@ -130,6 +154,7 @@ def run_main_if_due(given: Given, state: Dynamic, machine: Machine, whole: float
     due = due_of_main(given, state, whole)
     if due != NO_PASS:
         note_pass(state, whole, due)
+        state.counts[CHANGED] = max(state.counts[CHANGED], int(state.counts[ENTRIES] > 0))
         run_main(given, state, machine, due == FULL_PASS)
 
 
@@ -144,7 +169,9 @@ def wake_for_next(given: Given, state: Dynamic, machine: Machine, leave: float) 
         wake_at(machine, change)
     if counts[CLEANS] != 0:
         wake_at(machine, clock[CLEANS_UNTIL])
-    if counts[ENTRIES] == 0:
+    if counts[CYCLE] != NO_CYCLE:
+        wake_at(machine, clock[CYCLE_NEXT])
+    if counts[ENTRIES] == 0 and not holds_locks(state):
         return
     tick = number[TICK]
     due, out = clock[NEXT_CALC], int(number[LEFT_OUT])
@@ -158,6 +185,8 @@ def wake_for_next(given: Given, state: Dynamic, machine: Machine, leave: float) 
     if next_one == clock[LAST_TICK]:
         next_one += 1.0
     wake = max(np.ceil(due) + tick, next_one)
+    if holds_locks(state):  # each tick that is missed is noted
+        wake = next_one
     if wake > now:
         wake_at(machine, wake)
     else:

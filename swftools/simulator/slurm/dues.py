@@ -7,18 +7,21 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import Machine
+from swftools.simulator.slurm.cycle import NO_CYCLE
 from swftools.simulator.slurm.fair_share import work_period
 from swftools.simulator.slurm.queue import calculate
 from swftools.simulator.slurm.state import (
     BF_INTERVAL,
     CALC_PERIOD,
     CHANGED,
+    CYCLE,
     DELAY,
     ENTRIES,
     FIRST_PASS,
     HAS_BACKFILL,
     HAS_MAIN,
     INTERVAL,
+    IS_MULTIFACTOR,
     LAST_BACKFILL,
     LAST_FULL,
     LAST_MAIN,
@@ -49,8 +52,10 @@ def start_period(given: Given, state: Dynamic, machine: Machine, whole: float) -
     """Count usage, and compute fair shares and priorities anew."""
     work_period(given, state, whole)
     calculate(given, state, machine)
-    state.clock[NEXT_CALC] += given.number[CALC_PERIOD]
-    state.counts[CHANGED] = 1
+    while state.clock[NEXT_CALC] <= whole:  # several, where a cycle of backfill was in the way
+        state.clock[NEXT_CALC] += given.number[CALC_PERIOD]
+    if given.number[IS_MULTIFACTOR] > 0.0 and state.counts[ENTRIES] > 0:
+        state.counts[CHANGED] = 1
 
 
 @kernel(allocates=False)
@@ -58,6 +63,8 @@ def is_backfill_due(given: Given, state: Dynamic, whole: float) -> bool:
     """Whether a cycle of backfill begins now; where nothing has changed it would do what the last one did."""
     number = given.number
     if number[HAS_BACKFILL] == 0.0 or int(number[LEFT_OUT]) == NO_BACKFILL:
+        return False
+    if state.counts[CYCLE] != NO_CYCLE:
         return False
     return state.counts[ENTRIES] > 0 and whole - state.clock[LAST_BACKFILL] >= number[BF_INTERVAL]
 

@@ -35,6 +35,7 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
     reasons = 8 * jobs + 64
     follows = setting.logged is not None and setting.logged.is_followed
     merged = entries + 1 if site.preempt_type == "qos" else 0
+    copied = entries if given.number[places.TEST_TIME] > 0.0 else 0
 
     def whole(size: int, value: int = 0) -> IntArray:
         return np.full(size, value, np.int64)
@@ -140,6 +141,11 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         tested_association=whole(associations + 1),
         planned_tasks=whole(int(given.array.max(initial=-1)) + 1),
         refused=whole((int(given.array.max(initial=-1)) + 1) * len(given.tier)),
+        bf_tested=whole(len(given.tier)),
+        bf_refused=whole((int(given.array.max(initial=-1)) + 1) * len(given.tier)),
+        cycle_job=whole(copied),
+        cycle_partition=whole(copied),
+        cycle_priority=real(copied),
         found_after=whole(FOUND, UNKNOWN),
         found_shape=whole(FOUND),
         found_in=whole(FOUND),

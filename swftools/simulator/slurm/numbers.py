@@ -34,6 +34,7 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
         given = float(parameters.get(name, -1.0))
         return given if given >= 0 else float(value)
 
+    follows = setting.logged is not None and setting.logged.is_followed
     half_life = own("half_life", priority.half_life)
     set_to(
         PHASE=phase,
@@ -77,7 +78,7 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
         HAS_TOPOLOGY=bool(site.switches),
         REQUEUE_DELAY=site.requeue_delay,
         VERSION=site.version[0] + site.version[1] / 100.0,
-        FOLLOWS=setting.logged is not None and setting.logged.is_followed,
+        FOLLOWS=follows,
         PREEMPTS_BY=max(("none", "qos", "partition_prio").index(site.preempt_type), 0),
         YOUNGEST_FIRST=chosen["preempt_youngest_first"],
         STRICT_ORDER=chosen["preempt_strict_order"],
@@ -86,6 +87,11 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
         EVERY=setting.logged.every if setting.logged is not None else 0.0,
         ORIGIN=setting.origin,
         COMPLETING=own("completing", 0.0),
+        TEST_TIME=0.0 if follows else own("test_time", 0.0),
+        BF_CONTINUES=chosen["bf_continue"],
+        BF_MOST_TIME=chosen["bf_max_time"] or chosen["bf_interval"],
+        YIELD_INTERVAL=max(chosen["bf_yield_interval"], 1.0) / 1e6,
+        YIELD_SLEEP=max(chosen["bf_yield_sleep"], 1.0) / 1e6,
         LEFT_OUT=MECHANISMS.index(str(parameters.get("without", "nothing"))),
     )
     for name, resource in RESOURCE_PLACES.items():

@@ -38,12 +38,13 @@ UNKNOWN = -1
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
 (HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN) = range(43, 52)
-(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, COMPLETING, BILLS_MOST, NUMBERS) = range(52, 59)
+(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, COMPLETING, BILLS_MOST) = range(52, 58)
+(TEST_TIME, BF_CONTINUES, BF_MOST_TIME, YIELD_INTERVAL, YIELD_SLEEP, NUMBERS) = range(58, 64)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
 of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``;
 ``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in; ``KEEPS_LIGHT``: whether tests of jobs with GPUs
 matter to others; ``COMPLETING``: s that nodes take to clean up behind a job; ``BILLS_MOST``: whether the resource that
-costs most is billed, not the sum."""
+costs most is billed, not the sum; ``TEST_TIME``: s that backfill takes for each job that it tests."""
 
 MECHANISMS = (
     *("nothing", "multifactor", "fair-share", "main", "backfill", "exclusive", "tiers", "memory"),
@@ -189,7 +190,7 @@ class Amounts(NamedTuple):
 (REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
 (STARTS_AND_ENDS, ROOMY, USABLE_NODES, USABLE_CORES, RECORD, FIRST_NODE, BEHIND_NODES) = range(17, 24)
 (ORDER, NEXT_CYCLE, IS_CUT, IS_TOO_LITTLE, LOW_WORD, BEHIND_WORD, LIGHT, CLEANS) = range(24, 32)
-LAST_TO_END, COUNTS = range(32, 34)
+LAST_TO_END, CYCLE, CYCLE_PLACE, CYCLE_ENTRIES, CYCLE_TESTS, CYCLE_STARTS, IS_LATE, COUNTS = range(32, 40)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
@@ -200,13 +201,16 @@ instant's events a pass is tried; ``NEXT_CYCLE``: the next cycle that a log show
 but before when a job cannot start, ``IS_TOO_LITTLE``: but that it cannot before the next try; ``LOW_WORD``,
 ``BEHIND_WORD``: the words of ``may_have``, the nodes that a job may have at all. ``LIGHT``: a number for how light the
 available nodes are; ``CLEANS``: whether any node cleans up;
-``LAST_TO_END``: whose end was the last one that a start that was found waits for."""
+``LAST_TO_END``: whose end was the last one that a start that was found waits for; then what a cycle
+of backfill that takes time has done (``cycle``), and whether a tick was missed because of it."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
-FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, SHIFTS_OF, CLOCKS = range(8, 16)
+FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, SHIFTS_OF = range(8, 15)
+CYCLE_BEGAN, CYCLE_NEXT, CLOCKS = range(15, 18)
 """Places in ``Dynamic.clock``, s. ``ASKED_AT``: from which tick on the main scheduler is asked for; then two spans of
 ends of limits (``note_span`` of ``will_run``), before which time a job cannot start, and when the first node is clean
-of those that clean up; ``SHIFTS_OF``: for which period ``shift`` is."""
+of those that clean up; ``SHIFTS_OF``: for which period ``shift`` is; when the cycle of backfill began, and
+when it lets locks go or takes them again."""
 
 
 class Dynamic(NamedTuple):
@@ -226,7 +230,8 @@ class Dynamic(NamedTuple):
     is the queue's own order while another one is in its place (``merging``); by array ``split_time``, when its last
     task started. ``found`` is what ``found.py`` keeps, ``changed`` who began to run or stopped since. By node ``light``
     (``lightness``), in the set ``lit`` where it is any; ``clean_time``, when it is clean that is in the set
-    ``cleaning``.
+    ``cleaning``. ``cycle`` is the queue as it was when a cycle of backfill that takes time began; ``bf_tested`` and
+    ``bf_refused`` are of the cycle.
     """
 
     counts: IntArray
@@ -311,6 +316,11 @@ class Dynamic(NamedTuple):
     tested_association: IntArray
     planned_tasks: IntArray
     refused: IntArray
+    bf_tested: IntArray
+    bf_refused: IntArray
+    cycle_job: IntArray
+    cycle_partition: IntArray
+    cycle_priority: FloatArray
     found_after: IntArray
     found_shape: IntArray
     found_in: IntArray

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +24,7 @@ from swftools.simulator.slurm.state import BILLING, RESOURCES
 from swftools.simulator.validation.report import validate
 from tests.naive import slurm_policy
 from tests.naive.slurm_policy import simulate_slurm
-from tests.naive.slurm_random import random_jobs, random_site
+from tests.naive.slurm_random import random_jobs, random_site, random_yields
 from tests.simulator.slurm.site import table_of
 
 DAY, NIGHT = (*range(6), 7, 19, 26, 45, 86), range(6, 300)
@@ -33,6 +34,9 @@ what a job counts for limits that is to have nodes alone, 86 what a refused job 
 PREEMPTED = (0, 2, 9, 18, 22, 27, 125, 128, 204)
 """Sites with preemption: 2 to 22 cancel jobs; 27 and 125 see whose ends close a window; in 0 the youngest go first, in
 204 a job has to leave at the instant at which it started; in 128 nobody starts any more."""
+
+SLOW_CYCLES = ((0, 0.25), (6, 0.25), (19, 0.25), (38, 1.0), (62, 2.5), (70, 2.5), (95, 0.375), (102, 0.375), (43, 1.0))
+"""Sites, and how long a test takes, in which cycles let locks go some hundred times."""
 
 GIVE_UP, PATIENCE = 20_000, 2_000
 """Seconds, and then decisions, without an event after which it is said that nobody starts any more."""
@@ -48,6 +52,15 @@ def ordered_by_qos(seed: int, site: SlurmSite) -> SlurmSite:
         return site
     qos = tuple(replace(each, preempt_mode="off") for each in site.qos)
     return replace(site, preempt_type="qos", preempt_mode="off", qos=qos)
+
+
+def with_yields(
+    seed: int, site: SlurmSite, table: NodeTable, parameters: dict[str, float]
+) -> tuple[SlurmSite, NodeTable]:
+    """Return a site, and its machine, where cycles that take time, if they do, let locks go at random."""
+    if parameters.get("test_time"):
+        site = replace(site, scheduler={**site.scheduler, **random_yields(random.Random(f"yields {seed}"))})
+    return site, replace(table, slurm=site)
 
 
 def phase_of(seed: int) -> float:
@@ -92,14 +105,14 @@ def runs_of(schedule: swftools.Schedule) -> dict[int, list[tuple[Any, ...]]]:
     return found
 
 
-def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool | str, completing: float = 0.0) -> None:
-    """Compare one site."""
+def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool | str, **more: float) -> None:
+    """Compare one site; more are parameters of the policy."""
     site, table = random_site(seed)
     site = ordered_by_qos(seed, site)
-    table = replace(table, slurm=site)
+    site, table = with_yields(seed, site, table, more)
     asked, times = random_jobs(seed, site, table, jobs)
     phase = phase_of(seed)
-    own = {"phase": phase, "completing": completing}
+    own = {"phase": phase, **more}
     world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, origin=ORIGIN, **own)
     names = [partition.name for partition in table.partitions]
     expected = {run.row: [(run.start, run.end, run.where, run.by, names[run.partition])] for run in world.runs}
@@ -131,22 +144,42 @@ def test_nodes_that_clean_up_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, s
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize(("seed", "test_time"), SLOW_CYCLES)
+def test_cycles_that_take_time_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int, test_time: float) -> None:
+    """They go on after they let locks go, or end, as a change is there."""
+    check(monkeypatch, seed, 40, compiled=False, test_time=test_time)
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize(("seed", "test_time"), [(2, 0.5), (27, 1.0)])
+def test_preemption_in_cycles_that_take_time(monkeypatch: pytest.MonkeyPatch, seed: int, test_time: float) -> None:
+    """Whoever has to leave does so in a stretch of a cycle, or while it lets locks go."""
+    check_preemption(monkeypatch, seed, test_time=test_time)
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
 @pytest.mark.parametrize(
     "seed", [*PREEMPTED, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(300) if seed not in PREEMPTED)]
 )
 def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """All runs of jobs that start again; those that are cancelled are left out, and have no run in the schedule."""
+    check_preemption(monkeypatch, seed)
+
+
+def check_preemption(monkeypatch: pytest.MonkeyPatch, seed: int, **more: float) -> None:
+    """Compare one site with preemption; more are parameters of the policy."""
     site, table = random_site(seed, with_preemption=True)
+    site, table = with_yields(seed, site, table, more)
     asked, times = random_jobs(seed, site, table, 40, hopeless=0.1)
-    phase = phase_of(seed)
+    own = {"phase": phase_of(seed), **more}
     monkeypatch.setattr(slurm_policy, "GIVE_UP", PATIENCE if seed == 128 else GIVE_UP)
-    world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, phase=phase, origin=ORIGIN)
+    world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, origin=ORIGIN, **own)
     if world.waiting:  # the first of them is never planned, and nobody may go before it
         monkeypatch.setattr(loop, "PATIENCE", PATIENCE)
         with pytest.raises(PolicyError, match=f"leaves {len(world.waiting)} jobs? waiting on an idle machine, job "):
-            schedule_of(monkeypatch, table, asked, times, phase=phase, compiled=False)
+            schedule_of(monkeypatch, table, asked, times, compiled=False, **own)
         return
-    schedule = schedule_of(monkeypatch, table, asked, times, phase=phase, compiled=False)
+    schedule = schedule_of(monkeypatch, table, asked, times, compiled=False, **own)
     cancelled = {
         run.row: f"taken out by preemption at {run.end:.10g} s" for run in world.runs if run.preempted == "cancel"
     }
@@ -289,3 +322,5 @@ def test_as_the_slow_twin_compiled(monkeypatch: pytest.MonkeyPatch, first: int) 
     """Many, compiled, at night."""
     for seed in range(first, min(first + 49, NIGHT.stop)):
         check(monkeypatch, seed, 60, compiled=True)
+        if seed % 3 == 0:
+            check(monkeypatch, seed, 60, compiled=True, test_time=(0.25, 1.0, 0.0625, 2.5, 0.375)[seed // 3 % 5])
