@@ -18,7 +18,7 @@ from pydantic.dataclasses import dataclass
 
 from swftools.errors import ParameterError
 from swftools.machines.amounts import megabytes_of
-from swftools.machines.slurm_site import DEFAULTS, RESOURCES
+from swftools.machines.slurm_site import DEFAULTS, OF_LONG_CYCLES, RESOURCES
 from swftools.parameters.durations import seconds_of
 from swftools.parameters.spelling import did_you_mean
 
@@ -136,6 +136,8 @@ def _scheduler(value: Any) -> Any:
     for name, each in value.items():
         if name in DEFAULTS and (isinstance(each, bool) or not isinstance(each, int | float) or not isfinite(each)):
             raise ValueError(f"{name}: {str(each)[:40]!r} is no number")
+        if name in OF_LONG_CYCLES and each < 0:
+            raise ValueError(f"{name}: {each:g} is below 0")
     return {
         str(name): float(each) if isinstance(each, int | float) else "" if each is None else str(each)
         for name, each in value.items()

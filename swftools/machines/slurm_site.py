@@ -323,6 +323,9 @@ and ``bf_yield_sleep`` are in microseconds, all other times in s. ``bf_max_time`
 The last four matter only where a cycle of backfill takes time (parameter ``test_time`` of policy ``slurm``).
 """
 
+OF_LONG_CYCLES = ("bf_continue", "bf_max_time", "bf_yield_interval", "bf_yield_sleep")
+"""Those of cycles that take time: none of them is below 0."""
+
 RESOURCES = ("cpu", "mem", "node", "gres/gpu", "billing")
 """Names of the resources of limits and weights that are simulated."""
 

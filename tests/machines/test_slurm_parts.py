@@ -238,6 +238,7 @@ def test_usual_values_are_those_of_policies() -> None:
         ({"scheduler": {"bf_interval": "often"}}, "slurm.scheduler: bf_interval: 'often' is no number"),
         ({"scheduler": {"bf_interval": float("nan")}}, "slurm.scheduler: bf_interval: 'nan' is no number"),
         ({"scheduler": {"bf_continue": True}}, "slurm.scheduler: bf_continue: 'True' is no number"),
+        ({"scheduler": {"bf_yield_sleep": -5}}, "slurm.scheduler: bf_yield_sleep: -5 is below 0"),
         ({"scheduler_type": "wiki"}, "slurm.scheduler_type"),
         ({"preempt_mode": "gang"}, "slurm.preempt_mode"),
         ({"priority": {"age": "much"}}, "slurm.priority.age"),
