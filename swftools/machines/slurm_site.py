@@ -312,6 +312,7 @@ DEFAULTS: Mapping[str, float] = {
     "preempt_youngest_first": 0.0,
     "preempt_strict_order": 0.0,
     "preempt_reorder_count": 1.0,
+    "pack_serial_at_end": 0.0,
     "bf_continue": 0.0,
     "bf_max_time": 0.0,
     "bf_yield_interval": 2_000_000.0,

@@ -439,7 +439,7 @@ def test_what_no_rule_reads_is_named() -> None:
     plain = small().not_simulated()
     for part, changed, sentence in (
         ({"scheduler": {"defer": 1}}, {}, "SchedulerParameters: not simulated (defer)"),
-        ({"scheduler": {"pack_serial_at_end": 1}}, {}, "SchedulerParameters: not simulated (pack_serial_at_end)"),
+        ({"scheduler": {"bf_busy_nodes": 1}}, {}, "SchedulerParameters: not simulated (bf_busy_nodes)"),
         (
             {"preempt_type": "qos", "preempt_mode": "suspend"},
             {},

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tests.naive.slurm_leaves import best_leaves
-from tests.naive.slurm_taking import Held, Taken, Usable, each_of, heaviness
+from tests.naive.slurm_taking import Held, Taken, Usable, each_of, heaviness, share
 from tests.naive.slurm_world import Job, Placed, World
 
 
@@ -83,7 +83,10 @@ def forget_light(world: World, nodes: Collection[int]) -> None:
 
 def choose_of(world: World, job: Job, partition: int, usable: Usable, held: Held) -> Placed | None:
     """Return what a job gets of nodes whose weights count as one; None if they will not do."""
-    if world.site.switches:
+    if world.parameter("pack_serial_at_end") and job.cpus == job.wanted_nodes == 1 and not job.gpus:
+        last = max(usable, key=lambda node: ([-each for each in heaviness(world, node)], node))
+        most = {last: share(world, job, partition, usable[last], job.cpus, 0)[0]}
+    elif world.site.switches:
         most = best_leaves(Taken(world, job, partition, usable, held))
     else:
         most = best_runs(world, job, partition, usable, held)

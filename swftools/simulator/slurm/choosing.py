@@ -19,6 +19,7 @@ from swftools.simulator.slurm.state import (
     HAS_TOPOLOGY,
     LEFT_OUT,
     NO_BEST_FIT,
+    PACKS_SERIAL,
     USABLE_CORES,
     USABLE_NODES,
     Amounts,
@@ -98,9 +99,25 @@ def least_cores(given: Given, job: int) -> int:
 @kernel(allocates=False)
 def choose_among(given: Given, state: Dynamic, job: int, alone: bool, amounts: Amounts) -> int:
     """Choose among nodes that are usable, whose weights count as one."""
+    is_serial = given.cpus[job] == 1 and given.wanted[job] == 1 and gpus_asked(given, job) == 0
+    if is_serial and given.number[PACKS_SERIAL] > 0.0:
+        return choose_last(given, state)
     if given.number[HAS_TOPOLOGY] == 0.0:
         return choose_in_runs(given, state, job, alone, amounts)
     return choose_in_leaves(given, state, job, alone, amounts)
+
+
+@kernel(allocates=False)
+def choose_last(given: Given, state: Dynamic) -> int:
+    """Choose the last usable node of the lowest key, wherever it is, as ``pack_serial_at_end`` has it for one CPU."""
+    last = -1
+    for node in range(state.counts[FIRST_NODE], state.counts[BEHIND_NODES]):
+        if state.usable[node] > 0 and (last < 0 or key_of(given, state, node) <= key_of(given, state, last)):
+            last = node
+    if last < 0:
+        return 0
+    state.chosen[0], state.most[last] = last, state.usable[last]
+    return 1
 
 
 @kernel(allocates=False)

@@ -105,11 +105,20 @@ def runs_of(schedule: swftools.Schedule) -> dict[int, list[tuple[Any, ...]]]:
     return found
 
 
-def check(monkeypatch: pytest.MonkeyPatch, seed: int, jobs: int, compiled: bool | str, **more: float) -> None:
-    """Compare one site; more are parameters of the policy."""
+def check(
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
+    jobs: int,
+    compiled: bool | str,
+    scheduler: dict[str, float] | None = None,
+    **more: float,
+) -> None:
+    """Compare one site, with ``scheduler`` among its parameters; more are parameters of the policy."""
     site, table = random_site(seed)
     site = ordered_by_qos(seed, site)
     site, table = with_yields(seed, site, table, more)
+    site = replace(site, scheduler={**site.scheduler, **(scheduler or {})})
+    table = replace(table, slurm=site)
     asked, times = random_jobs(seed, site, table, jobs)
     phase = phase_of(seed)
     own = {"phase": phase, **more}
@@ -151,6 +160,13 @@ def test_nodes_that_clean_up_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, s
 def test_cycles_that_take_time_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int, test_time: float) -> None:
     """They go on after they let locks go, or end, as a change is there."""
     check(monkeypatch, seed, 40, compiled=False, test_time=test_time)
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize("seed", [0, 8, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 60))])
+def test_serial_jobs_at_the_end_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """With ``pack_serial_at_end`` jobs of one CPU have the last node."""
+    check(monkeypatch, seed, 40, compiled=False, scheduler={"pack_serial_at_end": 1.0})
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
