@@ -16,6 +16,7 @@ from swftools.machines.parts import Partition
 from swftools.machines.slurm_parts import ROOT, Account, Association, Limits, Qos, Slurm, User
 from swftools.machines.slurm_site import (
     DEFAULTS,
+    OF_LONG_CYCLES,
     PRIORITY_FLAGS,
     QOS_FLAGS,
     SELECT,
@@ -186,6 +187,9 @@ def not_simulated_of(slurm: Slurm) -> tuple[str, ...]:
     ):
         if names:
             found.append(f"{what}: not simulated ({', '.join(names)})")
+    yields = [f"{name}={slurm.scheduler[name]:.0f}" for name in OF_LONG_CYCLES[1:] if name in slurm.scheduler]
+    if yields:
+        found.append(f"SchedulerParameters: of no effect without test_time of policy slurm ({', '.join(yields)})")
     if slurm.preempt_type != "none":
         suspends = [f"QOS {qos.name}" for qos in slurm.qos if qos.preempt_mode == "suspend"]
         suspends = [*(["the cluster"] if slurm.preempt_mode == "suspend" else []), *suspends]

@@ -330,13 +330,14 @@ def test_all_that_is_not_simulated_is_named(tmp_path: Path) -> None:
         "SelectTypeParameters: not simulated (cr_lln)",
         "PriorityFlags: not simulated (depth_oblivious)",
         "weights of resources besides those simulated: not simulated (license/x)",
-        "SchedulerParameters: not simulated (bf_yield_sleep=500000, salloc_wait_nodes)",
+        "SchedulerParameters: not simulated (salloc_wait_nodes)",
+        "SchedulerParameters: of no effect without test_time of policy slurm (bf_yield_sleep=500000)",
     ):
         assert name in told
     assert "Debug" not in told
     assert "munge" not in told
     assert set(site_of(machine).not_simulated) <= set(machine.table().told)
-    assert site_of(machine).scheduler == {"bf_interval": 9}
+    assert site_of(machine).scheduler == {"bf_interval": 9, "bf_yield_sleep": 500_000}
     again = read(tmp_path, machine.to_yaml(), "again.yaml")
     assert again.not_simulated() == machine.not_simulated()
 
