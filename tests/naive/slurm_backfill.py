@@ -172,7 +172,12 @@ class Cycle:
         self.refused: set[tuple[int, int]] = set()
         self.reserved: dict[int, int] = {}
 
-    def work(self) -> Iterator[float]:
+    def work(self) -> None:
+        """Try each entry of the queue at once."""
+        for _ in self.stretches():
+            pass
+
+    def stretches(self) -> Iterator[float]:
         """Try each entry of the queue, as it is now; yield the seconds of a stretch whenever locks are let go."""
         world = self.world
         began, before, most = world.now, 0, world.parameter("bf_max_time") or world.parameter("bf_interval")

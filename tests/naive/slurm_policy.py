@@ -101,7 +101,7 @@ class Cycles:
             is_free = self.cycle is None and world.site.has_backfill
             if is_free and world.waiting and self.backfill_is_due(number):
                 self.cycle = Cycle(world)
-                self.stretches = self.cycle.work()
+                self.stretches = self.cycle.stretches()
                 self.go_on(time)
             elif is_free and not world.waiting and self.backfill_is_due(number):
                 self.last_backfill = number
