@@ -83,9 +83,6 @@ def _of_partitions(partitions: Sequence[Partition], *, is_slurm: bool, has_qos: 
             f"limits of the QOS of partitions do not count, as no QOS is told ({named(named_qos)}): sacctmgr -P list "
             "qos tells them (--qos)"
         )
-    suspends = [part.name for part in partitions if part.preempt_mode == "suspend"]
-    if suspends:
-        yield f"PreemptMode suspend: not simulated, such jobs are not preempted ({named(suspends)})"
 
 
 def _of_machine(outages: Sequence[Outage], licences: Mapping[str, int], burst_buffers: Sequence[str]) -> Iterator[str]:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from swftools.machines.left_out import named
 from swftools.machines.parts import Partition
 from swftools.machines.slurm_parts import ROOT, Account, Association, Limits, Qos, Slurm, User
 from swftools.machines.slurm_site import (
@@ -190,11 +189,8 @@ def not_simulated_of(slurm: Slurm) -> tuple[str, ...]:
     yields = [f"{name}={slurm.scheduler[name]:.0f}" for name in OF_LONG_CYCLES[1:] if name in slurm.scheduler]
     if yields:
         found.append(f"SchedulerParameters: of no effect without test_time of policy slurm ({', '.join(yields)})")
-    if slurm.preempt_type != "none":
-        suspends = [f"QOS {qos.name}" for qos in slurm.qos if qos.preempt_mode == "suspend"]
-        suspends = [*(["the cluster"] if slurm.preempt_mode == "suspend" else []), *suspends]
-        if suspends:
-            found.append(f"PreemptMode suspend: not simulated, such jobs are not preempted ({named(suspends)})")
+    if slurm.preempt_type == "qos" and "suspend" in (slurm.preempt_mode, *(qos.preempt_mode for qos in slurm.qos)):
+        found.append("PreemptMode suspend: jobs of one partition take no turns, the preempted one stands (gang)")
     return tuple(found)
 
 

@@ -166,7 +166,6 @@ def test_what_policies_take() -> None:
         "something else",
         "SchedulerParameters: not simulated (unheard_of=x)",
         "SelectTypeParameters: not simulated (cr_lln)",
-        "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
     )
 
 
@@ -435,7 +434,7 @@ def test_nodes_that_come_and_go_and_their_switches() -> None:
 
 
 def test_what_no_rule_reads_is_named() -> None:
-    """Words of SchedulerParameters, jobs that would be suspended, and limits that nobody looks at, each by itself."""
+    """Words of SchedulerParameters, jobs that would take turns, and limits that nobody looks at, each by itself."""
     plain = small().not_simulated()
     for part, changed, sentence in (
         ({"scheduler": {"defer": 1}}, {}, "SchedulerParameters: not simulated (defer)"),
@@ -443,17 +442,12 @@ def test_what_no_rule_reads_is_named() -> None:
         (
             {"preempt_type": "qos", "preempt_mode": "suspend"},
             {},
-            "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
+            "PreemptMode suspend: jobs of one partition take no turns, the preempted one stands (gang)",
         ),
         (
             {"preempt_type": "qos", "qos": [{"name": "low", "preempt_mode": "suspend"}]},
             {},
-            "PreemptMode suspend: not simulated, such jobs are not preempted (QOS low)",
-        ),
-        (
-            {},
-            {"preempt_mode": "suspend"},
-            "PreemptMode suspend: not simulated, such jobs are not preempted (p)",
+            "PreemptMode suspend: jobs of one partition take no turns, the preempted one stands (gang)",
         ),
         (
             {},
@@ -464,5 +458,8 @@ def test_what_no_rule_reads_is_named() -> None:
         content = SMALL | {"slurm": SMALL["slurm"] | part, "partitions": [{"name": "p"} | changed]}
         said = MachineDescription.from_mapping(copy.deepcopy(content)).not_simulated()
         assert set(said) - set(plain) == {sentence}
-    quiet = SMALL | {"slurm": SMALL["slurm"] | {"preempt_mode": "suspend", "scheduler": {"bf_continue": 1}}}
+    quiet = SMALL | {
+        "slurm": SMALL["slurm"]
+        | {"preempt_type": "partition_prio", "preempt_mode": "suspend", "scheduler": {"bf_continue": 1}}
+    }
     assert MachineDescription.from_mapping(copy.deepcopy(quiet)).not_simulated() == plain

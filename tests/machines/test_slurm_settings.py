@@ -127,7 +127,6 @@ def test_every_setting(tmp_path: Path) -> None:
         "PreemptMode: not simulated (gang)",
         NO_ACCOUNTS,
         NO_QOS,
-        "PreemptMode suspend: not simulated, such jobs are not preempted (the cluster)",
     )
 
 

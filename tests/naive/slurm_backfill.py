@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tests.naive.slurm_limits import after_choosing, before_choosing
 from tests.naive.slurm_main import is_low, is_young
 from tests.naive.slurm_nodes import choose, forget_light
-from tests.naive.slurm_preemption import choose_by_preempting, preemptable, stop
+from tests.naive.slurm_preemption import beside, choose_by_preempting, mode_of, preemptable, stop
 from tests.naive.slurm_priority import entries, reaches_array_limit
 from tests.naive.slurm_world import Job, Placed, World
 
@@ -104,15 +104,16 @@ def will_run(
     def end_of(each: Job) -> float:
         return each.expected_end if each.expected_end > world.now else world.now + 1
 
-    gone = preemptable(world, job, partition, nodes)
+    gone = standing = preemptable(world, job, partition, nodes)
     if is_new and earliest > world.now:
-        gone += [each for each in world.running if end_of(each) < earliest and each not in gone]
+        gone = gone + [each for each in world.running if end_of(each) < earliest and each not in gone]
     held = [each for each in world.running if each not in gone]
+    held += [beside(each, is_idle=True) for each in gone if mode_of(world, each) == "suspend" and each in standing]
     if (gone or (is_new and earliest > world.now)) and (placed := choose(world, job, partition, nodes, held)):
         return world.now, placed
     if is_now_only:
         return None
-    ending = sorted(held, key=lambda each: (end_of(each), each.row))
+    ending = sorted((each for each in world.running if each not in gone), key=lambda each: (end_of(each), each.row))
     is_aligned = world.site.version >= (22, 5)
     window: float = WINDOW
     barrier: float | None = None
@@ -296,7 +297,7 @@ class Cycle:
         if reason := before_choosing(world, job, partition) or after_choosing(world, job, partition, placed):
             world.tell(job, reason)
             return "limited" if world.parameter("assoc_limit_stop") else "", placed
-        if not stop(world, leaving):
+        if not stop(world, leaving, placed):
             return "kept", placed
         world.start(job, partition, placed, "backfill")
         return "started", placed

@@ -66,7 +66,7 @@ def work_pass(world: World, is_full: bool) -> None:
             if world.parameter("assoc_limit_stop"):
                 fail(partition)
             return reason
-        if not stop(world, leaving):
+        if not stop(world, leaving, placed):
             return finds_none(job, partition)
         world.start(job, partition, placed, "main")
         return ""

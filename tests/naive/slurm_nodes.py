@@ -15,7 +15,7 @@ def usable_cpus(world: World, job: Job, partition: int, node: int, held: Held) -
     if world.is_alone(job, partition):
         if not world.is_idle(node, held):
             return 0
-        cpus, memory = world.cores(node), int(world.table.memory[node])
+        cpus, memory = world.cores(node), world.free_memory(node, held)
     else:
         cpus, memory = world.free_cores(node, held), world.free_memory(node, held)
     if job.memory_per_cpu:

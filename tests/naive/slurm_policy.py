@@ -14,7 +14,7 @@ from tests.naive.slurm_alone import why_never
 from tests.naive.slurm_backfill import Cycle
 from tests.naive.slurm_main import work_pass
 from tests.naive.slurm_nodes import forget_light, note_refused
-from tests.naive.slurm_preemption import end_run
+from tests.naive.slurm_preemption import end_run, go_on
 from tests.naive.slurm_priority import begin_usage, calculate_fair_share, calculate_priority, work_period
 from tests.naive.slurm_world import World, jobs_of
 
@@ -192,6 +192,7 @@ def simulate_slurm(
         happened |= take_events(world, tick)
         quiet = 0 if happened or world.coming or world.running else quiet + 1
         cycles.look(tick, is_tick=True)
+        go_on(world)
         number += 1
     return world
 
@@ -218,6 +219,9 @@ def take_ends_and_arrivals(world: World, time: float) -> bool:
         happened = True
         if ends and (not ready or ends[0][0] <= ready[0][0]):
             end_run(world, ends[0][-1])
+            if len(ends) == 1 or ends[1][0] > ends[0][0]:
+                world.time = ends[0][0]
+                go_on(world)
         else:
             job = ready[0][-1]
             world.now, world.time = math.floor(job.eligible), job.eligible

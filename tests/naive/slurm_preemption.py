@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from dataclasses import replace
 
 from tests.naive.slurm_nodes import choose
 from tests.naive.slurm_priority import add_usage
 from tests.naive.slurm_world import Job, Placed, Run, World
 
-LEAVING = ("requeue", "cancel")
+LEAVING = ("requeue", "cancel", "suspend")
 """Modes that are simulated here."""
 
 
@@ -75,6 +76,15 @@ def choose_by_preempting(
     if placed := choose(world, job, partition, nodes, list(world.running)):
         return placed, []
     candidates = preemptable(world, job, partition, nodes)
+    by_qos = world.site.preempt_type == "qos"
+    suspended = [each for each in candidates if mode_of(world, each) == "suspend"]
+    if suspended and (not by_qos or candidates[0] is suspended[0]):
+        placed = choose_by_suspending(world, job, partition, nodes, suspended)
+        if placed:
+            return placed, [each for each in suspended if set(each.placed.cores) & set(placed.cores)]
+        if by_qos:
+            return None
+    candidates = [each for each in candidates if each not in suspended]
     times = min(world.parameter("preempt_reorder_count") + 1, len(candidates) - 1)
     while True:
         found = take_away(world, job, partition, nodes, candidates)
@@ -103,8 +113,85 @@ def take_away(
     return None
 
 
-def stop(world: World, jobs: list[Job]) -> bool:
-    """Stop jobs, at once or when their grace is over; return whether all are gone."""
+def beside(job: Job, *, is_idle: bool) -> Job:
+    """Return a job as it is for those that it stands for: without CPUs; and, if a node is idle then, only in memory."""
+    assert job.placed is not None
+    cores = {} if is_idle else dict.fromkeys(job.placed.cores, 0)
+    return replace(job, placed=replace(job.placed, cores=cores))
+
+
+def choose_by_suspending(
+    world: World, job: Job, partition: int, nodes: Collection[int], suspended: list[Job]
+) -> Placed | None:
+    """Return what a job gets of some nodes if the CPUs of some jobs are free; None if that does not help.
+
+    As far as that suffices jobs of partitions of higher tier keep their CPUs: first those of the highest one that is
+    lower than its own, then also those of the next.
+    """
+    lending = [each for each in suspended if not world.is_alone(each, each.partition)]
+
+    def choose_beside(lent: list[Job]) -> Placed | None:
+        held = [beside(each, is_idle=False) if each in lent else each for each in world.running]
+        return choose(world, job, partition, nodes, held)
+
+    placed = choose_beside(lending)
+    if placed is None or world.site.preempt_type == "qos":
+        return placed
+    tiers = [each.tier for each in world.table.partitions]
+    for other in sorted({each.partition for each in lending}, key=lambda other: (-tiers[other], other)):
+        lending = [each for each in lending if each.partition != other]
+        better = choose_beside(lending)
+        if better is None:
+            return placed
+        placed = better
+    return placed
+
+
+def rank_of(world: World, job: Job) -> tuple[float, float, int]:
+    """Return by what running jobs keep their CPUs: tier or priority of QOS, then who began first."""
+    high = world.table.partitions[job.partition].tier
+    if world.site.preempt_type == "qos":
+        high = min(world.site.qos[job.qos].priority, 65535)
+    assert job.start is not None
+    return -high, job.start, job.row
+
+
+def fits_beside(world: World, job: Job, others: Collection[Job]) -> bool:
+    """Whether a job has its CPUs beside others."""
+    return all(world.free_cores(node, others) >= cores for node, cores in job.placed.cores.items())
+
+
+def make_room(world: World, placed: Placed, jobs: list[Job]) -> None:
+    """Suspend those of some jobs that do not fit beside who is placed."""
+    active = [each for each in jobs if not each.stands]
+    there = [each for each in world.running if not each.stands and each not in active]
+    newcomer = replace(jobs[0], placed=placed)
+    for job in sorted(active, key=lambda job: rank_of(world, job)):
+        if fits_beside(world, job, [newcomer, *there]):
+            there.append(job)
+            continue
+        assert job.end is not None
+        world.runs.append(Run(job.row, job.run_start, world.time, job.where, job.by, job.partition, "suspend"))
+        job.done += world.time - job.run_start
+        job.ran += math.floor(world.time) - job.went_on
+        job.stands, job.end = True, math.inf
+
+
+def go_on(world: World) -> None:
+    """Let suspended jobs go on that fit again."""
+    there = [each for each in world.running if not each.stands]
+    for job in sorted((each for each in world.running if each.stands), key=lambda job: rank_of(world, job)):
+        if fits_beside(world, job, there):
+            there.append(job)
+            job.stands, job.run_start, job.went_on = False, world.time, math.floor(world.time)
+            job.end = world.time + job.run - job.done
+
+
+def stop(world: World, jobs: list[Job], placed: Placed) -> bool:
+    """Stop jobs, at once or when their grace is over; return whether all are gone. Who is suspended need not go."""
+    if jobs and mode_of(world, jobs[0]) == "suspend":
+        make_room(world, placed, jobs)
+        return True
     for job in jobs:
         if not job.stopped:
             job.stopped = mode_of(world, job)
@@ -121,9 +208,9 @@ def end_run(world: World, job: Job) -> None:
     world.running.remove(job)
     if world.completing:
         world.cleaning |= dict.fromkeys(job.placed.cores, job.end + world.completing)
-    is_done = job.end >= job.start + job.run
+    is_done = job.end >= job.run_start + job.run - job.done
     how = "" if is_done else job.stopped
-    world.runs.append(Run(job.row, job.start, job.end, job.where, job.by, job.partition, how))
+    world.runs.append(Run(job.row, job.run_start, job.end, job.where, job.by, job.partition, how))
     if how == "requeue":
         world.time = job.end
         world.tell(job, "BeginTime")

@@ -282,6 +282,26 @@ def random_yields(lot: random.Random) -> dict[str, float]:
     return {name: found[name] for name in lot.sample(sorted(found), lot.choice([2, 3, 4]))}
 
 
+def suspending_site(seed: int) -> tuple[SlurmSite, NodeTable]:
+    """Return a site where jobs are suspended when they are preempted, all or some, and its machine."""
+    site, table = random_site(seed, with_preemption=True)
+    lot = random.Random(f"suspending {seed}")
+    modes = ["cluster", "cluster", "cluster", "suspend", "suspend", "off", "requeue"]
+    tiers = lot.sample(range(1, 5), 4)
+    parts = tuple(
+        dataclasses.replace(each, tier=tier, nodes=np.arange(len(table)) if lot.random() < 0.5 else each.nodes)
+        for each, tier in zip(table.partitions, tiers, strict=False)
+    )
+    site = dataclasses.replace(
+        site,
+        preempt_type=lot.choice(["qos", "partition_prio", "partition_prio"]),
+        preempt_mode=lot.choice(["suspend", "suspend", "suspend", "requeue"]),
+        qos=tuple(dataclasses.replace(each, preempt_mode=lot.choice(modes)) for each in site.qos),
+        partitions=tuple(dataclasses.replace(each, preempt_mode=lot.choice(modes)) for each in site.partitions),
+    )
+    return site, dataclasses.replace(table, partitions=parts, slurm=site)
+
+
 def random_order_of_preemption(lot: random.Random) -> dict[str, float]:
     """Return parameters of who is preempted first; mostly none."""
     some = {

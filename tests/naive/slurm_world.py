@@ -26,7 +26,11 @@ class Placed:
 
 @dataclass(eq=False)
 class Job:
-    """A job, what it asks, and what has become of it."""
+    """A job, what it asks, and what has become of it.
+
+    One that is suspended runs and ``stands``: it has ``done`` some s of its work, and ``ran`` so many on the
+    controller's clock, when its last run began (``run_start``, ``went_on``).
+    """
 
     row: int
     submit: float
@@ -61,6 +65,11 @@ class Job:
     placed: Placed | None = None
     stopped: str = ""
     has_time: bool = False
+    stands: bool = False
+    run_start: float = 0.0
+    done: float = 0.0
+    went_on: float = 0.0
+    ran: float = 0.0
 
     @property
     def tasks(self) -> int:
@@ -75,8 +84,7 @@ class Job:
     @property
     def expected_end(self) -> float:
         """When its limit is over, on the controller's clock."""
-        assert self.start is not None
-        return math.floor(self.start) + self.limit
+        return self.went_on + self.limit - self.ran
 
 
 @dataclass
@@ -191,6 +199,7 @@ class World:
         self.waiting.remove(job)
         self.running.append(job)
         job.start, job.end = self.time, self.time + job.run
+        job.run_start, job.done, job.went_on, job.ran = self.time, 0.0, math.floor(self.time), 0.0
         job.partition, job.placed, job.by = partition, placed, by
 
 

@@ -308,7 +308,7 @@ def try_now(
     if reason != NONE:
         set_reason(state, machine, job, reason)
         return LATER if given.number[LIMIT_STOPS] > 0.0 else NOWHERE
-    if not stop_victims(given, state, machine):
+    if not stop_victims(given, state, machine, job, partition, count):
         return KEEPS
     begin_on_chosen(given, state, machine, job, partition, count, BACKFILL, priority)
     return STARTED

@@ -25,7 +25,8 @@ from swftools.simulator.slurm.fair_share import find_fair_shares, work_period
 from swftools.simulator.slurm.following import follow
 from swftools.simulator.slurm.in_place import begin_in_place
 from swftools.simulator.slurm.main_pass import run_main
-from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS, next_doom, stop_doomed
+from swftools.simulator.slurm.preemptable import NOBODY_PREEMPTS
+from swftools.simulator.slurm.preempting import next_doom, stop_doomed
 from swftools.simulator.slurm.queue import note_arrivals
 from swftools.simulator.slurm.starting import note_ends
 from swftools.simulator.slurm.state import (
@@ -61,6 +62,7 @@ from swftools.simulator.slurm.state import (
     Dynamic,
     Given,
 )
+from swftools.simulator.slurm.suspending import let_go_on
 
 
 @kernel(allocates=False, apart=True)
@@ -81,6 +83,7 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
     if int(given.number[PREEMPTS_BY]) != NOBODY_PREEMPTS:
         stop_doomed(given, state, machine)
     let_nodes_change(given, state, machine)
+    let_go_on(given, state, machine)
     note_arrivals(given, state, machine)
     if begins and len(given.told_priority) > 0:
         begin_in_place(given, state, machine)
@@ -93,6 +96,8 @@ def decide_as_slurm(machine: Machine, given: Given, state: Dynamic) -> None:
         counts[IS_LATE] = max(counts[IS_LATE], int(is_looking))
     else:
         look(given, state, machine, is_looking or is_late)
+    if is_looking:
+        let_go_on(given, state, machine)
     wake_for_next(given, state, machine, leave)
 
 

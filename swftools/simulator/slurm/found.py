@@ -17,7 +17,7 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.slurm.holding import memory_on
 from swftools.simulator.slurm.lightness import mark_light, put_if_free
-from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS
+from swftools.simulator.slurm.preemptable import NOBODY_PREEMPTS
 from swftools.simulator.slurm.rooms import goes_before
 from swftools.simulator.slurm.state import (
     BITS,

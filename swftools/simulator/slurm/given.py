@@ -114,6 +114,7 @@ def given_of(setting: Setting, site: SlurmSite, parameters: Mapping[str, Any]) -
         parent=parent,
         height=height,
         tier=np.array([each.tier for each in table.partitions], np.int64),
+        by_tier=np.argsort([-each.tier for each in table.partitions], kind="stable").astype(np.int64),
         partition_factor=relative(each.job_factor if each else 1.0 for each in rules),
         partition_qos=np.array([names.index(r.qos) if r and r.qos in names else UNKNOWN for r in rules], np.int64),
         billing=np.concatenate([weights_of(each.billing_weights if each else {}) for each in rules]),

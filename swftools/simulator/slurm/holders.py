@@ -11,7 +11,7 @@ import numpy as np
 from swftools.kernel import FloatArray, IntArray
 from swftools.machines.node_table import GPU, NodeTable
 from swftools.machines.slurm_site import SlurmLimits, SlurmSite
-from swftools.simulator.slurm.preempting import CANCEL, NEVER, REQUEUE
+from swftools.simulator.slurm.preemptable import CANCEL, NEVER, REQUEUE, SUSPEND
 from swftools.simulator.slurm.state import NO_LIMIT, RESOURCES, UNKNOWN
 
 RESOURCE_PLACES = {"cpu": 0, "mem": 1, "node": 2, "gres/gpu": 3, "billing": 4}
@@ -84,7 +84,7 @@ HIGHEST = 65535.0
 
 def preemption_of(site: SlurmSite, rules: list[Any]) -> dict[str, Any]:
     """Return which QOS may preempt which, and how jobs are preempted, by QOS and by partition."""
-    modes = {"requeue": REQUEUE, "cancel": CANCEL}
+    modes = {"requeue": REQUEUE, "cancel": CANCEL, "suspend": SUSPEND}
     names = [each.name for each in site.qos]
     may = np.zeros((len(names), len(names)), np.int64)
     for number, each in enumerate(site.qos):

@@ -29,6 +29,8 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
     jobs, nodes = len(given.cpus), len(given.cores)
     words, entries = -(-nodes // BITS), int(given.first_partition[-1])
     held, running = int(given.first_held[-1]), max(int(given.cores.sum()), 1)
+    if given.number[places.SUSPENDS] > 0.0:  # those that stand hold CPUs that others have
+        running = jobs
     associations, qos = len(given.above), len(given.qos_factor)
     users, accounts = int(given.user.max(initial=0)) + 1, int(given.account.max(initial=0)) + 1
     records = int(2 * given.number[places.BF_TESTS]) + 4
@@ -90,6 +92,10 @@ def idle_state(given: Given, setting: Setting, site: SlurmSite) -> Dynamic:
         victim=whole(min(jobs, running) + 1),
         is_gone=whole(jobs),
         doom=real(jobs, np.inf),
+        stands=whole(jobs),
+        went_on=real(jobs),
+        ran=real(jobs),
+        crowd=whole(nodes),
         gone=real(jobs, np.nan),
         ran_priority=real(jobs),
         past_job=np.zeros(stops, np.int64),

@@ -124,7 +124,7 @@ def try_to_start(given: Given, state: Dynamic, machine: Machine, job: int, parti
         reason = why_not_after(given, state, job, partition)
         if reason != NONE:  # also where nodes are busy: a limit keeps it back whatever they are, and it stops nobody
             return limited(given, state, partition, reason)
-    if count == 0 or not stop_victims(given, state, machine):
+    if count == 0 or not stop_victims(given, state, machine, job, partition, count):
         if closes(given, state, machine, job, priority):
             close(given, state, partition)
         return LACKS

@@ -12,7 +12,7 @@ from __future__ import annotations
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.slurm.limits import reaches_array_limit
-from swftools.simulator.slurm.preempting import BY_QOS
+from swftools.simulator.slurm.preemptable import BY_QOS
 from swftools.simulator.slurm.queue import is_before, stands_first
 from swftools.simulator.slurm.state import ENTRIES, LEFT_OUT, NO_ARRAYS, PREEMPTS_BY, UNKNOWN, Dynamic, Given
 

@@ -80,6 +80,7 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
         VERSION=site.version[0] + site.version[1] / 100.0,
         FOLLOWS=follows,
         PREEMPTS_BY=max(("none", "qos", "partition_prio").index(site.preempt_type), 0),
+        SUSPENDS=suspends(site),
         YOUNGEST_FIRST=chosen["preempt_youngest_first"],
         STRICT_ORDER=chosen["preempt_strict_order"],
         REORDERS=chosen["preempt_reorder_count"],
@@ -98,6 +99,12 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
     for name, resource in RESOURCE_PLACES.items():
         number[places.W_CPU + resource] = priority.tres.get(name, 0.0)
     return number
+
+
+def suspends(site: SlurmSite) -> bool:
+    """Return whether jobs of any QOS or partition are suspended when they are preempted."""
+    holders: tuple[Any, ...] = {"qos": site.qos, "partition_prio": site.partitions}.get(site.preempt_type, ())
+    return site.preempt_type != "none" and "suspend" in {site.preempt_mode, *(each.preempt_mode for each in holders)}
 
 
 def clock_of(number: FloatArray) -> FloatArray:

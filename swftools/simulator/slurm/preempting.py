@@ -14,22 +14,30 @@ from swftools.simulator.slurm.cleaning import note_cleaning
 from swftools.simulator.slurm.fair_share import use
 from swftools.simulator.slurm.holding import give_back
 from swftools.simulator.slurm.limits import BEGIN_TIME
+from swftools.simulator.slurm.preemptable import (
+    BY_QOS,
+    NOBODY_PREEMPTS,
+    REQUEUE,
+    SUSPEND,
+    keep_past,
+    may_preempt,
+    mode_of,
+)
 from swftools.simulator.slurm.starting import let_go, set_reason
 from swftools.simulator.slurm.state import (
     COMPLETING,
     FOLLOWS,
     LAST_CALC,
     LONG,
-    PAST,
-    PAST_PARTS,
     PENDING,
     PREEMPTS_BY,
     REORDERS,
     REQUEUE_DELAY,
     RUNNERS,
+    STANDING,
     STRICT_ORDER,
+    SUSPENDS,
     TRIALS,
-    UNKNOWN,
     VICTIMS,
     YOUNGEST_FIRST,
     Dynamic,
@@ -37,27 +45,7 @@ from swftools.simulator.slurm.state import (
     copy_amounts,
     has_node,
 )
-
-NOBODY_PREEMPTS, BY_QOS, BY_TIER = range(3)
-
-REQUEUE, CANCEL, NEVER = range(3)
-"""How a job is preempted: it may start again; it is gone, for which it is held back for ever; not at all."""
-
-
-@kernel(allocates=False)
-def may_preempt(given: Given, state: Dynamic, job: int, partition: int, runner: int, now: float) -> bool:
-    """Whether a job may preempt a running one."""
-    by, qos, theirs = int(given.number[PREEMPTS_BY]), given.qos[job], given.qos[runner]
-    if by == BY_QOS:
-        if min(qos, theirs) == UNKNOWN or given.preempts[qos * len(given.qos_factor) + theirs] == 0:
-            return False
-        if given.qos_mode[theirs] == NEVER:
-            return False
-        return now - state.started[runner] >= given.exempt_time[theirs]
-    if by == BY_TIER:
-        other = state.ran_in[runner]
-        return given.partition_mode[other] != NEVER and given.tier[other] < given.tier[partition]
-    return False
+from swftools.simulator.slurm.suspending import choose_by_suspending, count_chosen, make_room
 
 
 @kernel(allocates=False)
@@ -112,6 +100,13 @@ def choose_by_preempting(
     """
     state.counts[VICTIMS] = 0
     many, passes = find_victims(given, state, job, partition, available, now), 0
+    by_qos = int(given.number[PREEMPTS_BY]) == BY_QOS
+    if given.number[SUSPENDS] > 0.0 and many > 0:
+        if not by_qos or mode_of(given, state, state.victim[0]) == SUSPEND:
+            count = choose_by_suspending(given, state, job, partition, available, many)
+            if count > 0 or by_qos:
+                return count
+        many = keep_who_leaves(given, state, many)
     while many > 0:
         copy_amounts(state.now, state.then)
         taken = count = 0
@@ -127,6 +122,17 @@ def choose_by_preempting(
             return count
         put_useful_first(given, state, taken, count)
     return 0
+
+
+@kernel(allocates=False)
+def keep_who_leaves(given: Given, state: Dynamic, many: int) -> int:
+    """Keep those of the first jobs in ``state.victim`` that are not suspended; return how many these are."""
+    kept = 0
+    for i in range(many):
+        if mode_of(given, state, state.victim[i]) != SUSPEND:
+            state.victim[kept] = state.victim[i]
+            kept += 1
+    return kept
 
 
 @kernel(allocates=False)
@@ -162,33 +168,31 @@ def put_useful_first(given: Given, state: Dynamic, taken: int, count: int) -> No
 
 
 @kernel(allocates=False)
-def count_chosen(given: Given, state: Dynamic, runner: int, count: int) -> int:
-    """Return how many of the chosen nodes a running job has."""
-    first, found = given.first_held[runner], 0
-    for i in range(first, first + state.held_count[runner]):
-        for j in range(count):
-            found += state.chosen[j] == state.held_node[i]
-    return found
+def stop_victims(given: Given, state: Dynamic, machine: Machine, job: int, partition: int, count: int) -> bool:
+    """Stop the jobs that must go, or let them go on as long as they are granted; return whether all are gone.
 
-
-@kernel(allocates=False)
-def stop_victims(given: Given, state: Dynamic, machine: Machine) -> bool:
-    """Stop the jobs that must go, or let them go on as long as they are granted; return whether all are gone."""
+    ``job`` is to start on so many chosen nodes.
+    """
     now, are_gone = machine.clock[NOW], True
+    if state.counts[VICTIMS] > 0 and mode_of(given, state, state.victim[0]) == SUSPEND:
+        if given.number[FOLLOWS] == 0.0:
+            make_room(given, state, machine, job, partition, count)
+        state.counts[VICTIMS] = 0
+        return True
     if given.number[FOLLOWS] > 0.0:  # nothing but the log stops jobs
         state.counts[VICTIMS] = 0
     for i in range(state.counts[VICTIMS]):
-        job = state.victim[i]
+        runner = state.victim[i]
         by_qos = int(given.number[PREEMPTS_BY]) == BY_QOS
-        grace = given.qos_grace[given.qos[job]] if by_qos else given.partition_grace[state.ran_in[job]]
+        grace = given.qos_grace[given.qos[runner]] if by_qos else given.partition_grace[state.ran_in[runner]]
         if given.number[FOLLOWS] > 0.0:
             are_gone &= grace <= 0.0
             if grace <= 0.0:
-                try_to_stop(given, state, job)
+                try_to_stop(given, state, runner)
             continue
-        state.doom[job] = min(state.doom[job], now + grace)
-        if state.doom[job] <= now:
-            stop_job(given, state, machine, job, comes_back(given, state, job))
+        state.doom[runner] = min(state.doom[runner], now + grace)
+        if state.doom[runner] <= now:
+            stop_job(given, state, machine, runner, mode_of(given, state, runner) == REQUEUE)
             are_gone &= given.number[COMPLETING] <= 0.0  # its nodes clean up first
         else:
             are_gone = False
@@ -205,21 +209,13 @@ def try_to_stop(given: Given, state: Dynamic, job: int) -> None:
 
 
 @kernel(allocates=False)
-def comes_back(given: Given, state: Dynamic, job: int) -> bool:
-    """Whether a running job may start again if it is preempted."""
-    if int(given.number[PREEMPTS_BY]) == BY_QOS:
-        return given.qos_mode[given.qos[job]] == REQUEUE
-    return given.partition_mode[state.ran_in[job]] == REQUEUE
-
-
-@kernel(allocates=False)
 def stop_doomed(given: Given, state: Dynamic, machine: Machine) -> None:
     """Stop the preempted jobs whose time is over."""
     place = 0
     while place < state.counts[RUNNERS]:
         job = state.by_number[place]
         if state.doom[job] <= machine.clock[NOW]:
-            stop_job(given, state, machine, job, comes_back(given, state, job))
+            stop_job(given, state, machine, job, mode_of(given, state, job) == REQUEUE)
         else:
             place += 1
 
@@ -242,7 +238,11 @@ def stop_job(given: Given, state: Dynamic, machine: Machine, job: int, comes_bac
     let_go(given, state, job)
     state.by[job] = state.held_count[job] = 0
     state.eligible[job], state.doom[job] = np.nan, np.inf
-    preempt(machine, job, KILL)
+    if state.stands[job] != 0:  # it does not run; what it has done is kept
+        state.stands[job] = 0
+        state.counts[STANDING] -= 1
+    else:
+        preempt(machine, job, KILL)
     if not comes_back:
         state.gone[job] = machine.clock[NOW]
     hold(machine, job, machine.clock[NOW] + (given.number[REQUEUE_DELAY] if comes_back else LONG))
@@ -250,24 +250,3 @@ def stop_job(given: Given, state: Dynamic, machine: Machine, job: int, comes_bac
     state.counts[PENDING] += 1
     set_reason(state, machine, job, BEGIN_TIME)
     ask_main(given, state, machine)
-
-
-@kernel(allocates=False)
-def keep_past(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
-    """Write down what a run had that is over, for the schedule; as long as there is room.
-
-    A run of this very decision leaves no trace there.
-    """
-    if machine.run[job] < 0:
-        return
-    row, part, first, many = state.counts[PAST], state.counts[PAST_PARTS], given.first_held[job], state.held_count[job]
-    if row == len(state.past_job) or part + many > len(state.past_node):
-        return
-    state.past_job[row], state.past_first[row], state.past_count[row] = job, part, many
-    state.past_in[row], state.past_by[row] = state.ran_in[job], state.by[job]
-    for i in range(many):
-        state.past_node[part + i] = state.held_node[first + i]
-        state.past_cores[part + i] = state.held_cores[first + i]
-        state.past_gpus[part + i] = state.held_gpus[first + i]
-    state.counts[PAST] += 1
-    state.counts[PAST_PARTS] += many

@@ -194,7 +194,7 @@ def drop_dead(state: Dynamic, machine: Machine) -> None:
     kept = 0
     for place in range(state.counts[ENTRIES]):
         job = state.entry_job[place]
-        if is_waiting(machine.queue, job) and state.has_left[job] == 0:
+        if is_waiting(machine.queue, job) and state.is_on[job] == 0 and state.has_left[job] == 0:
             state.entry_job[kept] = job
             state.entry_partition[kept] = state.entry_partition[place]
             state.entry_priority[kept] = state.entry_priority[place]

@@ -80,6 +80,7 @@ def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: in
     state.is_on[job], state.ran_in[job], state.by[job] = 1, partition, by
     state.began[job] = machine.clock[NOW]
     state.started[job] = np.floor(machine.clock[NOW])
+    state.went_on[job], state.ran[job] = state.started[job], 0.0
     state.limit_end[job] = state.started[job] + given.limit[job]
     list_as_running(given, state, job, partition)
 
@@ -104,8 +105,19 @@ def list_as_running(given: Given, state: Dynamic, job: int, partition: int) -> N
     note_change(given, state, job, False)
     add_up(given, state, job, partition)
     count_job(given, state, job, partition, 1)
+    list_by_end(state, job, state.counts[RUNNERS])
     place = state.counts[RUNNERS]
-    end = state.limit_end[job]
+    while place > 0 and state.by_number[place - 1] > job:
+        state.by_number[place] = state.by_number[place - 1]
+        place -= 1
+    state.by_number[place] = job
+    state.counts[RUNNERS] += 1
+
+
+@kernel(allocates=False)
+def list_by_end(state: Dynamic, job: int, many: int) -> None:
+    """Put a job into its place among so many that run, by the ends of their limits."""
+    place, end = many, state.limit_end[job]
     while place > 0:
         other = state.runner[place - 1]
         if state.limit_end[other] < end or (state.limit_end[other] == end and other < job):
@@ -113,12 +125,6 @@ def list_as_running(given: Given, state: Dynamic, job: int, partition: int) -> N
         state.runner[place] = other
         place -= 1
     state.runner[place] = job
-    place = state.counts[RUNNERS]
-    while place > 0 and state.by_number[place - 1] > job:
-        state.by_number[place] = state.by_number[place - 1]
-        place -= 1
-    state.by_number[place] = job
-    state.counts[RUNNERS] += 1
 
 
 @kernel(allocates=False)

@@ -38,13 +38,14 @@ UNKNOWN = -1
 )
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
 (HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN) = range(43, 52)
-(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, COMPLETING, BILLS_MOST) = range(52, 58)
-(TEST_TIME, BF_CONTINUES, BF_MOST_TIME, YIELD_INTERVAL, YIELD_SLEEP, PACKS_SERIAL, NUMBERS) = range(58, 65)
+(YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, COMPLETING, BILLS_MOST, SUSPENDS) = range(52, 59)
+(TEST_TIME, BF_CONTINUES, BF_MOST_TIME, YIELD_INTERVAL, YIELD_SLEEP, NUMBERS) = range(59, 65)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
 of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``;
 ``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in; ``KEEPS_LIGHT``: whether tests of jobs with GPUs
 matter to others; ``COMPLETING``: s that nodes take to clean up behind a job; ``BILLS_MOST``: whether the resource that
-costs most is billed, not the sum; ``TEST_TIME``: s that backfill takes for each job that it tests."""
+costs most is billed, not the sum; ``SUSPENDS``: whether any job may be suspended; ``TEST_TIME``: s that backfill takes
+for each job that it tests."""
 
 MECHANISMS = (
     *("nothing", "multifactor", "fair-share", "main", "backfill", "exclusive", "tiers", "memory"),
@@ -110,6 +111,7 @@ class Given(NamedTuple):
     parent: IntArray
     height: IntArray
     tier: IntArray
+    by_tier: IntArray
     partition_factor: FloatArray
     partition_qos: IntArray
     billing: FloatArray
@@ -190,7 +192,7 @@ class Amounts(NamedTuple):
 (REASONS, RECORDS, LOST_REASONS, TRIALS, BEGUN, NEXT_CHANGE, VICTIMS, PAST, PAST_PARTS) = range(8, 17)
 (STARTS_AND_ENDS, ROOMY, USABLE_NODES, USABLE_CORES, RECORD, FIRST_NODE, BEHIND_NODES) = range(17, 24)
 (ORDER, NEXT_CYCLE, IS_CUT, IS_TOO_LITTLE, LOW_WORD, BEHIND_WORD, LIGHT, CLEANS) = range(24, 32)
-LAST_TO_END, CYCLE, CYCLE_PLACE, CYCLE_ENTRIES, CYCLE_TESTS, CYCLE_STARTS, IS_LATE, COUNTS = range(32, 40)
+LAST_TO_END, STANDING, CYCLE, CYCLE_PLACE, CYCLE_ENTRIES, CYCLE_TESTS, CYCLE_STARTS, IS_LATE, COUNTS = range(32, 41)
 """Places in ``Dynamic.counts``: jobs seen; those of them that do not wait yet; entries of the queue, and how many of
 them are of jobs that wait no more; running jobs; whether the main scheduler was asked for, and anything changed for
 backfill; words of a set; rows of changed reasons, and how many there was no room for; records of the plan; jobs that
@@ -201,8 +203,9 @@ instant's events a pass is tried; ``NEXT_CYCLE``: the next cycle that a log show
 but before when a job cannot start, ``IS_TOO_LITTLE``: but that it cannot before the next try; ``LOW_WORD``,
 ``BEHIND_WORD``: the words of ``may_have``, the nodes that a job may have at all. ``LIGHT``: a number for how light the
 available nodes are; ``CLEANS``: whether any node cleans up;
-``LAST_TO_END``: whose end was the last one that a start that was found waits for; then what a cycle
-of backfill that takes time has done (``cycle``), and whether a tick was missed because of it."""
+``LAST_TO_END``: whose end was the last one that a start that was found waits for; ``STANDING``: how many running jobs are
+suspended; then what a cycle of backfill that takes time has done (``cycle``), and whether a tick was missed because of
+it."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
 FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, SHIFTS_OF = range(8, 15)
@@ -231,7 +234,8 @@ class Dynamic(NamedTuple):
     task started. ``found`` is what ``found.py`` keeps, ``changed`` who began to run or stopped since. By node ``light``
     (``lightness``), in the set ``lit`` where it is any; ``clean_time``, when it is clean that is in the set
     ``cleaning``. ``cycle`` is the queue as it was when a cycle of backfill that takes time began; ``bf_tested`` and
-    ``bf_refused`` are of the cycle.
+    ``bf_refused`` are of the cycle. Jobs are suspended whose ``stands`` is set: they ``ran`` so many s before they last
+    ``went_on``; of a node others have ``crowd`` CPUs.
     """
 
     counts: IntArray
@@ -265,6 +269,10 @@ class Dynamic(NamedTuple):
     victim: IntArray
     is_gone: IntArray
     doom: FloatArray
+    stands: IntArray
+    went_on: FloatArray
+    ran: FloatArray
+    crowd: IntArray
     gone: FloatArray
     ran_priority: FloatArray
     past_job: IntArray

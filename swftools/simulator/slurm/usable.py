@@ -25,6 +25,9 @@ from swftools.simulator.slurm.state import (
     has_node,
 )
 
+KEEPS_MEMORY = 2
+"""In place of whether a job is thought to be gone: it stands, and its memory and GPUs stay its own."""
+
 _NOTHING = -(1 << 60)
 """Less than is ever free of a node."""
 
@@ -137,9 +140,10 @@ def free_before(
         end = state.limit_end[runner]
         if (end if end > now else now + 1.0) < until or state.is_gone[runner] != 0:
             cores += state.held_cores[held]
-            memory += memory_on(given, runner, state.held_cores[held])
-            gpus += state.held_gpus[held]
             jobs -= 1
+            if state.is_gone[runner] != KEEPS_MEMORY:
+                memory += memory_on(given, runner, state.held_cores[held])
+                gpus += state.held_gpus[held]
         elif not are_victims:
             break
         held = state.next_on[held]
@@ -190,9 +194,10 @@ def let_leave_nodes(given: Given, state: Dynamic, wanted: Wanted, runner: int) -
             other = state.held_by[held]
             if is_before or state.is_gone[other] != 0:
                 cores += state.held_cores[held]
-                memory += memory_on(given, other, state.held_cores[held])
-                gpus += state.held_gpus[held]
                 jobs -= 1
+                if state.is_gone[other] != KEEPS_MEMORY:
+                    memory += memory_on(given, other, state.held_cores[held])
+                    gpus += state.held_gpus[held]
             is_before &= held != i
             held = state.next_on[held]
         then.cores[node], then.memory[node], then.gpus[node], then.jobs[node] = cores, memory, gpus, jobs

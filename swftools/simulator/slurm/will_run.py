@@ -9,6 +9,7 @@ from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import are_many, choose_of_usable
 from swftools.simulator.slurm.found import AT_ONCE, is_kept, light_again, note_found, recall, slot_if_kept
 from swftools.simulator.slurm.lightness import asks_gpus, note_light, stays_light
+from swftools.simulator.slurm.preemptable import SUSPEND, mode_of
 from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.rooms import look_at_roomy, time_of_room
 from swftools.simulator.slurm.state import (
@@ -35,7 +36,7 @@ from swftools.simulator.slurm.state import (
     rounded_down,
 )
 from swftools.simulator.slurm.totals import put_totals
-from swftools.simulator.slurm.usable import let_leave_nodes, look_before, wanted_of
+from swftools.simulator.slurm.usable import KEEPS_MEMORY, let_leave_nodes, look_before, wanted_of
 
 WINDOW = 30.0
 """Seconds of the first window in which ends of jobs count together."""
@@ -116,7 +117,8 @@ def find_begin(
         return now
     victims = find_victims(given, state, job, partition, state.available, now)
     for i in range(victims):
-        state.is_gone[state.victim[i]] = 1
+        runner = state.victim[i]
+        state.is_gone[runner] = KEEPS_MEMORY if mode_of(given, state, runner) == SUSPEND else 1
     found, leap, is_found = np.inf, from_then_on, False
     if roomy_from > from_then_on and may_leap(given, state, now):
         leap = roomy_from

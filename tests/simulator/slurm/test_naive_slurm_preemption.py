@@ -102,7 +102,7 @@ def test_only_who_is_on_the_nodes_has_to_leave() -> None:
         ({"preempt_exempt_time": 100.0}, 100, "3:1 D"),
         ({"preempt_exempt_time": 99.0}, 100, "0:1 A"),
         ({"preempt_mode": "off"}, 100, "none"),
-        ({"preempt_mode": "suspend"}, 100, "none"),
+        ({"preempt_mode": "suspend"}, 100, "3:1 D"),
         ({"preempt_mode": "cancel"}, 100, "0:1 A"),
     ],
     ids=str,

@@ -24,7 +24,7 @@ from swftools.simulator.slurm.state import BILLING, RESOURCES
 from swftools.simulator.validation.report import validate
 from tests.naive import slurm_policy
 from tests.naive.slurm_policy import simulate_slurm
-from tests.naive.slurm_random import random_jobs, random_site, random_yields
+from tests.naive.slurm_random import random_jobs, random_site, random_yields, suspending_site
 from tests.simulator.slurm.site import table_of
 
 DAY, NIGHT = (*range(6), 7, 19, 26, 45, 86), range(6, 300)
@@ -37,6 +37,9 @@ PREEMPTED = (0, 2, 9, 18, 22, 27, 125, 128, 204)
 
 SLOW_CYCLES = ((19, 0.25), (62, 2.5), (95, 0.375))
 """Sites, and how long a test takes, in which cycles let locks go some hundred times."""
+
+SUSPENDED = (9, 24, 27, 40, 41, 52, 63, 86, 98)
+"""Sites where jobs are suspended: by QOS in 41, 52 and 86, in 63 others are requeued."""
 
 GIVE_UP, PATIENCE = 20_000, 2_000
 """Seconds, and then decisions, without an event after which it is said that nobody starts any more."""
@@ -173,7 +176,7 @@ def test_serial_jobs_at_the_end_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(("seed", "test_time"), [(27, 1.0)])
 def test_preemption_in_cycles_that_take_time(monkeypatch: pytest.MonkeyPatch, seed: int, test_time: float) -> None:
     """Whoever has to leave does so in a stretch of a cycle, or while it lets locks go."""
-    check_preemption(monkeypatch, seed, test_time=test_time)
+    check_site_with_preemption(monkeypatch, seed, test_time=test_time)
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
@@ -182,23 +185,61 @@ def test_preemption_in_cycles_that_take_time(monkeypatch: pytest.MonkeyPatch, se
 )
 def test_preemption_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """All runs of jobs that start again; those that are cancelled are left out, and have no run in the schedule."""
-    check_preemption(monkeypatch, seed)
+    check_site_with_preemption(monkeypatch, seed)
 
 
-def check_preemption(monkeypatch: pytest.MonkeyPatch, seed: int, **more: float) -> None:
+def check_site_with_preemption(monkeypatch: pytest.MonkeyPatch, seed: int, **more: float) -> None:
     """Compare one site with preemption; more are parameters of the policy."""
     site, table = random_site(seed, with_preemption=True)
     site, table = with_yields(seed, site, table, more)
-    asked, times = random_jobs(seed, site, table, 40, hopeless=0.1)
+    check_preemption(monkeypatch, seed, site, table, random_jobs(seed, site, table, 40, hopeless=0.1), **more)
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize(
+    "seed", [*SUSPENDED, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(300) if seed not in SUSPENDED)]
+)
+def test_suspending_as_the_slow_twin(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """All runs of jobs that stood for others, or of some, beside those that had to leave."""
+    site, table = suspending_site(seed)
+    jobs = random_jobs(seed, site, table, 40)
+    table = replace(table, memory=table.memory * (2 + seed % 3))
+    schedule = check_preemption(monkeypatch, seed, site, table, jobs)
+    if schedule is not None:  # of nodes with fewer cores, whole ones are given to who asks more tasks of each
+        assert set(validate(schedule).violations["rule"]) <= {"node-size"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SUSPENDED[:4])
+def test_suspending_compiled(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Compiled as interpreted."""
+    site, table = suspending_site(seed)
+    jobs = random_jobs(seed, site, table, 40)
+    table = replace(table, memory=table.memory * (2 + seed % 3))
+    check_preemption(monkeypatch, seed, site, table, jobs, compiled=True)
+
+
+def check_preemption(
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
+    site: SlurmSite,
+    table: NodeTable,
+    jobs: tuple[SlurmJobs, Any],
+    *,
+    compiled: bool = False,
+    **more: float,
+) -> swftools.Schedule | None:
+    """Compare a site whose jobs may be preempted; return the schedule, if there is one."""
+    asked, times = jobs
     own = {"phase": phase_of(seed), **more}
     monkeypatch.setattr(slurm_policy, "GIVE_UP", PATIENCE if seed == 128 else GIVE_UP)
     world = simulate_slurm(site, table, asked, times.submit, times.run, times.limit, origin=ORIGIN, **own)
     if world.waiting:  # the first of them is never planned, and nobody may go before it
         monkeypatch.setattr(loop, "PATIENCE", PATIENCE)
         with pytest.raises(PolicyError, match=f"leaves {len(world.waiting)} jobs? waiting on an idle machine, job "):
-            schedule_of(monkeypatch, table, asked, times, compiled=False, **own)
-        return
-    schedule = schedule_of(monkeypatch, table, asked, times, compiled=False, **own)
+            schedule_of(monkeypatch, table, asked, times, compiled=compiled, **own)
+        return None
+    schedule = schedule_of(monkeypatch, table, asked, times, compiled=compiled, **own)
     cancelled = {
         run.row: f"taken out by preemption at {run.end:.10g} s" for run in world.runs if run.preempted == "cancel"
     }
@@ -214,6 +255,7 @@ def check_preemption(monkeypatch: pytest.MonkeyPatch, seed: int, **more: float) 
     assert schedule.is_partial == bool(cancelled)
     waits = schedule.notes["wait_reasons"]
     assert waits["end"].max() < 1e9
+    return schedule
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
