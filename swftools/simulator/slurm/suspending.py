@@ -16,9 +16,9 @@ from swftools.simulator.machine.verbs import preempt, start
 from swftools.simulator.slurm.choosing import choose_nodes, place_tasks
 from swftools.simulator.slurm.preemptable import BY_QOS, BY_TIER, keep_past, mode_of
 from swftools.simulator.slurm.preemptable import SUSPEND as STANDS
+from swftools.simulator.slurm.rooms import join_nodes, leave_nodes
 from swftools.simulator.slurm.starting import drop, list_by_end, note_change
 from swftools.simulator.slurm.state import (
-    IS_COPIED,
     PREEMPTS_BY,
     RUNNERS,
     STANDING,
@@ -39,7 +39,6 @@ def choose_by_suspending(given: Given, state: Dynamic, job: int, partition: int,
     may have to stand is left in ``state.victim``, as many as ``state.counts[VICTIMS]`` says.
     """
     copy_amounts(state.now, state.then)
-    state.counts[IS_COPIED] = 0
     lend(given, state, many, UNKNOWN, 1)
     count = choose_nodes(given, state, job, partition, available, state.then)
     if count == 0:
@@ -89,15 +88,6 @@ def lend_cores(given: Given, state: Dynamic, runner: int, sign: int) -> None:
     first = given.first_held[runner]
     for i in range(first, first + state.held_count[runner]):
         state.then.cores[state.held_node[i]] += sign * state.held_cores[i]
-
-
-@kernel(allocates=False)
-def let_stand_aside(given: Given, state: Dynamic, runner: int) -> None:
-    """Let a job be thought to stand for a plan: its CPUs and nodes are free, its memory and GPUs are not."""
-    lend_cores(given, state, runner, 1)
-    first = given.first_held[runner]
-    for i in range(first, first + state.held_count[runner]):
-        state.then.jobs[state.held_node[i]] -= 1
 
 
 @kernel(allocates=False)
@@ -220,8 +210,10 @@ def resume(given: Given, state: Dynamic, machine: Machine, job: int) -> None:
     state.counts[STANDING] -= 1
     state.went_on[job] = np.floor(machine.clock[NOW])
     note_change(given, state, job, True)
+    leave_nodes(given, state, job)
     drop(state.runner, state.counts[RUNNERS], job)
     state.limit_end[job] = state.went_on[job] + given.limit[job] - state.ran[job]
     list_by_end(state, job, state.counts[RUNNERS] - 1)
+    join_nodes(given, state, job)
     note_change(given, state, job, False)
     start(machine, job)
