@@ -168,3 +168,23 @@ def test_node_that_goes_down_under_a_job_that_stands() -> None:
         "B": "20-25",
         "C": "25-30 151-181",
     }
+
+
+def test_by_qos_the_first_says_how() -> None:
+    """Where suspending the first that may be preempted does not help, nobody is requeued instead."""
+    qos: list[dict[str, Any]] = [
+        {"name": "low"},
+        {"name": "mid", "priority": 1, "preempt_mode": "requeue"},
+        {"name": "high", "priority": 2, "preempt": ["low", "mid"]},
+    ]
+    jobs = "A low 0 100 100 2 100 0 / B mid 0 100 100 2 900 0 / C high 20 30 60 2 900 0"
+    assert runs(jobs, preempt_type="qos", qos=qos)["C"] == "100-130"
+
+
+def test_limit_of_who_stood_twice() -> None:
+    """A has run 40 s when it goes on at 80, so its limit ends at 240: who would run into that waits for the other."""
+    jobs = "A low 0 200 200 3 0 0 / B high 20 20 20 4 0 0 / C high 60 20 20 4 0 0 / D low 70 10 10 4 0 0"
+    for limit, starts in ((150, "81"), (170, "250")):
+        found = runs(f"{jobs} / E low 81 5 {limit} 1 0 0")
+        assert (found["A"], found["D"]) == ("0-20 40-60 80-240", "240-250")
+        assert found["E"].split("-")[0] == starts
