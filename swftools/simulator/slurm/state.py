@@ -202,10 +202,9 @@ look on in the plan; ``FIRST_NODE``, ``BEHIND_NODES``: the usable nodes are amon
 instant's events a pass is tried; ``NEXT_CYCLE``: the next cycle that a log shows; ``IS_CUT``: whether nothing was found
 but before when a job cannot start, ``IS_TOO_LITTLE``: but that it cannot before the next try; ``LOW_WORD``,
 ``BEHIND_WORD``: the words of ``may_have``, the nodes that a job may have at all. ``LIGHT``: a number for how light the
-available nodes are; ``CLEANS``: whether any node cleans up;
-``LAST_TO_END``: whose end was the last one that a start that was found waits for; ``STANDING``: how many running jobs are
-suspended; then what a cycle of backfill that takes time has done (``cycle``), and whether a tick was missed because of
-it."""
+available nodes are; ``CLEANS``: whether any node cleans up; ``LAST_TO_END``: whose end was the last one that a start
+that was found waits for; ``STANDING``: how many running jobs are suspended; then what a cycle of backfill that takes
+time has done (``cycle``), and whether a tick was missed because of it."""
 
 (LAST_MAIN, LAST_FULL, LAST_BACKFILL, NEXT_CALC, LAST_CALC, LAST_LOOK, LAST_TICK, ASKED_AT) = range(8)
 FIRST_FROM, FIRST_UNTIL, SECOND_FROM, SECOND_UNTIL, NOT_BEFORE, CLEANS_UNTIL, SHIFTS_OF = range(8, 15)
