@@ -26,7 +26,8 @@ from swftools.simulator.slurm.limits import (
 )
 from swftools.simulator.slurm.merging import merge_queue, put_back
 from swftools.simulator.slurm.plan import are_too_few, find_available, has_no_room, look_anew, overlaps, reserve
-from swftools.simulator.slurm.preempting import NOBODY_PREEMPTS, choose_by_preempting, stop_victims
+from swftools.simulator.slurm.preemptable import NOBODY_PREEMPTS
+from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
 from swftools.simulator.slurm.rooms import list_rooms
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (

@@ -39,7 +39,7 @@ UNKNOWN = -1
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
 (HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN) = range(43, 52)
 (YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, COMPLETING, BILLS_MOST, SUSPENDS) = range(52, 59)
-(TEST_TIME, BF_CONTINUES, BF_MOST_TIME, YIELD_INTERVAL, YIELD_SLEEP, NUMBERS) = range(59, 65)
+(TEST_TIME, BF_CONTINUES, BF_MOST_TIME, YIELD_INTERVAL, YIELD_SLEEP, PACKS_SERIAL, NUMBERS) = range(59, 66)
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
 of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``;
 ``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in; ``KEEPS_LIGHT``: whether tests of jobs with GPUs
