@@ -73,10 +73,10 @@ def outcome_of(
         Whether the simulation does; else its arrays become columns of the schedule.
     """
     machine, replay, jobs = driver.machine, driver.replay, len(workload.coming.row)
-    by_policy = driver.policy.gone is not None
+    why_out: tuple[str, ...] = ()
     if driver.policy.gone is not None:
-        gone = driver.policy.gone(driver.decider.memory)[:jobs]
-        taken_out = np.zeros(0) if np.isnan(gone).all() else gone
+        gone, why_out = driver.policy.gone(driver.decider.memory)
+        taken_out = np.zeros(0) if np.isnan(gone).all() else gone[:jobs]
     requests = Requests._make([column[:jobs] for column in replay.requests])
     is_stuck = stuck_jobs(machine, jobs)
     is_over = _ended(machine, replay.log.job[: int(replay.log.size[0])], jobs) & ~is_stuck
@@ -93,7 +93,7 @@ def outcome_of(
         had = OnNodes.of(machine, table)
     copies = goes_on or driver.seat.arena.is_whole  # or a column would keep all memory of the simulation
     return Outcome(
-        what_was_done(workload, requests, replay.log, taken_out, copies=copies)._replace(by_policy=by_policy),
+        what_was_done(workload, requests, replay.log, taken_out, copies=copies)._replace(why_out=why_out),
         is_over,
         is_stuck,
         ready_times(replay, jobs),

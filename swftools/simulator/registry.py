@@ -94,8 +94,8 @@ class Policy:
         Of a policy that keeps the nodes itself: takes its memory, the job of each run and the nodes; returns what runs
         had, as columns of segments.
     gone : callable, optional
-        Of a policy that cancels jobs: takes its memory; returns when each was, s, inf where it waited for one that was,
-        NaN of others.
+        Of a policy that takes jobs out: takes its memory; returns when it did, s, of each job, inf where it waited for
+        one that was, NaN of others; and why, in words.
     allocates : bool
         False: it makes no array, and calls no kernel that returns a new one. It then runs faster; see
         ``swftools.kernel.kernel``.
@@ -134,7 +134,7 @@ class Policy:
     carry: Callable[[Memory, Memory, Any], None] | None = None
     restore: Callable[[Memory, Memory, Any], None] | None = None
     shown: Callable[[Memory, Any, Any], dict[str, Any]] | None = None
-    gone: Callable[[Memory], npt.NDArray[np.float64]] | None = None
+    gone: Callable[[Memory], tuple[npt.NDArray[np.float64], tuple[str, ...]]] | None = None
     allocates: bool = True
     takes_long: str = ""
     version: int = 1
@@ -311,7 +311,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     carry: Callable[[Memory, Memory, Any], None] | None = None,
     restore: Callable[[Memory, Memory, Any], None] | None = None,
     shown: Callable[[Memory, Any, Any], dict[str, Any]] | None = None,
-    gone: Callable[[Memory], npt.NDArray[np.float64]] | None = None,
+    gone: Callable[[Memory], tuple[npt.NDArray[np.float64], tuple[str, ...]]] | None = None,
     allocates: bool = True,
     takes_long: str = "",
     version: int = 1,

@@ -45,7 +45,7 @@ NEVER_BACK = "needs nodes that never come back"
 """Why a job is left out that waits until nothing else is to happen."""
 
 
-OF_ALL = ("taken_out", "log", "excluded", "by_policy")
+OF_ALL = ("taken_out", "log", "excluded", "why_out")
 """What of ``Done`` is no column of jobs."""
 
 
@@ -53,7 +53,7 @@ class Done(NamedTuple):
     """What a schedule is made of: of jobs, in order of submission; their runs; and the jobs that are left out.
 
     ``told`` is what was predicted of jobs at submission; ``taken_out`` when they were taken out, s, NaN where they were
-    not, and has no rows where nobody was; ``by_policy`` says whether the policy did so; ``log`` has no more
+    not, and has no rows where nobody was; ``why_out`` says why, where the policy took them out; ``log`` has no more
     rows than runs.
     """
 
@@ -67,7 +67,7 @@ class Done(NamedTuple):
     taken_out: FloatArray
     log: RunLog
     excluded: pd.DataFrame
-    by_policy: bool = False
+    why_out: tuple[str, ...] = ()
 
 
 def what_was_done(workload: Workload, requests: Requests, log: RunLog, taken_out: FloatArray, *, copies: bool) -> Done:
@@ -180,15 +180,13 @@ def _reasons(done: Done, left: IntArray, unfinished: str, never: npt.NDArray[np.
     reasons = [NEVER_BACK if is_stuck else unfinished for is_stuck in never[left].tolist()]
     for place, time in enumerate(done.taken_out[left].tolist() if len(done.taken_out) else ()):
         if not np.isnan(time):
-            reasons[place] = _taken_out(time, by_policy=done.by_policy)
+            reasons[place] = done.why_out[left[place]] if done.why_out else _taken_out(time)
     return reasons
 
 
-def _taken_out(time: float, *, by_policy: bool) -> str:
-    """Return how a job was taken out, in words."""
-    if np.isinf(time):
-        return "taken out before the first event" if time < 0 else "taken out: it waits for a job that was preempted"
-    return f"taken out {'by preemption ' * by_policy}at {time:.10g} s"
+def _taken_out(time: float) -> str:
+    """Return when a job was taken out, in words."""
+    return "taken out before the first event" if np.isinf(time) else f"taken out at {time:.10g} s"
 
 
 def _of_some(done: Done, jobs: IntArray) -> Done:

@@ -43,6 +43,7 @@ NAMES = {
 """What a job that waits for a limit of a resource has as its reason."""
 
 GROUP = ("grp_tres_mins", "grp_tres", "grp_tres_run_mins")
+OF_USAGE = {*NAMES["assoc", "grp_tres_mins"].split(), *NAMES["qos", "grp_tres_mins"].split()}
 OF_A_JOB = ("max_tres_mins", "max_tres", "max_tres_per_node")
 OF_QOS = (*GROUP, *OF_A_JOB, "min_tres", "max_tres_pa", "max_tres_pu")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from tests.naive.slurm_limits import after_choosing, as_asked, before_choosing
+from tests.naive.slurm_limits import OF_USAGE, after_choosing, as_asked, before_choosing
 from tests.naive.slurm_nodes import forget_light, note_refused
 from tests.naive.slurm_preemption import choose_by_preempting, stop
 from tests.naive.slurm_priority import entries, reaches_array_limit
@@ -23,8 +23,11 @@ def is_young(world: World, job: Job) -> bool:
     return world.now - math.floor(job.eligible) < world.parameter("bf_min_age_reserve")
 
 
-def work_pass(world: World, is_full: bool) -> None:
-    """Start jobs in the order of the queue; unless the pass is a full one only its head is looked at."""
+def work_pass(world: World, is_full: bool) -> bool:
+    """Start jobs in the order of the queue; unless the pass is a full one only its head is looked at.
+
+    Return whether a limit of usage stands against each entry of the queue.
+    """
     allowed = set(range(len(world.table))) - set(world.cleaning)
     failed: set[int] = set()
     refused: dict[tuple[int, int], str] = {}
@@ -71,29 +74,35 @@ def work_pass(world: World, is_full: bool) -> None:
         world.start(job, partition, placed, "main")
         return ""
 
+    outcomes: list[str] = []
     for job, partition in entries(world):
         if job not in world.waiting:
             continue
         if most_starts and started >= most_starts:
-            return
+            return False
         if job.array >= 0 and (job.array, partition) in refused:
             world.tell(job, refused[job.array, partition])
+            outcomes.append(job.reason)
             continue
         if reaches_array_limit(world, job):
             refused[job.array, partition] = "JobArrayTaskLimit"
             world.tell(job, "JobArrayTaskLimit")
+            outcomes.append(job.reason)
             continue
         by_partition[partition] = by_partition.get(partition, 0) + 1
         if most_of_partition and by_partition[partition] > most_of_partition:
             reason = job.reason
+            outcomes.append("not looked at")
         else:
             looked_at += 1
             if not is_full and looked_at > world.parameter("default_queue_depth") + 1:
-                return
+                return False
             reason = try_to_start(job, partition)
+            outcomes.append(reason)
         if not reason:
             started += 1
             continue
         world.tell(job, reason)
         if job.array >= 0:
             refused[job.array, partition] = reason
+    return set(outcomes) <= OF_USAGE

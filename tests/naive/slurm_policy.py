@@ -115,7 +115,11 @@ class Cycles:
                 self.last_full = number if is_full else self.last_full
                 self.last_main, world.is_asked = number, False
                 world.is_changed |= bool(world.waiting)
-                work_pass(world, is_full)
+                are_kept = work_pass(world, is_full)
+                decays = world.site.priority.is_multifactor and world.site.priority.half_life > 0
+                if are_kept and not decays and not world.coming and not world.running:
+                    world.hopeless += [(job.row, world.time, job.reason) for job in world.waiting]
+                    world.waiting.clear()
 
     def go_on(self, time: float) -> None:
         """Let a cycle of backfill work until it lets locks go, or is over."""

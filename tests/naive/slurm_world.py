@@ -122,6 +122,7 @@ class World:
     running: list[Job] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     reasons: list[tuple[int, float, str]] = field(default_factory=list)
+    hopeless: list[tuple[int, float, str]] = field(default_factory=list)
     is_asked: bool = False
     is_changed: bool = False
     test_time: float = 0.0

@@ -30,13 +30,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from swftools.kernel import FloatArray
 from swftools.parameters import Parameters, choice, number
 from swftools.simulator.machine.state import Machine
 from swftools.simulator.registry import policy
 from swftools.simulator.slurm.deciding import decide_as_slurm
 from swftools.simulator.slurm.memory import slurm_memory
-from swftools.simulator.slurm.reasons import wait_reasons
+from swftools.simulator.slurm.reasons import wait_reasons, who_is_gone
 from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.shown import columns_of_runs
 from swftools.simulator.slurm.state import MECHANISMS, SlurmMemory
@@ -112,12 +111,6 @@ def remembered(
     return slurm_memory(setting, parameters.to_mapping(), jobs)
 
 
-def when_cancelled(memory: SlurmMemory) -> FloatArray:
-    """Return when preemption cancelled each job, s."""
-    gone: FloatArray = memory.state.gone
-    return gone
-
-
 @policy(
     "slurm",
     when="To see what your Slurm would do, decision by decision, and what a change of its configuration brings.",
@@ -125,7 +118,7 @@ def when_cancelled(memory: SlurmMemory) -> FloatArray:
     memory=remembered,
     notes=wait_reasons,
     shown=columns_of_runs,
-    gone=when_cancelled,
+    gone=who_is_gone,
     allocates=False,
 )
 def slurm(machine: Machine, memory: Any) -> None:

@@ -23,6 +23,7 @@ from swftools.simulator.slurm.dues import (
 )
 from swftools.simulator.slurm.fair_share import find_fair_shares, work_period
 from swftools.simulator.slurm.following import follow
+from swftools.simulator.slurm.hopeless import give_up, nothing_changes
 from swftools.simulator.slurm.in_place import begin_in_place
 from swftools.simulator.slurm.main_pass import run_main
 from swftools.simulator.slurm.preemptable import NOBODY_PREEMPTS
@@ -160,7 +161,8 @@ def run_main_if_due(given: Given, state: Dynamic, machine: Machine, whole: float
     if due != NO_PASS:
         note_pass(state, whole, due)
         state.counts[CHANGED] = max(state.counts[CHANGED], int(state.counts[ENTRIES] > 0))
-        run_main(given, state, machine, due == FULL_PASS)
+        if run_main(given, state, machine, due == FULL_PASS) and nothing_changes(given, state, machine):
+            give_up(state, machine)
 
 
 @kernel(allocates=False)

@@ -34,6 +34,12 @@ def are_enforced(given: Given) -> bool:
 
 
 @kernel(allocates=False)
+def is_of_usage(reason: int) -> bool:
+    """Whether a job waits because of a limit of what was used before it."""
+    return MINUTES <= reason % OF_QOS < RUNNING_MINUTES
+
+
+@kernel(allocates=False)
 def qos_at(given: Given, job: int, partition: int, turn: int) -> int:
     """Return the QOS whose limits count first (turn 0: the partition's) or second (the job's); UNKNOWN if none."""
     of_partition, of_job = given.partition_qos[partition], given.qos[job]

@@ -16,6 +16,7 @@ from swftools.simulator.slurm.limits import (
     LACKS,
     NONE,
     TASKS,
+    is_of_usage,
     reaches_array_limit,
     why_not_after,
     why_not_before,
@@ -46,8 +47,8 @@ from swftools.simulator.slurm.totals import put_asked, put_totals
 
 
 @kernel(allocates=False)
-def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> None:
-    """Run a pass of the main scheduler."""
+def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> bool:
+    """Run a pass of the main scheduler; return whether limits of usage stand against each job, wherever it may run."""
     words, number, partitions = state.counts[WORDS], given.number, len(given.tier)
     has_arrays = int(number[LEFT_OUT]) != NO_ARRAYS
     for word in range(words):
@@ -56,31 +57,35 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
         state.failed[partition] = state.tested[partition] = 0
     for place in range(len(state.refused)):
         state.refused[place] = NONE
-    depth = starts = 0
+    depth, starts, are_kept = 0, 0, True
     was_moved = merge_queue(given, state, machine)
     for place in range(state.counts[ENTRIES]):
         job, partition = state.entry_job[place], state.entry_partition[place]
         if state.is_on[job] != 0 or not is_waiting(machine.queue, job):  # perhaps preempted at this very instant
             continue
         if number[MAIN_STARTS] > 0.0 and starts >= number[MAIN_STARTS]:
-            break
+            break  # who has started is not kept back
         of_array = given.array[job] * partitions + partition if has_arrays and given.array[job] != UNKNOWN else UNKNOWN
         if of_array != UNKNOWN:
             if state.refused[of_array] != NONE:
                 set_reason(state, machine, job, state.refused[of_array])
+                are_kept &= is_of_usage(state.refused[of_array])
                 continue
             if reaches_array_limit(given, state, job):
                 state.refused[of_array] = TASKS
                 set_reason(state, machine, job, TASKS)
+                are_kept = False
                 continue
         state.tested[partition] += 1
         if number[PARTITION_DEPTH] > 0.0 and state.tested[partition] > number[PARTITION_DEPTH]:
-            reason = state.reason[job]
+            reason, are_kept = state.reason[job], False
         else:
             depth += 1
             if not is_full and depth > number[DEPTH] + 1:
+                are_kept = False
                 break
             reason = try_to_start(given, state, machine, job, partition, state.entry_priority[place])
+        are_kept &= is_of_usage(reason)
         if reason == NONE:
             starts += 1
             continue
@@ -89,6 +94,7 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> N
             state.refused[of_array] = reason
     if was_moved:
         put_back(state)
+    return are_kept
 
 
 @kernel(allocates=False)

@@ -84,6 +84,7 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
         YOUNGEST_FIRST=chosen["preempt_youngest_first"],
         STRICT_ORDER=chosen["preempt_strict_order"],
         REORDERS=chosen["preempt_reorder_count"],
+        KEEPS_USAGE=not (priority.is_multifactor and half_life > 0),
         BILLS_MOST="max_tres" in priority.flags,
         EVERY=setting.logged.every if setting.logged is not None else 0.0,
         ORIGIN=setting.origin,

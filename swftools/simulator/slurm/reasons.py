@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from swftools.kernel import FloatArray
 from swftools.simulator.slurm import limits
 from swftools.simulator.slurm.limits import OF_QOS
 from swftools.simulator.slurm.state import LOST_REASONS, REASONS, Dynamic, SlurmMemory
+
+BEHIND_ONE = "taken out: it waits for a job that never ends"
+"""Why a job is left out that waits for one that was taken out."""
 
 _RESOURCES = ("cpu", "mem", "node", "gres/gpu", "billing")
 
@@ -110,6 +114,22 @@ def wait_reasons(memory: SlurmMemory, parameters: Any) -> dict[str, pd.DataFrame
     )
     lost = int(state.counts[LOST_REASONS])
     return {"wait_reasons": table[~(table["end"] <= table["begin"])].reset_index(drop=True), **_told(lost)}
+
+
+def who_is_gone(memory: SlurmMemory) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return when each job was taken out, s, NaN of others, and why: it was cancelled, or a limit stands against it."""
+    gone: FloatArray = memory.state.gone
+    out = np.flatnonzero(~np.isnan(gone)).tolist()
+    words = [""] * len(gone) if out else []
+    for job in out:
+        reason = int(memory.state.reason[job])
+        if np.isinf(gone[job]):
+            words[job] = BEHIND_ONE
+        elif limits.is_of_usage(reason):
+            words[job] = f"taken out at {gone[job]:.10g} s: would wait for ever in Slurm ({REASON_NAMES[reason]})"
+        else:
+            words[job] = f"taken out by preemption at {gone[job]:.10g} s"
+    return gone, tuple(words)
 
 
 def _told(lost: int) -> dict[str, pd.DataFrame]:

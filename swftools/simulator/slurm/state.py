@@ -39,13 +39,14 @@ UNKNOWN = -1
 (MAX_AGE, DECAY, CALC_PERIOD, FAVORS_SMALL, IS_FAIR_TREE, DAMPING, IS_MULTIFACTOR, ENFORCES) = range(35, 43)
 (HAS_TOPOLOGY, FIRST_PASS, REQUEUE_DELAY, VERSION, FOLLOWS, EVERY, LEFT_OUT, PREEMPTS_BY, ORIGIN) = range(43, 52)
 (YOUNGEST_FIRST, STRICT_ORDER, REORDERS, KEEPS_LIGHT, COMPLETING, BILLS_MOST, SUSPENDS) = range(52, 59)
-(TEST_TIME, BF_CONTINUES, BF_MOST_TIME, YIELD_INTERVAL, YIELD_SLEEP, PACKS_SERIAL, NUMBERS) = range(59, 66)
+(TEST_TIME, BF_CONTINUES, BF_MOST_TIME, YIELD_INTERVAL, YIELD_SLEEP, PACKS_SERIAL, KEEPS_USAGE) = range(59, 66)
+NUMBERS = 66
 """Places in ``Given.number``. ``FIRST_PASS``: when the main scheduler is first due (s); ``EVERY``: s between two trials
 of a referee, 0: as they are due; ``LEFT_OUT``: the mechanism that is left out, as a place in ``MECHANISMS``;
 ``ORIGIN``: second 0 in seconds since 1970, which Slurm counts in; ``KEEPS_LIGHT``: whether tests of jobs with GPUs
 matter to others; ``COMPLETING``: s that nodes take to clean up behind a job; ``BILLS_MOST``: whether the resource that
 costs most is billed, not the sum; ``SUSPENDS``: whether any job may be suspended; ``TEST_TIME``: s that backfill takes
-for each job that it tests."""
+for each job that it tests; ``KEEPS_USAGE``: whether usage does not decay."""
 
 MECHANISMS = (
     *("nothing", "multifactor", "fair-share", "main", "backfill", "exclusive", "tiers", "memory"),

@@ -356,7 +356,7 @@ def test_who_waits_for_a_job_that_is_cancelled() -> None:
     schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
     assert schedule.jobs["job_number"].tolist() == [2, 4]
     reasons = dict(zip(schedule.excluded["job_number"].tolist(), schedule.excluded["reason"].tolist(), strict=True))
-    assert reasons == {1: "taken out by preemption at 30 s", 3: "taken out: it waits for a job that was preempted"}
+    assert reasons == {1: "taken out by preemption at 30 s", 3: "taken out: it waits for a job that never ends"}
     assert schedule.jobs["end_time"].max() < 1000
     assert validate(schedule, trace=trace).ok
 
