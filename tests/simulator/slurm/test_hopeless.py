@@ -119,6 +119,7 @@ def test_only_where_usage_stays(change: dict[str, Any], starts: bool) -> None:
         ("small", "reservation", 0, 9000, 9000),
         ("big", "drain", 5000, 6000, 5000),
         ("big", "reservation", 5000, 6000, 4650),  # it would still run when that begins
+        ("big", "reservation", 5000, None, 4650),
         ("small", "drain", 0, None, 0),
         ("small", "reservation", 0, None, 0),
     ],
@@ -137,6 +138,18 @@ def test_not_while_nodes_change(node: str, kind: str, begin: int, end: int | Non
     schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
     begins = dict(zip(schedule.jobs["job_number"].tolist(), schedule.jobs["start_time"].tolist(), strict=True))
     assert begins == {1: 0} | ({2: starts} if starts else {})
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+def test_whoever_was_cancelled_is_not_waited_for() -> None:
+    """A job that preemption cancelled does not come again, so the others leave when all else has ended."""
+    qos = [{"name": "low"}, {"name": "high", "preempt": ["low"]}]
+    trace = log("311", [50, 20, 21], [0, 60, 70], [2, 2, 1])
+    trace = trace.with_jobs(trace.jobs.assign(qos=pd.array(["low", "high", "low"], "str")))
+    machine = drawn(preempt_type="qos", preempt_mode="cancel", qos=qos)
+    schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
+    at_last = said_at(1260, "AssocGrpCPUMinutesLimit")
+    assert reasons(schedule) == {1: "taken out by preemption at 60 s", 3: at_last}
 
 
 @pytest.mark.usefixtures("interpreted_by_day")

@@ -269,6 +269,23 @@ def test_more_stops_than_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
+@pytest.mark.parametrize(("select", "node"), [(["cr_core"], 2), (["linear"], 0)])
+def test_serial_jobs_at_the_end_where_cores_are_given(select: list[str], node: int) -> None:
+    """Not with ``select/linear``, which gives whole nodes."""
+    machine = MachineDescription.from_mapping(
+        {
+            "nodes": [{"kind": "a", "count": 3, "cores": 4}],
+            "slurm": {"select": select, "scheduler": {"pack_serial_at_end": 1}},
+        }
+    )
+    trace = swftools.Trace.from_columns(
+        job_number=[1], submit_time=[0], run_time=[9], requested_time=[9], requested_processors=[1]
+    )
+    schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
+    assert [list(nodes) for nodes in schedule.segments["nodes"]] == [[node, node]]
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
 def test_what_is_left_of_a_limit_has_no_error() -> None:
     """Three jobs of a core and 100 s are five minutes of running cores, as many as may be; others came and went."""
     machine = MachineDescription.from_mapping(
