@@ -48,7 +48,10 @@ from swftools.simulator.slurm.totals import put_asked, put_totals
 
 @kernel(allocates=False)
 def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> bool:
-    """Run a pass of the main scheduler; return whether limits of usage stand against each job, wherever it may run."""
+    """Run a pass of the main scheduler; return whether limits of usage stand against each job, wherever it may run.
+
+    It says nothing of arrays of which as many tasks run as may: then jobs run.
+    """
     words, number, partitions = state.counts[WORDS], given.number, len(given.tier)
     has_arrays = int(number[LEFT_OUT]) != NO_ARRAYS
     for word in range(words):
@@ -69,12 +72,10 @@ def run_main(given: Given, state: Dynamic, machine: Machine, is_full: bool) -> b
         if of_array != UNKNOWN:
             if state.refused[of_array] != NONE:
                 set_reason(state, machine, job, state.refused[of_array])
-                are_kept &= is_of_usage(state.refused[of_array])
                 continue
             if reaches_array_limit(given, state, job):
                 state.refused[of_array] = TASKS
                 set_reason(state, machine, job, TASKS)
-                are_kept = False
                 continue
         state.tested[partition] += 1
         if number[PARTITION_DEPTH] > 0.0 and state.tested[partition] > number[PARTITION_DEPTH]:

@@ -100,7 +100,7 @@ def test_by_hand() -> None:
     [
         ({}, False),
         ({"priority": {"half_life": 1000}}, True),
-        ({"priority": {"half_life": 0, "type": "basic"}}, False),
+        ({"priority": {"half_life": 1_000_000, "type": "basic"}}, False),
         ({"enforce": []}, True),
     ],
 )
@@ -150,6 +150,16 @@ def test_whoever_was_cancelled_is_not_waited_for() -> None:
     schedule = swftools.simulate(trace, "slurm", machine=machine, compiled=False)
     at_last = said_at(1260, "AssocGrpCPUMinutesLimit")
     assert reasons(schedule) == {1: "taken out by preemption at 60 s", 3: at_last}
+
+
+@pytest.mark.usefixtures("interpreted_by_day")
+def test_a_pass_of_the_first_jobs_says_nothing_of_others() -> None:
+    """At 1,200 s a pass looks at the first job only, which has to wait for good; the third starts in the next cycle."""
+    trace = log("1113", [20, 21, 22, 5], [0, 1, 2, 3], [2, 1, 1, 2])
+    rarely = {"default_queue_depth": 0, "sched_interval": 1000, "bf_interval": 700}
+    schedule = swftools.simulate(trace, "slurm", machine=drawn(rarely), compiled=False)
+    starts = dict(zip(schedule.jobs["job_number"].tolist(), schedule.jobs["start_time"].tolist(), strict=True))
+    assert starts == {1: 0, 4: 1400}
 
 
 @pytest.mark.usefixtures("interpreted_by_day")
