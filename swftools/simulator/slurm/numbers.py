@@ -94,7 +94,7 @@ def numbers_of(site: SlurmSite, setting: Setting, parameters: Mapping[str, Any])
         BF_MOST_TIME=chosen["bf_max_time"] or chosen["bf_interval"],
         YIELD_INTERVAL=max(chosen["bf_yield_interval"], 1.0) / 1e6,
         YIELD_SLEEP=max(chosen["bf_yield_sleep"], 1.0) / 1e6,
-        PACKS_SERIAL=chosen["pack_serial_at_end"],
+        PACKS_SERIAL=chosen["pack_serial_at_end"] > 0 and "linear" not in site.select,
         LEFT_OUT=MECHANISMS.index(str(parameters.get("without", "nothing"))),
     )
     for name, resource in RESOURCE_PLACES.items():
