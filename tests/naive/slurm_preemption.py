@@ -171,7 +171,9 @@ def make_room(world: World, placed: Placed, jobs: list[Job]) -> None:
             there.append(job)
             continue
         assert job.end is not None
-        world.runs.append(Run(job.row, job.run_start, world.time, job.where, job.by, job.partition, "suspend"))
+        world.runs.append(
+            Run(job.row, job.run_start, world.time, job.where, job.by, job.partition, "suspend", job.done > 0)
+        )
         job.done += world.time - job.run_start
         job.ran += math.floor(world.time) - job.went_on
         job.stands, job.end = True, math.inf
@@ -210,7 +212,7 @@ def end_run(world: World, job: Job) -> None:
         world.cleaning |= dict.fromkeys(job.placed.cores, job.end + world.completing)
     is_done = job.end >= job.run_start + job.run - job.done
     how = "" if is_done else job.stopped
-    world.runs.append(Run(job.row, job.run_start, job.end, job.where, job.by, job.partition, how))
+    world.runs.append(Run(job.row, job.run_start, job.end, job.where, job.by, job.partition, how, job.done > 0))
     if how == "requeue":
         world.time = job.end
         world.tell(job, "BeginTime")

@@ -292,7 +292,7 @@ def entries(world: World) -> list[tuple[Job, int]]:
     """
     started: dict[int, float] = {}
     for row, start in [
-        *((run.row, run.start) for run in world.runs),
+        *((run.row, run.start) for run in world.runs if not run.goes_on),
         *((job.row, job.start) for job in world.running),
     ]:
         array = next(job.array for job in world.jobs if job.row == row)

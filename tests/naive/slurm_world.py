@@ -89,7 +89,10 @@ class Job:
 
 @dataclass
 class Run:
-    """A run of a job: most jobs have one, a job that was requeued more. ``preempted`` says how it had to end."""
+    """A run of a job: most jobs have one, a job that was requeued more. ``preempted`` says how it had to end.
+
+    ``goes_on``: it stood before.
+    """
 
     row: int
     start: float
@@ -98,6 +101,7 @@ class Run:
     by: str
     partition: int
     preempted: str = ""
+    goes_on: bool = False
 
 
 @dataclass
