@@ -113,7 +113,8 @@ def will_run(
         return world.now, placed
     if is_now_only:
         return None
-    ending = sorted((each for each in world.running if each not in gone), key=lambda each: (each.expected_end, each.row))
+    others = [each for each in world.running if each not in gone]
+    ending = sorted(others, key=lambda each: (each.expected_end, each.row))
     is_aligned = world.site.version >= (22, 5)
     window: float = WINDOW
     barrier: float | None = None
