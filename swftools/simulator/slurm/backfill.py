@@ -284,10 +284,10 @@ def begin_by(
     later: float,
 ) -> float:
     """Return when a job could start on the available nodes; if that is later than the next try, any time that is."""
-    latest = later
-    if only_now or later < now + 1.0 or state.has_time[job] == 0:
+    latest = later if later > 0.0 else now + given.number[BF_WINDOW]  # who starts after the window is not planned
+    if only_now or latest < now + 1.0 or state.has_time[job] == 0:
         latest = np.inf
-    elif rooms != UNKNOWN and not stays_light(given, job) and has_no_room(given, state, job, rooms, later):
+    elif rooms != UNKNOWN and not stays_light(given, job) and has_no_room(given, state, job, rooms, latest):
         return np.inf
     return will_run(given, state, job, partition, rooms, now, earliest, only_now, latest)
 
