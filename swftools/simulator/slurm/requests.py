@@ -23,6 +23,10 @@ from swftools.trace import Trace
 
 ODD_LINES = "submit lines that Slurm would not take as they are read: the other columns count"
 PART_OF_LINES = "submit lines that do not explain the CPUs and nodes in the log: the columns count for these"
+WITHHELD = (
+    "submit lines, if the log has any, are withheld where data is published, so jobs ask for what other columns say: "
+    "--format slurm:publish=yes keeps them"
+)
 NOT_FOLLOWED = "the option --{} of submit lines is not followed"
 HELD = "jobs that were submitted on hold may start from when the log says that they were eligible"
 
@@ -67,6 +71,8 @@ def slurm_jobs_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.b
     amounts = amounts_of(jobs, told, lines, table)
     refused = _refused(told, amounts)
     _tell(told, lines, amounts)
+    if trace.provenance.get("withholds_text") and str(trace.provenance.get("format", "")).startswith("slurm"):
+        told.assume(WITHHELD, np.ones(rows, bool))
     spots = spots_of(trace, table, told, lines)
     names = [spots.partition, told.words[0], told.features[0], told.gpu_types[0]]
     where = where_of(spots, names, table, told, lines, amounts)

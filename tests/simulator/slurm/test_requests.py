@@ -359,6 +359,17 @@ def test_what_is_told_of_lines() -> None:
     assert [len(each) for each in (empty.cpus, empty.first_partition, empty.partition, empty.assumed)] == [0, 1, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("provenance", "is_told"),
+    [({"format": "slurm:time_zone=UTC", "withholds_text": True}, True), ({"format": "slurm"}, False), ({}, False)],
+)
+def test_lines_that_are_withheld_are_told(provenance: dict[str, Any], is_told: bool) -> None:
+    """What is published has no submit lines, so jobs may ask for something else there."""
+    trace = replace(log_of([{"requested_processors": 2}]), provenance=provenance)
+    told = [words for words in slurm_jobs_of(trace, table_of()).assumed if "slurm:publish=yes" in words]
+    assert bool(told) == is_told
+
+
 def test_jobs_that_are_left_out_are_not_counted() -> None:
     """What is assumed is of the others."""
     trace = log_of([{"requested_processors": 2}] * 3)
