@@ -85,6 +85,7 @@ def hold_against(
     from swftools.referee import referee
     from swftools.referee.priorities import read_priorities
 
+    keep_unended(click.get_current_context().meta.get("swftools.format") or "")
     loaded, chosen = load_on(log, cleaned, rules, machine, changes)
     if keep_unended(str(loaded.trace.provenance.get("format", ""))):
         loaded, chosen = load_on(log, cleaned, rules, machine, changes)
