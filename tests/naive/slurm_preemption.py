@@ -175,8 +175,7 @@ def make_room(world: World, placed: Placed, jobs: list[Job]) -> None:
             Run(job.row, job.run_start, world.time, job.where, job.by, job.partition, "suspend", job.done > 0)
         )
         job.done += world.time - job.run_start
-        job.ran += math.floor(world.time) - job.went_on
-        job.stands, job.end = True, math.inf
+        job.stands, job.stood_from, job.end = True, math.floor(world.time), math.inf
 
 
 def go_on(world: World) -> None:
@@ -185,6 +184,7 @@ def go_on(world: World) -> None:
     for job in sorted((each for each in world.running if each.stands), key=lambda job: rank_of(world, job)):
         if fits_beside(world, job, there):
             there.append(job)
+            job.ran += job.stood_from - job.went_on
             job.stands, job.run_start, job.went_on = False, world.time, math.floor(world.time)
             job.end = world.time + job.run - job.done
 

@@ -28,8 +28,8 @@ class Placed:
 class Job:
     """A job, what it asks, and what has become of it.
 
-    One that is suspended runs and ``stands``: it has ``done`` some s of its work, and ``ran`` so many on the
-    controller's clock, when its last run began (``run_start``, ``went_on``).
+    One that is suspended runs and ``stands``: it has ``done`` some s of its work. It had ``ran`` so many on the
+    controller's clock when its last run began (``run_start``, ``went_on``).
     """
 
     row: int
@@ -70,6 +70,7 @@ class Job:
     done: float = 0.0
     went_on: float = 0.0
     ran: float = 0.0
+    stood_from: float = 0.0
 
     @property
     def tasks(self) -> int:
@@ -83,7 +84,7 @@ class Job:
 
     @property
     def expected_end(self) -> float:
-        """When its limit is over, on the controller's clock."""
+        """When its limit is over, on the controller's clock: of one that stands, as if it had not stopped."""
         return self.went_on + self.limit - self.ran
 
 

@@ -188,3 +188,12 @@ def test_limit_of_who_stood_twice() -> None:
         found = runs(f"{jobs} / E low 81 5 {limit} 1 0 0")
         assert (found["A"], found["D"]) == ("0-20 40-60 80-240", "240-250")
         assert found["E"].split("-")[0] == starts
+
+
+def test_limit_of_who_stands() -> None:
+    """It ends when it would without standing: C is planned at 100, so that D may run until then; from 80 on, at 180."""
+    jobs = "A low 0 100 100 4 0 0 / F mid 0 22 30 4 0 0 / B high 20 60 60 4 0 0 / C low 25 10 10 8 0 0"
+    for limit, starts in ((69, "30"), (71, "80")):
+        found = runs(f"{jobs} / D low 30 5 {limit} 1 0 0", "2 4 1000 0")
+        assert (found["A"], found["C"]) == ("0-20 80-160", "160-170")
+        assert found["D"].split("-")[0] == starts
