@@ -14,6 +14,7 @@ from typing import Any
 from swftools.machines.parts import Partition
 from swftools.machines.slurm_parts import ROOT, Account, Association, Limits, Qos, Slurm, User
 from swftools.machines.slurm_site import (
+    DECIDE_NOTHING,
     DEFAULTS,
     OF_LONG_CYCLES,
     PRIORITY_FLAGS,
@@ -210,7 +211,7 @@ def _unknown(parameters: Mapping[str, float | str]) -> list[tuple[str, str | flo
     return [
         (name, f"{each:g}" if isinstance(each, float) and each != 1 else each)
         for name, each in parameters.items()
-        if name not in DEFAULTS
+        if name not in DEFAULTS and name not in DECIDE_NOTHING
     ]
 
 

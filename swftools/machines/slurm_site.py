@@ -324,6 +324,21 @@ and ``bf_yield_sleep`` are in microseconds, all other times in s. ``bf_max_time`
 The last four matter only where a cycle of backfill takes time (parameter ``test_time`` of policy ``slurm``).
 """
 
+DECIDE_NOTHING = frozenset(
+    {
+        *("defer", "defer_batch", "disable_hetjob_steps", "disable_job_shrink", "disable_user_top"),
+        *("enable_hetjob_steps", "enable_job_state_cache", "enable_stepmgr", "enable_user_top"),
+        *("ignore_constraint_validation", "ignore_numa", "ignore_prefer_validation", "max_array_tasks"),
+        *("max_depend_depth", "max_script_size", "max_submit_line_size", "no_backup_scheduling", "salloc_wait_nodes"),
+        *("sbatch_wait_nodes", "spec_cores_first", "step_retry_count", "step_retry_time"),
+    }
+)
+"""``SchedulerParameters`` that change no start of a batch job here: what may be submitted, how steps run, and the like.
+
+Passes are those that Slurm makes with ``defer``. Without it Slurm also tries an interactive job when it is submitted,
+and makes a pass as soon as an epilog is over.
+"""
+
 OF_LONG_CYCLES = ("bf_continue", "bf_max_time", "bf_yield_interval", "bf_yield_sleep")
 """Those of cycles that take time: none of them is below 0."""
 

@@ -437,7 +437,7 @@ def test_what_no_rule_reads_is_named() -> None:
     """Words of SchedulerParameters, jobs that would take turns, and limits that nobody looks at, each by itself."""
     plain = small().not_simulated()
     for part, changed, sentence in (
-        ({"scheduler": {"defer": 1}}, {}, "SchedulerParameters: not simulated (defer)"),
+        ({"scheduler": {"max_rpc_cnt": 150}}, {}, "SchedulerParameters: not simulated (max_rpc_cnt=150)"),
         ({"scheduler": {"bf_busy_nodes": 1}}, {}, "SchedulerParameters: not simulated (bf_busy_nodes)"),
         (
             {"preempt_type": "qos", "preempt_mode": "suspend"},
@@ -458,8 +458,7 @@ def test_what_no_rule_reads_is_named() -> None:
         content = SMALL | {"slurm": SMALL["slurm"] | part, "partitions": [{"name": "p"} | changed]}
         said = MachineDescription.from_mapping(copy.deepcopy(content)).not_simulated()
         assert set(said) - set(plain) == {sentence}
-    quiet = SMALL | {
-        "slurm": SMALL["slurm"]
-        | {"preempt_type": "partition_prio", "preempt_mode": "suspend", "scheduler": {"bf_continue": 1}}
-    }
+    as_here = {"bf_continue": 1, "defer": 1, "defer_batch": 1, "pack_serial_at_end": 1, "enable_user_top": 1}
+    suspending = {"preempt_type": "partition_prio", "preempt_mode": "suspend"}
+    quiet = SMALL | {"slurm": SMALL["slurm"] | suspending | {"scheduler": as_here}}
     assert MachineDescription.from_mapping(copy.deepcopy(quiet)).not_simulated() == plain

@@ -300,7 +300,7 @@ def test_all_that_is_not_simulated_is_named(tmp_path: Path) -> None:
         "SelectType=select/cray_aries\nSchedulerType=sched/wiki\nPreemptType=preempt/job_prio\n"
         "SelectTypeParameters=CR_Core_Memory,CR_LLN\nPriorityFlags=DEPTH_OBLIVIOUS\n"
         "PriorityWeightTRES=license/x=3\nPriorityWeightAge=1\n"
-        "SchedulerParameters=bf_interval=9,bf_yield_sleep=500000,salloc_wait_nodes\n"
+        "SchedulerParameters=bf_interval=9,bf_yield_sleep=500000,max_rpc_cnt=150,Salloc_Wait_Nodes,Ignore_NUMA\n"
         "SlurmctldDebug=info\nAuthType=auth/munge\nMinJobAge=300",
     )
     told = "\n".join(machine.not_simulated())
@@ -329,7 +329,7 @@ def test_all_that_is_not_simulated_is_named(tmp_path: Path) -> None:
         "SelectTypeParameters: not simulated (cr_lln)",
         "PriorityFlags: not simulated (depth_oblivious)",
         "weights of resources besides those simulated: not simulated (license/x)",
-        "SchedulerParameters: not simulated (salloc_wait_nodes)",
+        "SchedulerParameters: not simulated (max_rpc_cnt=150)",
         "SchedulerParameters: of no effect without test_time of policy slurm (bf_yield_sleep=500000)",
     ):
         assert name in told

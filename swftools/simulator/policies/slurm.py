@@ -21,8 +21,8 @@ Slurm 22.05 as its source and real runs show it; ``docs/slurm.md`` tells rule by
 
 Differs from Slurm
 ------------------
-What is wall time there (how long a cycle takes, when it yields) takes none here. Licences, burst buffers, federations
-and heterogeneous jobs are not simulated.
+What is wall time there takes none here, but for cycles of backfill with ``test_time``. Licences, burst buffers,
+federations and heterogeneous jobs are not simulated.
 """
 
 from __future__ import annotations

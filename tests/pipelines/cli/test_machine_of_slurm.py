@@ -149,8 +149,8 @@ def test_a_file_is_never_overwritten_by_what_is_read_from_it(tmp_path: Path) -> 
 
 def test_parameters_that_are_not_simulated_are_told_once(tmp_path: Path) -> None:
     """By their names, with their values, and not as if they counted."""
-    text = "NodeName=n[1-2] CPUs=4\nPartitionName=p Nodes=ALL\nSchedulerParameters=bf_interval=9,max_rpc_cnt=60,defer\n"
+    text = "NodeName=n[1-2] CPUs=4\nPartitionName=p Nodes=ALL\nSchedulerParameters=bf_interval=9,max_rpc_cnt=60,other\n"
     done = call(write(tmp_path, text, "slurm.conf"))
     assert done.exit_code == 0, done.output
     assert "Slurm 22.05, backfill. bf_interval=9\n" in done.stdout
-    assert "SchedulerParameters: not simulated (max_rpc_cnt=60, defer)" in done.stdout
+    assert "SchedulerParameters: not simulated (max_rpc_cnt=60, other)" in done.stdout
