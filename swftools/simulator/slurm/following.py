@@ -235,7 +235,15 @@ def start_what_is_logged(given: Given, state: Dynamic, machine: Machine, waits: 
     put_in_order(given, state, machine, many)
     for i in range(many):
         put_on_its_nodes(given, state, machine, state.together[i])
-        hold(given, state, machine, state.together[i], state.ran_in[state.together[i]], LOGGED)
+        hold(
+            given,
+            state,
+            machine,
+            state.together[i],
+            state.ran_in[state.together[i]],
+            LOGGED,
+            np.floor(machine.clock[NOW]),
+        )
         start_for_good(given, state, machine, state.together[i])
     return next_start
 
@@ -262,7 +270,7 @@ def put_in_order(given: Given, state: Dynamic, machine: Machine, many: int) -> N
             if not put_on_its_nodes(given, state, machine, job):
                 failed = i
                 break
-            hold(given, state, machine, job, state.ran_in[job], LOGGED)
+            hold(given, state, machine, job, state.ran_in[job], LOGGED, np.floor(machine.clock[NOW]))
             state.trial[state.counts[TRIALS]] = job
             state.counts[TRIALS] += 1
         undo_trials(given, state)

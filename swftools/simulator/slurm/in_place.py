@@ -13,7 +13,7 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.slurm.holding import write_down
 from swftools.simulator.slurm.queue import calculate, drop_dead, priority_of
-from swftools.simulator.slurm.starting import list_as_running, start_for_good
+from swftools.simulator.slurm.starting import hold, start_for_good
 from swftools.simulator.slurm.state import ENTRIES, LOGGED, UNKNOWN, Dynamic, Given
 
 
@@ -41,10 +41,7 @@ def put_in_place(given: Given, state: Dynamic, machine: Machine, job: int, parti
     for i in range(begin, behind):
         state.chosen[i - begin], state.got[i - begin] = given.logged_node[i], given.logged_cores[i]
     write_down(given, state, job, behind - begin, state.now)
-    state.is_on[job], state.ran_in[job], state.by[job] = 1, partition, LOGGED
-    state.began[job], state.started[job] = machine.clock[NOW], np.floor(given.logged_start[job])
-    state.limit_end[job] = state.started[job] + given.limit[job]
-    list_as_running(given, state, job, partition)
+    hold(given, state, machine, job, partition, LOGGED, np.floor(given.logged_start[job]))
     start_for_good(given, state, machine, job)
 
 

@@ -58,7 +58,7 @@ def begin_on_chosen(
     follows = given.number[FOLLOWS] > 0.0
     if follows:
         try_start(given, state, machine, job, partition, by)
-    hold(given, state, machine, job, partition, by)
+    hold(given, state, machine, job, partition, by, np.floor(machine.clock[NOW]))
     state.ran_priority[job] = priority
     if not follows:
         start_for_good(given, state, machine, job)
@@ -75,13 +75,13 @@ def start_for_good(given: Given, state: Dynamic, machine: Machine, job: int) -> 
 
 
 @kernel(allocates=False)
-def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: int, by: int) -> None:
-    """Let a job have what is written down for it, and be one of those that run."""
+def hold(given: Given, state: Dynamic, machine: Machine, job: int, partition: int, by: int, started: float) -> None:
+    """Let a job have what is written down for it, and be one of those that run since a whole second."""
     state.is_on[job], state.ran_in[job], state.by[job] = 1, partition, by
     state.began[job] = machine.clock[NOW]
-    state.started[job] = np.floor(machine.clock[NOW])
-    state.went_on[job], state.ran[job] = state.started[job], 0.0
-    state.limit_end[job] = state.started[job] + given.limit[job]
+    state.started[job] = state.went_on[job] = started
+    state.ran[job] = 0.0
+    state.limit_end[job] = started + given.limit[job]
     list_as_running(given, state, job, partition)
 
 

@@ -445,3 +445,23 @@ def test_memory_that_a_text_tells_as_the_default_is_of_each_cpu() -> None:
     text = "job cpus limit requested_memory_per_node / 1 3 10 {0} / 2 3 20 {0} / 3 1 10 {0} / 4 1 10 {0}"
     assert medians(asked(site, "", text.format(300))) == {"1": 0, "2": 0, "3": 10, "4": 10}
     assert medians(asked(site, "", text.format(310))) == {"1": 0, "2": 0, "3": 0, "4": 0}
+
+
+def test_a_job_that_runs_may_be_suspended_and_goes_on_with_what_it_has_done() -> None:
+    """Job 1 stands for job 2 until 20 s, and may run to 90 s: job 4 has ended when job 3 can have both nodes."""
+    site = table_of(
+        partitions="low cpu default / high cpu tier=2",
+        preempt_type="partition_prio",
+        preempt_mode="suspend",
+    )
+    running = "job cpus limit ran nodes partition / 1 4 100 30 cpu0 low / 2 4 20 0 cpu1 high"
+    waiting = f"job cpus limit partition eligible / 3 4 20 high . / 4 8 10 low . / 5 4 60 low {NOW + 25:.0f}"
+    assert medians(asked(site, running, waiting)) == {"3": 0, "4": 90, "5": 25}
+
+
+def test_a_job_beyond_its_limit_ends_next_in_plans() -> None:
+    """Job 1 runs on for 15 s, as those did that ended. Job 3 is planned a second later all the time, so 4 waits."""
+    past = Trace.from_columns(job_number=[1], submit_time=[0], wait_time=[0], run_time=[55], requested_time=[30])
+    running, waiting = "job cpus limit ran nodes / 1 4 30 40 cpu0", "job cpus limit / 3 8 20 / 4 4 10"
+    assert medians(asked(table_of(), running, waiting, past=past, arrivals=False)) == {"3": 15, "4": 60}
+    assert medians(asked(table_of(), running, waiting)) == {"3": 1, "4": 21}
