@@ -8,10 +8,10 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.slurm.asking import ask_main
+from swftools.simulator.slurm.node_sets import BITS
 from swftools.simulator.slurm.preempting import stop_job
 from swftools.simulator.slurm.state import (
     BF_RESOLUTION,
-    BITS,
     DEAD,
     ENTRIES,
     FOLLOWS,

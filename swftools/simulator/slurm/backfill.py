@@ -25,6 +25,7 @@ from swftools.simulator.slurm.limits import (
     why_not_before,
 )
 from swftools.simulator.slurm.merging import merge_queue, put_back
+from swftools.simulator.slurm.node_sets import copy_set, count_nodes, put_node
 from swftools.simulator.slurm.plan import are_too_few, find_available, has_no_room, look_anew, overlaps, reserve
 from swftools.simulator.slurm.preemptable import NOBODY_PREEMPTS
 from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
@@ -64,9 +65,6 @@ from swftools.simulator.slurm.state import (
     YIELD_INTERVAL,
     Dynamic,
     Given,
-    copy_set,
-    count_nodes,
-    put_node,
     rounded_down,
 )
 from swftools.simulator.slurm.totals import put_totals

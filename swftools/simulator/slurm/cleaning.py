@@ -11,17 +11,8 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.slurm.asking import ask_main
-from swftools.simulator.slurm.state import (
-    BITS,
-    CLEANS,
-    CLEANS_UNTIL,
-    COMPLETING,
-    WORDS,
-    Dynamic,
-    Given,
-    has_node,
-    put_node,
-)
+from swftools.simulator.slurm.node_sets import BITS, has_node, put_node
+from swftools.simulator.slurm.state import CLEANS, CLEANS_UNTIL, COMPLETING, WORDS, Dynamic, Given
 
 
 @kernel(allocates=False)

@@ -17,10 +17,10 @@ import numpy as np
 from swftools.kernel import kernel
 from swftools.simulator.slurm.holding import memory_on
 from swftools.simulator.slurm.lightness import mark_light, put_if_free
+from swftools.simulator.slurm.node_sets import BITS, copy_set
 from swftools.simulator.slurm.preemptable import NOBODY_PREEMPTS
 from swftools.simulator.slurm.rooms import goes_before
 from swftools.simulator.slurm.state import (
-    BITS,
     CHANGES,
     FIRST_FROM,
     IS_CUT,
@@ -35,7 +35,6 @@ from swftools.simulator.slurm.state import (
     WORDS,
     Dynamic,
     Given,
-    copy_set,
 )
 from swftools.simulator.slurm.usable import wanted_of
 

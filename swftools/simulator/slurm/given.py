@@ -23,9 +23,10 @@ from swftools.simulator.slurm.holders import (
     weights_of,
 )
 from swftools.simulator.slurm.lightness import keeps_light
+from swftools.simulator.slurm.node_sets import BITS
 from swftools.simulator.slurm.numbers import numbers_of
 from swftools.simulator.slurm.setting import SampledPriorities, Setting
-from swftools.simulator.slurm.state import BACKFILL, BITS, KEEPS_LIGHT, UNKNOWN, Given
+from swftools.simulator.slurm.state import BACKFILL, KEEPS_LIGHT, UNKNOWN, Given
 
 _OF_SHAPE = (
     *("cpus", "cpus_per_task", "min_nodes", "max_nodes", "tasks_per_node", "memory_per_cpu", "memory_per_node"),

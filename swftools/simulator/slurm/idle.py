@@ -9,10 +9,11 @@ from swftools.kernel import FloatArray, IntArray
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm import state as places
 from swftools.simulator.slurm.found import SPANS
+from swftools.simulator.slurm.node_sets import BITS
 from swftools.simulator.slurm.numbers import clock_of
 from swftools.simulator.slurm.rooms import BLOCK
 from swftools.simulator.slurm.setting import Setting
-from swftools.simulator.slurm.state import BILLING, BITS, CHANGES, RESOURCES, UNKNOWN, WORDS, Amounts, Dynamic, Given
+from swftools.simulator.slurm.state import BILLING, CHANGES, RESOURCES, UNKNOWN, WORDS, Amounts, Dynamic, Given
 
 FOUND = 8192
 """How much is kept of what was found for jobs of one shape on a set of nodes."""

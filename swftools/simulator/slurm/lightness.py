@@ -14,8 +14,8 @@ import numpy as np
 from swftools.kernel import IntArray, kernel
 from swftools.machines.node_table import NodeTable
 from swftools.simulator.slurm.asked import SlurmJobs
+from swftools.simulator.slurm.node_sets import BITS
 from swftools.simulator.slurm.state import (
-    BITS,
     KEEPS_LIGHT,
     LEFT_OUT,
     LIGHT,

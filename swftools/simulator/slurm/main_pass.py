@@ -22,6 +22,7 @@ from swftools.simulator.slurm.limits import (
     why_not_before,
 )
 from swftools.simulator.slurm.merging import merge_queue, put_back
+from swftools.simulator.slurm.node_sets import count_nodes
 from swftools.simulator.slurm.preempting import choose_by_preempting, stop_victims
 from swftools.simulator.slurm.starting import begin_on_chosen, set_reason
 from swftools.simulator.slurm.state import (
@@ -41,7 +42,6 @@ from swftools.simulator.slurm.state import (
     WORDS,
     Dynamic,
     Given,
-    count_nodes,
 )
 from swftools.simulator.slurm.totals import put_asked, put_totals
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from swftools.kernel import kernel
 from swftools.simulator.slurm.absence import keep_off_reserved
+from swftools.simulator.slurm.node_sets import bits_of, copy_set
 from swftools.simulator.slurm.rooms import note_roomy
 from swftools.simulator.slurm.state import (
     BEHIND_WORD,
@@ -21,8 +22,6 @@ from swftools.simulator.slurm.state import (
     WORDS,
     Dynamic,
     Given,
-    bits_of,
-    copy_set,
 )
 
 FIRST_WITH_SUBSETS = 17.12

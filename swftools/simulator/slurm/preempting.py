@@ -14,6 +14,7 @@ from swftools.simulator.slurm.cleaning import note_cleaning
 from swftools.simulator.slurm.fair_share import use
 from swftools.simulator.slurm.holding import give_back
 from swftools.simulator.slurm.limits import BEGIN_TIME
+from swftools.simulator.slurm.node_sets import has_node
 from swftools.simulator.slurm.preemptable import (
     BY_QOS,
     NOBODY_PREEMPTS,
@@ -43,7 +44,6 @@ from swftools.simulator.slurm.state import (
     Dynamic,
     Given,
     copy_amounts,
-    has_node,
 )
 from swftools.simulator.slurm.suspending import choose_by_suspending, count_chosen, make_room
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from swftools.kernel import kernel
 from swftools.simulator.slurm.holding import memory_on
+from swftools.simulator.slurm.node_sets import BITS, copy_set, has_node, put_node
 from swftools.simulator.slurm.state import (
     BEHIND_NODES,
     BEHIND_WORD,
-    BITS,
     CHANGES,
     FIRST_NODE,
     LOW_WORD,
@@ -26,9 +26,6 @@ from swftools.simulator.slurm.state import (
     WORDS,
     Dynamic,
     Given,
-    copy_set,
-    has_node,
-    put_node,
 )
 from swftools.simulator.slurm.usable import Wanted, cores_for, free_before, wanted_of
 

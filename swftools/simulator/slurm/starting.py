@@ -14,6 +14,7 @@ from swftools.simulator.slurm.cleaning import note_cleaning
 from swftools.simulator.slurm.fair_share import use
 from swftools.simulator.slurm.holding import add_up, give_back, take, write_down
 from swftools.simulator.slurm.limits import count_job
+from swftools.simulator.slurm.node_sets import put_node
 from swftools.simulator.slurm.rooms import join_nodes, leave_nodes
 from swftools.simulator.slurm.state import (
     CHANGED,
@@ -29,7 +30,6 @@ from swftools.simulator.slurm.state import (
     WORDS,
     Dynamic,
     Given,
-    put_node,
 )
 from swftools.simulator.slurm.trying import try_start
 

@@ -7,7 +7,8 @@ from swftools.kernel import kernel
 from swftools.simulator.machine.state import NOW, Machine
 from swftools.simulator.slurm.choosing import choose_nodes, place_tasks
 from swftools.simulator.slurm.holding import write_down
-from swftools.simulator.slurm.state import ORDER, TRIALS, WORDS, Dynamic, Given, put_node
+from swftools.simulator.slurm.node_sets import put_node
+from swftools.simulator.slurm.state import ORDER, TRIALS, WORDS, Dynamic, Given
 
 ON_ITS_NODES = 2
 """What a trial is worth that has a job on the nodes of the log; 1 if only the scheduler is that of the log."""

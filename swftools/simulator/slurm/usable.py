@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from swftools.kernel import IntArray, kernel
 from swftools.simulator.slurm.holding import memory_on
+from swftools.simulator.slurm.node_sets import BITS, has_node
 from swftools.simulator.slurm.state import (
     BEHIND_NODES,
-    BITS,
     FIRST_NODE,
     LEFT_OUT,
     NO_EXCLUSIVE,
@@ -22,7 +22,6 @@ from swftools.simulator.slurm.state import (
     Amounts,
     Dynamic,
     Given,
-    has_node,
 )
 
 KEEPS_MEMORY = 2

@@ -9,6 +9,7 @@ from swftools.kernel import kernel
 from swftools.simulator.slurm.choosing import are_many, choose_of_usable
 from swftools.simulator.slurm.found import AT_ONCE, is_kept, light_again, note_found, recall, slot_if_kept
 from swftools.simulator.slurm.lightness import asks_gpus, note_light, stays_light
+from swftools.simulator.slurm.node_sets import has_node, put_node
 from swftools.simulator.slurm.preemptable import SUSPEND, mode_of
 from swftools.simulator.slurm.preempting import find_victims
 from swftools.simulator.slurm.rooms import look_at_roomy, time_of_room
@@ -31,8 +32,6 @@ from swftools.simulator.slurm.state import (
     Amounts,
     Dynamic,
     Given,
-    has_node,
-    put_node,
     rounded_down,
 )
 from swftools.simulator.slurm.totals import put_totals

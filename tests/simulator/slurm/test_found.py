@@ -16,12 +16,12 @@ import swftools
 from swftools.machines.node_table import NodeTable
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm.memory import slurm_memory
+from swftools.simulator.slurm.node_sets import BITS, count_nodes, put_node
 from swftools.simulator.slurm.rooms import list_rooms
 from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.starting import list_as_running, note_change
 from swftools.simulator.slurm.state import (
     BEHIND_NODES,
-    BITS,
     CHANGES,
     FIRST_FROM,
     FIRST_NODE,
@@ -35,8 +35,6 @@ from swftools.simulator.slurm.state import (
     USABLE_NODES,
     WORDS,
     Amounts,
-    count_nodes,
-    put_node,
 )
 from swftools.simulator.slurm.usable import look_at_nodes, wanted_of
 from tests.interpreted import all_interpreted

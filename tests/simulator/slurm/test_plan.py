@@ -15,9 +15,10 @@ from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm import plan
 from swftools.simulator.slurm.backfill import begin_cycle
 from swftools.simulator.slurm.memory import slurm_memory
+from swftools.simulator.slurm.node_sets import has_node, put_node
 from swftools.simulator.slurm.rooms import list_rooms
 from swftools.simulator.slurm.setting import Setting
-from swftools.simulator.slurm.state import IS_TOO_LITTLE, RECORD, UNKNOWN, SlurmMemory, has_node, put_node
+from swftools.simulator.slurm.state import IS_TOO_LITTLE, RECORD, UNKNOWN, SlurmMemory
 from tests.interpreted import all_interpreted
 from tests.machines.tables import machine
 from tests.naive.slurm_backfill import Record, look_along, overlaps, reserve

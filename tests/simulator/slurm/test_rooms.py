@@ -13,20 +13,18 @@ import pytest
 from swftools.machines.slurm_site import SlurmSite
 from swftools.simulator.slurm import idle, rooms
 from swftools.simulator.slurm.memory import slurm_memory
+from swftools.simulator.slurm.node_sets import BITS, has_node, put_node
 from swftools.simulator.slurm.plan import look_anew
 from swftools.simulator.slurm.setting import Setting
 from swftools.simulator.slurm.starting import let_go, list_as_running
 from swftools.simulator.slurm.state import (
     BEHIND_NODES,
-    BITS,
     CHANGES,
     FIRST_NODE,
     UNKNOWN,
     USABLE_CORES,
     USABLE_NODES,
     SlurmMemory,
-    has_node,
-    put_node,
 )
 from swftools.simulator.slurm.usable import let_leave_nodes, usable_cores, wanted_of
 from tests.interpreted import all_interpreted
