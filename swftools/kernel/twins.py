@@ -16,6 +16,7 @@ from typing import Any
 
 from swftools.kernel.decorator import Kernel
 
+_LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
 _CODES = 4096
 """Functions of which it is kept which names they look up; there are a tenth as many kernels."""
 
@@ -45,8 +46,7 @@ class Twins:
             known: Callable[..., Any] = self._made[id(function)]
             return known
         self._kept.append(function)
-        if not any(id(value) in self._exchanged for value in _reached(function)):
-            self._made[id(function)] = function
+        if not self._is_touched(function):
             return function
         scope = dict(function.__globals__)
         cells = tuple(CellType() for _ in function.__closure__ or ()) if function.__closure__ else None
@@ -61,6 +61,28 @@ class Twins:
         for new, old in zip(cells or (), function.__closure__ or (), strict=True):
             new.cell_contents = self.standing_for(old.cell_contents, function.__code__)
         return made
+
+    def _is_touched(self, function: Callable[..., Any]) -> bool:
+        """Whether a function reaches what is exchanged; if it does not, what it reaches has no twins either."""
+        rest, seen = [function], {id(function)}
+        passed = []
+        while rest:
+            source = rest.pop()
+            passed.append(source)
+            for value in _named_by(source):
+                if id(value) in self._exchanged:
+                    return True
+                if not isinstance(value, Kernel) or id(value.py_func) in seen:
+                    continue
+                known = self._made.get(id(value.py_func))
+                if known is not None and known is not value.py_func:
+                    return True
+                seen.add(id(value.py_func))
+                if known is None:
+                    rest.append(value.py_func)
+        self._kept += passed
+        self._made.update({id(source): source for source in passed})
+        return False
 
     def standing_for(self, value: Any, code: CodeType | None = None) -> Any:
         """Return what a name means in twins that means a value elsewhere; ``code`` looks it up."""
@@ -138,7 +160,12 @@ def _globals_of(code: CodeType) -> tuple[str, ...]:
 
     Taking code apart is what takes long where twins are made, and kernels are reached on many ways.
     """
-    names = {str(each.argval) for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    names, high = set[str](), 0
+    for operation, argument in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        index = high | argument
+        high = index << 8 if operation == dis.EXTENDED_ARG else 0
+        if operation == _LOAD_GLOBAL:
+            names.add(code.co_names[index >> 1])  # the lowest bit is of calls
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names.update(_globals_of(constant))

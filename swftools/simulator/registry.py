@@ -64,6 +64,9 @@ class Policy:
     variants : callable, optional
         Takes the parameters, as the policy sees them; returns one of a few functions, which decides the same with these
         as ``decide``, and compiles faster because it has less code.
+    of_memory : callable, optional
+        Takes its memory at the beginning of a run; returns a function that decides the same in this run, and compiles
+        faster because it has less code. It is used where the policy is compiled.
     rests : bool
         The policy does nothing and remembers nothing while no waiting job fits into the free processors. So it is not
         called then, which saves time.
@@ -123,6 +126,7 @@ class Policy:
     parameters: type[Parameters] = Parameters
     memory: Callable[..., Memory] | None = None
     variants: Variants | None = None
+    of_memory: Variants | None = None
     rests: bool = False
     needs: tuple[str, ...] = ()
     needs_where: NeedsWhere = field(default_factory=dict)
@@ -191,11 +195,17 @@ class Policy:
         ParameterError
             The arguments of the variant are others than those of a policy.
         """
-        decide = self.decide if self.variants is None else self.variants(chosen.values())
+        return self if self.variants is None else self._deciding_by(self.variants(chosen.values()))
+
+    def begun_with(self, memory: Memory) -> Policy:
+        """Return the policy that is compiled for a run that begins with a memory; errors are those of ``made_for``."""
+        return self if self.of_memory is None else self._deciding_by(self.of_memory(memory))
+
+    def _deciding_by(self, decide: Callable[..., None]) -> Policy:
         if decide is self.decide:
             return self
         if decide not in self._made:
-            self._made[decide] = replace(self, decide=decide, variants=None)
+            self._made[decide] = replace(self, decide=decide, variants=None, of_memory=None)
             self._made[decide].own  # noqa: B018 (refuses wrong arguments)
         return self._made[decide]
 
@@ -299,6 +309,7 @@ def policy(  # noqa: PLR0913 (facts by name)
     parameters: type[Parameters] | None = None,
     memory: Callable[..., Memory] | None = None,
     variants: Variants | None = None,
+    of_memory: Variants | None = None,
     usual: Callable[..., None] | None = None,
     rests: bool = False,
     needs: tuple[str, ...] = (),

@@ -137,7 +137,7 @@ def begin(
     driver = Driver(
         policy=rule,
         predictor=told,
-        called=called_for(rule, chosen, told, compiled=compiled, kind=kind),
+        called=called_for(rule.begun_with(memory) if compiled else rule, chosen, told, compiled=compiled, kind=kind),
         arena=arena,
         options=EngineOptions(order, int(rule.rests), told.observes, int(learning is not None)),
         observer=pack(told.given.values(), observed, generator(run.seed, f"predict/{told.name}")),

@@ -123,6 +123,7 @@ FACTS: dict[str, Any] = {
     "parameters": DiaryParameters,
     "memory": diary_memory,
     "variants": lambda values: diary,
+    "of_memory": lambda memory: diary,
     "rests": True,
     "needs": ("user_id",),
     "needs_where": {("by_queue", True): ("queue_id",)},

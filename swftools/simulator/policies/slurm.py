@@ -27,6 +27,7 @@ federations and heterogeneous jobs are not simulated.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,11 +112,19 @@ def remembered(
     return slurm_memory(setting, parameters.to_mapping(), jobs)
 
 
+def for_site(memory: SlurmMemory) -> Callable[..., None]:
+    """Return the policy without what a site does not use."""
+    from swftools.simulator.slurm.forms import without_unused  # noqa: PLC0415 (where the policy is compiled only)
+
+    return without_unused(slurm, memory)
+
+
 @policy(
     "slurm",
     when="To see what your Slurm would do, decision by decision, and what a change of its configuration brings.",
     parameters=SlurmParameters,
     memory=remembered,
+    of_memory=for_site,
     notes=wait_reasons,
     shown=columns_of_runs,
     gone=who_is_gone,
