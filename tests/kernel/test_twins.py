@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import pytest
 
 from swftools.kernel import Kernel, kernel
 from swftools.kernel.sources import fingerprint
-from swftools.kernel.twins import Twins, reached_from
+from swftools.kernel.twins import Twins, _globals_of, reached_from
 from tests.folders import ROOT
 from tests.forked import NUMBA
 
@@ -251,3 +252,17 @@ def test_both_are_kept_on_disk(tmp_path: Path) -> None:
     assert run("twin") == ["217", "outer.there between.there other_rule"]
     assert run("first", "twin", "first") == ["19", "217", "19", ""]
     assert run("twin", "first") == ["217", "19", ""]
+
+
+def test_names_that_are_looked_up_are_those_that_dis_tells() -> None:
+    """Of kernels, of functions within functions, and of more names than a byte counts."""
+    names: dict[str, Any] = {}
+    many = ", ".join(f"n{number}" for number in range(33_000))
+    exec(f"def long(own):\n    return own.first, (lambda: inner)(), {many}\n", names)
+    for function in (names["long"], decide, outer.py_func, Twins.standing_for, Twins.of):
+        codes, found = [function.__code__], set()
+        while codes:
+            code = codes.pop()
+            found |= {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+            codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+        assert _globals_of(function.__code__) == tuple(sorted(found))
