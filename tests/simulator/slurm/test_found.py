@@ -26,10 +26,10 @@ from swftools.simulator.slurm.state import (
     FIRST_FROM,
     FIRST_NODE,
     IS_CUT,
+    LIGHT,
     NOT_BEFORE,
     RUNNERS,
     SECOND_UNTIL,
-    STARTS_AND_ENDS,
     UNKNOWN,
     USABLE_CORES,
     USABLE_NODES,
@@ -200,16 +200,46 @@ def test_too_many_changes_to_know() -> None:
         will_run.note_no_span(state)
         found.note_found(given, state, 0, 0, 0, 80.0)
         state.held_node[given.first_held[1]], state.held_count[1], state.limit_end[1] = 1, 1, 200.0
-        for _ in range(CHANGES):
+        for _ in range(2):  # what has been looked at is not counted again
+            for _ in range(CHANGES):
+                note_change(given, state, 1, False)
+            assert found.is_kept(given, state, 0, 0, 0)
+        for _ in range(CHANGES + 1):
             note_change(given, state, 1, False)
-        assert found.is_kept(given, state, 0, 0, 0)
-        state.found_after[0] = state.counts[STARTS_AND_ENDS] - CHANGES - 1
         assert not found.is_kept(given, state, 0, 0, 0)
 
 
-@pytest.mark.parametrize("other", ["shape", "partition", "nodes"])
+def test_what_is_recalled() -> None:
+    """The nodes, and what the job would hold in all and on one node."""
+    with all_interpreted():
+        memory = slurm_memory(None, {}, 1)
+        given, state = memory.given, memory.state
+        state.picked[0], state.resources[:], state.on_node[:] = 0b101, np.arange(5) + 1, np.arange(5) + 11
+        found.note_found(given, state, 1, 0, 0, 80.0)
+        state.picked[0], state.resources[:], state.on_node[:] = 0, 0, 0
+        found.recall(state, 1)
+        assert (state.picked[0], state.resources.tolist()) == (0b101, [1, 2, 3, 4, 5])
+        assert state.on_node.tolist() == [11, 12, 13, 14, 15]
+
+
+@pytest.mark.parametrize("ends", [(40.0,), (5.0, 40.0)])
+def test_that_it_never_can_is_kept(monkeypatch: pytest.MonkeyPatch, ends: tuple[float, ...]) -> None:
+    """Too few nodes whatever ends: it is not looked for again."""
+    kept: list[float] = []
+    note = found.note_found.py_func
+    monkeypatch.setattr(
+        will_run,
+        "note_found",
+        lambda given, state, *more: (note(given, state, *more), kept.append(state.found_begin[more[0]])),
+    )
+    with all_interpreted():
+        assert looked_for(ends, len(ends) + 1)[0] == np.inf
+    assert kept == [np.inf]
+
+
+@pytest.mark.parametrize("other", ["shape", "partition", "nodes", "light"])
 def test_another_question(other: str) -> None:
-    """Of other nodes, in another partition, or by a job that asks something else, nothing is known."""
+    """Of other nodes, or lighter ones, in another partition, or by a job that asks something else, nothing is known."""
     with all_interpreted():
         memory = slurm_memory(None, {}, 2)
         given, state = memory.given, memory.state
@@ -221,6 +251,7 @@ def test_another_question(other: str) -> None:
             given.shape[1] += 1
         if other == "nodes":
             state.available[0] = 0b10
+        state.counts[LIGHT] += int(other == "light")
         assert not found.is_kept(given, state, 0, 1, int(other == "partition"))
 
 
@@ -233,6 +264,9 @@ def test_nothing_is_kept_while_a_job_is_beyond_its_limit() -> None:
 
         assert found.slot_if_kept(given, state, 0, 0, 99.0) != UNKNOWN
         assert found.slot_if_kept(given, state, 0, 0, 100.0) == UNKNOWN
+        assert will_run.may_leap(given, state, 99.0)
+        assert not will_run.may_leap(given, state, 100.0)
+        assert [will_run.planned_end(state, 0, now) for now in (99.0, 100.0, 150.0)] == [100.0, 101.0, 151.0]
 
 
 def test_who_can_start_at_once_is_placed_anew() -> None:
@@ -264,6 +298,8 @@ NO_SPAN, ALL = ((np.inf, -np.inf), (np.inf, -np.inf)), ((-np.inf, np.inf), (np.i
         ((40.0, 500.0), 2, 500.0, ((40.0, 300.0), (500.0, 540.0))),
         ((40.0, -70.0, 500.0, 510.0, 530.0), 2, 500.0, ((40.0, 300.0), (500.0, 540.0))),
         ((40.0, 70.0, 500.0, 510.0, 530.0), 3, 530.0, ((70.0, 300.0), (530.0, 540.0))),
+        ((40.0, 90.0), 1, 90.0, ((-np.inf, -np.inf), (90.0, 90.0))),  # just when the window ends
+        ((40.0, 120.0, 150.0), 2, 120.0, ((40.0, 90.0), (120.0, 120.0))),
     ],
 )
 def test_which_ends_may_matter(ends: tuple[float, ...], nodes: int, found_at: float, spans: tuple[Any, ...]) -> None:
@@ -272,14 +308,30 @@ def test_which_ends_may_matter(ends: tuple[float, ...], nodes: int, found_at: fl
         assert looked_for(ends, nodes)[:2] == (found_at, spans)
 
 
+def test_windows_of_old_versions() -> None:
+    """Each is counted from the first job that ends in it: the second of 60 s from 50 s on, not from 10 s on."""
+    with all_interpreted():
+        assert looked_for((10.0, 50.0, 75.0), 2, (21, 8))[0] == 75.0
+        assert looked_for((10.0, 50.0, 111.0), 2, (21, 8))[0] == 50.0
+
+
+def test_nodes_enough_that_do_not_suffice() -> None:
+    """9 CPUs never have room on two nodes of 4, whatever there is of others; it is only sure before three are free."""
+    with all_interpreted():
+        for has_list in (False, True):
+            begin, _, not_before = looked_for((40.0, 50.0, 70.0), line="-N1-2 -n9", has_list=has_list)
+            assert (begin, not_before) == (np.inf, 70.0)
+
+
 def looked_for(
     ends: tuple[float, ...],
-    nodes: int,
+    nodes: int = 1,
     version: tuple[int, int] = (22, 5),
     latest: float = np.inf,
     *,
     has_list: bool = True,
     earliest: float = 0.0,
+    line: str = "",
 ) -> tuple[float, tuple[tuple[float, float], ...], float]:
     """Return when a job could start on so many nodes, which ends may matter, and before when it cannot start.
 
@@ -287,7 +339,10 @@ def looked_for(
     """
     table = replace(site(), slurm=replace(site().slurm or SlurmSite(), version=version))
     setting = Setting(
-        *(table, asked(*[{"line": f"sbatch -p cpu -N{nodes} --exclusive"}] * (len(ends) + 1), table=table)),
+        *(
+            table,
+            asked(*[{"line": f"sbatch -p cpu {line or f'-N{nodes} --exclusive'}"}] * (len(ends) + 1), table=table),
+        ),
         *(np.arange(len(ends) + 1), np.zeros(len(ends) + 1), np.ones(len(ends) + 1)),
     )
     memory = slurm_memory(setting, {}, len(ends) + 1)
@@ -368,6 +423,7 @@ def test_later_than_the_latest(version: tuple[int, int]) -> None:
             then, _, not_before = looked_for(ends, nodes, version, float(latest), has_list=False)
             assert then == begin or min(then, begin) > latest
             assert not_before <= begin
+            assert then in (begin, not_before)  # it is not looked for again until then
             cut += then != begin
     assert cut > 3
 
