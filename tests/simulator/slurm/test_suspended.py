@@ -39,7 +39,7 @@ def runs(
     """
     rows = [line.split() for line in jobs.split("/")]
     count, cores, memory, gpus = (int(each) for each in nodes.split())
-    kind: dict[str, Any] = {"kind": "a", "count": count, "cores": cores, "memory": memory}
+    kind: dict[str, Any] = {"kind": "a", "names": f"a[0-{count - 1}]", "cores": cores, "memory": memory}
     machine = MachineDescription.from_mapping(
         {
             "nodes": [kind | ({"gpus": {"g": gpus}} if gpus else {})],
@@ -197,3 +197,14 @@ def test_limit_of_who_stands() -> None:
         found = runs(f"{jobs} / D low 30 5 {limit} 1 0 0", "2 4 1000 0")
         assert (found["A"], found["C"]) == ("0-20 80-160", "160-170")
         assert found["D"].split("-")[0] == starts
+
+
+def test_what_a_job_did_before_it_was_queued_again_does_not_count() -> None:
+    """L stands twice, and starts anew between: it may run to 261 s, so K has ended when W has both nodes."""
+    outage = {"nodes": "a1", "begin": 30, "end": 35, "kind": "down"}
+    jobs = """
+        O high 0 181 181 4 0 0 / L low 0 100 100 4 0 0 / H high 10 10 10 4 0 0 / I high 170 10 10 4 0 0
+        / W low 182 10 10 8 0 0 / K low 183 75 75 4 0 0
+    """
+    found = runs(jobs, "2 4 1000 0", outages=[outage])
+    assert (found["L"], found["W"], found["K"]) == ("0-10 20-30 151-170 180-261", "261-271", "183-258")
