@@ -107,7 +107,7 @@ def test_a_schedule_as_if_nothing_were_kept(monkeypatch: pytest.MonkeyPatch, see
     monkeypatch.setattr(backfill, "list_rooms", lambda *_: UNKNOWN)
     many = len(used)
     assert outcome(trace) == kept
-    assert len(used) > many + jobs  # where it is not known when nodes have room more is asked
+    assert len(used) >= 2 * many  # where it is not known when nodes have room no less is asked
     monkeypatch.setattr(will_run, "slot_if_kept", lambda *_: UNKNOWN)
     assert outcome(trace) == kept
 
