@@ -16,8 +16,7 @@ from swftools.simulator.slurm.fits import Room, Sizes
 from tests.examples import by_day
 from tests.machines.tables import machine
 
-
-NOBODY_FITS = (6, 31, 34)
+NOBODY_FITS = (6, 12, 16, 31, 34)
 """Seeds of partitions that allow fewer nodes than they, or the jobs, need."""
 
 
