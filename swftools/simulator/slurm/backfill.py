@@ -246,10 +246,8 @@ def look_at(
             became = try_now(given, state, machine, job, partition, priority, now)
             if became in (STARTED, NOWHERE):
                 return became, tested
-            keeps = became == KEEPS
-            if keeps:
-                later = 0.0  # who leaves has time for it; the nodes are kept
-            else:
+            keeps = became == KEEPS  # who leaves has time for it
+            if not keeps:
                 begin = later if later > 0.0 else now + AFTER_A_LIMIT
         if only_now and begin > now:
             break
@@ -328,13 +326,11 @@ def may_plan(given: Given, state: Dynamic, machine: Machine, job: int, partition
 def choose_now(given: Given, state: Dynamic, job: int, partition: int, now: float) -> int:
     """Choose the nodes again on which a job is to start now, as running ones go if it must be; return how many."""
     words, count = state.counts[WORDS], count_nodes(state.picked, 0, state.counts[WORDS])
-    goes, keeps_light = state.counts[VICTIMS] > 0, given.number[KEEPS_LIGHT] > 0.0
-    if goes or keeps_light or state.counts[CLEANS] != 0:
+    if state.counts[VICTIMS] > 0 or given.number[KEEPS_LIGHT] > 0.0 or state.counts[CLEANS] != 0:
         keep_off_cleaning(state)
         forget_light_of(given, state, state.available)
-        state.counts[VICTIMS] = count = 0
-        if keeps_light or not goes:
-            count = choose_nodes(given, state, job, partition, state.available, state.now)
+        state.counts[VICTIMS] = 0
+        count = choose_nodes(given, state, job, partition, state.available, state.now)
         goes = count == 0
         if goes:
             count = choose_by_preempting(given, state, job, partition, state.available, now)
