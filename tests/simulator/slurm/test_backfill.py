@@ -45,13 +45,13 @@ def test_room_just_when_a_reservation_is_over(monkeypatch: pytest.MonkeyPatch, e
     That Q ends says that J is looked for anew.
     """
     jobs = f"""
-        job submit run limit cpus partition
-        P 0 40 40 3 a
-        R 0 80 80 1 k
-        Q 0 {ends} 75 1 k
-        A 0 40 40 3 a
-        J 0 100 100 3 p
-        K 5 120 120 1 k
+        job submit run limit cpus partition nodes
+        P 0 40 40 3 a .
+        R 0 80 80 1 k .
+        Q 0 {ends} 75 1 k .
+        A 0 40 40 3 a .
+        J 0 100 100 3 p 1
+        K 5 120 120 1 k .
     """
     told = starts(monkeypatch, ("cores / 3 / 3", "p:0-1 a:0 k:1"), jobs)
     assert told == "P0 R0 Q0 A40 J80 K40"
