@@ -97,13 +97,13 @@ def draw_run_times(
     Returns
     -------
     numpy.ndarray of float64, shape (draws, jobs)
-        s; no less than ``LEAST_LEFT`` after what has been run. Who reaches its limit runs on beyond it as one of those
-        that have ended did, as a batch system looks at limits only now and then. Without any ended job as requested.
+        s; no more than requested, nor less than ``LEAST_LEFT`` after what has been run. Without any ended job as
+        requested.
     """
     many = len(present.ran)
-    least = present.ran + LEAST_LEFT
+    limit = np.maximum(present.requested_time, present.ran + LEAST_LEFT)
     if not len(ended.ran):
-        return np.tile(np.maximum(present.requested_time, least), (draws, 1))
+        return np.tile(limit, (draws, 1))
     predicted = _predicted(ended, present, predictor, compiled=compiled)
     before, now = predicted[: len(ended.ran)], predicted[len(ended.ran) :]
     errors, censored = ended.ran / before, present.ran / now
@@ -118,24 +118,7 @@ def draw_run_times(
         # The first ratio of which no more than that share is left; behind the last one: the limit.
         place = np.searchsorted(-left, -goal, side="left")
         found[:, rows] = (np.append(ratio, np.inf)[place] * now[rows, None]).T
-    at_limit = present.requested_time + _drawn_beyond(ended, present, draws, seed)
-    return np.maximum(np.where(found < present.requested_time, found, at_limit), least)
-
-
-def _drawn_beyond(ended: Jobs, present: Jobs, draws: int, seed: int) -> FloatArray:
-    """Return how long jobs run beyond their limits, as one of those that ended there did, a row a draw, s.
-
-    Of a job that is beyond its limit only those count that were so for longer; where there are none it is 0.
-    """
-    many = len(present.ran)
-    over = ended.ran - ended.requested_time
-    over = np.append(np.sort(over[over >= 0.0]), 0.0)
-    behind = len(over) - 1
-    first = np.searchsorted(over[:behind], present.ran - present.requested_time, side="right")
-    chance = uniforms(seed, "what-if/beyond-limits", np.arange(many), np.zeros(many, np.int64), draws)
-    place = first[:, None] + np.floor(chance * (behind - first)[:, None]).astype(np.int64)
-    found: FloatArray = over[place].T
-    return found
+    return np.clip(found, present.ran + LEAST_LEFT, limit)
 
 
 def _by_user(ended: list[str], present: list[str]) -> dict[str | None, IntArray]:

@@ -97,17 +97,6 @@ def test_what_was_not_seen_yet() -> None:
     assert abs((longer == 100.0).mean() - 1 / 3) < 0.03
 
 
-def test_who_reaches_its_limit_ends_behind_it_as_those_that_ended_there_did() -> None:
-    """10, 16 and 30 s behind their limits; at 16 s beyond only 30 s are left, and at 30 s none: a second."""
-    past = jobs([100.0, 146.0, 230.0, 20.0, 210.0], [200.0, 130.0, 200.0, 10.0, 200.0])
-    found = draw_run_times(past, jobs([0.0, 56.0, 66.0, 70.0, 500.0], 40.0), 2000)
-    assert [set(found[:, job]) for job in range(5)] == [{20.0, 50.0, 56.0, 70.0}, {70.0}, {70.0}, {71.0}, {501.0}]
-    beyond = found[:, 0][found[:, 0] > 40.0]
-    assert [round(float((beyond == at).mean()), 1) for at in (50.0, 56.0, 70.0)] == [0.5, 0.2, 0.2]
-    never = draw_run_times(jobs([20.0] * 4), jobs([0.0, 120.0]), 100)
-    assert [set(never[:, job]) for job in range(2)] == [{20.0, 100.0}, {121.0}]
-
-
 def test_without_a_past_all_run_as_long_as_they_may() -> None:
     """In each draw."""
     nothing = Jobs([], np.zeros(0), np.zeros(0), np.zeros(0))
