@@ -53,11 +53,14 @@ class Driven:
     ----------
     sacct : Path
         ``sacct -P``, each life of each job, times in UTC.
+    site : Path
+        Nodes, partitions and configuration, as docs/slurm.md has them printed.
     tasks : int
         Jobs, with each task of an array.
     """
 
     sacct: Path
+    site: Path
     tasks: int
 
 
@@ -88,9 +91,10 @@ def drive(slurm: Slurm, folder: Path, seed: int = 1) -> Driven:
     slurm.run(f"scancel {after}")
     ended = {"COMPLETED", "CANCELLED"}
     slurm.wait_for(lambda: set(slurm.states().values()) <= ended, "all jobs have ended", 120.0)
-    path = folder / "sacct.txt"
+    path, site = folder / "sacct.txt", folder / "site.txt"
+    site.write_text(slurm.run("scontrol show node; scontrol show partition; scontrol show config"), encoding="utf-8")
     slurm.wait_for(lambda: _kept(slurm, path) == tasks + 1, "sacct has all ends", 30.0)
-    return Driven(path, tasks + 1)
+    return Driven(path, site, tasks + 1)
 
 
 def _kept(slurm: Slurm, path: Path) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sixty jobs run in a real Slurm, and its accounts are read: each job with its times, its nodes and who started it."""
+"""Sixty jobs run in a real Slurm: its accounts are read, and its decisions are held against policy ``slurm``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import re
 import pandas as pd
 import pytest
 
-from swftools import read_log
+from swftools import read_log, read_machine
 from swftools.machines.hostlist import expand_hosts
+from swftools.referee import referee
 from tests.real_slurm.cluster import CORES, running_slurm, what_is_missing
 from tests.real_slurm.driven import CONFIGURATION, JOBS, KINDS, NODES, Driven, drive
 
@@ -70,6 +71,16 @@ def test_tasks_of_an_array(jobs: pd.DataFrame) -> None:
         assert limit is not None
         assert sorted(array["array_index"]) == list(range(6)), number
         assert _most_at_once(array, pd.Series(1, array.index)) <= int(limit[1])
+
+
+def test_the_referee(driven: Driven) -> None:
+    """In each state of the run the rules make as many of its starts at the right time as of the kept runs."""
+    log = read_log(driven.sacct, "slurm:time_zone=UTC,unended=kept")
+    figures = referee(log, read_machine(driven.site).simulated(log.header)).figures
+    assert figures["starts"] == driven.tasks
+    assert figures["right"] >= 0.85
+    assert figures["waited_right"] >= 0.75
+    assert figures["on_nodes"] >= 0.80
 
 
 def _most_at_once(jobs: pd.DataFrame, weight: pd.Series) -> float:

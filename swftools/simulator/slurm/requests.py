@@ -91,6 +91,8 @@ def slurm_jobs_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.b
     amounts = with_nodes_of_partitions(told, amounts, count, partition, table)
     is_whole = np.array([each.is_exclusive for each in table.partitions], bool)[partition]
     all_whole = (count > 0) & (np.bincount(row[is_whole], minlength=rows) == count)
+    if not any("memory" in word for word in site.select):  # then memory only says on which machine a job may be
+        per_cpu, per_node = np.zeros_like(per_cpu), np.zeros_like(per_node)
     keep = np.ones(rows, bool) if cancelled is None else ~np.asarray(cancelled, bool)
     return SlurmJobs(
         cpus=amounts.cpus,

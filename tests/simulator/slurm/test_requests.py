@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from swftools import read_log
-from swftools.machines.slurm_site import SlurmPartition
+from swftools.machines.slurm_site import SlurmPartition, SlurmSite
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.requests import slurm_jobs_of
 from swftools.simulator.slurm.submit_lines import Lines
@@ -357,6 +357,14 @@ def test_what_is_told_of_lines() -> None:
     ]
     empty = slurm_jobs_of(log_of([]), table_of())
     assert [len(each) for each in (empty.cpus, empty.first_partition, empty.partition, empty.assumed)] == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(("select", "memory"), [("cr_core_memory", 100), ("cr_core", 0)])
+def test_memory_counts_where_slurm_counts_it(select: str, memory: int) -> None:
+    """With CR_Core jobs share a node whatever memory they ask for."""
+    table = replace(table_of(), slurm=SlurmSite(select=frozenset({select})))
+    jobs = slurm_jobs_of(log_of([{"requested_processors": 2, "requested_memory_per_node": 100.0}]), table)
+    assert (jobs.memory_per_cpu + jobs.memory_per_node).tolist() == [memory]
 
 
 @pytest.mark.parametrize(
