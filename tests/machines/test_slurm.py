@@ -58,7 +58,7 @@ def test_what_a_configuration_says() -> None:
         "cores that Slurm keeps for the system are left out",
         "memory that Slurm keeps for the system is left out",
         "not modelled: generic resources besides GPUs: nvme",
-        "this Slurm does not count memory (CR_Core); simulations do, for jobs that ask for it",
+        "this Slurm does not count memory (CR_Core); simulations do, for jobs that ask for it, but for policy slurm",
     )
 
 

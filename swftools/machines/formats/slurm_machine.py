@@ -237,7 +237,8 @@ class SlurmMachine:
         if is_linear:
             self.note("all jobs have whole nodes (select/linear)")
         elif "memory" not in (parameters := value_of(settings, "selecttypeparameters")).lower() and parameters:
-            self.note(f"this Slurm does not count memory ({parameters}); simulations do, for jobs that ask for it")
+            told = f"this Slurm does not count memory ({parameters})"
+            self.note(f"{told}; simulations do, for jobs that ask for it, but for policy slurm")
         self.licence(value_of(settings, "licenses"))
         buffers = value_of(settings, "burstbuffertype")
         empty = [name for name, part in self._partitions.items() if not part["nodes"]]

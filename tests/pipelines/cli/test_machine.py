@@ -77,7 +77,7 @@ def test_what_is_printed() -> None:
         "  memory that Slurm keeps for the system is left out\n"
         "  not modelled: generic resources besides GPUs: nvme\n"
         "  this Slurm does not count memory (CR_Core); simulations do, for jobs that ask\n"
-        "    for it\n"
+        "    for it, but for policy slurm\n"
     )
 
 
