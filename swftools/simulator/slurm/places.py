@@ -199,6 +199,20 @@ def judged(
     return (why == 0) & (code[where.row] == 0), code.astype(np.int16), tuple(codes)
 
 
+def on_nodes_with_memory(where: Where, memory: IntArray, table: NodeTable) -> Where:
+    """Return where jobs may run: only on nodes that have as much memory at all as a job asks of each, MB, by row."""
+    lacks = memory > table.memory.min()
+    if not lacks.any():
+        return where
+    first, group = distinct([where.nodes_allowed[lacks], memory[lacks]])
+    row = np.flatnonzero(lacks)[first]
+    before, sets = where.nodes_allowed[row], table.memory >= memory[row, None]
+    sets[before >= 0] &= where.sets[before[before >= 0]]
+    allowed = where.nodes_allowed.copy()
+    allowed[lacks] = len(where.sets) + group
+    return where._replace(nodes_allowed=allowed, sets=np.concatenate([where.sets, sets]))
+
+
 def _rooms(where: Where, table: NodeTable) -> Iterator[tuple[Room, IntArray]]:
     """Yield the nodes of a partition on which some jobs may run, and the entries of these jobs."""
     if not len(where.row):

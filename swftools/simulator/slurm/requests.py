@@ -17,7 +17,7 @@ from swftools.simulator.slurm.amounts import Amounts, amounts_of, gpus_of, in_co
 from swftools.simulator.slurm.asked import SlurmJobs
 from swftools.simulator.slurm.fits import Sizes
 from swftools.simulator.slurm.partition_limits import with_memory_of_cpus, with_nodes_of_partitions
-from swftools.simulator.slurm.places import judged, spots_of, where_of
+from swftools.simulator.slurm.places import judged, on_nodes_with_memory, spots_of, where_of
 from swftools.simulator.slurm.submit_lines import Lines
 from swftools.trace import Trace
 
@@ -80,19 +80,22 @@ def slurm_jobs_of(trace: Trace, table: NodeTable, *, cancelled: npt.NDArray[np.b
     per_cpu, per_node = memory_of(told, lines, amounts, table, site, where.first)
     amounts, per_cpu = in_cores(jobs, told, amounts, per_cpu, table, where.first)
     amounts, per_cpu = with_memory_of_cpus(told, amounts, per_cpu, table, where.first)
+    shares_memory = any("memory" in word for word in site.select)
+    if not shares_memory:  # a node must have as much, whoever else is there
+        per_node, per_cpu = np.maximum(per_node, per_cpu), np.zeros_like(per_cpu)
     accounts = accounts_of(trace, site, told, lines, (where.first, [each.name for each in table.partitions]))
     sizes = Sizes(
         *(amounts.cpus, amounts.cpus_per_task, amounts.min_nodes, amounts.max_nodes, amounts.tasks_per_node),
         *(per_cpu, per_node, gpus_per_node, gpus, told.requested_time),
     )
     keeps, code, reasons = judged(where, sizes, table, site, accounts, refused)
+    if not shares_memory:
+        where, per_node = on_nodes_with_memory(where, per_node, table), np.zeros_like(per_node)
     row, partition = where.row[keeps], where.partition[keeps]
     count = np.bincount(row, minlength=rows)
     amounts = with_nodes_of_partitions(told, amounts, count, partition, table)
     is_whole = np.array([each.is_exclusive for each in table.partitions], bool)[partition]
     all_whole = (count > 0) & (np.bincount(row[is_whole], minlength=rows) == count)
-    if not any("memory" in word for word in site.select):  # then memory only says on which machine a job may be
-        per_cpu, per_node = np.zeros_like(per_cpu), np.zeros_like(per_node)
     keep = np.ones(rows, bool) if cancelled is None else ~np.asarray(cancelled, bool)
     return SlurmJobs(
         cpus=amounts.cpus,
