@@ -111,7 +111,7 @@ def look(given: Given, state: Dynamic, machine: Machine, is_looking: bool) -> No
         if clock[NEXT_CALC] <= whole:
             start_period(given, state, machine, whole)
         if is_backfill_due(given, state, whole):
-            clock[LAST_BACKFILL], counts[CHANGED] = whole, 0
+            clock[LAST_BACKFILL] = whole
             run_backfill(given, state, machine)
     if wakes_up(given, state, machine):
         go_on(given, state, machine)

@@ -31,7 +31,6 @@ from swftools.simulator.slurm.starting import hold, let_go, list_as_running, not
 from swftools.simulator.slurm.state import (
     BACKFILL,
     BF_INTERVAL,
-    CHANGED,
     CLEANS,
     CLEANS_UNTIL,
     ENTRIES,
@@ -99,7 +98,7 @@ def follow(given: Given, state: Dynamic, machine: Machine) -> None:
     if due != NO_PASS:
         note_pass(state, whole, due)
     if is_due:
-        clock[LAST_BACKFILL], state.counts[CHANGED] = whole, 0
+        clock[LAST_BACKFILL] = whole
     try_with_and_without(given, state, machine, due, is_due)
     if has_ends and state.counts[CLEANS] != 0:  # nodes may be clean within the second, or not yet
         let_be_clean(given, state, machine, np.floor(now) + 1.0)

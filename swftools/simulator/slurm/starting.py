@@ -17,7 +17,6 @@ from swftools.simulator.slurm.limits import count_job
 from swftools.simulator.slurm.node_sets import put_node
 from swftools.simulator.slurm.rooms import join_nodes, leave_nodes
 from swftools.simulator.slurm.state import (
-    CHANGED,
     CHANGES,
     DEAD,
     FOLLOWS,
@@ -70,7 +69,6 @@ def start_for_good(given: Given, state: Dynamic, machine: Machine, job: int) -> 
     if given.array[job] != UNKNOWN:
         state.split_time[given.array[job]] = machine.clock[NOW]
     state.counts[DEAD] += 1
-    state.counts[CHANGED] = 1
     start(machine, job)
 
 
