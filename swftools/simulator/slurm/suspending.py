@@ -45,7 +45,7 @@ def choose_by_suspending(given: Given, state: Dynamic, job: int, partition: int,
         return 0
     if int(given.number[PREEMPTS_BY]) == BY_TIER:
         for other in given.by_tier:
-            if given.tier[other] >= given.tier[partition] or not lend(given, state, many, other, -1):
+            if not lend(given, state, many, other, -1):
                 continue
             without = choose_nodes(given, state, job, partition, available, state.then)
             if without == 0:
