@@ -60,7 +60,7 @@ def start_period(given: Given, state: Dynamic, machine: Machine, whole: float) -
 
 @kernel(allocates=False)
 def is_backfill_due(given: Given, state: Dynamic, whole: float) -> bool:
-    """Whether a cycle of backfill begins now; where nothing has changed it would do what the last one did."""
+    """Whether a cycle of backfill begins now."""
     number = given.number
     if number[HAS_BACKFILL] == 0.0 or int(number[LEFT_OUT]) == NO_BACKFILL:
         return False
