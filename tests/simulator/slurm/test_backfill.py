@@ -105,3 +105,10 @@ def test_a_start_by_the_main_scheduler_ends_a_cycle(monkeypatch: pytest.MonkeyPa
     told = starts(monkeypatch, machine, jobs, test_time=2.5, scheduler=slow)
     goes_on = starts(monkeypatch, machine, jobs, test_time=2.5, scheduler={**slow, "bf_continue": 1})
     assert (told, goes_on) == ("A0 B101.5 C15.5 D34.5", "A0 B100 C15.5 D18.5")
+
+
+@pytest.mark.parametrize(("minutes", "told"), [(20, "X1000 K1010"), (16.2, "X1000 K1010"), (16, "X2040 K40")])
+def test_a_start_within_the_window(monkeypatch: pytest.MonkeyPatch, minutes: float, told: str) -> None:
+    """X has its place at 1,000 s once the window reaches beyond that; if it does at 40 s, K waits for it."""
+    jobs = "job submit run limit cpus nodes / A 0 1000 1000 4 . / X 1 9 9 8 1 / K 35 2000 2000 4 ."
+    assert starts(monkeypatch, ("cores / 8", "p:0"), jobs, scheduler={"bf_window": minutes}) == f"A0 {told}"

@@ -363,30 +363,43 @@ def test_what_is_told_of_lines() -> None:
 def test_memory_is_shared_where_slurm_shares_it(select: str) -> None:
     """With CR_Core jobs hold none, and nodes must have what each asks of them; of its CPUs one must fit."""
     table = replace(
-        machine("small 2 8 1000 0 +small / large 2 8 5000 0 +large"), slurm=SlurmSite(select=frozenset({select}))
+        machine("small 2 8 1000 0 +small / large 2 8 5000 0 +large"),
+        slurm=SlurmSite(select=frozenset({"linear", select})),
     )
     lines = [
         *("sbatch -n2 --mem=800 x", "sbatch -n2 --mem=2000 x", "sbatch -n2 --mem=2000 -C small x"),
         *("sbatch -n8 --mem-per-cpu=700 x", "sbatch -n2 --mem-per-cpu=2000 x", "sbatch -n2 --mem=6000 x"),
         *("sbatch -n2 --mem=2000 -C large x", "sbatch -n2 --mem=2000 -x large0 x"),
-        "sbatch -N1 -n8 --mem-per-cpu=700 x",
+        *("sbatch -N1 -n8 --mem-per-cpu=700 x", "sbatch -n2 --mem=1000 x", "sbatch -n2 --mem=5000 x"),
     ]
     jobs = slurm_jobs_of(log_of([{"submit_line": line} for line in lines]), table)
     held = (jobs.memory_per_cpu + jobs.memory_per_node).tolist()
     nodes = [jobs.sets[at].nonzero()[0].tolist() if at >= 0 else "any" for at in jobs.nodes_allowed.tolist()]
     if select == "cr_core":
-        assert held == [0] * 9
-        assert (jobs.code > 0).tolist() == [False, False, True, False, False, True, False, False, False]
-        assert [nodes[job] for job in (0, 1, 3, 4, 6, 7)] == ["any", [2, 3], "any", [2, 3], [2, 3], [3]]
+        assert held == [0] * 11
+        assert (jobs.code > 0).tolist() == [False, False, True, False, False, True, False, False, False, False, False]
+        assert [nodes[job] for job in (0, 1, 3, 4, 6, 7, 9, 10)] == [
+            "any",
+            [2, 3],
+            "any",
+            *[[2, 3]] * 2,
+            [3],
+            "any",
+            [2, 3],
+        ]
     else:
-        assert held == [800, 2000, 2000, 700, 2000, 6000, 2000, 2000, 700]
-        assert (jobs.code > 0).tolist() == [False, False, True, False, False, True, False, False, True]
+        assert held == [800, 2000, 2000, 700, 2000, 6000, 2000, 2000, 700, 1000, 5000]
+        assert (jobs.code > 0).tolist() == [False, False, True, False, False, True, False, False, True, False, False]
         assert [nodes[job] for job in (0, 1, 3, 4)] == ["any"] * 4
 
 
 @pytest.mark.parametrize(
     ("provenance", "is_told"),
-    [({"format": "slurm:time_zone=UTC", "withholds_text": True}, True), ({"format": "slurm"}, False), ({}, False)],
+    [
+        ({"format": "slurm:time_zone=UTC", "withholds_text": True}, True),
+        ({"format": "slurm"}, False),
+        ({"format": "lsf", "withholds_text": True}, False),
+    ],
 )
 def test_lines_that_are_withheld_are_told(provenance: dict[str, Any], is_told: bool) -> None:
     """What is published has no submit lines, so jobs may ask for something else there."""
